@@ -1,0 +1,126 @@
+/** One field line of a message: its name as written, and its value. */
+export type FieldLine = [name: string, value: string];
+
+/** The field lines of a request, looked up by lower-case name. Nothing is joined or dropped unless asked. */
+export class Fields {
+  readonly #byName = new Map<string, string | string[]>();
+
+  /** Takes names and values in turn, as they stood on the wire (`rawHeaders` of node:http). */
+  constructor(raw: readonly string[]) {
+    for (let at = 0; at + 1 < raw.length; at += 2)
+      this.#add((raw[at] ?? '').toLowerCase(), raw[at + 1] ?? '');
+  }
+
+  #add(name: string, value: string): void {
+    const before = this.#byName.get(name);
+    if (before === undefined) this.#byName.set(name, value);
+    else if (typeof before === 'string') this.#byName.set(name, [before, value]);
+    else before.push(value);
+  }
+
+  /** The field's value; several lines are joined with a comma (RFC 9110 §5.3). Undefined when it is absent. */
+  get(name: string): string | undefined {
+    const value = this.#byName.get(name);
+    return value === undefined || typeof value === 'string' ? value : value.join(', ');
+  }
+
+  /** Each line's value, in the order sent. */
+  lines(name: string): readonly string[] {
+    const value = this.#byName.get(name);
+    if (value === undefined) return [];
+    return typeof value === 'string' ? [value] : value;
+  }
+
+  /** Whether there is such a line. */
+  has(name: string): boolean {
+    return this.#byName.has(name);
+  }
+
+  /** The names present, in lower case. */
+  names(): Iterable<string> {
+    return this.#byName.keys();
+  }
+}
+
+/** What is known about where a request came from. */
+export interface Connection {
+  /** The peer's address, without its port. */
+  readonly peer: string;
+  /** Whether the request arrived over TLS. */
+  readonly secure: boolean;
+}
+
+/** The content of a request while it is still on its way. */
+export interface Body {
+  /** Whether the request has content at all, be it of length 0 (RFC 9112 §6.3). */
+  readonly present: boolean;
+  /**
+   * Hands each chunk to `sink` as it arrives and resolves when the content is whole. Sends 100 Continue first
+   * where the client waits for it. Rejects with what `sink` throws, or with a Problem (400, 408) when the
+   * content breaks off, breaks its framing or is too slow. May be called once.
+   */
+  consume(sink: (chunk: Uint8Array) => void): Promise<void>;
+}
+
+/** A request as a value; nothing in it has been judged yet. */
+export interface Request {
+  /** As sent: `GET`. */
+  readonly method: string;
+  /** The request target as sent, byte for byte, each octet one character. */
+  readonly target: string;
+  /** `1.0`, `1.1`. */
+  readonly version: string;
+  readonly fields: Fields;
+  readonly body: Body;
+  readonly connection: Connection;
+}
+
+/** A reply as a value. Only the listener turns it into bytes on a socket. */
+export interface Reply {
+  readonly status: number;
+  /** In the order they are written. `Content-Length`, `Connection` and framing are the listener's own. */
+  readonly fields: FieldLine[];
+  /** What is sent; undefined is no content at all (204, 304). */
+  readonly content: string | Uint8Array | undefined;
+  /** The content is left out, its length is told: the reply to HEAD (RFC 9110 §9.3.2). */
+  readonly headOnly?: boolean;
+  /** The connection ends after this reply. */
+  readonly close?: boolean;
+}
+
+/** What a request is made of when code makes it: everything but the method and the target may be left out. */
+export interface RequestParts {
+  method: string;
+  target: string;
+  /** Field lines in the order to be sent. `Host` is added when it is left out. */
+  fields?: readonly (readonly [string, string])[];
+  /** The content; a string is sent as UTF-8. */
+  content?: string | Uint8Array;
+  peer?: string;
+  secure?: boolean;
+}
+
+/** Makes a request in memory, the same kind of value that the listener makes of a socket's bytes. */
+export function createRequest(parts: RequestParts): Request {
+  const raw = (parts.fields ?? []).flat();
+  const fields = new Fields(raw);
+  const completed = fields.has('host') ? fields : new Fields(['Host', 'localhost', ...raw]);
+  return {
+    method: parts.method,
+    target: parts.target,
+    version: '1.1',
+    fields: completed,
+    body: bodyOf(parts.content),
+    connection: { peer: parts.peer ?? '127.0.0.1', secure: parts.secure ?? false },
+  };
+}
+
+function bodyOf(content: string | Uint8Array | undefined): Body {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  return {
+    present: bytes !== undefined,
+    async consume(sink) {
+      if (bytes !== undefined && bytes.length > 0) sink(bytes);
+    },
+  };
+}

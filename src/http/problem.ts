@@ -1,0 +1,54 @@
+import type { FieldLine } from './message.ts';
+import { type ProblemType, problemTypes } from './problem-types.ts';
+
+/** A value of a problem's own members (RFC 9457 §3.2). */
+export type ProblemMember =
+  | string
+  | number
+  | boolean
+  | readonly ProblemMember[]
+  | { readonly [name: string]: ProblemMember };
+
+/** What may be said about one occurrence, besides its type and detail. */
+export interface ProblemParts {
+  /** Members of its own: `field`, `line`, `column`. */
+  members?: Readonly<Record<string, ProblemMember>>;
+  /** Field lines that the reply carries: `Allow`, `WWW-Authenticate`, `Retry-After`. */
+  fields?: readonly FieldLine[];
+  /** The connection ends after this reply. */
+  close?: boolean;
+}
+
+/** A refusal that becomes a problem document (RFC 9457). Thrown anywhere, made a reply in one place. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly type: ProblemType;
+  readonly status: number;
+  readonly title: string;
+  /** What happened this time, for a person. */
+  readonly detail: string;
+  readonly members: Readonly<Record<string, ProblemMember>>;
+  readonly fields: readonly FieldLine[];
+  readonly close: boolean;
+
+  constructor(type: ProblemType, detail: string, parts: ProblemParts = {}) {
+    super(`${type}: ${detail}`);
+    const { status, title } = problemTypes[type];
+    this.type = type;
+    this.status = status;
+    this.title = title;
+    this.detail = detail;
+    this.members = parts.members ?? {};
+    this.fields = parts.fields ?? [];
+    this.close = parts.close ?? false;
+  }
+
+  /** The same problem with more field lines. */
+  with(fields: readonly FieldLine[]): Problem {
+    return new Problem(this.type, this.detail, {
+      members: this.members,
+      fields: [...this.fields, ...fields],
+      close: this.close,
+    });
+  }
+}
