@@ -1,13 +1,7 @@
 import type { FieldLine, Request } from './http/message.ts';
-import type { Method } from './http/method.ts';
+import { type Method, methods } from './http/method.ts';
+import type { Principal } from './principal.ts';
 import type { Decoder } from './representation/decoder.ts';
-
-/** Somebody whose credentials were good. Nobody is `undefined`. */
-export interface Principal {
-  readonly name: string;
-  /** The scheme that vouches for the name: `hmac`. */
-  readonly scheme: string;
-}
 
 /** Who may: anyone, anyone known, the user whom the path parameter names, nobody, or these users. */
 export type Access = 'anyone' | 'authenticated' | 'nobody' | `owner:${string}` | readonly string[];
@@ -24,36 +18,39 @@ export interface Variant {
 }
 
 /** A media type that an action reads. */
-export interface Reading {
+export interface Reading<State = unknown, Content = unknown> {
   /** Type and subtype in lower case: `application/xml`, or the range of every type. */
   readonly type: string;
   /** Makes what turns the bytes into `call.content`. */
-  decoder(call: Call): Decoder;
+  decoder(call: Call<State, Content>): Decoder;
 }
 
-/** What the target names now: the base of its entity tags and when it was changed (ms). */
-export interface Found {
+/** What the target names now. */
+export interface Found<State = unknown> {
+  /** The base of its entity tags, one for each state that ever was. */
   readonly tag: string;
+  /** When it was last changed: milliseconds since 1970-01-01T00:00:00Z. */
   readonly modified: number;
+  /** The resource's own: what it found. */
+  readonly state: State;
 }
 
 /** Everything a resource is told about the request it acts on. */
-export interface Call {
+export interface Call<State = unknown, Content = unknown> {
   readonly request: Request;
   readonly method: Method;
   /** The path, normalised: unreserved octets decoded, hexadecimal digits in upper case. */
   readonly path: string;
   readonly parameters: Parameters;
+  /** The query's parameters. */
   readonly query: URLSearchParams;
   readonly principal: Principal | undefined;
-  /** The variant that the client prefers of those the resource is written in. */
+  /** The variant that the client prefers, or the first one where it prefers none. */
   readonly variant: Variant | undefined;
-  /** What is here now, when the resource can tell. */
-  readonly found: Found | undefined;
-  /** What was sent, as the action's reading decoded it. */
-  readonly content: unknown;
-  /** Whether the client asked for a reply without a representation (RFC 7240 §4.2). */
-  readonly minimal: boolean;
+  /** What is here now, where the resource can tell. */
+  readonly found: Found<State> | undefined;
+  /** What was sent, as the action's reading decoded it; undefined when nothing was. */
+  readonly content: Content | undefined;
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   readonly now: number;
 }
@@ -78,12 +75,77 @@ export interface Outcome {
 export const changedMeanwhile: unique symbol = Symbol('changed meanwhile');
 
 /** What a resource does for one method, and who may ask for it. */
-export interface Action {
+export interface Action<State = unknown, Content = unknown> {
   readonly access: Access;
-  /** May give a representation alone: it is sent with 200. */
-  handle(call: Call): Promise<Outcome | Representation | typeof changedMeanwhile>;
-  /** The media types it reads; empty or left out, it takes no content. */
-  readonly reads?: readonly Reading[];
-  /** Whether it may act where nothing is found (PUT). Throws a Problem when this target can never be. */
-  mayCreate?(call: Call): boolean;
+  /** Acts. A representation alone is sent with 200. May throw a Problem. */
+  handle(call: Call<State, Content>): Promise<Outcome | Representation | typeof changedMeanwhile>;
+  /** The media types it reads. Left out, it takes no content, and what is sent is passed over. */
+  readonly reads?: readonly Reading<State, Content>[];
+  /** Whether it may act where nothing is found. Throws a Problem where nothing can ever be. */
+  mayCreate?(call: Call<State, Content>): boolean;
+}
+
+/** Something with an address: what it does by method. HEAD and OPTIONS follow from that. */
+export interface Resource<State = unknown, Content = unknown> {
+  readonly GET?: Action<State, Content>;
+  readonly PUT?: Action<State, Content>;
+  readonly POST?: Action<State, Content>;
+  readonly DELETE?: Action<State, Content>;
+  /** Who may HEAD, where that differs from who may GET. */
+  readonly headAccess?: Access;
+  /** The variants it is written in, the preferred one first. Left out: whatever its actions give. */
+  readonly produces?: readonly Variant[];
+  /** What the target names now; undefined is 404, or leave to create. Left out, it is always there. */
+  find?(call: Call<State, Content>): Promise<Found<State> | undefined>;
+  /** What OPTIONS tells about it besides its methods and media types. */
+  readonly description?: Readonly<Record<string, string>>;
+}
+
+/** Makes an action: who may, what it does, and what it reads. */
+export function action<State = unknown, Content = unknown>(
+  access: Access,
+  handle: (call: Call<State, Content>) => Promise<Outcome | Representation | typeof changedMeanwhile>,
+  more: Omit<Action<State, Content>, 'access' | 'handle'> = {},
+): Action<State, Content> {
+  return { ...more, access, handle };
+}
+
+/** The resource's action for the method, or undefined: HEAD is GET's, OPTIONS is nobody's in particular. */
+export function actionFor(resource: Resource, method: Method): Action | undefined {
+  if (method === 'OPTIONS') return undefined;
+  return method === 'HEAD' ? resource.GET : resource[method];
+}
+
+/** Whether this principal may do what the access says, on a path with these parameters. */
+export function permits(access: Access | undefined, principal: Principal | undefined, parameters: Parameters): boolean {
+  // An action without access is for nobody: what was forgotten stays closed.
+  if (access === undefined || access === 'nobody') return false;
+  if (access === 'anyone') return true;
+  if (principal === undefined) return false;
+  if (access === 'authenticated') return true;
+  if (typeof access !== 'string') return access.includes(principal.name);
+  return parameters[access.slice('owner:'.length)] === principal.name;
+}
+
+/** Whether this principal may use the method on the resource, which implements it. */
+export function mayUse(
+  resource: Resource,
+  method: Method,
+  principal: Principal | undefined,
+  parameters: Parameters,
+): boolean {
+  if (method === 'OPTIONS') return true;
+  const implemented = actionFor(resource, method);
+  if (implemented === undefined) return false;
+  const access = method === 'HEAD' ? (resource.headAccess ?? implemented.access) : implemented.access;
+  return permits(access, principal, parameters);
+}
+
+/** The methods that the resource implements and this principal may use, in the order of `Allow`. */
+export function allow(
+  resource: Resource,
+  principal: Principal | undefined,
+  parameters: Parameters = {},
+): Method[] {
+  return methods.filter((method) => mayUse(resource, method, principal, parameters));
 }

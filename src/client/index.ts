@@ -1,0 +1,2 @@
+export type { SignedFetchInit, SignOptions } from './sign.ts';
+export { signedFetch, signRequest } from './sign.ts';
