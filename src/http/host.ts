@@ -1,0 +1,72 @@
+import { isEscape, isNameCharacter } from './uri-character.ts';
+
+const colon = 0x3a;
+const openBracket = 0x5b;
+
+/**
+ * Whether the value is a host with or without a port (RFC 9110 §7.2): a registered name, an IPv4 address, or an
+ * IPv6 or later address in brackets (RFC 3986 §3.2.2). The host is not empty; the port may be, and is at most
+ * 65535.
+ */
+export function isValidHost(value: string): boolean {
+  const end = value.charCodeAt(0) === openBracket ? literalEnd(value) : nameEnd(value);
+  if (end <= 0) return false;
+  return end === value.length || (value.charCodeAt(end) === colon && isPort(value.slice(end + 1)));
+}
+
+function isPort(text: string): boolean {
+  return /^\d{0,5}$/.test(text) && Number(text) <= 65_535;
+}
+
+/** An IPv4 address is a registered name too, so that both are one scan. */
+function nameEnd(value: string): number {
+  let at = 0;
+  while (at < value.length) {
+    if (isNameCharacter(value.charCodeAt(at))) at += 1;
+    else if (isEscape(value, at)) at += 3;
+    else return at;
+  }
+  return at;
+}
+
+function literalEnd(value: string): number {
+  const close = value.indexOf(']');
+  if (close < 0) return -1;
+  const address = value.slice(1, close);
+  return isIpv6(address) || isFutureAddress(address) ? close + 1 : -1;
+}
+
+function isFutureAddress(address: string): boolean {
+  return /^v[0-9a-f]+\.[0-9a-z\-._~!$&'()*+,;=:]+$/i.test(address);
+}
+
+function isIpv6(address: string): boolean {
+  if (address.length > 45) return false;
+  const [head = '', tail, more] = address.split('::');
+  if (more !== undefined) return false;
+  if (tail === undefined) return groupsIn(head, true) === 8;
+  const before = head === '' ? 0 : groupsIn(head, false);
+  const after = tail === '' ? 0 : groupsIn(tail, true);
+  // The two colons stand for one group of zeros or more (RFC 3986 §3.2.2).
+  return before >= 0 && after >= 0 && before + after <= 7;
+}
+
+/** How many 16-bit groups are written here, an IPv4 address at the end being two of them; -1 when malformed. */
+function groupsIn(text: string, mayEndInIpv4: boolean): number {
+  const pieces = text.split(':');
+  const last = pieces.length - 1;
+  let count = 0;
+  for (const [index, piece] of pieces.entries()) {
+    if (/^[0-9a-f]{1,4}$/i.test(piece)) count += 1;
+    else if (mayEndInIpv4 && index === last && isIpv4(piece)) count += 2;
+    else return -1;
+  }
+  return count;
+}
+
+function isIpv4(text: string): boolean {
+  const octets = text.split('.');
+  return (
+    octets.length === 4 && octets.every((octet) => /^(?:0|[1-9]\d{0,2})$/.test(octet) && Number(octet) < 256)
+  );
+}

@@ -1,0 +1,43 @@
+// quoted-string, RFC 9110 §5.6.4. A field value is a string in which each octet is one character.
+
+const quoteMark = 0x22;
+const backslash = 0x5c;
+
+/** HTAB, SP, VCHAR or obs-text: what may stand in a quoted string, some of it only behind a backslash. */
+function isQuotable(code: number): boolean {
+  return code === 0x09 || (code >= 0x20 && code !== 0x7f && code <= 0xff);
+}
+
+/**
+ * Where the quoted string that begins at `at` ends, its closing mark included; -1 when none begins there, when
+ * it is not closed, or when a character stands in it that may not.
+ */
+export function quotedEnd(text: string, at: number): number {
+  if (text.charCodeAt(at) !== quoteMark) return -1;
+  let next = at + 1;
+  while (next < text.length) {
+    let code = text.charCodeAt(next);
+    if (code === quoteMark) return next + 1;
+    if (code === backslash) {
+      next += 1;
+      code = text.charCodeAt(next);
+    }
+    if (!isQuotable(code)) return -1;
+    next += 1;
+  }
+  return -1;
+}
+
+/** What the quoted string from `start` to `end` (as `quotedEnd` gave it) says. */
+export function unquote(text: string, start: number, end: number): string {
+  const inside = text.slice(start + 1, end - 1);
+  return inside.includes('\\') ? inside.replace(/\\(.)/gs, '$1') : inside;
+}
+
+/** The value as a quoted string. Throws a RangeError when it has a character that no quoted string can hold. */
+export function quote(value: string): string {
+  for (let at = 0; at < value.length; at += 1)
+    if (!isQuotable(value.charCodeAt(at)))
+      throw new RangeError(`A quoted string cannot hold the character at index ${at}`);
+  return `"${value.replace(/["\\]/g, '\\$&')}"`;
+}

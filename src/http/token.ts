@@ -1,0 +1,73 @@
+// The lexical parts that field values share: RFC 9110 §5.6.1 (lists), §5.6.2 (tokens), §5.6.3 (white space).
+import { quotedEnd } from './quoted-string.ts';
+
+const tab = 0x09;
+const space = 0x20;
+const quote = 0x22;
+const comma = 0x2c;
+
+/** 1 where the octet may stand in a token. */
+const tokenCharacters = new Uint8Array(256);
+for (const character of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+  tokenCharacters[character.charCodeAt(0)] = 1;
+
+/** Where the token that begins at `at` ends; `at` itself when none begins there (RFC 9110 §5.6.2). */
+export function tokenEnd(text: string, at: number): number {
+  let end = at;
+  while (end < text.length && tokenCharacters[text.charCodeAt(end)] === 1) end += 1;
+  return end;
+}
+
+/** Whether the whole text is one token. */
+export function isToken(text: string): boolean {
+  return text !== '' && tokenEnd(text, 0) === text.length;
+}
+
+/** The first place from `at` on that is neither a space nor a tab (OWS, RFC 9110 §5.6.3). */
+export function skipWhitespace(text: string, at: number): number {
+  let end = at;
+  while (end < text.length && isWhitespace(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+function isWhitespace(code: number): boolean {
+  return code === space || code === tab;
+}
+
+/**
+ * The elements of a comma-separated list without the white space around them; empty ones are left out
+ * (RFC 9110 §5.6.1.2). A comma inside a quoted string separates nothing; a quoted string that is not closed
+ * reaches to the end.
+ */
+export function listElements(value: string): string[] {
+  const elements: string[] = [];
+  let start = 0;
+  while (start < value.length) {
+    const end = elementEnd(value, start);
+    const element = trimmed(value, start, end);
+    if (element !== '') elements.push(element);
+    start = end + 1;
+  }
+  return elements;
+}
+
+function elementEnd(value: string, start: number): number {
+  let at = start;
+  while (at < value.length) {
+    const code = value.charCodeAt(at);
+    if (code === comma) return at;
+    if (code !== quote) at += 1;
+    else {
+      at = quotedEnd(value, at);
+      if (at < 0) return value.length;
+    }
+  }
+  return at;
+}
+
+function trimmed(value: string, start: number, end: number): string {
+  const first = skipWhitespace(value, start);
+  let last = end;
+  while (last > first && isWhitespace(value.charCodeAt(last - 1))) last -= 1;
+  return value.slice(first, last);
+}
