@@ -1,0 +1,29 @@
+/** How many bytes tell the encoding. */
+export const SIGNATURE_BYTES = 4;
+
+/** Length of the byte order mark of UTF-8. */
+export const MARK_BYTES = 3;
+
+/** True if the bytes begin with the byte order mark of UTF-8. */
+export function hasByteOrderMark(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+}
+
+// XML 1.0 Appendix F.1: the first bytes of a document, with a byte order mark and without; longer ones first.
+const SIGNATURES: readonly (readonly [encoding: string, bytes: readonly number[]])[] = [
+  ['UTF-32BE', [0x00, 0x00, 0xfe, 0xff]],
+  ['UTF-32LE', [0xff, 0xfe, 0x00, 0x00]],
+  ['UTF-32BE', [0x00, 0x00, 0x00, 0x3c]],
+  ['UTF-32LE', [0x3c, 0x00, 0x00, 0x00]],
+  ['EBCDIC', [0x4c, 0x6f, 0xa7, 0x94]],
+  ['UTF-16BE', [0xfe, 0xff]],
+  ['UTF-16LE', [0xff, 0xfe]],
+  ['UTF-16BE', [0x00, 0x3c]],
+  ['UTF-16LE', [0x3c, 0x00]],
+];
+
+/** The encoding that the first bytes show, if it is not UTF-8 or another that ASCII is a part of. */
+export function foreignEncoding(bytes: Uint8Array): string | undefined {
+  const signature = SIGNATURES.find(([, first]) => first.every((byte, index) => bytes[index] === byte));
+  return signature?.[0];
+}

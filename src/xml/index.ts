@@ -1,0 +1,13 @@
+/** The streaming XML parser and the writer. */
+export { XmlError, type XmlErrorCode, type XmlErrorDetail } from './error.ts';
+export type { XmlHandler, XmlOptions } from './handler.ts';
+export { XmlNames } from './name.ts';
+export { createParser, type XmlParser } from './parser.ts';
+export {
+  createWriter,
+  escapeAttribute,
+  escapeText,
+  type XmlWriteCode,
+  XmlWriteError,
+  type XmlWriter,
+} from './writer.ts';

@@ -1,0 +1,38 @@
+/** A line and a column, both from 1; columns count characters (code points). */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+export const START: Place = { line: 1, column: 1 };
+
+/**
+ * The place at `text[to]`, if `text` begins at `from`. CRLF, CR and LF end a line (XML 1.0 §2.11).
+ * `afterReturn`: the text before ended in a CR, so that an LF at the beginning ends no line of its own.
+ */
+export function advance(from: Place, text: string, to: number, afterReturn: boolean): Place {
+  let line = from.line;
+  let begin = -1;
+  const first = afterReturn && text.charCodeAt(0) === 0x0a ? 1 : 0;
+  if (first === 1 && to > 0) begin = 1;
+  for (let at = text.indexOf('\n', first); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) {
+    line += 1;
+    begin = at + 1;
+  }
+  for (let at = text.indexOf('\r'); at >= 0 && at < to; at = text.indexOf('\r', at + 1)) {
+    if (text.charCodeAt(at + 1) === 0x0a && at + 1 < to) continue;
+    line += 1;
+    begin = Math.max(begin, at + 1);
+  }
+  if (begin < 0) return { line, column: from.column + characters(text, 0, to) };
+  return { line, column: 1 + characters(text, begin, to) };
+}
+
+/** How many code points `text[from..to)` has. */
+function characters(text: string, from: number, to: number): number {
+  let count = to - from;
+  for (let at = from; at < to - 1; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xd800) count -= 1;
+  }
+  return count;
+}

@@ -1,0 +1,251 @@
+import {
+  AMPERSAND,
+  BLANK,
+  CARRIAGE_RETURN,
+  CLEAN,
+  DOUBLE_QUOTE,
+  EQUALS,
+  HASH,
+  ILLEGAL,
+  LESS_THAN,
+  LINE_FEED,
+  NAME,
+  SEMICOLON,
+  SINGLE_QUOTE,
+  VALUE,
+} from './characters.ts';
+import { characterAt, clipped, elementPath, XmlError, type XmlErrorCode } from './error.ts';
+import type { Limits, XmlHandler } from './handler.ts';
+import type { Name, XmlNames } from './name.ts';
+import { advance, type Place, START } from './place.ts';
+import { dereference } from './reference.ts';
+
+/** Why nothing follows what there is to read: the code of the fault that this is inside a token, and what stands there. */
+export interface Ending {
+  readonly code: XmlErrorCode;
+  readonly found: string;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * A stretch of a document and the cursor in it, and what every kind of token is made of: names, white
+ * space, values and references.
+ *
+ * A token has no effect before it is whole: where the stretch ends inside one, the cursor goes back to the
+ * token's beginning, and it is read again with what follows.
+ */
+export class Reader {
+  protected codes: Uint8Array = NOTHING;
+  protected text = '';
+  /** How many codes there are; reading behind the last gives 0, at which every scan stops. */
+  protected length = 0;
+  protected cursor = 0;
+  /** Where the token being read, or the event being delivered, begins. */
+  protected begin = 0;
+  /** The place of the stretch's beginning, and whether a CR stands before it. */
+  protected place: Place = START;
+  protected afterReturn = false;
+  /** Set once nothing follows. */
+  protected ending: Ending | undefined = undefined;
+  /** The open elements. */
+  protected readonly open: Name[] = [];
+  protected readonly handler: XmlHandler;
+  protected readonly limits: Limits;
+  /** What the reference read last stands for. */
+  protected replacement = '';
+  private readonly names: XmlNames;
+
+  constructor(handler: XmlHandler, limits: Limits) {
+    this.handler = handler;
+    this.limits = limits;
+    this.names = limits.names;
+  }
+
+  /** Reads a name (§2.3 [5]); the cursor is then behind it. Undefined: the stretch ends before the name does. */
+  protected name(from: number, expected: string): Name | undefined {
+    const codes = this.codes;
+    let at = from;
+    let code = codes[at] ?? 0;
+    if (NAME[code] !== 3) {
+      this.unlessEnd(at, 'name', expected);
+      return undefined;
+    }
+    let hash = 0;
+    while (NAME[code] !== 0) {
+      hash = (Math.imul(hash, 31) + code) | 0;
+      code = codes[++at] ?? 0;
+    }
+    if (at - from > this.limits.maxName) {
+      throw this.fault(
+        'limit-name',
+        from,
+        `a name of at most ${this.limits.maxName} characters`,
+        'a longer one',
+      );
+    }
+    if (at >= this.length) return undefined;
+    this.cursor = at;
+    return this.names.take(codes, this.text, from, at, hash);
+  }
+
+  /** The index of the first code from `at` that is no white space. */
+  protected blanks(from: number): number {
+    const codes = this.codes;
+    let at = from;
+    while (BLANK[codes[at] ?? 0] === 1) at++;
+    return at;
+  }
+
+  /** `= "value"`: the value with its references replaced; the cursor is then behind it. */
+  protected attributeValue(): string | undefined {
+    const codes = this.codes;
+    let at = this.blanks(this.cursor);
+    if (codes[at] !== EQUALS) {
+      this.unlessEnd(at, 'tag', '"="');
+      return undefined;
+    }
+    at = this.blanks(at + 1);
+    const quote = codes[at] ?? 0;
+    if (quote !== DOUBLE_QUOTE && quote !== SINGLE_QUOTE) {
+      this.unlessEnd(at, 'tag', 'a value in quotes');
+      return undefined;
+    }
+    const from = at + 1;
+    at = from;
+    while (VALUE[codes[at] ?? 0] === CLEAN) at++;
+    if (codes[at] !== quote) return this.mixedValue(from, at, quote);
+    if (at - from > this.limits.maxValue) throw this.longValue(from);
+    this.cursor = at + 1;
+    return this.text.substring(from, at);
+  }
+
+  /** A value with references, white space to replace (§3.3.3) or the other quote in it. */
+  private mixedValue(first: number, stop: number, quote: number): string | undefined {
+    const codes = this.codes;
+    let value = '';
+    let from = first;
+    let at = stop;
+    while (codes[at] !== quote) {
+      if (at >= this.length) return undefined;
+      const code = codes[at] ?? 0;
+      if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
+        at += 1;
+      } else {
+        value += this.text.substring(from, at);
+        from = this.replaced(at, code);
+        if (from < 0) return undefined;
+        value += this.replacement;
+        at = from;
+      }
+      while (VALUE[codes[at] ?? 0] === CLEAN) at++;
+    }
+    if (at - first > this.limits.maxValue) throw this.longValue(first);
+    this.cursor = at + 1;
+    return value + this.text.substring(from, at);
+  }
+
+  /** Replaces what stands at `at` in a value; returns where the value goes on, or −1. */
+  private replaced(at: number, code: number): number {
+    if (code === AMPERSAND) return this.reference(at);
+    if (code === LESS_THAN) throw this.fault('less-than-in-value', at, '"&lt;" or the end of the value');
+    if (VALUE[code] === ILLEGAL) throw this.illegal(at);
+    this.replacement = ' ';
+    return code === CARRIAGE_RETURN && this.codes[at + 1] === LINE_FEED ? at + 2 : at + 1;
+  }
+
+  /** Reads a reference; returns where it ends, or −1 if the stretch ends before. */
+  protected reference(from: number): number {
+    const codes = this.codes;
+    const first = codes[from + 1] === HASH ? from + 2 : from + 1;
+    let at = first;
+    while (NAME[codes[at] ?? 0] !== 0) at++;
+    if (at - from > this.limits.maxName) {
+      throw this.fault(
+        'limit-name',
+        from,
+        `a reference of at most ${this.limits.maxName} characters`,
+        'a longer one',
+      );
+    }
+    if (at >= this.length) return -1;
+    if (codes[at] !== SEMICOLON || at === first)
+      throw this.fault('reference', at, at === first ? 'a name or "#" after "&"' : '";"');
+    const meaning = dereference(this.text.substring(from + 1, at));
+    if ('code' in meaning) {
+      throw this.fault(meaning.code, from, meaning.expected, clipped(this.text.substring(from, at + 1)));
+    }
+    this.replacement = meaning.value;
+    return at + 1;
+  }
+
+  // Ends and faults
+
+  /** False, as the stretch ends inside a token, if anything can follow; else that is the fault. */
+  protected unfinished(): false {
+    if (this.length - this.begin > this.limits.maxToken) throw this.tooLong();
+    if (this.ending !== undefined) {
+      throw this.fault(this.ending.code, this.length, 'the rest of what began', this.ending.found);
+    }
+    this.cursor = this.begin;
+    return false;
+  }
+
+  /** What stands at `at` is a fault, unless the stretch ends there. */
+  protected unlessEnd(at: number, code: XmlErrorCode, expected: string): false {
+    if (at >= this.length) return this.unfinished();
+    if (VALUE[this.codes[at] ?? 0] === ILLEGAL) throw this.illegal(at);
+    throw this.fault(code, at, expected);
+  }
+
+  protected illegal(at: number): XmlError {
+    return this.fault('invalid-character', at, 'a character of XML');
+  }
+
+  protected tooLong(): XmlError {
+    const { maxToken } = this.limits;
+    return this.errorAt(
+      this.begin,
+      'limit-token',
+      `a tag, comment or instruction of at most ${maxToken} characters`,
+      'a longer one',
+    );
+  }
+
+  private longValue(at: number): XmlError {
+    return this.fault(
+      'limit-value',
+      at,
+      `a value of at most ${this.limits.maxValue} characters`,
+      'a longer one',
+    );
+  }
+
+  /** The error for what stands at `at`; a token that is too long before it is told as that, however it came. */
+  protected fault(
+    code: XmlErrorCode,
+    at: number,
+    expected: string,
+    found = characterAt(this.text, at),
+    encoding?: string,
+  ): XmlError {
+    if (at - this.begin > this.limits.maxToken) return this.tooLong();
+    return this.errorAt(at, code, expected, found, encoding);
+  }
+
+  private errorAt(
+    at: number,
+    code: XmlErrorCode,
+    expected: string,
+    found: string,
+    encoding?: string,
+  ): XmlError {
+    const { line, column } = this.placeOf(at);
+    const path = elementPath(this.open.map((name) => name.text));
+    return new XmlError(code, { line, column, path, found, expected, encoding });
+  }
+
+  protected placeOf(at: number): Place {
+    return advance(this.place, this.text, at, this.afterReturn);
+  }
+}

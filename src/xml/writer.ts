@@ -1,0 +1,213 @@
+import { isCharacter } from './characters.ts';
+
+/** What cannot be written; the codes are stable. */
+export type XmlWriteCode =
+  /** A character that no document may hold: most controls, a lone surrogate, U+FFFE, U+FFFF. */
+  | 'character'
+  /** What is given as a name is none, or its colons do not make a prefix and a local part. */
+  | 'name'
+  /** A comment with `--` in it or `-` at its end. */
+  | 'comment'
+  /** An instruction with `?>` in it, or with the target `xml`. */
+  | 'instruction'
+  /** One attribute twice. */
+  | 'duplicate-attribute'
+  /** A call that the document does not allow where it is, such as text outside the root. */
+  | 'order';
+
+/** Something cannot be written as XML, because no parser would read it back. */
+export class XmlWriteError extends Error {
+  override readonly name = 'XmlWriteError';
+  readonly code: XmlWriteCode;
+
+  constructor(code: XmlWriteCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+// Anything that text must not show as it is; most strings have none of it and are given back as they are.
+// A lone surrogate is looked for apart, because a pattern that knows pairs is slower on every string.
+const TEXT_SPECIAL = /[&<>\r\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]/;
+const ATTRIBUTE_SPECIAL = /[&<>"\t\n\r\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]/;
+
+/**
+ * `text` as the content of an element. CR is written as a reference, since a parser would read it as LF
+ * (XML 1.0 §2.11), and `>` always, so that no `]]>` can come about.
+ * @throws {XmlWriteError} `character`, naming it.
+ */
+export function escapeText(text: string): string {
+  return TEXT_SPECIAL.test(text) ? escaped(text, /[&<>\r]/g) : text;
+}
+
+/**
+ * `value` as the value of an attribute, between double quotes. Tab, LF and CR are written as references,
+ * since a parser would read them as spaces (XML 1.0 §3.3.3).
+ * @throws {XmlWriteError} `character`, naming it.
+ */
+export function escapeAttribute(value: string): string {
+  return ATTRIBUTE_SPECIAL.test(value) ? escaped(value, /[&<>"\t\n\r]/g) : value;
+}
+
+const REFERENCES: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ['\t', '&#9;'],
+  ['\n', '&#10;'],
+  ['\r', '&#13;'],
+]);
+
+function escaped(text: string, special: RegExp): string {
+  assertCharacters(text);
+  return text.replace(special, (character) => REFERENCES.get(character) ?? character);
+}
+
+function assertCharacters(text: string): void {
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0;
+    if (isCharacter(point)) continue;
+    const number = point.toString(16).toUpperCase().padStart(4, '0');
+    throw new XmlWriteError('character', `U+${number} cannot be written in XML, not even as a reference`);
+  }
+}
+
+// NameStartChar and NameChar (XML 1.0 §2.3 [4], [4a]) without the colon, as in Namespaces in XML 1.0 §3 [4].
+const START =
+  'A-Z_a-z\\xc0-\\xd6\\xd8-\\xf6\\xf8-\\u02ff\\u0370-\\u037d\\u037f-\\u1fff\\u200c\\u200d\\u2070-\\u218f' +
+  '\\u2c00-\\u2fef\\u3001-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\ufffd\\u{10000}-\\u{effff}';
+const REST = `${START}\\-.0-9\\xb7\\u0300-\\u036f\\u203f\\u2040`;
+const SIMPLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
+const NAME = new RegExp(`^[${START}][${REST}]*$`, 'u');
+const QUALIFIED_NAME = new RegExp(`^(?:[${START}][${REST}]*:)?[${START}][${REST}]*$`, 'u');
+
+/** Writes one document, piece by piece; what is written can always be read back. */
+export interface XmlWriter {
+  /** Begins an element. */
+  start(name: string): this;
+  /** Gives the element just begun an attribute. */
+  attribute(name: string, value: string): this;
+  /** Writes text, escaped. */
+  text(data: string): this;
+  /** Ends the element begun last; one without content is written `<name/>`. */
+  end(): this;
+  /** Writes an element that holds text alone. */
+  element(name: string, data: string): this;
+  comment(data: string): this;
+  processingInstruction(target: string, data?: string): this;
+  /** The document. @throws {XmlWriteError} `order` if an element is open or there is none. */
+  toString(): string;
+}
+
+/** Makes a writer. Every method throws {@link XmlWriteError} for what a parser would refuse. */
+export function createWriter(): XmlWriter {
+  return new Writer();
+}
+
+class Writer implements XmlWriter {
+  private out = '';
+  private readonly open: string[] = [];
+  private attributes: string[] = [];
+  private inTag = false;
+  private rooted = false;
+
+  start(name: string): this {
+    assertQualified(name);
+    this.closeTag();
+    if (this.open.length === 0 && this.rooted)
+      throw new XmlWriteError('order', `<${name}> would be a second root`);
+    this.out += `<${name}`;
+    this.open.push(name);
+    this.inTag = true;
+    this.rooted = true;
+    return this;
+  }
+
+  attribute(name: string, value: string): this {
+    if (!this.inTag) throw new XmlWriteError('order', `attribute "${name}" does not follow a start tag`);
+    assertQualified(name);
+    if (this.attributes.includes(name))
+      throw new XmlWriteError('duplicate-attribute', `attribute "${name}" comes twice`);
+    const written = escapeAttribute(value);
+    this.attributes.push(name);
+    this.out += ` ${name}="${written}"`;
+    return this;
+  }
+
+  text(data: string): this {
+    if (this.open.length === 0)
+      throw new XmlWriteError('order', 'text cannot stand outside the root element');
+    const written = escapeText(data);
+    if (written === '') return this;
+    this.closeTag();
+    this.out += written;
+    return this;
+  }
+
+  end(): this {
+    const name = this.open.pop();
+    if (name === undefined) throw new XmlWriteError('order', 'no element is open');
+    this.out += this.inTag ? '/>' : `</${name}>`;
+    this.leaveTag();
+    return this;
+  }
+
+  element(name: string, data: string): this {
+    return this.start(name).text(data).end();
+  }
+
+  comment(data: string): this {
+    if (data.includes('--') || data.endsWith('-')) {
+      throw new XmlWriteError('comment', 'a comment cannot hold "--" or end in "-"');
+    }
+    this.between(`<!--${literal(data)}-->`);
+    return this;
+  }
+
+  processingInstruction(target: string, data = ''): this {
+    if (!NAME.test(target)) throw new XmlWriteError('name', `"${target}" is no target of an instruction`);
+    if (target.toLowerCase() === 'xml')
+      throw new XmlWriteError('instruction', `the target "${target}" is reserved`);
+    if (data.includes('?>')) throw new XmlWriteError('instruction', 'an instruction cannot hold "?>"');
+    if (/^[ \t\n\r]/.test(data))
+      throw new XmlWriteError('instruction', 'what an instruction says cannot begin with white space');
+    this.between(`<?${target}${data === '' ? '' : ` ${literal(data)}`}?>`);
+    return this;
+  }
+
+  toString(): string {
+    const name = this.open.at(-1);
+    if (name !== undefined) throw new XmlWriteError('order', `<${name}> is still open`);
+    if (!this.rooted) throw new XmlWriteError('order', 'a document needs an element');
+    return this.out;
+  }
+
+  private between(markup: string): void {
+    this.closeTag();
+    this.out += markup;
+  }
+
+  private closeTag(): void {
+    if (!this.inTag) return;
+    this.out += '>';
+    this.leaveTag();
+  }
+
+  private leaveTag(): void {
+    this.inTag = false;
+    if (this.attributes.length > 0) this.attributes = [];
+  }
+}
+
+function assertQualified(name: string): void {
+  if (SIMPLE_NAME.test(name) || QUALIFIED_NAME.test(name)) return;
+  throw new XmlWriteError('name', `"${name}" is no name of an element or attribute`);
+}
+
+/** What stands in a comment or an instruction, where nothing can be escaped. */
+function literal(data: string): string {
+  if (data.includes('\r')) throw new XmlWriteError('character', 'U+000D would be read back as U+000A here');
+  assertCharacters(data);
+  return data;
+}
