@@ -1,0 +1,48 @@
+import { access, constants, mkdir, stat } from 'node:fs/promises';
+import { errorCode } from './disk.ts';
+
+/** A directory cannot be used as the data directory. */
+export class DirectoryError extends Error {
+  override readonly name = 'DirectoryError';
+  readonly code = 'directory';
+  /** The path that was asked for. */
+  readonly path: string;
+
+  constructor(path: string, reason: string, cause?: unknown) {
+    super(`${path} cannot be the data directory: ${reason}`, { cause });
+    this.path = path;
+  }
+}
+
+/**
+ * Makes the data directory, with those above it, for its owner alone (mode 0700). One that is there already
+ * keeps its mode. Throws DirectoryError when it is none or cannot be made, read and written.
+ */
+export async function prepareDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    if (!(await stat(path)).isDirectory()) throw new DirectoryError(path, 'it is not a directory');
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw error instanceof DirectoryError ? error : new DirectoryError(path, reasonOf(error), error);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const code = errorCode(error);
+  switch (code) {
+    case 'EEXIST':
+    case 'ENOTDIR':
+      return 'it, or what is above it, is not a directory';
+    case 'EACCES':
+    case 'EPERM':
+      return 'there is no permission to make it or to write in it';
+    case 'EROFS':
+      return 'the file system is read-only';
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'there is no room for it';
+    default:
+      return `it could not be made (${code ?? 'unknown'})`;
+  }
+}

@@ -1,0 +1,65 @@
+import { open, readdir, readFile, rename, unlink } from 'node:fs/promises';
+
+/** The file operations that a store needs, so that a test can hand in a medium that fails. */
+export interface Disk {
+  /** The whole content of a file, or undefined when there is no such file. */
+  read(path: string): Promise<Uint8Array | undefined>;
+  /** Makes a new file to write to, with these permissions; fails with code EEXIST when the name is taken. */
+  create(path: string, mode: number): Promise<DiskFile>;
+  /** Gives a file another name, taking the place of a file that has it. */
+  rename(from: string, to: string): Promise<void>;
+  /** Takes a file away. */
+  unlink(path: string): Promise<void>;
+  /** The names in a directory. */
+  list(directory: string): Promise<readonly string[]>;
+  /** Resolves when the names in a directory are on the medium. */
+  syncDirectory(directory: string): Promise<void>;
+}
+
+/** A file that is being written, from its start to its end. */
+export interface DiskFile {
+  /** Writes some of the bytes, and gives how many (at least one). */
+  write(bytes: Uint8Array): Promise<number>;
+  /** Resolves when everything written is on the medium. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The host's file system. */
+export const nodeDisk: Disk = {
+  async read(path) {
+    try {
+      return await readFile(path);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  },
+  async create(path, mode) {
+    const handle = await open(path, 'wx', mode);
+    return {
+      write: async (bytes) => (await handle.write(bytes)).bytesWritten,
+      sync: () => handle.sync(),
+      close: () => handle.close(),
+    };
+  },
+  rename,
+  unlink,
+  list: (directory) => readdir(directory),
+  async syncDirectory(directory) {
+    // Windows opens no directory; there a rename is in the file system's own log.
+    if (process.platform === 'win32') return;
+    const handle = await open(directory, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  },
+};
+
+/** The code of a system error (`ENOENT`), or undefined. */
+export function errorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,11 @@
+/** A time (ms since 1970-01-01T00:00:00Z) as ISO 8601 with milliseconds, in UTC. */
+export function formatIsoDate(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** The time (ms) that such a date stands for; undefined when it is not exactly in that form. */
+export function parseIsoDate(text: string): number | undefined {
+  const time = Date.parse(text);
+  // Date.parse takes other forms and shifts days that do not exist; only what writes back the same is right.
+  return Number.isNaN(time) || formatIsoDate(time) !== text ? undefined : time;
+}

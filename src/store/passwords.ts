@@ -1,0 +1,92 @@
+import { type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+
+/** The block size and the parallelization (RFC 7914 §2) of new hashes. */
+const blockSize = 8;
+const parallelization = 1;
+
+/** Bytes of a new hash. */
+const hashLength = 32;
+
+/** The most memory (bytes) a hash may cost; a file must not be able to ask for more. */
+const memoryLimit = 256 * 1024 * 1024;
+
+interface PasswordHash {
+  readonly cost: number;
+  readonly blockSize: number;
+  readonly parallelization: number;
+  readonly salt: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+/**
+ * Hashes a password with scrypt (RFC 7914) off the event loop: `scrypt$N$r$p$SALT$HASH` with salt and hash in
+ * base64. `cost` is N, a power of two above 1. Throws RangeError for one that is not or needs over 256 MiB.
+ */
+export async function hashPassword(password: string, salt: Uint8Array, cost: number): Promise<string> {
+  if (!isCost(cost, blockSize, parallelization))
+    throw new RangeError('the cost of a password is out of range');
+  const hash = await derive(password, {
+    cost,
+    blockSize,
+    parallelization,
+    salt,
+    hash: Buffer.alloc(hashLength),
+  });
+  const parts = ['scrypt', cost, blockSize, parallelization, base64(salt), base64(hash)];
+  return parts.join('$');
+}
+
+/**
+ * Whether this is the password that was hashed, compared in constant time.
+ * Throws TypeError when `stored` is not what hashPassword gives.
+ */
+export async function verifyPassword(password: string, stored: string): Promise<boolean> {
+  const expected = parse(stored);
+  if (expected === undefined) throw new TypeError('the stored password is not a scrypt hash');
+  return timingSafeEqual(await derive(password, expected), expected.hash);
+}
+
+/** Whether a text is in the form that hashPassword gives. */
+export function isPasswordHash(stored: string): boolean {
+  return parse(stored) !== undefined;
+}
+
+function parse(stored: string): PasswordHash | undefined {
+  const [name, n, r, p, saltText, hashText, ...rest] = stored.split('$');
+  if (name !== 'scrypt' || saltText === undefined || hashText === undefined || rest.length > 0)
+    return undefined;
+  const parameters = [n, r, p].map((text) => (/^[1-9][0-9]{0,9}$/.test(text ?? '') ? Number(text) : 0));
+  const [cost = 0, size = 0, parallel = 0] = parameters;
+  const salt = fromBase64(saltText);
+  const hash = fromBase64(hashText);
+  if (!isCost(cost, size, parallel) || salt === undefined || hash === undefined || hash.length < 16) {
+    return undefined;
+  }
+  return { cost, blockSize: size, parallelization: parallel, salt, hash };
+}
+
+function isCost(cost: number, size: number, parallel: number): boolean {
+  const power = Number.isSafeInteger(cost) && cost > 1 && Number.isInteger(Math.log2(cost));
+  return power && size > 0 && parallel > 0 && parallel <= 16 && 128 * cost * size <= memoryLimit;
+}
+
+function derive(password: string, { hash, salt, ...parameters }: PasswordHash): Promise<Buffer> {
+  // The work areas come on top of the 128 N r bytes (RFC 7914 §5).
+  const options: ScryptOptions = { ...parameters, maxmem: 2 * memoryLimit };
+  return new Promise((resolve, reject) => {
+    scrypt(password, salt, hash.length, options, (error, derived) => {
+      if (error === null) resolve(derived);
+      else reject(error);
+    });
+  });
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
+}
+
+/** The bytes of canonical base64 (RFC 4648 §3.5); undefined for anything else. */
+function fromBase64(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return base64(bytes) === text ? bytes : undefined;
+}

@@ -1,0 +1,10 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { storeContract } from './contract.ts';
+
+storeContract('a store in memory', async () => ({ store: createMemoryStore({ lineage: 'm' }) }));
+
+test('a store in memory has the lineage it was given', () => {
+  assert.equal(createMemoryStore({ lineage: 'x7' }).lineage, 'x7');
+});
