@@ -39,16 +39,17 @@ function isLetter(code: number): boolean {
   return (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
 }
 
-/** RFC 9651 §4.2.7; whether the base64 between the colons is whole is not asked here. */
+/** RFC 9651 §4.2.7; whether the base64 is padded as it should be is not asked here. */
 export function byteSequenceEnd(text: string, start: number): number {
   if (text.charCodeAt(start) !== colon) return -1;
   let end = start + 1;
-  while (end < text.length && isBase64Character(text.charCodeAt(end))) end += 1;
+  while (isBase64Letter(text.charCodeAt(end))) end += 1;
+  while (text.charCodeAt(end) === equals) end += 1;
   return text.charCodeAt(end) === colon ? end + 1 : -1;
 }
 
-function isBase64Character(code: number): boolean {
-  return isLetter(code) || isDigit(code) || code === 0x2b || code === slash || code === equals;
+function isBase64Letter(code: number): boolean {
+  return isLetter(code) || isDigit(code) || code === 0x2b || code === slash;
 }
 
 /** RFC 9651 §4.2.3.2: any number of `;key` or `;key=item`. */
