@@ -117,7 +117,11 @@ export function actionFor(resource: Resource, method: Method): Action | undefine
 }
 
 /** Whether this principal may do what the access says, on a path with these parameters. */
-export function permits(access: Access | undefined, principal: Principal | undefined, parameters: Parameters): boolean {
+export function permits(
+  access: Access | undefined,
+  principal: Principal | undefined,
+  parameters: Parameters,
+): boolean {
   // An action without access is for nobody: what was forgotten stays closed.
   if (access === undefined || access === 'nobody') return false;
   if (access === 'anyone') return true;
@@ -148,4 +152,19 @@ export function allow(
   parameters: Parameters = {},
 ): Method[] {
   return methods.filter((method) => mayUse(resource, method, principal, parameters));
+}
+
+/** An XML document to be sent. */
+export function xml(content: string): Representation {
+  return { type: 'application/xml; charset=utf-8', content };
+}
+
+/** A value to be sent as JSON. */
+export function json(value: unknown): Representation {
+  return { type: 'application/json', content: JSON.stringify(value) ?? 'null' };
+}
+
+/** Plain text to be sent. */
+export function text(content: string): Representation {
+  return { type: 'text/plain; charset=utf-8', content };
 }

@@ -82,7 +82,9 @@ function malformed(detail: string): Problem {
 }
 
 function notOffered(fields: readonly FieldLine[]): Problem {
-  return new Problem('scheme-not-offered', 'The credentials are of a scheme that does not work here.', { fields });
+  return new Problem('scheme-not-offered', 'The credentials are of a scheme that does not work here.', {
+    fields,
+  });
 }
 
 function tooMany(throttle: Throttle): Problem {

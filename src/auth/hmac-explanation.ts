@@ -19,12 +19,16 @@ export function explainDigest(
 ): Record<string, ProblemMember> {
   const message = messageOf(signed);
   for (const { key } of secrets) {
-    const found = suspicions(signed).find((suspicion) => sameDigest(digestOf(key, suspicion.message), digest));
+    const found = suspicions(signed).find((suspicion) =>
+      sameDigest(digestOf(key, suspicion.message), digest),
+    );
     if (found !== undefined) return difference(message, found);
     const hint = keyMistake(key, message, digest);
     if (hint !== undefined) return { hint };
   }
-  return { hint: 'the secret is another one, or the message differs in a way that is not among the usual ones' };
+  return {
+    hint: 'the secret is another one, or the message differs in a way that is not among the usual ones',
+  };
 }
 
 function difference(message: string, { hint, message: implied }: Suspicion): Record<string, ProblemMember> {
@@ -37,13 +41,18 @@ function difference(message: string, { hint, message: implied }: Suspicion): Rec
 function suspicions(signed: Signed): Suspicion[] {
   const { method, target, date, nonce } = signed;
   const query = target.indexOf('?');
-  const of = (hint: string, changed: Partial<Signed>): Suspicion => ({ hint, message: messageOf({ ...signed, ...changed }) });
+  const of = (hint: string, changed: Partial<Signed>): Suspicion => ({
+    hint,
+    message: messageOf({ ...signed, ...changed }),
+  });
   const list = [
     { hint: 'a line feed was signed at the end (echo without -n?)', message: `${messageOf(signed)}\n` },
     of('the query was left out', { target: query < 0 ? target : target.slice(0, query) }),
     of('the target was percent-decoded before it was signed', { target: decoded(target) }),
     of('the target was percent-encoded after it was signed, or again', { target: encodeURI(target) }),
-    of('the host was signed with the path, or the other way round', { target: target.replace(/^https?:\/\/[^/]*/i, '') }),
+    of('the host was signed with the path, or the other way round', {
+      target: target.replace(/^https?:\/\/[^/]*/i, ''),
+    }),
     of('the method was signed in lower case', { method: method.toLowerCase() }),
     of('the content digest was left out', { contentDigest: undefined }),
     of('date and nonce were left out', { date: undefined, nonce: undefined }),
@@ -58,7 +67,9 @@ function suspicions(signed: Signed): Suspicion[] {
 }
 
 function decoded(target: string): string {
-  return target.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return target.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }
 
 function capitalised(date: string): string {

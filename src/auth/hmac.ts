@@ -94,7 +94,10 @@ function present(request: Request, rest: string, options: HmacOptions): Presente
   if (date === undefined) return new Problem('date-missing', 'The full form needs a Date, or an X-Date.');
   const time = parseSignedDate(date);
   if (time === undefined) {
-    return new Problem('malformed-credentials', 'The date is neither like "20 apr 2013 12:59:24" nor an IMF-fixdate.');
+    return new Problem(
+      'malformed-credentials',
+      'The date is neither like "20 apr 2013 12:59:24" nor an IMF-fixdate.',
+    );
   }
   return { credentials, signed: { method, target, date, nonce, contentDigest }, time };
 }
@@ -103,10 +106,17 @@ function carriesContent({ body, fields }: Request): boolean {
   return body.present && fields.get('content-length') !== '0';
 }
 
-function simpleFormFault(method: string, target: string, allowed: HmacOptions['simple']): Problem | undefined {
+function simpleFormFault(
+  method: string,
+  target: string,
+  allowed: HmacOptions['simple'],
+): Problem | undefined {
   if (allowed === 'off') return new Problem('simple-form-refused', 'The simple form is switched off.');
   if (allowed === 'safe' && !(isMethod(method) && isSafe(method))) {
-    return new Problem('simple-form-refused', `The simple form does not sign ${method}: it could be sent again.`);
+    return new Problem(
+      'simple-form-refused',
+      `The simple form does not sign ${method}: it could be sent again.`,
+    );
   }
   if (endsLikeFullForm(target)) {
     return new Problem('simple-form-refused', 'The target ends like a date and a nonce of the full form.');
@@ -115,7 +125,12 @@ function simpleFormFault(method: string, target: string, allowed: HmacOptions['s
 }
 
 /** Digest, date and nonce, in this order and in one turn. */
-function judge(presented: Presented, account: Account | undefined, signer: Account, options: HmacOptions): Verdict {
+function judge(
+  presented: Presented,
+  account: Account | undefined,
+  signer: Account,
+  options: HmacOptions,
+): Verdict {
   const { credentials, signed, time } = presented;
   const now = options.clock.now();
   const message = messageOf(signed);
@@ -176,7 +191,11 @@ function refuse(
   return { outcome: 'bad', problem: new Problem(type, detail, { members }), claimed: credentials.user };
 }
 
-function explain(presented: Presented, message: string, account: Account | undefined): Record<string, ProblemMember> {
+function explain(
+  presented: Presented,
+  message: string,
+  account: Account | undefined,
+): Record<string, ProblemMember> {
   if (account === undefined) return { check: 'user', message };
   const { credentials, signed } = presented;
   return { check: 'digest', message, ...explainDigest(signed, credentials.digest, account.secrets) };

@@ -66,3 +66,8 @@ export function matchesStrongly(one: EntityTag, other: EntityTag): boolean {
 export function matchesWeakly(one: EntityTag, other: EntityTag): boolean {
   return one.opaque === other.opaque;
 }
+
+/** The base of the tags of one state: which history, and which change in it. Never the same for two states. */
+export function stateTag(lineage: string, revision: number): string {
+  return `${lineage}.${revision.toString(36)}`;
+}

@@ -4,6 +4,7 @@ export type FieldLine = [name: string, value: string];
 /** The field lines of a request, looked up by lower-case name. Nothing is joined or dropped unless asked. */
 export class Fields {
   readonly #byName = new Map<string, string | string[]>();
+  #repeated = false;
 
   /** Takes names and values in turn, as they stood on the wire (`rawHeaders` of node:http). */
   constructor(raw: readonly string[]) {
@@ -13,8 +14,12 @@ export class Fields {
 
   #add(name: string, value: string): void {
     const before = this.#byName.get(name);
-    if (before === undefined) this.#byName.set(name, value);
-    else if (typeof before === 'string') this.#byName.set(name, [before, value]);
+    if (before === undefined) {
+      this.#byName.set(name, value);
+      return;
+    }
+    this.#repeated = true;
+    if (typeof before === 'string') this.#byName.set(name, [before, value]);
     else before.push(value);
   }
 
@@ -29,6 +34,11 @@ export class Fields {
     const value = this.#byName.get(name);
     if (value === undefined) return [];
     return typeof value === 'string' ? [value] : value;
+  }
+
+  /** Whether any name stands on more than one line. */
+  get repeated(): boolean {
+    return this.#repeated;
   }
 
   /** Whether there is such a line. */

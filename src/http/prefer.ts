@@ -1,3 +1,4 @@
+import type { FieldLine, Fields } from './message.ts';
 import { valueBetween, valueEnd } from './parameters.ts';
 import { listElements, skipWhitespace, tokenEnd } from './token.ts';
 
@@ -35,4 +36,20 @@ function parsePreference(element: string): { name: string; value: string } | und
     end = skipWhitespace(element, end);
   }
   return end === element.length || element.charCodeAt(end) === semicolon ? { name, value } : undefined;
+}
+
+/** Whether the client prefers a reply without a representation (RFC 7240 §4.2). */
+export function wantsMinimal(fields: Fields): boolean {
+  return returnPreference(fields) === 'minimal';
+}
+
+/** `Preference-Applied` for a preference that this server goes by, which is `return` (RFC 7240 §3). */
+export function appliedPreference(fields: Fields): FieldLine[] {
+  const preference = returnPreference(fields);
+  if (preference !== 'minimal' && preference !== 'representation') return [];
+  return [['Preference-Applied', `return=${preference}`]];
+}
+
+function returnPreference(fields: Fields): string | undefined {
+  return fields.has('prefer') ? preferences(fields.lines('prefer')).get('return') : undefined;
 }

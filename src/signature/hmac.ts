@@ -73,7 +73,8 @@ export function parseHmacCredentials(text: string): HmacCredentials | string {
   const [first = '', second = '', third] = parts;
   if (parts.length < 2 || parts.length > 3) return 'USER:DIGEST or USER:NONCE:DIGEST is expected';
   const digest = third ?? second;
-  if (!isDigest(digest)) return 'the digest is not the canonical base64 of 32 bytes (44 characters, the last one "=")';
+  if (!isDigest(digest))
+    return 'the digest is not the canonical base64 of 32 bytes (44 characters, the last one "=")';
   if (third !== undefined && !isNonce(second)) {
     return 'the nonce is not 1 to 128 characters out of A-Z a-z 0-9 . _ ~ -';
   }

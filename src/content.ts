@@ -1,0 +1,156 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { parseContentCoding } from './http/content-coding.ts';
+import { parseContentDigest, parseContentMd5 } from './http/content-digest.ts';
+import { parseMediaType } from './http/media-type.ts';
+import type { Fields, Request } from './http/message.ts';
+import { Problem } from './http/problem.ts';
+import type { Decoder } from './representation/decoder.ts';
+import type { Action, Reading } from './resource.ts';
+
+/** The declared length over the limit is refused before anything is read. Throws 413. */
+export function judgeDeclaredLength(request: Request, limit: number): void {
+  const declared = request.fields.get('content-length');
+  if (declared !== undefined && Number(declared) > limit) throw tooLarge(limit);
+}
+
+/**
+ * The action's reading for the content type sent; undefined when nothing is sent or the action takes nothing.
+ * Throws 415 when type or coding are not understood.
+ */
+export function judgeContentType(request: Request, implemented: Action): Reading | undefined {
+  const { reads } = implemented;
+  if (!request.body.present || reads === undefined) return undefined;
+  const field = request.fields.get('content-type');
+  const type = field === undefined ? undefined : parseMediaType(field)?.type;
+  const reading = reads.find((each) => each.type === '*/*' || each.type === type);
+  if (reading === undefined) throw unreadable(field, reads);
+  if (parseContentCoding(request.fields.get('content-encoding')) === undefined) {
+    throw new Problem('unsupported-content-coding', 'Content is read plain or in the coding gzip.', {
+      fields: [['Accept-Encoding', 'gzip']],
+    });
+  }
+  return reading;
+}
+
+function unreadable(field: string | undefined, reads: readonly Reading[]): Problem {
+  const types = reads.map(({ type }) => type).join(', ');
+  const sent = field === undefined ? 'There is no Content-Type' : 'The Content-Type is another one';
+  return new Problem('unsupported-media-type', `${sent}; ${types} can be read.`, {
+    fields: [['Accept-Post', types]],
+  });
+}
+
+/** A PUT is whole (RFC 9110 §14.5). Throws 400 where it says that it is a part. */
+export function judgeContentRange(request: Request): void {
+  if (request.fields.has('content-range')) {
+    throw new Problem('content-range-on-put', 'The request has a Content-Range.');
+  }
+}
+
+/** Throws 415 on a charset other than UTF-8; without one the document speaks for itself. */
+export function judgeCharset(fields: Fields): void {
+  const field = fields.get('content-type');
+  if (field === undefined || !field.includes(';')) return;
+  const charset = parseMediaType(field)?.parameters.get('charset');
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-8') {
+    throw new Problem(
+      'unsupported-charset',
+      `Content-Type says charset ${quoted(charset)}; only utf-8 is read.`,
+      {
+        members: { encoding: quoted(charset) },
+      },
+    );
+  }
+}
+
+function quoted(text: string): string {
+  return text.replace(/[^\x21-\x7e]/g, '?').slice(0, 40);
+}
+
+/**
+ * Reads the content while it arrives, within `limit` bytes as sent and as unpacked, checks it against its digest
+ * fields, and gives what the reading makes of it. Throws 400, 408, 413, 415 or 422.
+ */
+export async function readContent(request: Request, decoder: Decoder, limit: number): Promise<unknown> {
+  const packed = parseContentCoding(request.fields.get('content-encoding')) === 'gzip';
+  const pieces: Uint8Array[] = [];
+  await receive(request, limit, (chunk) => {
+    // The chunk is the socket's own memory, so what is kept for later is a copy.
+    if (packed) pieces.push(Uint8Array.prototype.slice.call(chunk));
+    else decoder.write(chunk);
+  });
+  if (packed) decoder.write(await unpack(pieces, limit));
+  return decoder.end();
+}
+
+/** Receives content that nobody reads, where its digest was sent: it must be right all the same. */
+export async function checkUnreadContent(request: Request, limit: number): Promise<void> {
+  const { fields } = request;
+  if (fields.has('content-digest') || fields.has('content-md5')) await receive(request, limit, () => {});
+}
+
+async function receive(request: Request, limit: number, sink: (chunk: Uint8Array) => void): Promise<void> {
+  const digests = expectedDigests(request.fields);
+  let length = 0;
+  await request.body.consume((chunk) => {
+    length += chunk.length;
+    if (length > limit) throw tooLarge(limit);
+    for (const { hash } of digests) hash.update(chunk);
+    sink(chunk);
+  });
+  for (const { field, hash, digest } of digests) {
+    const actual = hash.digest();
+    if (actual.length !== digest.length || !timingSafeEqual(actual, digest)) {
+      throw new Problem('digest-mismatch', `The content received does not have the digest in ${field}.`);
+    }
+  }
+}
+
+interface ExpectedDigest {
+  readonly field: string;
+  readonly hash: ReturnType<typeof createHash>;
+  readonly digest: Uint8Array;
+}
+
+/** What the content must hash to. Throws 400 on a digest field that says nothing that can be checked. */
+function expectedDigests(fields: Fields): ExpectedDigest[] {
+  const contentDigest = fields.get('content-digest');
+  const md5 = fields.get('content-md5');
+  const expected: ExpectedDigest[] = [];
+  if (contentDigest !== undefined) {
+    const digests = parseContentDigest(contentDigest) ?? [];
+    if (digests.length === 0)
+      throw malformedDigest('Content-Digest', 'sha-256 or sha-512 as RFC 9530 has them');
+    for (const { algorithm, digest } of digests) {
+      expected.push({ field: 'Content-Digest', hash: createHash(algorithm.replace('-', '')), digest });
+    }
+  }
+  if (md5 !== undefined) {
+    const digest = parseContentMd5(md5);
+    if (digest === undefined) throw malformedDigest('Content-MD5', 'the base64 of 16 bytes');
+    expected.push({ field: 'Content-MD5', hash: createHash('md5'), digest });
+  }
+  return expected;
+}
+
+function malformedDigest(field: string, form: string): Problem {
+  return new Problem('malformed-field', `${field} must be ${form}.`, { members: { field } });
+}
+
+const unzip = promisify(gunzip);
+
+async function unpack(pieces: readonly Uint8Array[], limit: number): Promise<Uint8Array> {
+  try {
+    return await unzip(Buffer.concat(pieces), { maxOutputLength: limit });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
+      throw tooLarge(limit);
+    throw new Problem('content-coding-broken', 'The content is not whole gzip.');
+  }
+}
+
+function tooLarge(limit: number): Problem {
+  return new Problem('content-too-large', `At most ${limit} bytes of content are taken.`, { close: true });
+}

@@ -1,0 +1,279 @@
+import type { Authenticator } from './auth/authenticate.ts';
+import type { Clock } from './clock.ts';
+import {
+  checkUnreadContent,
+  judgeCharset,
+  judgeContentRange,
+  judgeContentType,
+  judgeDeclaredLength,
+  readContent,
+} from './content.ts';
+import { type Describe, describe } from './description.ts';
+import { Exchange, type Known } from './exchange.ts';
+import { preferred } from './http/accept.ts';
+import { isValidHost } from './http/host.ts';
+import type { Fields, Reply, Request } from './http/message.ts';
+import { isMethod, type Method } from './http/method.ts';
+import { evaluatePreconditions } from './http/precondition.ts';
+import { Problem } from './http/problem.ts';
+import { parseTarget, type Target } from './http/target.ts';
+import { judgeExpectation, judgeFraming } from './http/transfer.ts';
+import { notModified, tagsOf, toOutcome, toReply, withContentTag } from './reply.ts';
+import {
+  type Action,
+  actionFor,
+  allow,
+  changedMeanwhile,
+  mayUse,
+  type Outcome,
+  type Reading,
+  type Resource,
+  type Variant,
+} from './resource.ts';
+import type { Place, Router } from './router.ts';
+
+/** What a request is judged by. */
+export interface House {
+  readonly router: Router;
+  readonly authenticator: Authenticator;
+  readonly clock: Clock;
+  /** Bytes of target and of content. */
+  readonly limits: { readonly target: number; readonly body: number };
+  /** Whether the service takes nothing new any more. */
+  stopping(): boolean;
+  /** Writes the content of the reply to OPTIONS. */
+  readonly describe: Describe;
+}
+
+/**
+ * Judges a request, question by question in the order in which they are answered; each one goes on or throws a
+ * Problem. Step 0, whether the request could be parsed, is the listener's.
+ */
+export async function decide(request: Request, house: House, known: Known): Promise<Reply> {
+  // 1: is the server stopping? (Whether it is full is the listener's to know.)
+  if (house.stopping()) throw stopping();
+  // 2: HTTP/1.x, exactly one valid Host, no singleton field twice?
+  judgeVersion(request.version);
+  judgeHost(request);
+  judgeSingletons(request.fields);
+  // 3: is the method one of the six?
+  const method = judgeMethod(request.method);
+  // 4: is the target sane?
+  const target = judgeTarget(request.target, method, house.limits.target);
+  // 5: transfer coding and expectation ones we know?
+  judgeFraming(request.fields);
+  judgeExpectation(request.fields, request.version);
+  // 6: is there a resource here?
+  const place = judgePlace(target, house.router);
+  // 7: are the credentials good?
+  known.principal = await house.authenticator.authenticate(request);
+  const { resource, parameters } = place;
+  const call = new Exchange(request, method, target, parameters, known.principal, house.clock.now());
+  // 8: OPTIONS?
+  if (method === 'OPTIONS')
+    return describe(call, target.asterisk ? house.router.routes : place, house.describe);
+  // 9: does the resource implement the method?
+  const implemented = judgeImplemented(call, resource);
+  // 10: may this principal?
+  judgePermission(call, resource, house.authenticator);
+  // 11: can what is sent be read?
+  const reading = judgeReadable(call, implemented, house.limits.body);
+  // 12: does it exist?
+  call.found = await judgeExistence(call, resource, implemented);
+  // 13: can what is asked for be written?
+  call.variant = judgeAcceptable(call, resource.produces);
+  // 14: do the preconditions hold?
+  const unmodified = judgePreconditions(call, resource);
+  if (unmodified !== undefined) return notModified(call, unmodified);
+  // 15: is the content right?
+  call.content = await judgeContent(call, implemented, reading, house.limits.body);
+  // 16: act, in one turn with step 14 asked again
+  return act(call, resource, implemented);
+}
+
+function stopping(): Problem {
+  return new Problem('stopping', 'The server takes no new requests.', {
+    fields: [['Retry-After', '5']],
+    close: true,
+  });
+}
+
+function judgeVersion(version: string): void {
+  if (version === '1.1' || version === '1.0') return;
+  throw new Problem('version-not-supported', 'The request is not HTTP/1.1 or HTTP/1.0.', { close: true });
+}
+
+function judgeHost({ fields, version }: Request): void {
+  const hosts = fields.lines('host');
+  // RFC 9112 §3.2: HTTP/1.0 had no Host.
+  if (hosts.length === 0 && version === '1.0') return;
+  if (hosts.length !== 1) {
+    throw new Problem(
+      'malformed-host',
+      hosts.length === 0 ? 'There is no Host.' : 'There is more than one Host.',
+    );
+  }
+  if (!isValidHost(hosts[0] ?? ''))
+    throw new Problem('malformed-host', 'Host is not a host and perhaps a port.');
+}
+
+// RFC 9110 §5.3: fields that are no lists stand once. Credentials are counted with step 7.
+const singletons = [
+  'content-length',
+  'content-type',
+  'content-location',
+  'content-md5',
+  'content-range',
+  'date',
+  'from',
+  'if-modified-since',
+  'if-range',
+  'if-unmodified-since',
+  'max-forwards',
+  'range',
+  'referer',
+  'user-agent',
+  'x-date',
+] as const;
+
+function judgeSingletons(fields: Fields): void {
+  if (!fields.repeated) return;
+  for (const name of singletons) {
+    if (fields.lines(name).length > 1) {
+      throw new Problem('repeated-field', `${name} was sent more than once.`, { members: { field: name } });
+    }
+  }
+}
+
+function judgeMethod(token: string): Method {
+  if (isMethod(token)) return token;
+  throw new Problem('method-not-implemented', 'The methods are HEAD, GET, PUT, POST, DELETE and OPTIONS.');
+}
+
+function judgeTarget(target: string, method: Method, limit: number): Target {
+  if (target.length > limit) {
+    throw new Problem('target-too-long', `A request target has at most ${limit} bytes.`, { close: true });
+  }
+  return parseTarget(target, method);
+}
+
+/** `*` is the server itself, which has no place among the routes. */
+function judgePlace(target: Target, router: Router): Place {
+  if (target.asterisk) return { template: '*', resource: {}, parameters: {} };
+  const place = router.find(target.segments);
+  if (place === undefined) throw notFound();
+  return place;
+}
+
+function notFound(): Problem {
+  return new Problem('not-found', 'Nothing is at this address.');
+}
+
+function judgeImplemented(call: Exchange, resource: Resource): Action {
+  const implemented = actionFor(resource, call.method);
+  if (implemented !== undefined) return implemented;
+  throw new Problem('method-not-allowed', `This resource has no ${call.method}.`, {
+    fields: [['Allow', allow(resource, call.principal, call.parameters).join(', ')]],
+  });
+}
+
+function judgePermission(call: Exchange, resource: Resource, authenticator: Authenticator): void {
+  if (mayUse(resource, call.method, call.principal, call.parameters)) return;
+  if (call.principal !== undefined)
+    throw new Problem('forbidden', `This principal may not ${call.method} here.`);
+  throw new Problem('authentication-required', `Nobody may ${call.method} here without being known.`, {
+    fields: authenticator.challenges(call.request.connection),
+  });
+}
+
+function judgeReadable(call: Exchange, implemented: Action, limit: number): Reading | undefined {
+  judgeDeclaredLength(call.request, limit);
+  const reading = judgeContentType(call.request, implemented);
+  if (call.method === 'PUT') judgeContentRange(call.request);
+  return reading;
+}
+
+async function judgeExistence(
+  call: Exchange,
+  resource: Resource,
+  implemented: Action,
+): Promise<Exchange['found']> {
+  if (resource.find === undefined) return undefined;
+  const found = await resource.find(call);
+  if (found === undefined && implemented.mayCreate?.(call) !== true) throw notFound();
+  return found;
+}
+
+function judgeAcceptable(call: Exchange, produces: readonly Variant[] | undefined): Variant | undefined {
+  if (produces === undefined) return undefined;
+  const variant = preferred(call.request.fields.get('accept'), produces);
+  if (variant !== undefined) return variant;
+  // A change is not refused for how its reply would look.
+  if (call.method !== 'GET' && call.method !== 'HEAD') return produces[0];
+  throw notAcceptable(produces);
+}
+
+function notAcceptable(variants: readonly { readonly type: string }[]): Problem {
+  const types = variants.map(({ type }) => type).join(', ');
+  return new Problem('not-acceptable', `Accept matches none of what this resource is written in: ${types}.`);
+}
+
+/** Gives the tag that is still good where the answer is 304. Throws 412, or 400 on a malformed field. */
+function judgePreconditions(call: Exchange, resource: Resource): string | undefined {
+  const { request, method, found, now } = call;
+  // What can only tell after it was read is asked then.
+  if (resource.find === undefined && (method === 'GET' || method === 'HEAD')) return undefined;
+  const verdict = evaluatePreconditions(request.fields, method, stateOf(call, resource, found), now);
+  return verdict === 'proceed' ? undefined : verdict.notModified;
+}
+
+type State = Parameters<typeof evaluatePreconditions>[2];
+
+function stateOf(call: Exchange, resource: Resource, found: Exchange['found']): State {
+  if (found !== undefined) return { tags: tagsOf(found, call, resource.produces), modified: found.modified };
+  // A resource that cannot tell its state is there, without any validator that could match.
+  return resource.find === undefined ? { tags: [], modified: Number.POSITIVE_INFINITY } : undefined;
+}
+
+async function judgeContent(
+  call: Exchange,
+  implemented: Action,
+  reading: Reading | undefined,
+  limit: number,
+): Promise<unknown> {
+  if (reading !== undefined) {
+    judgeCharset(call.request.fields);
+    return readContent(call.request, reading.decoder(call), limit);
+  }
+  if (implemented.reads !== undefined && implemented.reads.length > 0) {
+    throw new Problem('content-missing', `${call.method} needs content here.`);
+  }
+  await checkUnreadContent(call.request, limit);
+  return undefined;
+}
+
+/** Acts on the state that was judged; where it changed meanwhile, the steps 12 and 14 are asked again. */
+async function act(call: Exchange, resource: Resource, implemented: Action): Promise<Reply> {
+  for (;;) {
+    const done = await implemented.handle(call);
+    if (done !== changedMeanwhile) return conclude(call, resource, toOutcome(done));
+    call.found = await judgeExistence(call, resource, implemented);
+    judgePreconditions(call, resource);
+  }
+}
+
+/** Steps 13 and 14 for what could not tell before it acted what it would write: a GET that only now gave it. */
+function conclude(call: Exchange, resource: Resource, outcome: Outcome): Reply | Promise<Reply> {
+  const { representation } = outcome;
+  const reads = call.method === 'GET' || call.method === 'HEAD';
+  if (!reads || resource.find !== undefined || representation === undefined || outcome.status !== 200) {
+    return toReply(call, outcome);
+  }
+  if (preferred(call.request.fields.get('accept'), [representation]) === undefined) {
+    throw notAcceptable([representation]);
+  }
+  const tagged = withContentTag(outcome, representation);
+  const state = { tags: tagsOf(tagged.shows, call, resource.produces), modified: tagged.shows.modified };
+  const verdict = evaluatePreconditions(call.request.fields, call.method, state, call.now);
+  return verdict === 'proceed' ? toReply(call, tagged) : notModified(call, verdict.notModified);
+}

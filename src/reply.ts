@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Exchange } from './exchange.ts';
+import { acceptsCoding } from './http/accept.ts';
+import { formatDate } from './http/date.ts';
+import { formatEntityTag } from './http/entity-tag.ts';
+import type { FieldLine, Reply } from './http/message.ts';
+import type { Principal } from './principal.ts';
+import type { Found, Outcome, Representation, Variant } from './resource.ts';
+
+/** What a reply may depend on, whether or not this one did (RFC 9110 §12.5.5). */
+const vary: FieldLine = ['Vary', 'Authorization, Authentication, Accept, Accept-Encoding'];
+
+/** Nothing is used again without asking; what somebody may see is for that client alone (RFC 9111 §5.2.2). */
+const cacheForNobody: FieldLine = ['Cache-Control', 'no-cache'];
+const cacheForSomebody: FieldLine = ['Cache-Control', 'private, no-cache'];
+const cacheNever: FieldLine = ['Cache-Control', 'no-store'];
+
+/** Content shorter than this many characters is not worth packing. */
+const worthPacking = 1024;
+
+const packedSuffix = '-gzip';
+
+/** The lines that every reply begins with: when, and who may keep it. `never` is for refusals of a principal. */
+export function leadingFields(now: number, principal: Principal | undefined, never = false): FieldLine[] {
+  const cache = principal === undefined ? cacheForNobody : cacheForSomebody;
+  return [['Date', formatDate(now)], vary, never ? cacheNever : cache];
+}
+
+/** An action's result in full. */
+export function toOutcome(done: Outcome | Representation): Outcome {
+  return 'status' in done ? done : { status: 200, representation: done };
+}
+
+/** The opaque tags that are current: of the variant chosen where it is read, else of every variant. */
+export function tagsOf(found: Found, call: Exchange, produces: readonly Variant[] | undefined): string[] {
+  const reads = call.method === 'GET' || call.method === 'HEAD';
+  const variants = reads ? [call.variant] : (produces ?? [undefined]);
+  return variants.flatMap((variant) => {
+    const tag = tagOf(found, variant);
+    return [tag, tag + packedSuffix];
+  });
+}
+
+function tagOf(found: Found, variant: Variant | undefined): string {
+  return variant === undefined ? found.tag : `${found.tag}.${variant.mark}`;
+}
+
+/** The same outcome with a state named after its content, for a resource that keeps no state of its own. */
+export function withContentTag(
+  outcome: Outcome,
+  { content }: Representation,
+): Outcome & { readonly shows: Found } {
+  const tag = createHash('sha256').update(content).digest('base64url').slice(0, 22);
+  return { ...outcome, shows: { tag, modified: Number.POSITIVE_INFINITY, state: undefined } };
+}
+
+/** 304 with the lines that a 200 would have had (RFC 9110 §15.4.5). `tag` is the one that matched, '' is none. */
+export function notModified(call: Exchange, tag: string): Reply {
+  const fields = leadingFields(call.now, call.principal);
+  const { found, variant } = call;
+  const current = tag === '' && found !== undefined ? tagOf(found, variant) : tag;
+  if (current !== '') fields.push(['ETag', formatEntityTag(current)]);
+  if (found !== undefined) fields.push(['Last-Modified', lastModified(found, call.now)]);
+  return { status: 304, fields, content: undefined };
+}
+
+// RFC 9110 §8.8.2.1: never later than Date, even after the clock was set back.
+function lastModified(found: Found, now: number): string {
+  return formatDate(Math.min(found.modified, now));
+}
+
+/** Makes the reply of what an action did. */
+export function toReply(call: Exchange, outcome: Outcome): Reply | Promise<Reply> {
+  const { representation } = outcome;
+  if (
+    representation !== undefined &&
+    representation.content.length >= worthPacking &&
+    acceptsCoding(call.request.fields.get('accept-encoding'), 'gzip')
+  ) {
+    return packed(call, outcome, representation);
+  }
+  return assemble(call, outcome, representation?.content, '');
+}
+
+const pack = promisify(gzip);
+
+async function packed(call: Exchange, outcome: Outcome, { content }: Representation): Promise<Reply> {
+  const reply = assemble(call, outcome, await pack(content), packedSuffix);
+  reply.fields.push(['Content-Encoding', 'gzip']);
+  return reply;
+}
+
+function assemble(call: Exchange, outcome: Outcome, content: Reply['content'], suffix: string): Reply {
+  const { status, representation, shows } = outcome;
+  const fields = leadingFields(call.now, call.principal);
+  if (representation !== undefined) fields.push(['Content-Type', representation.type]);
+  if (shows !== undefined) {
+    fields.push(['ETag', formatEntityTag(tagOf(shows, call.variant) + suffix)]);
+    if (Number.isFinite(shows.modified)) fields.push(['Last-Modified', lastModified(shows, call.now)]);
+  }
+  if (outcome.fields !== undefined) fields.push(...outcome.fields);
+  return { status, fields, content, headOnly: call.method === 'HEAD' };
+}

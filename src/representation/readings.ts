@@ -1,0 +1,21 @@
+import type { Shape } from '../declaration.ts';
+import type { Reading } from '../resource.ts';
+import type { RecordValue } from '../store/store.ts';
+import { formats } from './formats.ts';
+
+/** How deep a document's nesting may go, and how many attributes an element may have. */
+export interface DocumentLimits {
+  readonly maxDepth: number;
+  readonly maxAttributes: number;
+}
+
+/** How a document of a client is read. */
+export interface ReadingOptions extends DocumentLimits {
+  /** Whether fields may be left out that are required otherwise. */
+  readonly partial: boolean;
+}
+
+/** A collection's formats as what an action reads. */
+export function readingsOf<State>(shape: Shape, options: ReadingOptions): Reading<State, RecordValue>[] {
+  return formats.map((format) => ({ type: format.reads, decoder: () => format.decoder(shape, options) }));
+}

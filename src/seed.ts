@@ -1,0 +1,41 @@
+import type { Clock } from './clock.ts';
+import { type Collection, decodeSeed } from './declaration.ts';
+import { DeclarationError } from './representation/declaration-error.ts';
+import { createRouter } from './router.ts';
+import type { RecordValue, Store } from './store/store.ts';
+
+/** Items to begin with, by the path of their collection: of `/users/ann/notes` where the template is `/users/{name}/notes`. */
+export type Seed = Readonly<Record<string, readonly unknown[]>>;
+
+/**
+ * Puts the seed's items into those collections in which nothing ever was. All are decoded before the first is kept.
+ * Throws DeclarationError naming the item and field that breaks a rule, or the path that is no collection's.
+ */
+export async function plantSeed(
+  store: Store,
+  collections: readonly Collection[],
+  seed: Seed,
+  clock: Clock,
+): Promise<void> {
+  for (const [path, values] of decodeSeeds(collections, seed)) {
+    const { revision } = await store.list(path, 0, 1);
+    if (revision > 0) continue;
+    for (const value of values)
+      await store.apply({ kind: 'create', collection: path, value, at: clock.now() });
+  }
+}
+
+/** The seed's items as their collections keep them, by path. Throws DeclarationError. */
+export function decodeSeeds(
+  collections: readonly Collection[],
+  seed: Seed,
+): [path: string, values: RecordValue[]][] {
+  const router = createRouter(collections.map(({ path }) => ({ template: path, resource: {} })));
+  return Object.entries(seed).map(([path, items]) => {
+    const template = router.find(path.slice(1).split('/').map(decodeURIComponent))?.template;
+    const collection = collections.find((each) => each.path === template);
+    if (collection === undefined)
+      throw new DeclarationError('seed', `seed.${path}`, 'is the path of no collection');
+    return [path, items.map((item, at) => decodeSeed(collection, item, `seed.${path}[${at}]`))];
+  });
+}

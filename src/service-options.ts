@@ -1,0 +1,89 @@
+import type { UserDeclaration } from './auth/accounts.ts';
+import type { Clock } from './clock.ts';
+import type { Collection, CollectionDeclaration } from './declaration.ts';
+import type { Resource } from './resource.ts';
+import type { Store } from './store/store.ts';
+
+/** The limits on what a client may send. */
+export interface Limits {
+  /** Bytes of content, as sent and as unpacked. */
+  readonly body: number;
+  /** Bytes of request target. */
+  readonly target: number;
+  /** Bytes of header section. */
+  readonly headers: number;
+  readonly xmlDepth: number;
+  /** Attributes of one element. */
+  readonly xmlAttributes: number;
+  /** Open connections; more are answered 503. */
+  readonly connections: number;
+  /** Milliseconds in which a header section must have arrived. */
+  readonly headerTimeout: number;
+  /** Milliseconds in which a request must have arrived. */
+  readonly requestTimeout: number;
+}
+
+/** The limits where nothing else is said. */
+export const defaultLimits: Limits = {
+  body: 1_048_576,
+  target: 8_192,
+  headers: 16_384,
+  xmlDepth: 32,
+  xmlAttributes: 64,
+  connections: 1_000,
+  headerTimeout: 10_000,
+  requestTimeout: 60_000,
+};
+
+/** One request as the access log has it: nothing in it is secret. */
+export interface AccessEntry {
+  /** When the reply was ready: milliseconds since 1970-01-01T00:00:00Z. */
+  readonly time: number;
+  /** As sent; `-` when it could not be read. */
+  readonly method: string;
+  /** As sent, without the query; `-` when it could not be read. */
+  readonly path: string;
+  readonly status: number;
+  readonly principal: string | undefined;
+  readonly scheme: string | undefined;
+  /** From the request's header section to the reply's. */
+  readonly microseconds: number;
+  /** The problem type of a refusal. */
+  readonly problem: string | undefined;
+}
+
+/** A user: one secret, or several while they are rotated. */
+export type UserOption = UserDeclaration | { readonly secret: string; readonly password?: string };
+
+/** What a service is made of. Everything has a default, and the default users are none. */
+export interface ServiceOptions {
+  readonly clock?: Clock;
+  /** Gives that many random bytes. */
+  readonly random?: (size: number) => Uint8Array;
+  /** Where items are kept; in memory when left out. Whoever passes one closes it. */
+  readonly store?: Store;
+  readonly users?: Readonly<Record<string, UserOption>> | ReadonlyMap<string, UserOption>;
+  /** By path, or as `defineCollection` made them; the two of the default configuration when left out. */
+  readonly collections?: Readonly<Record<string, CollectionDeclaration>> | readonly Collection[];
+  /** Items for collections in which nothing ever was, by the collection's path. */
+  readonly seed?: Readonly<Record<string, readonly unknown[]>>;
+  /** Resources in code, by path template. */
+  readonly resources?: Readonly<Record<string, Resource>>;
+  readonly realm?: string;
+  /** Seconds that a date may differ from the clock, either way; 600 when left out. */
+  readonly window?: number;
+  /** Which requests the simple form may sign; safe ones when left out. */
+  readonly hmacSimple?: 'safe' | 'all' | 'off';
+  readonly requireBodyDigest?: boolean;
+  /** How many nonces are remembered at most; 10 million when left out. */
+  readonly maxNonces?: number;
+  /** Failed authentications a minute; 100 when left out, 0 is no limit. */
+  readonly maxAuthFailures?: number;
+  /** Refusals carry what was checked. */
+  readonly explain?: boolean;
+  readonly limits?: Partial<Limits>;
+  /** Told of every request that was answered. */
+  readonly log?: (entry: AccessEntry) => void;
+  /** Told of faults of the server itself, which a client sees as 500 only; standard error when left out. */
+  readonly fault?: (error: unknown) => void;
+}

@@ -1,0 +1,213 @@
+import { randomBytes } from 'node:crypto';
+import { createAccounts, type UserDeclaration } from './auth/accounts.ts';
+import { type Authenticator, createAuthenticator } from './auth/authenticate.ts';
+import { createHmacScheme } from './auth/hmac.ts';
+import { createThrottle } from './auth/throttle.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { decide, type House } from './decide.ts';
+import { type Collection, defaultCollections, defineCollection } from './declaration.ts';
+import type { Known } from './exchange.ts';
+import type { Reply, Request } from './http/message.ts';
+import { Problem } from './http/problem.ts';
+import { type Listener, listen } from './net/listener.ts';
+import { leadingFields } from './reply.ts';
+import { writeDescription, writeProblem } from './representation/documents.ts';
+import type { Resource } from './resource.ts';
+import { collectionResource } from './resources/collection.ts';
+import { itemResource, itemTemplate } from './resources/item.ts';
+import { explanationResource, problemsResource } from './resources/problems.ts';
+import { rootResource } from './resources/root.ts';
+import { createRouter, type Route } from './router.ts';
+import { plantSeed } from './seed.ts';
+import { type AccessEntry, defaultLimits, type Limits, type ServiceOptions } from './service-options.ts';
+import { createMemoryStore } from './store/memory.ts';
+import { createNonces } from './store/nonces.ts';
+import { type Store, StoreError } from './store/store.ts';
+
+/** Where a service listens. */
+export interface Listening {
+  /** `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly port: number;
+}
+
+/** The whole of the server, with or without a socket. */
+export interface Service {
+  /** Resolves when the seed is in the store. Requests wait for it by themselves. */
+  readonly ready: Promise<void>;
+  /** Answers a request; never rejects. */
+  handle(request: Request): Promise<Reply>;
+  /** Opens a port; 0 picks a free one. Rejects with ListenError. */
+  listen(address: { host?: string; port?: number }): Promise<Listening>;
+  /** Stops accepting, finishes what is in flight for at most `grace` ms (10,000), and lets go of everything. */
+  close(grace?: number): Promise<void>;
+}
+
+/** Composes a service. Throws DeclarationError or RangeError on options that cannot be. */
+export function createService(options: ServiceOptions = {}): Service {
+  const { clock = systemClock, random = randomBytes } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const lineage = (): string => Buffer.from(random(4)).toString('hex');
+  const store = options.store ?? createMemoryStore({ lineage: lineage() });
+  const collections = collectionsOf(options);
+  const listeners: Listener[] = [];
+  let closing = false;
+
+  const house: House = {
+    router: createRouter(routesOf(collections, store, limits, options.resources ?? {})),
+    authenticator: authenticatorOf(options, clock),
+    clock,
+    limits,
+    stopping: () => closing,
+    describe: writeDescription,
+  };
+  const seeded = plantSeed(store, collections, options.seed ?? {}, clock);
+  // Whoever waits for it learns of a failure; nobody has to.
+  seeded.catch(() => {});
+  const { log, fault = (error) => console.error(error) } = options;
+
+  const conclude = (
+    request: Request | undefined,
+    reply: Reply,
+    known: Known,
+    begun: number,
+    problem?: Problem,
+  ): Reply => {
+    if (log !== undefined) log(accessEntry(request, reply.status, known, clock.now(), begun, problem));
+    return reply;
+  };
+  const handle = async (request: Request): Promise<Reply> => {
+    const begun = performance.now();
+    const known: Known = { principal: undefined };
+    try {
+      await seeded;
+      return conclude(request, await decide(request, house, known), known, begun);
+    } catch (error) {
+      const problem = problemOf(error, fault);
+      return conclude(request, toProblemReply(problem, request, known, clock.now()), known, begun, problem);
+    }
+  };
+
+  const refuse = (problem: Problem, request: Request | undefined): Reply => {
+    const known: Known = { principal: undefined };
+    const reply = toProblemReply(problem, request, known, clock.now());
+    return conclude(request, reply, known, performance.now(), problem);
+  };
+
+  return {
+    ready: seeded,
+    handle,
+    async listen({ host = '127.0.0.1', port = 0 }) {
+      const listener = await listen({ host, port, clock, limits, handle, refuse });
+      listeners.push(listener);
+      const name = host.includes(':') ? `[${host}]` : host;
+      return { url: `http://${name}:${listener.port}`, port: listener.port };
+    },
+    async close(grace = 10_000) {
+      closing = true;
+      await Promise.all(listeners.map((listener) => listener.close(grace)));
+      if (options.store === undefined) await store.close();
+    },
+  };
+}
+
+/** What went wrong as a Problem. What is no refusal is a fault of the server: it is told to `fault` alone. */
+function problemOf(error: unknown, fault: (error: unknown) => void): Problem {
+  if (error instanceof Problem) return error;
+  fault(error);
+  if (!(error instanceof StoreError))
+    return new Problem('internal-error', 'The server failed on this request.');
+  if (error.code === 'full')
+    return new Problem('store-full', 'The change was not made: there is no room for it.');
+  return new Problem('store-unavailable', 'The change was not made: it could not be kept.', {
+    fields: [['Retry-After', '60']],
+  });
+}
+
+const refusesPrincipal: ReadonlySet<number> = new Set([401, 403, 405]);
+
+/** The one place where a Problem becomes a reply (RFC 9457). */
+function toProblemReply(problem: Problem, request: Request | undefined, known: Known, now: number): Reply {
+  const instance = request?.target.replace(/\?.*$/s, '') ?? '';
+  const { type, content } = writeProblem(problem, instance, request?.fields.get('accept'));
+  const fields = leadingFields(now, known.principal, refusesPrincipal.has(problem.status));
+  fields.push(['Content-Type', type], ...problem.fields);
+  return {
+    status: problem.status,
+    fields,
+    content,
+    headOnly: request?.method === 'HEAD',
+    close: problem.close,
+  };
+}
+
+/** What the access log is told: method and path as sent, and nothing of query, fields or content. */
+function accessEntry(
+  request: Request | undefined,
+  status: number,
+  { principal }: Known,
+  time: number,
+  begun: number,
+  problem: Problem | undefined,
+): AccessEntry {
+  return {
+    time,
+    method: request?.method ?? '-',
+    path: request?.target.replace(/\?.*$/s, '') ?? '-',
+    status,
+    principal: principal?.name,
+    scheme: principal?.scheme,
+    microseconds: Math.round((performance.now() - begun) * 1000),
+    problem: problem?.type,
+  };
+}
+
+function collectionsOf({ collections = defaultCollections }: ServiceOptions): readonly Collection[] {
+  if (isList(collections)) return collections;
+  return Object.entries(collections).map(([path, declaration]) => defineCollection(path, declaration));
+}
+
+function isList<T>(value: Readonly<Record<string, unknown>> | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
+}
+
+function routesOf(
+  collections: readonly Collection[],
+  store: Store,
+  limits: Limits,
+  resources: Readonly<Record<string, Resource>>,
+): Route[] {
+  const documentLimits = { maxDepth: limits.xmlDepth, maxAttributes: limits.xmlAttributes };
+  const routes: Route[] = collections.flatMap((collection) => [
+    { template: collection.path, resource: collectionResource(collection, store, documentLimits) },
+    { template: itemTemplate(collection), resource: itemResource(collection, store, documentLimits) },
+  ]);
+  routes.push(...Object.entries(resources).map(([template, resource]) => ({ template, resource })));
+  const own: Route[] = [
+    { template: '/', resource: rootResource(routes) },
+    { template: '/problems', resource: problemsResource() },
+    { template: '/problems/{name}', resource: explanationResource() },
+  ];
+  const taken = new Set(routes.map(({ template }) => template));
+  return [...own.filter(({ template }) => !taken.has(template)), ...routes];
+}
+
+function authenticatorOf(options: ServiceOptions, clock: Clock): Authenticator {
+  const window = (options.window ?? 600) * 1000;
+  const hmac = createHmacScheme({
+    realm: options.realm ?? 'Countersign',
+    accounts: createAccounts(usersOf(options.users ?? {})),
+    nonces: createNonces({ bucketSpan: Math.max(1000, window / 4), max: options.maxNonces ?? 10_000_000 }),
+    clock,
+    window,
+    simple: options.hmacSimple ?? 'safe',
+    requireBodyDigest: options.requireBodyDigest ?? false,
+    explain: options.explain ?? false,
+  });
+  return createAuthenticator([hmac], createThrottle(options.maxAuthFailures ?? 100, clock));
+}
+
+function usersOf(users: NonNullable<ServiceOptions['users']>): ReadonlyMap<string, UserDeclaration> {
+  const entries = users instanceof Map ? [...users] : Object.entries(users);
+  return new Map(entries.map(([name, user]) => [name, 'secret' in user ? { secrets: [user] } : user]));
+}
