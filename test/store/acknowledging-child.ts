@@ -1,0 +1,17 @@
+// Writes to the store in the directory given, with several writers at once, and prints the id and the revision
+// of each item as soon as it is acknowledged, until it is killed.
+import { writeSync } from 'node:fs';
+import { openFileStore } from '../../src/store/file.ts';
+
+const [directory = '', round = ''] = process.argv.slice(2);
+const store = await openFileStore({ directory, lineage: () => 'first', durability: 'fsync' });
+
+async function write(writer: number): Promise<never> {
+  for (let count = 0; ; count += 1) {
+    const value = { round, writer: String(writer), count: String(count) };
+    const applied = await store.apply({ kind: 'create', collection: '/a', value, at: 0 });
+    if (applied.applied) writeSync(1, `${applied.entry.id} ${applied.entry.revision}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: 8 }, (_, writer) => write(writer)));

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { isRunning, ownMark } from '../../src/store/running.ts';
+
+const linux = process.platform === 'linux' ? false : 'only Linux tells';
+
+describe('a process', () => {
+  test('runs when it is this one, and not when it has ended', async () => {
+    assert.equal(await isRunning(await ownMark()), true);
+    assert.equal(await isRunning({ pid: process.pid }), true);
+    assert.equal(await isRunning({ pid: spawnSync(process.execPath, ['--version']).pid }), false);
+  });
+
+  test('is none when its id cannot be one', async () => {
+    for (const pid of [0, -1, 1.5, Number.NaN, 2 ** 32 + process.pid]) {
+      assert.equal(await isRunning({ pid }), false, String(pid));
+    }
+  });
+
+  test('is another when it was started at another time', { skip: linux }, async () => {
+    assert.equal(await isRunning({ pid: process.pid, started: 'x/1' }), false);
+  });
+
+  test('has ended though nobody has looked yet', { skip: linux }, async () => {
+    // The shell starts a process, prints its id and becomes one that never waits for it.
+    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    try {
+      const [line] = await once(parent.stdout, 'data');
+      const pid = Number(String(line));
+      while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1')));
+      assert.equal(await isRunning({ pid }), false);
+    } finally {
+      parent.kill();
+    }
+  });
+});
