@@ -23,7 +23,22 @@ export function preferred<T extends { readonly type: string }>(
   variants: readonly T[],
 ): T | undefined {
   if (accept === undefined || accept === '' || accept === '*/*') return variants[0];
-  const elements = listElements(accept);
+  return literally(accept, variants) ?? negotiated(listElements(accept), variants);
+}
+
+/** The variant of the one type that is asked for, when the whole field is that type as the variant has it. */
+function literally<T extends { readonly type: string }>(
+  accept: string,
+  variants: readonly T[],
+): T | undefined {
+  if (accept.includes(';')) return undefined;
+  return variants.find(({ type }) => type === accept || type.startsWith(`${accept};`));
+}
+
+function negotiated<T extends { readonly type: string }>(
+  elements: readonly string[],
+  variants: readonly T[],
+): T | undefined {
   if (elements.length === 0) return variants[0];
   const ranges = elements.map(parseRange).filter((range) => range !== undefined);
   let best: T | undefined;

@@ -7,6 +7,9 @@ const percent = 0x25;
 const slash = 0x2f;
 const question = 0x3f;
 
+/** An origin form without escapes (RFC 3986 §3.3, §3.4), which nearly every target is. */
+const plainOriginForm = /^\/[\w\-.~!$&'()*+,;=:@/]*(?:\?[\w\-.~!$&'()*+,;=:@/?[\]{}|^`]*)?$/;
+
 /** A request target, taken apart. */
 export interface Target {
   /**
@@ -27,6 +30,7 @@ export interface Target {
  * Problem `malformed-target` for everything else. Each octet of the target is one character.
  */
 export function parseTarget(target: string, method: string): Target {
+  if (plainOriginForm.test(target)) return parted(target, 0, queryStart(target), false);
   if (target.charCodeAt(0) === slash) return takeApart(target, 0);
   if (target !== '*') return parseAbsoluteForm(target, method);
   if (method === 'OPTIONS') return asteriskForm();
@@ -77,13 +81,23 @@ function takeApart(target: string, start: number): Target {
     else throw unexpected(target, at);
   }
   checkQuery(target, at + 1);
-  const sent = at === start ? '/' : target.slice(start, at);
+  return parted(target, start, at, escaped);
+}
+
+function queryStart(target: string): number {
+  const at = target.indexOf('?');
+  return at < 0 ? target.length : at;
+}
+
+/** What has been checked: the path from `start` to `end`, then the query. */
+function parted(target: string, start: number, end: number, escaped: boolean): Target {
+  const sent = end === start ? '/' : target.slice(start, end);
   const path = escaped ? normalized(sent) : sent;
   const segments = path.slice(1).split('/');
   return {
     path,
     segments: escaped ? segments.map(decoded) : segments,
-    search: target.slice(at + 1),
+    search: target.slice(end + 1),
     asterisk: false,
   };
 }

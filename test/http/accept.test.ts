@@ -32,6 +32,13 @@ test('the heaviest variant wins, and of equals the first', () => {
   assert.equal(preferred('application/json;q=0.5, */*;q=0.1', variants), json);
 });
 
+test('a type by itself is what it is with its full weight', () => {
+  const types = ['a/b;v=1', 'a/b ;v=2', 'a/c', 'a/b', 'A/D'];
+  for (const accept of [...types, 'a', 'a/', 'A/B', 'a/d', '*', 'a/*'])
+    assert.equal(chosen(accept, ...types), chosen(`${accept};q=1`, ...types), accept);
+  assert.equal(chosen('a/b', ...types), 'a/b;v=1');
+});
+
 test('weight 0 excludes, also where a wider range would include', () => {
   assert.equal(preferred('application/xml;q=0, */*', variants), json);
   assert.equal(preferred('application/*, application/xml;q=0.000', variants), json);
