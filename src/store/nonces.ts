@@ -4,8 +4,8 @@ const mostLive = 16_000_000;
 /** How many nonces are kept, and how finely time is cut to drop them. */
 export interface NoncesOptions {
   /**
-   * The time (ms) that one bucket covers. A claim asks each bucket that is alive, so choose it for a dozen or two
-   * between now and the latest `until`.
+   * The time (ms) that one bucket covers. A claim asks each bucket that is alive, so choose it for a handful
+   * between now and the latest `until`: a shorter span gives memory back sooner, a longer one claims faster.
    */
   readonly bucketSpan: number;
   /** The most nonces kept at once, up to 16,000,000. */

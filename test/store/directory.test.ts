@@ -40,7 +40,6 @@ describe('the data directory', () => {
   }, async (context) => {
     const path = await scratchDirectory(context);
     await chmod(path, 0o500);
-    context.after(() => chmod(path, 0o700));
     await assert.rejects(prepareDirectory(path), /no permission/);
     await assert.rejects(prepareDirectory(join(path, 'data')), /no permission/);
   });
