@@ -1,0 +1,215 @@
+/** The largest number that a limit may be. */
+const anyCount = 2_147_483_647;
+/** The longest that a timer of Node's can wait, in whole seconds. */
+const anyTimeout = 2_147_483;
+
+interface Described {
+  /** For a person, without a full stop; undefined when the option is not worth a line of the help. */
+  readonly about?: string;
+  /** Where the configuration file may have it as well, besides its own key. */
+  readonly within?: readonly [string, string];
+}
+
+/** An option that is on or off; off unless said. */
+export interface Toggle extends Described {
+  readonly kind: 'toggle';
+}
+
+/** A whole number within bounds. */
+export interface Whole extends Described {
+  readonly kind: 'whole';
+  readonly value: string;
+  readonly least: number;
+  readonly most: number;
+  readonly fallback: number;
+}
+
+/** One of a few words. */
+export interface Choice extends Described {
+  readonly kind: 'choice';
+  readonly words: readonly [string, ...string[]];
+  readonly fallback: string | undefined;
+}
+
+/** Any text but the empty one. */
+export interface Text extends Described {
+  readonly kind: 'text';
+  readonly value: string;
+  readonly fallback: string | undefined;
+}
+
+export type OptionSpec = Toggle | Whole | Choice | Text;
+
+/** Every option of the server by its key, in the order in which the help tells them. */
+export const optionTable = {
+  host: { kind: 'text', value: 'ADDRESS', fallback: '127.0.0.1', about: 'address to bind, exactly' },
+  port: {
+    kind: 'whole',
+    value: 'PORT',
+    least: 0,
+    most: 65535,
+    fallback: 8080,
+    about: 'plain HTTP; 0 picks a free port',
+  },
+  noHttp: { kind: 'toggle' },
+  noTls: { kind: 'toggle' },
+  data: {
+    kind: 'text',
+    value: 'DIR',
+    fallback: './countersign-data',
+    about: 'where everything durable lives, mode 0700',
+  },
+  memory: { kind: 'toggle', about: 'keep nothing: all is gone when the process ends' },
+  config: { kind: 'text', value: 'FILE', fallback: undefined, about: 'configuration file, JSON' },
+  durability: {
+    kind: 'choice',
+    words: ['fsync', 'os'],
+    fallback: 'fsync',
+    about: 'fsync: a 2xx means it is on the disk; os: it survives the process, not the power',
+  },
+  hmacSimple: {
+    kind: 'choice',
+    words: ['safe', 'all', 'off'],
+    fallback: 'safe',
+    about: 'which requests the simple form may sign: safe methods, all, none',
+  },
+  hmacRequireBodyDigest: {
+    kind: 'toggle',
+    within: ['hmac', 'requireBodyDigest'],
+    about: 'refuse signed content whose digest is not signed too',
+  },
+  window: {
+    kind: 'whole',
+    value: 'SECONDS',
+    least: 1,
+    most: 31_536_000,
+    fallback: 600,
+    about: "how far a Date may be from the server's clock",
+  },
+  maxNonces: {
+    kind: 'whole',
+    value: 'COUNT',
+    least: 1,
+    most: anyCount,
+    fallback: 10_000_000,
+    within: ['nonces', 'max'],
+    about: 'nonces remembered at a time',
+  },
+  maxAuthFailures: {
+    kind: 'whole',
+    value: 'COUNT',
+    least: 0,
+    most: anyCount,
+    fallback: 100,
+    about: 'failed authentications a minute per peer and per user; 0: no limit',
+  },
+  explain: { kind: 'toggle', about: 'refusals carry what the server checked, never a secret' },
+  maxBody: {
+    kind: 'whole',
+    value: 'BYTES',
+    least: 1,
+    most: anyCount,
+    fallback: 1_048_576,
+    about: 'content of a request',
+  },
+  maxTarget: {
+    kind: 'whole',
+    value: 'BYTES',
+    least: 1,
+    most: anyCount,
+    fallback: 8192,
+    about: 'request target, path and query',
+  },
+  maxHeaders: {
+    kind: 'whole',
+    value: 'BYTES',
+    least: 1,
+    most: anyCount,
+    fallback: 16_384,
+    about: 'header section of a request',
+  },
+  maxXmlDepth: {
+    kind: 'whole',
+    value: 'COUNT',
+    least: 1,
+    most: anyCount,
+    fallback: 32,
+    about: 'elements within each other',
+  },
+  maxXmlAttributes: {
+    kind: 'whole',
+    value: 'COUNT',
+    least: 0,
+    most: anyCount,
+    fallback: 64,
+    about: 'attributes of one element',
+  },
+  maxConnections: {
+    kind: 'whole',
+    value: 'COUNT',
+    least: 1,
+    most: anyCount,
+    fallback: 1000,
+    about: 'connections at a time',
+  },
+  headerTimeout: {
+    kind: 'whole',
+    value: 'SECONDS',
+    least: 1,
+    most: anyTimeout,
+    fallback: 10,
+    about: 'for the header section to arrive',
+  },
+  requestTimeout: {
+    kind: 'whole',
+    value: 'SECONDS',
+    least: 1,
+    most: anyTimeout,
+    fallback: 60,
+    about: 'for the whole request to arrive',
+  },
+  log: {
+    kind: 'choice',
+    words: ['pretty', 'json', 'off'],
+    fallback: undefined,
+    about: 'a line for each request, to standard error; pretty on a terminal, else json',
+  },
+} as const satisfies Readonly<Record<string, OptionSpec>>;
+
+/** An option's name in the configuration file and in `Options`: `hmacSimple`. */
+export type OptionKey = keyof typeof optionTable;
+type KeyOfKind<Kind> = {
+  [Key in OptionKey]: (typeof optionTable)[Key] extends { kind: Kind } ? Key : never;
+}[OptionKey];
+export type ToggleKey = KeyOfKind<'toggle'>;
+export type WholeKey = KeyOfKind<'whole'>;
+export type ChoiceKey = KeyOfKind<'choice'>;
+export type TextKey = KeyOfKind<'text'>;
+/** What a choice may be. */
+export type Word<Key extends ChoiceKey> = (typeof optionTable)[Key]['words'][number];
+
+/** The options' keys and what is known of each, in the order of the table. */
+export const optionSpecs: ReadonlyMap<string, OptionSpec> = new Map(Object.entries(optionTable));
+
+/** Options of the design that this version does not have, and the reason given to who asks for one. */
+export const notThereYet: ReadonlyMap<string, string> = new Map([
+  ['tlsPort', 'this version serves plain HTTP only'],
+  ['tlsCert', 'this version serves plain HTTP only'],
+  ['tlsKey', 'this version serves plain HTTP only'],
+  ['trustProxy', 'this version believes no proxy'],
+  ['publicUrl', 'this version makes no absolute links'],
+  ['controlPort', 'this version has no control interface'],
+]);
+
+/** Variables that are no options: who needs them reads them itself. */
+export const otherVariables: readonly string[] = ['COUNTERSIGN_SECRET', 'COUNTERSIGN_KEY'];
+
+/** `hmacSimple` as a flag: `--hmac-simple`. */
+export function flagOf(key: string): string {
+  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** `hmacSimple` as an environment variable: `COUNTERSIGN_HMAC_SIMPLE`. */
+export function variableOf(key: string): string {
+  return `COUNTERSIGN_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}

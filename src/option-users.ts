@@ -1,0 +1,61 @@
+import { printable, suggestion } from './option-flags.ts';
+
+/** A user as the configuration file has it. */
+export interface ConfiguredUser {
+  readonly secret: string;
+  readonly password?: string;
+}
+
+/** Why this cannot be a user's name, or undefined: 1 to 128 bytes of UTF-8, no colon, no control characters. */
+export function userNameFault(name: string): string | undefined {
+  const bytes = Buffer.byteLength(name);
+  if (bytes < 1 || bytes > 128) return 'a user name has 1 to 128 bytes';
+  if (name.includes(':')) return 'a user name has no colon';
+  if (/\p{Cc}|\p{Cs}/u.test(name)) return 'a user name has no control characters';
+  return undefined;
+}
+
+/** Reads `users` of the configuration file; what is wrong is added to `faults`, never with a secret in it. */
+export function readUsers(
+  value: unknown,
+  file: string,
+  faults: string[],
+): ReadonlyMap<string, ConfiguredUser> {
+  const users = new Map<string, ConfiguredUser>();
+  const members = membersOf(value);
+  if (members === undefined) faults.push(`${file}: users is not an object`);
+  for (const [name, user] of members ?? []) {
+    const where = `${file}: users.${printable(name)}`;
+    const fault = userNameFault(name);
+    if (fault !== undefined) faults.push(`${where}: ${fault}`);
+    const read = readUser(user, where, faults);
+    if (fault === undefined && read !== undefined) users.set(name, read);
+  }
+  return users;
+}
+
+function readUser(value: unknown, where: string, faults: string[]): ConfiguredUser | undefined {
+  const members = membersOf(value);
+  if (members === undefined) {
+    faults.push(`${where} is not an object such as { "secret": "…" }`);
+    return undefined;
+  }
+  for (const key of members.keys()) {
+    if (key === 'secret' || key === 'password') continue;
+    faults.push(`${where}.${printable(key)} is not known${suggestion(key, ['secret', 'password'])}`);
+  }
+  const { secret, password } = { secret: members.get('secret'), password: members.get('password') };
+  if (typeof secret !== 'string' || secret === '')
+    faults.push(`${where}.secret is not a text of at least one character`);
+  if (password !== undefined && (typeof password !== 'string' || password === '')) {
+    faults.push(`${where}.password is not a text of at least one character`);
+  }
+  if (typeof secret !== 'string') return undefined;
+  return Object.freeze(typeof password === 'string' ? { secret, password } : { secret });
+}
+
+/** The members of a JSON object by their names; undefined when the value is none. */
+export function membersOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return new Map(Object.entries(value));
+}
