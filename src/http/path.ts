@@ -4,8 +4,8 @@ const plain = /^[A-Za-z0-9._~!$&'()*+,;=:@-]*$/;
 /** Writes text as one path segment: what a segment cannot hold is percent-encoded as UTF-8. */
 export function encodeSegment(text: string): string {
   if (plain.test(text)) return text;
-  return encodeURIComponent(text).replace(/%(24|26|2B|2C|3A|3B|3D|40)/g, (escape) =>
-    decodeURIComponent(escape),
+  return encodeURIComponent(text).replace(/%(24|26|2B|2C|3A|3B|3D|40)/g, (octet) =>
+    decodeURIComponent(octet),
   );
 }
 
