@@ -37,6 +37,7 @@ test('a type by itself is what it is with its full weight', () => {
   for (const accept of [...types, 'a', 'a/', 'A/B', 'a/d', '*', 'a/*'])
     assert.equal(chosen(accept, ...types), chosen(`${accept};q=1`, ...types), accept);
   assert.equal(chosen('a/b', ...types), 'a/b;v=1');
+  assert.equal(chosen('a/b;v=1', 'a/b; v=1', 'a/b;v=1'), 'a/b; v=1');
 });
 
 test('weight 0 excludes, also where a wider range would include', () => {
@@ -129,6 +130,8 @@ test('a coding is acceptable only when it is asked for', () => {
   assert.equal(acceptsCoding('identity', 'gzip'), false);
   assert.equal(acceptsCoding('gzip;q=0, *', 'gzip'), false);
   assert.equal(acceptsCoding('*;q=0', 'gzip'), false);
+  assert.equal(acceptsCoding('*;q=0.5, *;q=0', 'gzip'), true);
+  assert.equal(acceptsCoding('gzip;q=0.5, gzip;q=0', 'gzip'), true);
   assert.equal(acceptsCoding('GZIP', 'gzip'), true);
   assert.equal(acceptsCoding('x-gzip', 'gzip'), true);
   assert.equal(acceptsCoding('gzip ; q=0.001', 'gzip'), true);
