@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { isRunning, ownMark } from '../../src/store/running.ts';
 
 const linux = process.platform === 'linux' ? false : 'only Linux tells';
@@ -26,13 +27,16 @@ describe('a process', () => {
 
   test('has ended though nobody has looked yet', { skip: linux }, async () => {
     // The shell starts a process, prints its id and becomes one that never waits for it.
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
+    const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 60 3<&-'], {
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
     });
     try {
-      const [line] = await once(parent.stdout, 'data');
+      const [line] = await once(parent.stdout ?? assert.fail(), 'data');
       const pid = Number(String(line));
-      while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1')));
+      while (readFileSync(`/proc/${parent.pid}/comm`, 'latin1') !== 'sleep\n');
+      assert.equal(await isRunning({ pid }), true);
+      parent.stdio[3]?.destroy();
+      while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))) await setImmediate();
       assert.equal(await isRunning({ pid }), false);
     } finally {
       parent.kill();
