@@ -53,7 +53,7 @@ export function withContentTag(
   { content }: Representation,
 ): Outcome & { readonly shows: Found } {
   const tag = createHash('sha256').update(content).digest('base64url').slice(0, 22);
-  return { ...outcome, shows: { tag, modified: Number.POSITIVE_INFINITY, state: undefined } };
+  return { ...outcome, shows: { tag, modified: Number.NaN, state: undefined } };
 }
 
 /** 304 with the lines that a 200 would have had (RFC 9110 §15.4.5). `tag` is the one that matched, '' is none. */
@@ -62,13 +62,13 @@ export function notModified(call: Exchange, tag: string): Reply {
   const { found, variant } = call;
   const current = tag === '' && found !== undefined ? tagOf(found, variant) : tag;
   if (current !== '') fields.push(['ETag', formatEntityTag(current)]);
-  if (found !== undefined) fields.push(['Last-Modified', lastModified(found, call.now)]);
+  if (found !== undefined) fields.push(...lastModified(found, call.now));
   return { status: 304, fields, content: undefined };
 }
 
 // RFC 9110 §8.8.2.1: never later than Date, even after the clock was set back.
-function lastModified(found: Found, now: number): string {
-  return formatDate(Math.min(found.modified, now));
+function lastModified({ modified }: Found, now: number): FieldLine[] {
+  return Number.isFinite(modified) ? [['Last-Modified', formatDate(Math.min(modified, now))]] : [];
 }
 
 /** Makes the reply of what an action did. */
@@ -98,7 +98,7 @@ function assemble(call: Exchange, outcome: Outcome, content: Reply['content'], s
   if (representation !== undefined) fields.push(['Content-Type', representation.type]);
   if (shows !== undefined) {
     fields.push(['ETag', formatEntityTag(tagOf(shows, call.variant) + suffix)]);
-    if (Number.isFinite(shows.modified)) fields.push(['Last-Modified', lastModified(shows, call.now)]);
+    fields.push(...lastModified(shows, call.now));
   }
   if (outcome.fields !== undefined) fields.push(...outcome.fields);
   return { status, fields, content, headOnly: call.method === 'HEAD' };

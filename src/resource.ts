@@ -29,7 +29,7 @@ export interface Reading<State = unknown, Content = unknown> {
 export interface Found<State = unknown> {
   /** The base of its entity tags, one for each state that ever was. */
   readonly tag: string;
-  /** When it was last changed: milliseconds since 1970-01-01T00:00:00Z. */
+  /** When it was last changed: milliseconds since 1970-01-01T00:00:00Z; NaN when that is not known. */
   readonly modified: number;
   /** The resource's own: what it found. */
   readonly state: State;

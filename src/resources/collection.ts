@@ -48,7 +48,7 @@ async function page(store: Store, path: string, call: ListCall): Promise<Found<L
   return {
     tag: stateTag(store.lineage, listed.revision),
     // A collection in which nothing ever was has no time of its last change.
-    modified: listed.revision === 0 ? Number.POSITIVE_INFINITY : listed.modified,
+    modified: listed.revision === 0 ? Number.NaN : listed.modified,
     state: { ...listed, limit },
   };
 }
