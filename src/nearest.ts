@@ -18,6 +18,13 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best;
 }
 
+/** The end of a sentence that names the nearest known word, or else all of them. */
+export function suggestion(word: string, known: readonly string[]): string {
+  const meant = nearest(word, known);
+  if (meant !== undefined) return `; did you mean "${meant}"?`;
+  return known.length === 0 ? '' : `; known are ${known.join(', ')}`;
+}
+
 /** Bounds the work: the distance of two words takes their lengths multiplied. */
 const longest = 64;
 

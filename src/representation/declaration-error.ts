@@ -1,4 +1,4 @@
-import { nearest } from '../nearest.ts';
+import { suggestion } from '../nearest.ts';
 
 /** What can be wrong with a declaration. */
 export type DeclarationCode =
@@ -59,13 +59,6 @@ export function refuseUnknown(members: Members, known: readonly string[], path: 
     if (known.includes(key)) continue;
     throw new DeclarationError('unknown-key', `${path}.${key}`, `${what}${suggestion(key, known)}`);
   }
-}
-
-/** The end of a sentence that names the nearest known word, or else all of them. */
-export function suggestion(word: string, known: readonly string[]): string {
-  const meant = nearest(word, known);
-  if (meant !== undefined) return `; did you mean "${meant}"?`;
-  return known.length === 0 ? '' : `; known are ${known.join(', ')}`;
 }
 
 /** What a value of the configuration is, in words: `a number`, `null`, `an array`. */

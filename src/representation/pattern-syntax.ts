@@ -140,7 +140,7 @@ class PatternReader {
   #classExpression(): CharacterClass {
     const start = this.#at++;
     const negated = this.#take('^');
-    const ranges: [number, number][] = [];
+    const ranges: (readonly [number, number])[] = [];
     const among: RegExp[] = [];
     for (let first = true; first || this.#peek() !== ']'; first = false) {
       if (this.#peek() === undefined) this.#refuse('the "[" is not closed', start);

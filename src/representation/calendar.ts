@@ -1,0 +1,91 @@
+/** Dates and times as they are written, read without any clock or time zone of the host. */
+
+const dateForm = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
+const dateTimeForm =
+  /^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))$/;
+
+/** Whether the text is a day of the calendar, written YYYY-MM-DD. */
+export function isDate(text: string): boolean {
+  return dayNumber(text) !== undefined;
+}
+
+/** Whether the text is a date and time with its offset from UTC (RFC 3339 §5.6 and §5.7). */
+export function isDateTime(text: string): boolean {
+  return instantOf(text) !== undefined;
+}
+
+/** Negative when the first of two dates is earlier, positive when it is later, else 0. */
+export function compareDates(one: string, other: string): number {
+  return (dayNumber(one) ?? Number.NaN) - (dayNumber(other) ?? Number.NaN);
+}
+
+/** The same for two dates with times, whatever their offsets. */
+export function compareDateTimes(one: string, other: string): number {
+  const first = instantOf(one);
+  const second = instantOf(other);
+  if (first === undefined || second === undefined) return Number.NaN;
+  if (first.seconds !== second.seconds) return first.seconds - second.seconds;
+  // Without trailing zeros the order of the fractions is that of their digits.
+  if (first.fraction === second.fraction) return 0;
+  return first.fraction < second.fraction ? -1 : 1;
+}
+
+/** A moment: seconds since 1970-01-01T00:00:00Z, and the digits of the fraction without trailing zeros. */
+interface Instant {
+  readonly seconds: number;
+  readonly fraction: string;
+}
+
+function instantOf(text: string): Instant | undefined {
+  const parts = dateTimeForm.exec(text);
+  if (parts === null) return undefined;
+  const date = parts[1] ?? '';
+  const day = dayNumber(date);
+  const [hour, minute, second] = [Number(parts[2]), Number(parts[3]), Number(parts[4])];
+  const [offsetHour, offsetMinute] = [Number(parts[7] ?? 0), Number(parts[8] ?? 0)];
+  if (day === undefined || hour > 23 || minute > 59 || second > 60) return undefined;
+  if (offsetHour > 23 || offsetMinute > 59) return undefined;
+  const offset = (offsetHour * 60 + offsetMinute) * (parts[6] === '-' ? -1 : 1);
+  const minutes = day * 1440 + hour * 60 + minute - offset;
+  if (second === 60 && !beginsMonth(minutes + 1, date)) return undefined;
+  return { seconds: minutes * 60 + second, fraction: withoutTrailingZeros(parts[5] ?? '') };
+}
+
+/**
+ * Whether a month begins with this minute of UTC: a leap second comes right before one (RFC 3339 §5.7). The date
+ * is that of the place, so the month is its own or the next.
+ */
+function beginsMonth(minutes: number, date: string): boolean {
+  const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))];
+  const next = month === 12 ? daysTo(year + 1, 1, 1) : daysTo(year, month + 1, 1);
+  return minutes === daysTo(year, month, 1) * 1440 || minutes === next * 1440;
+}
+
+function withoutTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === '0') end--;
+  return digits.slice(0, end);
+}
+
+/** Days from 1970-01-01; undefined for what is no day. */
+function dayNumber(text: string): number | undefined {
+  const parts = dateForm.exec(text);
+  if (parts === null) return undefined;
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
+  return daysTo(year, month, day);
+}
+
+/** Days from 1970-01-01 in the Gregorian calendar, which counts before its own time too (ISO 8601). */
+function daysTo(year: number, month: number, day: number): number {
+  // Counted in years that begin in March, so that the leap day is a year's last.
+  const years = month > 2 ? year : year - 1;
+  const leaps = Math.floor(years / 4) - Math.floor(years / 100) + Math.floor(years / 400);
+  const before = Math.floor((153 * ((month + 9) % 12) + 2) / 5);
+  return years * 365 + leaps + before + day - 719_469;
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}

@@ -1,0 +1,45 @@
+/** Every character that is not a Char of XML 1.0 §2.2; lone surrogates too. */
+const uncarried = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+const everyUncarried = new RegExp(uncarried, 'gu');
+/** What a message does not show as it is: controls, formats, surrogates, unassigned characters, line ends. */
+const unseen = /[\p{C}\p{Zl}\p{Zp}]/gu;
+
+/** The first character that XML cannot carry, as `U+0001`; undefined when there is none. */
+export function firstUncarried(text: string): string | undefined {
+  const code = uncarried.exec(text)?.[0].codePointAt(0);
+  return code === undefined ? undefined : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** The text with U+FFFD in the place of every character that XML cannot carry. */
+export function carriable(text: string): string {
+  return uncarried.test(text) ? text.replace(everyUncarried, '\ufffd') : text;
+}
+
+/** What a client sent, cut to 40 characters and made safe to show in a message or a path. */
+export function shown(text: string): string {
+  const characters = [...text.slice(0, 2 * longestShown + 2)];
+  const cut = characters.length > longestShown || text.length > 2 * longestShown + 2;
+  const kept = cut ? `${characters.slice(0, longestShown - 1).join('')}…` : text;
+  return kept.replace(unseen, '\ufffd');
+}
+
+const longestShown = 40;
+
+/** How many characters (code points) the text has. */
+export function lengthOf(text: string): number {
+  let length = text.length;
+  for (let at = 0; at < text.length - 1; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) !== 0xd800 || (text.charCodeAt(at + 1) & 0xfc00) !== 0xdc00) continue;
+    length--;
+    at++;
+  }
+  return length;
+}
+
+/**
+ * The same text in memory of its own. A string that was cut from a larger one keeps all of that alive when it has
+ * 13 characters or more (V8), and what is kept of a document must not keep the document.
+ */
+export function ownText(text: string): string {
+  return text.length < 13 ? text : Buffer.from(text).toString();
+}

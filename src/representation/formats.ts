@@ -1,0 +1,47 @@
+import type { Variant } from '../resource.ts';
+import type { RecordValue } from '../store/store.ts';
+import type { Decoder } from './decoder.ts';
+import { jsonDecoder, writeItemJson, writeListJson } from './json.ts';
+import type { Listed } from './listed.ts';
+import type { Shape } from './schema.ts';
+import { writeItemXml, writeListXml, type XmlReadingOptions, xmlDecoder } from './xml.ts';
+
+/** A way to read and write the items of a collection. */
+export interface Format extends Variant {
+  /** The media type of the documents that it reads, in lower case. */
+  readonly reads: string;
+  /** Makes a decoder for one document. */
+  decoder(shape: Shape, options: XmlReadingOptions): Decoder & { end(): RecordValue };
+  /** The document of one item. */
+  writeItem(shape: Shape, value: RecordValue): string;
+  /** The document of a collection. */
+  writeList(shape: Shape, entries: readonly Listed[]): string;
+}
+
+const xml: Format = {
+  type: 'application/xml; charset=utf-8',
+  mark: 'x',
+  reads: 'application/xml',
+  decoder: xmlDecoder,
+  writeItem: writeItemXml,
+  writeList: writeListXml,
+};
+
+const textXml: Format = { ...xml, type: 'text/xml; charset=utf-8', mark: 't', reads: 'text/xml' };
+
+const json: Format = {
+  type: 'application/json',
+  mark: 'j',
+  reads: 'application/json',
+  decoder: jsonDecoder,
+  writeItem: writeItemJson,
+  writeList: writeListJson,
+};
+
+/** What every collection is read and written in; the first where nothing is asked for. */
+export const formats: readonly Format[] = [xml, textXml, json];
+
+/** The format that a variant is; the first for any other. */
+export function formatOf(variant: Variant | undefined): Format {
+  return formats.find(({ mark }) => mark === variant?.mark) ?? xml;
+}

@@ -1,0 +1,63 @@
+/** Writes items as JSON: the form in which they are kept, the fields in the order declared. */
+import type { RecordValue, Value } from '../store/store.ts';
+import { isList, isRecord, memberOf } from './assemble.ts';
+import { type Listed, misfit } from './listed.ts';
+import type { Attribute, Content, Field, Schema, Shape } from './schema.ts';
+
+/** The document of one item. */
+export function writeItemJson(shape: Shape, value: RecordValue): string {
+  return `{${fieldMembers(shape.schema, value, '')}}`;
+}
+
+/** The document of a collection: its items, each with its address. */
+export function writeListJson(shape: Shape, entries: readonly Listed[]): string {
+  let items = '';
+  for (const { href, value } of entries) {
+    const members = fieldMembers(shape.schema, value, `"href":${JSON.stringify(href)}`);
+    items += items === '' ? `{${members}}` : `,{${members}}`;
+  }
+  return `{"${shape.element}":[${items}]}`;
+}
+
+/** The fields as members, after those written before. */
+function fieldMembers(schema: Schema, record: RecordValue, before: string): string {
+  let written = before;
+  for (const field of schema.fields) {
+    const value = memberOf(record, field.name);
+    if (value === undefined) continue;
+    if (written !== '') written += ',';
+    written += field.key + fieldValue(field, value);
+  }
+  return written;
+}
+
+function fieldValue(field: Field, value: Value): string {
+  const { content, attributes } = field;
+  if (content.kind !== 'element' && attributes.length === 0) return contentValue(content, value);
+  if (!isRecord(value)) throw misfit(field.name);
+  if (content.kind === 'element') {
+    return `{${attributeMembers(attributes, value, fieldMembers(content.schema, value, ''))}}`;
+  }
+  const inner = memberOf(value, 'value');
+  if (inner === undefined) throw misfit(field.name);
+  return `{${attributeMembers(attributes, value, `"value":${contentValue(content, inner)}`)}}`;
+}
+
+function contentValue(content: Exclude<Content, { kind: 'element' }>, value: Value): string {
+  if (content.kind === 'simple') return JSON.stringify(value);
+  if (!isList(value)) throw misfit(content.of.name);
+  let items = '';
+  for (const item of value) items += (items === '' ? '' : ',') + fieldValue(content.of, item);
+  return `[${items}]`;
+}
+
+function attributeMembers(attributes: readonly Attribute[], record: RecordValue, before: string): string {
+  let written = before;
+  for (const attribute of attributes) {
+    const value = memberOf(record, attribute.name);
+    if (value === undefined) continue;
+    if (written !== '') written += ',';
+    written += attribute.key + JSON.stringify(value);
+  }
+  return written;
+}

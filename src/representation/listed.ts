@@ -1,0 +1,12 @@
+import type { RecordValue } from '../store/store.ts';
+
+/** An item of a list, with its address. */
+export interface Listed {
+  readonly href: string;
+  readonly value: RecordValue;
+}
+
+/** What is said when a value that is kept is not of the form that its field has now. */
+export function misfit(name: string): Error {
+  return new Error(`the value that is kept for ${name} is not what the field is declared to be`);
+}

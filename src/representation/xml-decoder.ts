@@ -1,0 +1,56 @@
+import { Problem } from '../http/problem.ts';
+import type { RecordValue } from '../store/store.ts';
+import { XmlError } from '../xml/error.ts';
+import { createParser } from '../xml/parser.ts';
+import type { Decoder } from './decoder.ts';
+import { Faults } from './faults.ts';
+import type { Shape } from './schema.ts';
+import { XmlContent } from './xml-content.ts';
+
+/** How an XML document of a client is read. */
+export interface XmlReadingOptions {
+  /** Whether the item's required fields may be left out. */
+  readonly partial: boolean;
+  /** How many elements may be open at once. */
+  readonly maxDepth: number;
+  /** How many attributes an element may have. */
+  readonly maxAttributes: number;
+}
+
+/**
+ * Decodes an item written in XML, while its bytes arrive. Throws `xml-malformed` or `doctype-refused` with line and
+ * column for what is not well-formed, `unsupported-charset` for another encoding than UTF-8, and, only at the end,
+ * `invalid-content` with every fault, up to 20.
+ */
+export function xmlDecoder(shape: Shape, options: XmlReadingOptions): Decoder & { end(): RecordValue } {
+  const { partial, maxDepth, maxAttributes } = options;
+  const faults = new Faults();
+  const content = new XmlContent(shape, partial, faults, () => parser.position());
+  const parser = createParser(content, { maxDepth, maxAttributes });
+  return {
+    write: (bytes) => wellFormed(() => parser.write(bytes)),
+    end() {
+      wellFormed(() => parser.end());
+      const problem = faults.problem();
+      if (problem !== undefined) throw problem;
+      return content.value();
+    },
+  };
+}
+
+function wellFormed(read: () => void): void {
+  try {
+    read();
+  } catch (error) {
+    throw error instanceof XmlError ? refusal(error) : error;
+  }
+}
+
+function refusal({ code, message, line, column, encoding }: XmlError): Problem {
+  if (code === 'encoding') {
+    const members = { encoding: encoding ?? 'unknown', line, column };
+    return new Problem('unsupported-charset', `${message}.`, { members });
+  }
+  const type = code === 'doctype' ? 'doctype-refused' : 'xml-malformed';
+  return new Problem(type, `${message}.`, { members: { line, column } });
+}

@@ -1,0 +1,63 @@
+/** Writes items as XML: what was sent is what is read, the fields in the order declared. */
+import type { RecordValue, Value } from '../store/store.ts';
+import { escapeAttribute, escapeText } from '../xml/writer.ts';
+import { isList, isRecord, memberOf } from './assemble.ts';
+import { type Listed, misfit } from './listed.ts';
+import type { Attribute, Content, Field, Schema, Shape } from './schema.ts';
+
+/** The document of one item. */
+export function writeItemXml({ root, schema }: Shape, value: RecordValue): string {
+  return root.open + fieldElements(schema, value) + root.close;
+}
+
+/** The document of a collection: its items, each with its address. */
+export function writeListXml({ element, root, schema }: Shape, entries: readonly Listed[]): string {
+  const begin = `${root.begin} href="`;
+  let items = '';
+  for (const { href, value } of entries) {
+    items += `${begin}${escapeAttribute(href)}">${fieldElements(schema, value)}${root.close}`;
+  }
+  return `<${element}>${items}</${element}>`;
+}
+
+function fieldElements(schema: Schema, record: RecordValue): string {
+  let written = '';
+  for (const field of schema.fields) {
+    const value = memberOf(record, field.name);
+    if (value !== undefined) written += fieldElement(field, value);
+  }
+  return written;
+}
+
+function fieldElement(field: Field, value: Value): string {
+  const { content, attributes } = field;
+  if (attributes.length === 0) return field.open + contentOf(field, content, value) + field.close;
+  if (!isRecord(value)) throw misfit(field.name);
+  const inner = content.kind === 'element' ? value : memberOf(value, 'value');
+  if (inner === undefined) throw misfit(field.name);
+  return `${field.begin}${attributesOf(attributes, value)}>${contentOf(field, content, inner)}${field.close}`;
+}
+
+function contentOf({ name }: Field, content: Content, value: Value): string {
+  if (content.kind === 'simple') {
+    if (typeof value === 'object') throw misfit(name);
+    return typeof value === 'string' ? escapeText(value) : String(value);
+  }
+  if (content.kind === 'element') {
+    if (!isRecord(value)) throw misfit(name);
+    return fieldElements(content.schema, value);
+  }
+  if (!isList(value)) throw misfit(name);
+  let items = '';
+  for (const item of value) items += fieldElement(content.of, item);
+  return items;
+}
+
+function attributesOf(attributes: readonly Attribute[], record: RecordValue): string {
+  let written = '';
+  for (const attribute of attributes) {
+    const value = memberOf(record, attribute.name);
+    if (value !== undefined) written += `${attribute.begin}${escapeAttribute(String(value))}"`;
+  }
+  return written;
+}
