@@ -54,7 +54,8 @@ function negotiated<T extends { readonly type: string }>(
 }
 
 function parseRange(element: string): MediaRange | undefined {
-  const range = parseMediaType(element);
+  // Java's HttpURLConnection sends a bare `*` as well.
+  const range = parseMediaType(element.replace(/^\*(?=[\t ]*(?:;|$))/, '*/*'));
   if (range === undefined) return undefined;
   const { type, parameters } = range;
   if (type.startsWith('*/') && type !== '*/*') return undefined;
@@ -98,16 +99,20 @@ function includes(range: MediaRange, type: string): boolean {
   return range.rank < partlyNamed || type.startsWith(range.type.slice(0, -1));
 }
 
-/** Only charset is known to be read without regard to case (RFC 9110 §8.3.2). */
+/**
+ * Only charset is known to be read without regard to case (RFC 9110 §8.3.2). A variant that names none, as JSON
+ * does not, is written in UTF-8.
+ */
 function sameValue(name: string, wanted: string, actual: string | undefined): boolean {
   if (wanted === actual) return true;
-  return name === 'charset' && wanted.toLowerCase() === actual?.toLowerCase();
+  return name === 'charset' && wanted.toLowerCase() === (actual ?? 'utf-8').toLowerCase();
 }
 
 /** A qvalue in thousandths, 1000 when there is none, undefined when it is malformed (RFC 9110 §12.4.2). */
 function parseWeight(q: string | undefined): number | undefined {
   if (q === undefined) return 1000;
-  return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(q) ? Math.round(Number(q) * 1000) : undefined;
+  // Without its 0 in Java's HttpURLConnection: `*; q=.2`.
+  return /^(?:0(?:\.\d{0,3})?|\.\d{1,3}|1(?:\.0{0,3})?)$/.test(q) ? Math.round(Number(q) * 1000) : undefined;
 }
 
 /**

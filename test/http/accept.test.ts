@@ -80,7 +80,6 @@ test('a range with parameters matches only what has them', () => {
   assert.equal(chosen('application/xml;charset=UTF-8', utf8), utf8);
   assert.equal(chosen('application/xml;charset="Utf-8"', utf8), utf8);
   assert.equal(chosen('application/xml', utf8), utf8);
-  assert.equal(chosen('application/xml;charset=utf-8', 'application/xml'), undefined);
   assert.equal(chosen('application/xml;charset=latin1', utf8), undefined);
   assert.equal(chosen('a/b;profile=X', 'a/b;profile=x'), undefined);
   assert.equal(chosen('a/b;q=0.1;profile=x, a/b;q=0.5', 'a/b', 'a/b;profile=x'), 'a/b');
@@ -88,17 +87,35 @@ test('a range with parameters matches only what has them', () => {
 });
 
 test('a malformed element counts as not sent', () => {
-  for (const element of ['*', '*/json', 'application', 'application/json;q=2', 'application/json;q=0.1234'])
+  for (const element of [
+    '*json',
+    '*/json',
+    'application',
+    'application/json;q=2',
+    'application/json;q=0.1234',
+  ])
     assert.equal(preferred(`${element}, application/xml;q=0.1`, [json, xml]), xml, element);
   for (const element of [
     'application/json;q=-1',
-    'application/json;q=.5',
+    'application/json;q=.',
+    'application/json;q=.1234',
     'application/json;q=',
     'application/json;q',
   ])
     assert.equal(preferred(element, [json]), undefined, element);
   for (const element of ['a/b;q=1.', 'a/b;q=0.', 'a/b;Q=0.5', 'a/b ; q=1.000'])
     assert.equal(chosen(element, 'a/b'), element === 'a/b;q=0.' ? undefined : 'a/b', element);
+});
+
+test('a charset of UTF-8 is matched by a variant that names none, which is written in it', () => {
+  assert.equal(chosen('application/json; charset=utf-8', 'application/json'), 'application/json');
+  assert.equal(chosen('application/json; charset=utf-16', 'application/json'), undefined);
+});
+
+test('the field that Java sends by itself is understood: a bare asterisk, and weights without their 0', () => {
+  const java = 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2';
+  assert.equal(preferred(java, [xml, json]), xml);
+  assert.equal(preferred('application/xml; q=.1, *;q=.2', [xml, json]), json);
 });
 
 test('the order of the elements and rubbish between them change nothing', () => {
