@@ -32,6 +32,7 @@ export const LESS_THAN = 0x3c;
 export const EQUALS = 0x3d;
 export const GREATER_THAN = 0x3e;
 export const QUESTION = 0x3f;
+export const SMALL_X = 0x78;
 export const LEFT_BRACKET = 0x5b;
 export const RIGHT_BRACKET = 0x5d;
 
@@ -73,6 +74,10 @@ export const CODES: Uint8Array = codes();
 /** 1 for a code that may go on with a name, 3 for one that may begin one too, else 0. */
 export const NAME: Uint8Array = names();
 
+/** The worth of a digit, decimal or hexadecimal; {@link NO_DIGIT} for any other code. */
+export const DIGIT: Uint8Array = digits();
+export const NO_DIGIT = 255;
+
 /** 1 for the four characters of white space (§2.3 [3]). */
 export const BLANK: Uint8Array = marked([TAB, LINE_FEED, CARRIAGE_RETURN, SPACE], 1);
 
@@ -92,6 +97,9 @@ export const VALUE: Uint8Array = stops([
   LINE_FEED,
   CARRIAGE_RETURN,
 ]);
+
+/** Above every code point. */
+export const PAST_UNICODE = 0x110000;
 
 /** True if a code point is a Char (§2.2 [2]). */
 export function isCharacter(point: number): boolean {
@@ -115,6 +123,16 @@ function names(): Uint8Array {
   table.fill(3, 0x41, 0x5b);
   table.fill(3, 0x61, 0x7b);
   for (const code of [COLON, 0x5f, WIDE_NAME_START]) table[code] = 3;
+  return table;
+}
+
+function digits(): Uint8Array {
+  const table = new Uint8Array(256).fill(255);
+  for (let digit = 0; digit < 16; digit++) {
+    const figure = digit.toString(16);
+    table[figure.charCodeAt(0)] = digit;
+    table[figure.toUpperCase().charCodeAt(0)] = digit;
+  }
   return table;
 }
 

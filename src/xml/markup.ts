@@ -9,9 +9,6 @@ const DOCTYPE_START = '<!DOCTYPE';
 
 /** Reads comments, processing instructions, the XML declaration, and the beginning of CDATA sections. */
 export class MarkupReader extends TextReader {
-  /** True until anything of the document has been read. */
-  protected fresh = true;
-
   /** `<!--`, `<![CDATA[` or `<!DOCTYPE`. */
   protected bang(): boolean {
     const { begin, text, length } = this;
@@ -47,12 +44,14 @@ export class MarkupReader extends TextReader {
     this.refuseIllegal(from, end);
     if (end < 0 || end + 2 >= this.length) return this.unfinished();
     if (this.text.charAt(end + 2) !== '>') throw this.fault('comment', end, '"-->" or one hyphen', '"--"');
-    return this.deliverMarkup(end + 3, () => this.handler.comment?.(lines(this.text.substring(from, end))));
+    this.leave(end + 3);
+    this.handler.comment?.(lines(this.text.substring(from, end)));
+    return true;
   }
 
   /** `<?target data?>` (§2.6 [16]). */
   protected instruction(): boolean {
-    const target = this.name(this.begin + 2, 'the target of an instruction');
+    const target = this.name(this.begin + 2, 'name', 'the target of an instruction');
     if (target === undefined) return this.unfinished();
     const after = this.cursor;
     const end = this.text.indexOf('?>', after);
@@ -69,8 +68,9 @@ export class MarkupReader extends TextReader {
         `"${clipped(target.text)}"`,
       );
     }
-    const data = lines(this.text.substring(Math.min(from, end), end));
-    return this.deliverMarkup(end + 2, () => this.handler.processingInstruction?.(target.text, data));
+    this.leave(end + 2);
+    this.handler.processingInstruction?.(target.text, lines(this.text.substring(Math.min(from, end), end)));
+    return true;
   }
 
   /** `<?xml version="1.0" …?>`, only as the very first (§2.8 [23]); the target is reserved in any case (§2.6 [17]). */
@@ -86,14 +86,13 @@ export class MarkupReader extends TextReader {
     const wrong = declarationFault(this.text.substring(from, end), from);
     if (wrong !== undefined)
       throw this.fault(wrong.code, wrong.at, wrong.expected, undefined, wrong.encoding);
-    return this.deliverMarkup(end + 2, () => {});
+    this.leave(end + 2);
+    return true;
   }
 
-  private deliverMarkup(end: number, deliver: () => void): boolean {
-    this.cursor = end;
+  private leave(end: number): void {
     if (end - this.begin > this.limits.maxToken) throw this.tooLong();
-    deliver();
-    return true;
+    this.cursor = end;
   }
 
   /** Refuses the first character in `codes[from..to)` that no document may hold; `to` < 0: up to the end. */

@@ -1,11 +1,5 @@
-import { COLON, WIDE_NAME_START } from './characters.ts';
-
-/** A name with a prefix; in {@link Name.kind}. */
-export const PREFIXED = 1;
-/** `xmlns` or `xmlns:…`, which as an attribute declares a namespace. */
-export const DECLARING = 2;
-/** A name that is no qualified name (Namespaces in XML 1.0 §4). */
-export const UNQUALIFIED = 4;
+import { WIDE_NAME_START } from './characters.ts';
+import { isNamespaced } from './namespace.ts';
 
 /** A name as it was written, with what there is to know of it; made once for each name that is new. */
 export interface Name {
@@ -15,14 +9,23 @@ export interface Name {
   /** True if the codes alone tell it from any other name: it is ASCII. */
   readonly exact: boolean;
   readonly hash: number;
-  /** Bits of {@link PREFIXED}, {@link DECLARING} and {@link UNQUALIFIED}; 0 for a plain name. */
-  readonly kind: number;
-  readonly prefix: string;
-  readonly local: string;
+  /** True if namespaces have to do with it. */
+  readonly namespaced: boolean;
+  /** What `&name;` stands for, if it is one of the five. */
+  readonly meaning: string | undefined;
 }
 
 const SLOTS = 256;
 const LONGEST = 32;
+
+// XML 1.0 §4.6: the entities that need no declaration. A Map, because a client chooses what is looked up.
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['lt', '<'],
+  ['gt', '>'],
+  ['amp', '&'],
+  ['apos', "'"],
+  ['quot', '"'],
+]);
 
 /**
  * Names already seen, so that a name is cut from a document once and not at each of its occurrences. A
@@ -59,22 +62,6 @@ function owned(text: string, from: number, to: number): string {
 }
 
 function newName(codes: Uint8Array, text: string, hash: number): Name {
-  const colon = codes.indexOf(COLON);
   const exact = codes.every((code) => code < WIDE_NAME_START);
-  const prefix = colon < 0 ? '' : text.slice(0, colon);
-  const local = colon < 0 ? text : text.slice(colon + 1);
-  return { text, codes, exact, hash, kind: kindOf(text, codes, colon), prefix, local };
-}
-
-function kindOf(text: string, codes: Uint8Array, colon: number): number {
-  if (text === 'xmlns') return DECLARING;
-  if (colon < 0) return 0;
-  if (colon === 0 || colon === codes.length - 1 || !beginsName(codes, colon + 1)) return UNQUALIFIED;
-  if (codes.indexOf(COLON, colon + 1) >= 0) return UNQUALIFIED;
-  return text.startsWith('xmlns:') ? DECLARING | PREFIXED : PREFIXED;
-}
-
-function beginsName(codes: Uint8Array, at: number): boolean {
-  const code = codes[at] ?? 0;
-  return code === 0x5f || code === WIDE_NAME_START || ((code | 0x20) - 0x61) >>> 0 < 26;
+  return { text, codes, exact, hash, namespaced: isNamespaced(text), meaning: ENTITIES.get(text) };
 }

@@ -1,14 +1,22 @@
-import type { XmlErrorCode } from './error.ts';
-import { DECLARING, type Name, PREFIXED, UNQUALIFIED } from './name.ts';
+import { CODES, NAME } from './characters.ts';
 
 const XML = 'http://www.w3.org/XML/1998/namespace';
 const XMLNS = 'http://www.w3.org/2000/xmlns/';
 
+/** The attributes of a tag. */
+export type Attributes = [name: string, value: string][];
+
 /** What is wrong with the names of a tag: with which attribute (−1: with the element's own name), and why. */
 export interface NamespaceFault {
-  readonly code: XmlErrorCode;
+  readonly code: 'reserved-namespace' | 'qualified-name' | 'unbound-prefix' | 'duplicate-attribute';
   readonly attribute: number;
+  readonly name: string;
   readonly expected: string;
+}
+
+/** True if a name has to do with namespaces: it has a colon, or it is `xmlns`. */
+export function isNamespaced(name: string): boolean {
+  return name === 'xmlns' || name.includes(':');
 }
 
 /** A namespace name that is in scope: one object for one name, so that two are compared without reading them. */
@@ -37,42 +45,30 @@ export class NamespaceScope {
     this.prefixes.set('xml', this.namespace(XML));
   }
 
-  /** Binds what a tag's attributes declare and checks every name of the tag. */
-  enter(
-    depth: number,
-    element: Name,
-    names: readonly Name[],
-    values: readonly string[],
-  ): NamespaceFault | undefined {
-    return this.declare(depth, names, values) ?? this.elementFault(element) ?? this.attributeFault(names);
+  /** Binds what the attributes of a tag declare, for the element at `depth`, and checks the names of the tag. */
+  enter(depth: number, element: string, attributes: Readonly<Attributes>): NamespaceFault | undefined {
+    return this.declare(depth, attributes) ?? this.elementFault(element) ?? this.attributeFault(attributes);
   }
 
   /** Undoes what the element at `depth` declared. */
   leave(depth: number): void {
-    for (
-      let last = this.bindings.at(-1);
-      last !== undefined && last.depth === depth;
-      last = this.bindings.at(-1)
-    ) {
+    let last = this.bindings.at(-1);
+    while (last !== undefined && last.depth === depth) {
       this.bindings.pop();
       if (last.before === undefined) this.prefixes.delete(last.prefix);
       else this.prefixes.set(last.prefix, last.before);
-      if (--last.namespace.uses === 0) this.namespaces.delete(last.namespace.uri);
+      this.release(last.namespace);
+      last = this.bindings.at(-1);
     }
   }
 
-  private declare(
-    depth: number,
-    names: readonly Name[],
-    values: readonly string[],
-  ): NamespaceFault | undefined {
-    for (let index = 0; index < names.length; index++) {
-      const name = names[index];
-      if (name === undefined || (name.kind & DECLARING) === 0) continue;
-      const uri = values[index] ?? '';
-      const expected = declarationRule(name, uri);
-      if (expected !== undefined) return { code: 'reserved-namespace', attribute: index, expected };
-      if ((name.kind & PREFIXED) !== 0) this.bind(depth, name.local, uri);
+  private declare(depth: number, attributes: Readonly<Attributes>): NamespaceFault | undefined {
+    for (const [index, [name, uri]] of attributes.entries()) {
+      const prefix = declaredPrefix(name);
+      if (prefix === undefined) continue;
+      const expected = declarationRule(prefix, uri);
+      if (expected !== undefined) return { code: 'reserved-namespace', attribute: index, name, expected };
+      if (prefix !== '') this.bind(depth, prefix, uri);
     }
     return undefined;
   }
@@ -84,58 +80,74 @@ export class NamespaceScope {
   }
 
   private namespace(uri: string): Namespace {
-    const known = this.namespaces.get(uri) ?? { uri, uses: 0 };
-    known.uses += 1;
-    this.namespaces.set(uri, known);
-    return known;
+    const namespace = this.namespaces.get(uri) ?? { uri, uses: 0 };
+    namespace.uses += 1;
+    this.namespaces.set(uri, namespace);
+    return namespace;
   }
 
-  private elementFault(name: Name): NamespaceFault | undefined {
-    if (name.prefix === 'xmlns')
-      return fault('reserved-namespace', -1, 'another prefix than "xmlns" (it is reserved)');
-    return this.nameFault(name, -1);
+  private release(namespace: Namespace): void {
+    namespace.uses -= 1;
+    if (namespace.uses === 0) this.namespaces.delete(namespace.uri);
   }
 
-  private attributeFault(names: readonly Name[]): NamespaceFault | undefined {
-    const prefixed: number[] = [];
-    for (let index = 0; index < names.length; index++) {
-      const name = names[index];
-      if (name === undefined || name.kind === 0 || (name.kind & DECLARING) !== 0) continue;
-      const wrong = this.nameFault(name, index);
-      if (wrong !== undefined) return wrong;
-      prefixed.push(index);
-    }
-    return prefixed.length > 1 ? this.clash(names, prefixed) : undefined;
+  private elementFault(name: string): NamespaceFault | undefined {
+    if (!name.startsWith('xmlns:')) return this.nameFault(name, name.indexOf(':'), -1);
+    const expected = 'another prefix than "xmlns" (it is reserved)';
+    return { code: 'reserved-namespace', attribute: -1, name, expected };
   }
 
-  private nameFault(name: Name, attribute: number): NamespaceFault | undefined {
-    if ((name.kind & UNQUALIFIED) !== 0) {
-      return fault('qualified-name', attribute, 'a name, or a prefix, one colon and a local name');
-    }
-    if (name.prefix === '' || this.prefixes.has(name.prefix)) return undefined;
-    return fault('unbound-prefix', attribute, `a declaration of the prefix, as xmlns:${name.prefix}="…"`);
-  }
-
-  /** Two attributes with one local name in one namespace (§6.3), among those that have a prefix. */
-  private clash(names: readonly Name[], prefixed: readonly number[]): NamespaceFault | undefined {
+  private attributeFault(attributes: Readonly<Attributes>): NamespaceFault | undefined {
     const seen = new Map<Namespace, Set<string>>();
-    for (const index of prefixed) {
-      const name = names[index];
-      const namespace = name === undefined ? undefined : this.prefixes.get(name.prefix);
-      if (name === undefined || namespace === undefined) continue;
-      const locals = seen.get(namespace) ?? new Set<string>();
-      if (locals.has(name.local)) {
-        return fault('duplicate-attribute', index, `one attribute "${name.local}" in its namespace`);
-      }
-      seen.set(namespace, locals.add(name.local));
+    for (const [index, [name]] of attributes.entries()) {
+      const colon = name.indexOf(':');
+      if (colon < 0 || declaredPrefix(name) !== undefined) continue;
+      const wrong = this.nameFault(name, colon, index) ?? this.clash(name, colon, index, seen);
+      if (wrong !== undefined) return wrong;
     }
+    return undefined;
+  }
+
+  private nameFault(name: string, colon: number, attribute: number): NamespaceFault | undefined {
+    if (colon < 0) return undefined;
+    if (!isQualified(name, colon)) {
+      const expected = 'a name, or a prefix, one colon and a local name';
+      return { code: 'qualified-name', attribute, name, expected };
+    }
+    const prefix = name.slice(0, colon);
+    if (this.prefixes.has(prefix)) return undefined;
+    const expected = `a declaration of the prefix, as xmlns:${prefix.slice(0, 64)}="…"`;
+    return { code: 'unbound-prefix', attribute, name, expected };
+  }
+
+  /** An attribute whose local name and namespace another one of the tag has (§6.3). */
+  private clash(
+    name: string,
+    colon: number,
+    attribute: number,
+    seen: Map<Namespace, Set<string>>,
+  ): NamespaceFault | undefined {
+    const namespace = this.prefixes.get(name.slice(0, colon));
+    if (namespace === undefined) return undefined;
+    const local = name.slice(colon + 1);
+    const locals = seen.get(namespace) ?? new Set<string>();
+    if (locals.has(local)) {
+      const expected = 'no other attribute with its local name in its namespace';
+      return { code: 'duplicate-attribute', attribute, name, expected };
+    }
+    seen.set(namespace, locals.add(local));
     return undefined;
   }
 }
 
+/** The prefix that an attribute of this name declares, '' for the default namespace; undefined for any other. */
+function declaredPrefix(name: string): string | undefined {
+  if (name === 'xmlns') return '';
+  return name.startsWith('xmlns:') && isQualified(name, 5) ? name.slice(6) : undefined;
+}
+
 /** The rule of §3 and §2.2 that a declaration breaks. */
-function declarationRule(name: Name, uri: string): string | undefined {
-  const prefix = (name.kind & PREFIXED) === 0 ? '' : name.local;
+function declarationRule(prefix: string, uri: string): string | undefined {
   if (prefix === 'xmlns') return 'another prefix than "xmlns" (it is reserved)';
   if (prefix === 'xml') return uri === XML ? undefined : `the namespace name ${XML}, the only one for "xml"`;
   if (uri === XML) return 'the prefix "xml", the only one for this namespace name';
@@ -144,6 +156,10 @@ function declarationRule(name: Name, uri: string): string | undefined {
   return undefined;
 }
 
-function fault(code: XmlErrorCode, attribute: number, expected: string): NamespaceFault {
-  return { code, attribute, expected };
+/** True if the colon parts a name, known to be one, into two names without a colon (§4 [7]). */
+function isQualified(name: string, colon: number): boolean {
+  if (colon === 0 || name.includes(':', colon + 1)) return false;
+  const unit = name.charCodeAt(colon + 1);
+  // a surrogate in a name begins one of the characters that may begin a name
+  return (unit >= 0xd800 && unit < 0xdc00) || NAME[CODES[unit] ?? 0] === 3;
 }

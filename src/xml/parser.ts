@@ -1,12 +1,14 @@
+import { isAscii } from 'node:buffer';
 import { Carry } from './carry.ts';
-import { CARRIAGE_RETURN } from './characters.ts';
+import { CARRIAGE_RETURN, LESS_THAN } from './characters.ts';
 import { foreignEncoding, hasByteOrderMark, MARK_BYTES, SIGNATURE_BYTES } from './encoding.ts';
 import { clipped, XmlError } from './error.ts';
 import { limitsOf, type XmlHandler, type XmlOptions } from './handler.ts';
 import type { Place } from './place.ts';
-import type { Ending } from './reader.ts';
+import { isPlain } from './plain.ts';
+import { type Ending, NO_BYTES } from './reader.ts';
 import { ElementReader } from './tags.ts';
-import { Utf8Reader } from './utf8.ts';
+import { Utf8Decoder, validityOf } from './utf8.ts';
 
 /** A parser for one document: bytes in, as they come; events out. */
 export interface XmlParser {
@@ -39,83 +41,96 @@ export interface XmlParser {
  * document declares for itself; encodings other than UTF-8.
  */
 export function createParser(handler: XmlHandler, options: XmlOptions = {}): XmlParser {
-  return new Parser(handler, options);
+  return new Parser(handler, limitsOf(options));
 }
 
 /** Larger chunks are read in pieces of this size, so that what is decoded at a time stays small. */
 const PIECE = 65_536;
 
+/** A stretch of this size is worth a look that lets long text be skipped. */
+const LARGE = 1024;
+
 /** A UTF-16 unit takes at most three bytes of UTF-8. */
 const BYTES_PER_UNIT = 3;
 
-class Parser extends ElementReader implements XmlParser {
-  private readonly utf8 = new Utf8Reader();
-  private carry: Carry | undefined = undefined;
-  private recognised = false;
-  private failure: { readonly error: unknown } | undefined = undefined;
-  private busy = false;
-  private ended = false;
+// What a parser can be asked for.
+const READY = 0;
+const BUSY = 1; //   inside write or end: a handler must not call them
+const ENDED = 2; //  after end
+const FAILED = 3; // after a fault
 
-  constructor(handler: XmlHandler, options: XmlOptions) {
-    super(handler, limitsOf(options));
-  }
+class Parser extends ElementReader implements XmlParser {
+  private state = READY;
+  private failure: unknown = undefined;
+  /** True once the first bytes have shown that this may be UTF-8. */
+  private recognised = false;
+  private carry: Carry | undefined = undefined;
+  private decoder: Utf8Decoder | undefined = undefined;
 
   write(bytes: Uint8Array): void {
-    this.guarded(() => {
-      if (bytes.length <= PIECE) return this.take(bytes);
-      for (let from = 0; from < bytes.length; from += PIECE) this.take(bytes.subarray(from, from + PIECE));
-    });
+    if (this.state !== READY) throw this.refusal();
+    this.state = BUSY;
+    try {
+      if (bytes.length <= PIECE) this.take(bytes);
+      else
+        for (let from = 0; from < bytes.length; from += PIECE) this.take(bytes.subarray(from, from + PIECE));
+      this.state = READY;
+    } catch (error) {
+      throw this.failed(error);
+    }
   }
 
   end(): void {
-    this.guarded(() => {
-      this.ended = true;
+    if (this.state !== READY) throw this.refusal();
+    this.state = BUSY;
+    try {
       this.finish();
-    });
+      this.state = ENDED;
+    } catch (error) {
+      throw this.failed(error);
+    }
   }
 
   position(): Place {
     return this.placeOf(this.begin);
   }
 
-  private guarded(work: () => void): void {
-    if (this.failure !== undefined) throw this.failure.error;
-    if (this.busy || this.ended) throw this.misuse();
-    this.busy = true;
-    try {
-      work();
-    } catch (error) {
-      this.failure = { error };
-      throw error;
-    } finally {
-      this.busy = false;
-    }
+  private failed(error: unknown): unknown {
+    this.state = FAILED;
+    this.failure = error;
+    return error;
   }
 
-  private misuse(): XmlError {
-    const found = this.busy ? 'a call from inside the handler' : 'a call after the end';
+  private refusal(): unknown {
+    if (this.state === FAILED) return this.failure;
+    const found = this.state === BUSY ? 'a call from inside the handler' : 'a call after the end';
     return new XmlError('closed', { ...this.position(), path: '', found, expected: 'nothing more' });
   }
 
   private take(bytes: Uint8Array): void {
-    const carry = this.carry;
-    if (carry !== undefined && carry.length > 0) {
-      carry.append(bytes);
-      this.readCarried(carry);
-      return;
-    }
-    const from = this.recognised ? 0 : this.recognise(bytes);
-    const rest = from < 0 ? bytes.length : this.read(from === 0 ? bytes : bytes.subarray(from), undefined);
-    if (rest === 0) return;
-    this.carry ??= new Carry();
-    this.carry.append(rest === bytes.length ? bytes : bytes.subarray(bytes.length - rest));
+    const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    if (this.carry !== undefined && this.carry.length > 0) this.takeAfter(buffer, this.carry);
+    else this.takeFirst(buffer);
   }
 
-  private readCarried(carry: Carry): void {
+  private takeFirst(bytes: Buffer): void {
+    const mark = this.recognised ? 0 : this.recognise(bytes);
+    const rest = mark < 0 ? bytes.length : this.read(mark === 0 ? bytes : bytes.subarray(mark), undefined);
+    if (rest > 0) this.keep(bytes.subarray(bytes.length - rest));
+  }
+
+  private keep(bytes: Buffer): void {
+    this.carry ??= new Carry();
+    this.carry.append(bytes);
+  }
+
+  /** Reads on from what was kept. */
+  private takeAfter(bytes: Buffer, carry: Carry): void {
+    carry.append(bytes);
     if (!this.recognised) {
-      const from = this.recognise(carry.view());
-      if (from < 0) return;
-      carry.drop(from);
+      const mark = this.recognise(carry.view());
+      if (mark < 0) return;
+      carry.drop(mark);
     }
     // past this many bytes the token is too long, whole or not
     if (carry.length <= BYTES_PER_UNIT * this.limits.maxToken && !carry.mayBeWhole()) return;
@@ -124,46 +139,51 @@ class Parser extends ElementReader implements XmlParser {
   }
 
   /** Looks at the first bytes; returns how many of them are a byte order mark, or −1 if more are needed. */
-  private recognise(bytes: Uint8Array): number {
-    if (bytes.length < SIGNATURE_BYTES && !this.ended) return -1;
-    const encoding = foreignEncoding(bytes);
-    if (encoding !== undefined) {
-      const detail = {
-        ...this.position(),
-        path: '',
-        found: `a document in ${encoding}`,
-        expected: 'UTF-8',
-        encoding,
-      };
-      throw new XmlError('encoding', detail);
-    }
+  private recognise(bytes: Buffer, whole = false): number {
+    if (bytes.length < SIGNATURE_BYTES && !whole) return -1;
     this.recognised = true;
+    if (bytes[0] === LESS_THAN && bytes[1] !== 0) return 0;
+    const encoding = foreignEncoding(bytes);
+    if (encoding !== undefined)
+      throw this.fault('encoding', 0, 'UTF-8', `a document in ${encoding}`, encoding);
     return hasByteOrderMark(bytes) ? MARK_BYTES : 0;
   }
 
   /** Reads bytes as far as they are whole tokens; returns how many are left over. */
-  private read(bytes: Uint8Array, ending: Ending | undefined): number {
-    this.leaveStretch();
-    const stretch = this.utf8.read(bytes);
-    this.codes = stretch.codes;
-    this.text = stretch.text;
-    this.length = stretch.text.length;
-    const invalid = stretch.broken || (ending !== undefined && stretch.bytes < bytes.length);
-    this.ending = invalid ? { code: 'invalid-utf8', found: byteName(bytes[stretch.bytes]) } : ending;
+  private read(bytes: Buffer, ending: Ending | undefined): number {
+    if (this.cursor > 0) this.leaveStretch();
+    if (!isAscii(bytes)) return this.readWide(bytes, ending);
+    this.enter(bytes, bytes.latin1Slice(0, bytes.length), bytes.length >= LARGE && isPlain(bytes));
+    this.ending = ending;
     this.scan();
-    if (invalid) throw this.invalidUtf8();
-    if (this.cursor > 0) this.fresh = false;
-    const cut = bytes.length - stretch.bytes;
-    if (this.cursor === this.length) return cut;
-    return cut + Buffer.byteLength(this.text.substring(this.cursor));
+    return this.length - this.cursor;
   }
 
-  /** Counts the lines of the stretch read last, which only now is done: a document that comes whole never is. */
+  private readWide(bytes: Buffer, ending: Ending | undefined): number {
+    const { length, broken } = validityOf(bytes);
+    this.decoder ??= new Utf8Decoder();
+    this.decoder.decode(bytes, length);
+    this.enter(this.decoder.codes, this.decoder.text, false);
+    const invalid = broken || (ending !== undefined && length < bytes.length);
+    this.ending = invalid ? { code: 'invalid-utf8', found: byteName(bytes[length]) } : ending;
+    this.scan();
+    if (invalid) throw this.invalidUtf8();
+    return bytes.length - length + Buffer.byteLength(this.text.substring(this.cursor));
+  }
+
+  private enter(codes: Buffer, text: string, plain: boolean): void {
+    this.codes = codes;
+    this.text = text;
+    this.length = text.length;
+    this.plain = plain;
+    this.ampersand = this.bracket = -1;
+  }
+
+  /** Counts the lines of the stretch read last; only now, so that a document that comes whole is not counted. */
   private leaveStretch(): void {
-    if (this.cursor > 0) {
-      this.place = this.placeOf(this.cursor);
-      this.afterReturn = this.text.charCodeAt(this.cursor - 1) === CARRIAGE_RETURN;
-    }
+    this.place = this.placeOf(this.cursor);
+    this.afterReturn = this.text.charCodeAt(this.cursor - 1) === CARRIAGE_RETURN;
+    this.fresh = false;
     this.begin = this.cursor = 0;
   }
 
@@ -173,21 +193,25 @@ class Parser extends ElementReader implements XmlParser {
   }
 
   private finish(): void {
-    const ending: Ending = { code: 'truncated', found: 'the end of the document' };
-    let waiting: Uint8Array = this.carry?.view() ?? NOTHING;
-    if (!this.recognised) waiting = waiting.subarray(this.recognise(waiting));
-    const empty = this.fresh && this.length === 0 && waiting.length === 0;
-    if (waiting.length > 0) this.read(waiting, ending);
+    let waiting = this.carry?.view() ?? NO_BYTES;
+    if (!this.recognised) waiting = waiting.subarray(this.recognise(waiting, true));
+    if (waiting.length > 0) this.read(waiting, { code: 'truncated', found: 'the end of the document' });
     this.begin = this.length;
     if (this.inSection) throw this.fault('truncated', this.length, '"]]>"');
     const inner = this.open.at(-1);
     if (inner !== undefined) throw this.fault('unclosed', this.length, `</${clipped(inner.text)}>`);
-    if (!this.rooted) throw this.fault(empty ? 'empty' : 'missing-root', this.length, 'an element');
+    if (this.rooted) return;
+    throw this.fault(this.fresh && this.length === 0 ? 'empty' : 'missing-root', this.length, 'an element');
   }
 }
 
-const NOTHING = new Uint8Array(0);
-
 function byteName(byte: number | undefined): string {
   return `the byte 0x${(byte ?? 0).toString(16).toUpperCase().padStart(2, '0')}`;
+}
+
+// Node's own, and what toString('latin1') comes to after a tenth of its time has gone into finding it.
+declare global {
+  interface Buffer {
+    latin1Slice(start: number, end: number): string;
+  }
 }

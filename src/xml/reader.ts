@@ -3,22 +3,27 @@ import {
   BLANK,
   CARRIAGE_RETURN,
   CLEAN,
+  DIGIT,
   DOUBLE_QUOTE,
   EQUALS,
   HASH,
   ILLEGAL,
+  isCharacter,
   LESS_THAN,
   LINE_FEED,
   NAME,
+  NO_DIGIT,
+  PAST_UNICODE,
   SEMICOLON,
   SINGLE_QUOTE,
+  SMALL_X,
   VALUE,
 } from './characters.ts';
 import { characterAt, clipped, elementPath, XmlError, type XmlErrorCode } from './error.ts';
 import type { Limits, XmlHandler } from './handler.ts';
 import type { Name, XmlNames } from './name.ts';
+import type { NamespaceScope } from './namespace.ts';
 import { advance, type Place, START } from './place.ts';
-import { dereference } from './reference.ts';
 
 /** Why nothing follows what there is to read: the code of the fault that this is inside a token, and what stands there. */
 export interface Ending {
@@ -26,20 +31,27 @@ export interface Ending {
   readonly found: string;
 }
 
-const NOTHING = new Uint8Array(0);
+/** No codes at all. */
+export const NO_BYTES: Buffer = Buffer.alloc(0);
 
 /**
  * A stretch of a document and the cursor in it, and what every kind of token is made of: names, white
- * space, values and references.
+ * space, values and references. All that is known of a document is here, in one object made at once: that
+ * makes a parser cheap, and there is one for each document.
  *
  * A token has no effect before it is whole: where the stretch ends inside one, the cursor goes back to the
  * token's beginning, and it is read again with what follows.
  */
 export class Reader {
-  protected codes: Uint8Array = NOTHING;
+  protected codes: Uint8Array = NO_BYTES;
   protected text = '';
   /** How many codes there are; reading behind the last gives 0, at which every scan stops. */
   protected length = 0;
+  /** True if nothing in the stretch is a control but tab and LF, so that long text may be skipped unseen. */
+  protected plain = false;
+  /** The next `&` and `]` of the stretch, if they are behind the cursor: looked for once and not for each run of text. */
+  protected ampersand = -1;
+  protected bracket = -1;
   protected cursor = 0;
   /** Where the token being read, or the event being delivered, begins. */
   protected begin = 0;
@@ -50,10 +62,16 @@ export class Reader {
   protected ending: Ending | undefined = undefined;
   /** The open elements. */
   protected readonly open: Name[] = [];
-  protected readonly handler: XmlHandler;
-  protected readonly limits: Limits;
+  /** True until anything has been read, once there was an element, and inside a CDATA section. */
+  protected fresh = true;
+  protected rooted = false;
+  protected inSection = false;
+  /** The prefixes in scope, once a name has one. */
+  protected scope: NamespaceScope | undefined = undefined;
   /** What the reference read last stands for. */
   protected replacement = '';
+  protected readonly handler: XmlHandler;
+  protected readonly limits: Limits;
   private readonly names: XmlNames;
 
   constructor(handler: XmlHandler, limits: Limits) {
@@ -62,28 +80,24 @@ export class Reader {
     this.names = limits.names;
   }
 
-  /** Reads a name (§2.3 [5]); the cursor is then behind it. Undefined: the stretch ends before the name does. */
-  protected name(from: number, expected: string): Name | undefined {
+  /**
+   * Reads a name (§2.3 [5]); the cursor is then behind it. Undefined: the stretch ends before the name does.
+   * What is no name is the fault `code`.
+   */
+  protected name(from: number, code: XmlErrorCode, expected: string): Name | undefined {
     const codes = this.codes;
     let at = from;
-    let code = codes[at] ?? 0;
-    if (NAME[code] !== 3) {
-      this.unlessEnd(at, 'name', expected);
+    let next = codes[at] ?? 0;
+    if (NAME[next] !== 3) {
+      this.unlessEnd(at, code, expected);
       return undefined;
     }
     let hash = 0;
-    while (NAME[code] !== 0) {
-      hash = (Math.imul(hash, 31) + code) | 0;
-      code = codes[++at] ?? 0;
+    while (NAME[next] !== 0) {
+      hash = (Math.imul(hash, 31) + next) | 0;
+      next = codes[++at] ?? 0;
     }
-    if (at - from > this.limits.maxName) {
-      throw this.fault(
-        'limit-name',
-        from,
-        `a name of at most ${this.limits.maxName} characters`,
-        'a longer one',
-      );
-    }
+    if (at - from > this.limits.maxName) throw this.longName(from);
     if (at >= this.length) return undefined;
     this.cursor = at;
     return this.names.take(codes, this.text, from, at, hash);
@@ -154,28 +168,45 @@ export class Reader {
     return code === CARRIAGE_RETURN && this.codes[at + 1] === LINE_FEED ? at + 2 : at + 1;
   }
 
-  /** Reads a reference; returns where it ends, or −1 if the stretch ends before. */
+  /** Reads a reference (§4.1 [66] to [68]); returns where it ends, or −1 if the stretch ends before. */
   protected reference(from: number): number {
+    if (this.codes[from + 1] === HASH) return this.characterReference(from);
+    const name = this.name(from + 1, 'reference', 'a name or "#" after "&"');
+    if (name === undefined) return -1;
+    if (this.codes[this.cursor] !== SEMICOLON) throw this.fault('reference', this.cursor, '";"');
+    if (name.meaning === undefined) {
+      const expected = 'one of &lt; &gt; &amp; &apos; &quot; or the number of a character';
+      throw this.fault('undeclared-entity', from, expected, `&${clipped(name.text)};`);
+    }
+    this.replacement = name.meaning;
+    return this.cursor + 1;
+  }
+
+  private characterReference(from: number): number {
     const codes = this.codes;
-    const first = codes[from + 1] === HASH ? from + 2 : from + 1;
+    const hexadecimal = codes[from + 2] === SMALL_X;
+    const base = hexadecimal ? 16 : 10;
+    const first = hexadecimal ? from + 3 : from + 2;
     let at = first;
-    while (NAME[codes[at] ?? 0] !== 0) at++;
-    if (at - from > this.limits.maxName) {
-      throw this.fault(
-        'limit-name',
-        from,
-        `a reference of at most ${this.limits.maxName} characters`,
-        'a longer one',
-      );
+    let point = 0;
+    for (
+      let digit = DIGIT[codes[at] ?? 0] ?? NO_DIGIT;
+      digit < base;
+      digit = DIGIT[codes[at] ?? 0] ?? NO_DIGIT
+    ) {
+      point = Math.min(point * base + digit, PAST_UNICODE); // of any number of digits
+      at += 1;
     }
+    if (at - from > this.limits.maxName) throw this.longName(from);
     if (at >= this.length) return -1;
-    if (codes[at] !== SEMICOLON || at === first)
-      throw this.fault('reference', at, at === first ? 'a name or "#" after "&"' : '";"');
-    const meaning = dereference(this.text.substring(from + 1, at));
-    if ('code' in meaning) {
-      throw this.fault(meaning.code, from, meaning.expected, clipped(this.text.substring(from, at + 1)));
+    if (at === first || codes[at] !== SEMICOLON) {
+      throw this.fault('reference', at, at === first ? 'a number, as in "&#65;" or "&#x41;"' : '";"');
     }
-    this.replacement = meaning.value;
+    if (!isCharacter(point)) {
+      const found = clipped(this.text.substring(from, at + 1));
+      throw this.fault('character-reference', from, 'the number of a character of XML', found);
+    }
+    this.replacement = String.fromCodePoint(point);
     return at + 1;
   }
 
@@ -210,6 +241,14 @@ export class Reader {
       `a tag, comment or instruction of at most ${maxToken} characters`,
       'a longer one',
     );
+  }
+
+  protected afterRoot(code: 'second-root' | 'misplaced-text', at: number): XmlError {
+    return this.fault(code, at, 'nothing but comments and instructions after the root element');
+  }
+
+  private longName(at: number): XmlError {
+    return this.fault('limit-name', at, `at most ${this.limits.maxName} characters`, 'a longer name');
   }
 
   private longValue(at: number): XmlError {

@@ -1,16 +1,23 @@
-import { BANG, GREATER_THAN, LESS_THAN, QUESTION, SLASH } from './characters.ts';
+import {
+  BANG,
+  BLANK,
+  DOUBLE_QUOTE,
+  GREATER_THAN,
+  LESS_THAN,
+  QUESTION,
+  SINGLE_QUOTE,
+  SLASH,
+} from './characters.ts';
 import { clipped, type XmlError } from './error.ts';
 import { MarkupReader } from './markup.ts';
 import type { Name } from './name.ts';
-import { NamespaceScope } from './namespace.ts';
+import { type Attributes, NamespaceScope } from './namespace.ts';
+
+/** Up to so many attributes are compared each with each. */
+const FEW = 8;
 
 /** Reads elements, and with that whole documents. */
 export class ElementReader extends MarkupReader {
-  private scope: NamespaceScope | undefined = undefined;
-  // The attributes of the tag being read: their names and where they begin. Kept from tag to tag.
-  private readonly seen: Name[] = [];
-  private readonly starts: number[] = [];
-
   /** Reads on until the stretch is used up or ends inside a token, which then begins at the cursor. */
   protected scan(): void {
     let goesOn = true;
@@ -38,73 +45,71 @@ export class ElementReader extends MarkupReader {
 
   /** `<name attribute="value" …>`, `<name … />` (§3.1 [40], [44]). */
   private startTag(): boolean {
-    if (this.open.length === 0 && this.rooted) {
-      throw this.fault(
-        'second-root',
-        this.begin,
-        'nothing but comments and instructions after the root element',
-        'a tag',
-      );
-    }
-    const name = this.name(this.begin + 1, 'the name of an element');
+    if (this.rooted && this.open.length === 0) throw this.afterRoot('second-root', this.begin);
+    const name = this.name(this.begin + 1, 'name', 'the name of an element');
     if (name === undefined) return this.unfinished();
     if (this.codes[this.cursor] === GREATER_THAN) {
       this.cursor += 1;
-      return this.element(name, [], name.kind, false);
+      this.element(name, [], name.namespaced);
+      return true;
     }
     return this.attributes(name);
   }
 
   private attributes(element: Name): boolean {
     const codes = this.codes;
-    const attributes: [name: string, value: string][] = [];
-    let kinds = element.kind;
+    const attributes: Attributes = [];
+    let namespaced = element.namespaced;
     for (;;) {
       const at = this.blanks(this.cursor);
       const code = codes[at] ?? 0;
-      if (code === GREATER_THAN || code === SLASH) {
-        if (code === SLASH && codes[at + 1] !== GREATER_THAN) return this.unlessEnd(at + 1, 'tag', '">"');
-        this.cursor = code === SLASH ? at + 2 : at + 1;
-        return this.element(element, attributes, kinds, code === SLASH);
-      }
+      if (code === GREATER_THAN || code === SLASH)
+        return this.tagEnd(at, code, element, attributes, namespaced);
       if (at === this.cursor) return this.unlessEnd(at, 'tag', 'white space, ">" or "/>"');
-      const name = this.name(at, 'an attribute, ">" or "/>"');
+      const name = this.name(at, 'tag', 'an attribute, ">" or "/>"');
       if (name === undefined) return this.unfinished();
       const value = this.attributeValue();
       if (value === undefined) return this.unfinished();
       if (attributes.length === this.limits.maxAttributes) {
-        throw this.fault(
-          'limit-attributes',
-          at,
-          `at most ${this.limits.maxAttributes} attributes`,
-          'one more',
-        );
+        throw this.fault('limit-attributes', at, `at most ${attributes.length} attributes`, 'one more');
       }
-      kinds |= name.kind;
-      this.seen[attributes.length] = name;
-      this.starts[attributes.length] = at;
+      namespaced ||= name.namespaced;
       attributes.push([name.text, value]);
     }
   }
 
+  /** `>` or `/>` after the attributes. */
+  private tagEnd(at: number, code: number, name: Name, attributes: Attributes, namespaced: boolean): boolean {
+    if (code === GREATER_THAN) {
+      this.cursor = at + 1;
+      this.element(name, attributes, namespaced);
+      return true;
+    }
+    if (this.codes[at + 1] !== GREATER_THAN) return this.unlessEnd(at + 1, 'tag', '">"');
+    this.cursor = at + 2;
+    this.element(name, attributes, namespaced);
+    this.close(name);
+    return true;
+  }
+
   /** A tag is whole: checks what only the whole shows, and delivers it. */
-  private element(name: Name, attributes: [string, string][], kinds: number, empty: boolean): boolean {
-    if (this.cursor - this.begin > this.limits.maxToken) throw this.tooLong();
-    if (this.open.length >= this.limits.maxDepth) {
+  private element(name: Name, attributes: Attributes, namespaced: boolean): void {
+    const { limits, open } = this;
+    if (this.cursor - this.begin > limits.maxToken) throw this.tooLong();
+    if (open.length >= limits.maxDepth) {
       throw this.fault(
         'limit-depth',
         this.begin,
-        `at most ${this.limits.maxDepth} elements inside each other`,
+        `at most ${limits.maxDepth} elements in each other`,
         'one more',
       );
     }
-    if (attributes.length > 1) this.refuseDuplicates(attributes.length);
-    if (kinds !== 0 && this.limits.namespaces) this.enterNamespaces(name, attributes);
+    if (attributes.length > FEW) this.refuseDuplicatesOfMany(attributes);
+    else if (attributes.length > 1) this.refuseDuplicates(attributes);
+    if (namespaced && limits.namespaces) this.enterNamespaces(name, attributes);
     this.rooted = true;
-    this.open.push(name);
+    open.push(name);
     this.handler.startElement?.(name.text, attributes);
-    if (empty) this.close(name);
-    return true;
   }
 
   /** `</name>` (§3.1 [42]), compared code by code with the tag that it ends. */
@@ -129,7 +134,7 @@ export class ElementReader extends MarkupReader {
 
   /** An end tag whose codes do not decide: it is another one, not whole, or not ASCII. */
   private endTagSlowly(due: Name, from: number): boolean {
-    const name = this.name(from, `the name "${clipped(due.text)}"`);
+    const name = this.name(from, 'name', `the name "${clipped(due.text)}"`);
     if (name === undefined) return this.unfinished();
     const end = this.cursor;
     const at = this.blanks(end);
@@ -149,33 +154,44 @@ export class ElementReader extends MarkupReader {
     this.open.pop();
   }
 
-  private refuseDuplicates(count: number): void {
-    const seen = this.seen;
-    for (let index = 1; index < count; index++) {
+  private refuseDuplicates(attributes: Attributes): void {
+    for (let index = 1; index < attributes.length; index++) {
+      const name = attributes[index]?.[0];
       for (let before = 0; before < index; before++) {
-        if (seen[index]?.text === seen[before]?.text) throw this.duplicate(index);
+        if (attributes[before]?.[0] === name) throw this.duplicate(index, name);
       }
     }
   }
 
-  private duplicate(index: number): XmlError {
-    const name = clipped(this.seen[index]?.text ?? '');
-    return this.fault(
-      'duplicate-attribute',
-      this.starts[index] ?? 0,
-      'each attribute once',
-      `"${name}" again`,
-    );
+  private refuseDuplicatesOfMany(attributes: Attributes): void {
+    const seen = new Set<string>();
+    for (const [name] of attributes) {
+      if (seen.has(name)) throw this.duplicate(seen.size, name);
+      seen.add(name);
+    }
   }
 
-  private enterNamespaces(element: Name, attributes: readonly [string, string][]): void {
+  private duplicate(index: number, name = ''): XmlError {
+    const at = this.attributeStart(index);
+    return this.fault('duplicate-attribute', at, 'each attribute once', `"${clipped(name)}" again`);
+  }
+
+  private enterNamespaces(element: Name, attributes: Attributes): void {
     this.scope ??= new NamespaceScope();
-    const names = this.seen.slice(0, attributes.length);
-    const values = attributes.map(([, value]) => value);
-    const wrong = this.scope.enter(this.open.length + 1, element, names, values);
+    const wrong = this.scope.enter(this.open.length + 1, element.text, attributes);
     if (wrong === undefined) return;
-    const at = wrong.attribute < 0 ? this.begin + 1 : (this.starts[wrong.attribute] ?? 0);
-    const name = wrong.attribute < 0 ? element : (names[wrong.attribute] ?? element);
-    throw this.fault(wrong.code, at, wrong.expected, `"${clipped(name.text)}"`);
+    const at = wrong.attribute < 0 ? this.begin + 1 : this.attributeStart(wrong.attribute);
+    throw this.fault(wrong.code, at, wrong.expected, `"${clipped(wrong.name)}"`);
+  }
+
+  /** Where an attribute of the tag just read begins; looked up only for a fault. */
+  private attributeStart(index: number): number {
+    let at = this.begin + 1;
+    while (BLANK[this.codes[at] ?? 0] === 0) at++;
+    for (let passed = 0; passed < index; passed++) {
+      while (this.codes[at] !== DOUBLE_QUOTE && this.codes[at] !== SINGLE_QUOTE) at++;
+      at = this.text.indexOf(this.text.charAt(at), at + 1) + 1;
+    }
+    return this.blanks(at);
   }
 }

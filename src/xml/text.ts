@@ -11,11 +11,11 @@ import {
 } from './characters.ts';
 import { Reader } from './reader.ts';
 
+/** A run of text longer than this is worth another way of looking for its end. */
+const NEAR = 32;
+
 /** Reads what stands between tags: text, references and CDATA sections. It is delivered as it comes. */
 export class TextReader extends Reader {
-  protected inSection = false;
-  protected rooted = false;
-
   /** Text and references, as far as they go (§2.4). */
   protected characters(): boolean {
     const codes = this.codes;
@@ -23,7 +23,7 @@ export class TextReader extends Reader {
     let at = from;
     let returns = false;
     for (;;) {
-      while (TEXT[codes[at] ?? 0] === CLEAN) at++;
+      at = this.clean(at);
       const code = codes[at] ?? 0;
       if (code === LESS_THAN || at >= this.length) break;
       if (code === AMPERSAND) {
@@ -74,6 +74,40 @@ export class TextReader extends Reader {
     return true;
   }
 
+  /** Where the run of clean text at `from` ends. */
+  private clean(from: number): number {
+    const codes = this.codes;
+    const near = from + NEAR;
+    let at = from;
+    while (TEXT[codes[at] ?? 0] === CLEAN) {
+      at += 1;
+      if (at === near) return this.plain ? this.skip(at) : this.step(at);
+    }
+    return at;
+  }
+
+  /** The same for a long run: eight codes at a time, which takes half the time. */
+  private step(from: number): number {
+    const codes = this.codes;
+    const last = this.length - 8;
+    let at = from;
+    while (at < last && isClean(codes, at) && isClean(codes, at + 4)) at += 8;
+    while (TEXT[codes[at] ?? 0] === CLEAN) at += 1;
+    return at;
+  }
+
+  /** The same where no control can hide in it: a native search for each of the three that may stop it. */
+  private skip(from: number): number {
+    if (this.ampersand < from) this.ampersand = this.find('&', from);
+    if (this.bracket < from) this.bracket = this.find(']', from);
+    return Math.min(this.find('<', from), this.ampersand, this.bracket);
+  }
+
+  private find(character: string, from: number): number {
+    const at = this.text.indexOf(character, from);
+    return at < 0 ? this.length : at;
+  }
+
   /** White space before and after the root element. */
   protected outside(): boolean {
     const at = this.blanks(this.cursor);
@@ -81,8 +115,7 @@ export class TextReader extends Reader {
     this.begin = this.cursor = at;
     if (code === LESS_THAN || at >= this.length) return true;
     if (TEXT[code] === ILLEGAL) throw this.illegal(at);
-    const expected = this.rooted ? 'nothing but comments and instructions after the root element' : '"<"';
-    throw this.fault('misplaced-text', at, expected);
+    throw this.rooted ? this.afterRoot('misplaced-text', at) : this.fault('misplaced-text', at, '"<"');
   }
 
   /** Delivers text up to what may be the beginning of `]]>` or of CRLF, which waits for what follows. */
@@ -118,4 +151,11 @@ export class TextReader extends Reader {
     // §2.11: CRLF and CR are LF
     this.handler.text?.(returns ? data.replace(/\r\n?/g, '\n') : data);
   }
+}
+
+/** True if nothing stops text in the four codes at `at`. */
+function isClean(codes: Uint8Array, at: number): boolean {
+  const first = (TEXT[codes[at] ?? 0] ?? 0) | (TEXT[codes[at + 1] ?? 0] ?? 0);
+  const second = (TEXT[codes[at + 2] ?? 0] ?? 0) | (TEXT[codes[at + 3] ?? 0] ?? 0);
+  return (first | second) === CLEAN;
 }

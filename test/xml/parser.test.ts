@@ -101,7 +101,7 @@ describe('what the parser refuses', () => {
     ['<a>& </a>', 'reference', '1:5'],
     ['<a>&;</a>', 'reference', '1:5'],
     ['<a>&#;</a>', 'reference', '1:6'],
-    ['<a>&#xg;</a>', 'reference', '1:4'],
+    ['<a>&#xg;</a>', 'reference', '1:7'],
     ['<a>&foo;</a>', 'undeclared-entity', '1:4'],
     ['<a>&__proto__;</a>', 'undeclared-entity', '1:4'],
     ['<a b="&#0;"/>', 'character-reference', '1:7'],
