@@ -313,7 +313,7 @@ class Model {
       return;
     }
     assert.deepEqual(result.entry.value, change.value, where);
-    assert.equal(result.entry.modified, change.at, where);
+    assert.equal(result.entry.modified, Math.max(change.at, former?.modified ?? 0), where);
     assert.ok(!this.#revisions.has(result.entry.revision), `${where}: a revision is used twice`);
     this.#revisions.add(result.entry.revision);
     if (former === undefined) collection.entries.push(result.entry);
