@@ -1,4 +1,4 @@
-import { nearest } from './nearest.ts';
+import { nearest, suggestion } from './nearest.ts';
 
 /** What a command line said, sorted out. */
 export interface Arguments {
@@ -33,8 +33,9 @@ export function readArguments(argv: readonly string[], known: ReadonlyMap<string
     }
     const [name, attached] = split(argument);
     const arity = known.get(name);
-    const following = arity === 'value' && attached === undefined ? argv[at + 1] : undefined;
-    // What looks like a flag is not taken for a value; `--data=--odd` still says it.
+    // What follows a flag that is not known was meant for it, most likely. What looks like a flag is no value,
+    // though `--data=--odd` still says it.
+    const following = arity === 'toggle' || attached !== undefined ? undefined : argv[at + 1];
     const value = attached ?? (following?.startsWith('--') ? undefined : following);
     if (attached === undefined && value !== undefined) at++;
     if (arity === undefined) faults.push(unknownFlag(name, known));
@@ -51,13 +52,12 @@ function split(argument: string): [name: string, value: string | undefined] {
 }
 
 function unknownFlag(name: string, known: ReadonlyMap<string, Arity>): string {
-  return `${printable(name)} is not an option${suggestion(name, [...known.keys()])}`;
+  return `${printable(name)} is not an option${hint(name, [...known.keys()])}`;
 }
 
-/** ` (did you mean WORD?)` when a known word is near, else nothing. */
-export function suggestion(word: string, known: readonly string[]): string {
-  const meant = nearest(word, known);
-  return meant === undefined ? '' : ` (did you mean ${meant}?)`;
+/** The end of a sentence that names the nearest known word; nothing when none is near. */
+export function hint(word: string, known: readonly string[]): string {
+  return nearest(word, known) === undefined ? '' : suggestion(word, known);
 }
 
 /** A name that somebody else chose, fit for one line of a terminal: control characters escaped, cut at 80. */

@@ -1,4 +1,4 @@
-import { printable, suggestion } from './option-flags.ts';
+import { hint, printable } from './option-flags.ts';
 
 /** A user as the configuration file has it. */
 export interface ConfiguredUser {
@@ -42,7 +42,7 @@ function readUser(value: unknown, where: string, faults: string[]): ConfiguredUs
   }
   for (const key of members.keys()) {
     if (key === 'secret' || key === 'password') continue;
-    faults.push(`${where}.${printable(key)} is not known${suggestion(key, ['secret', 'password'])}`);
+    faults.push(`${where}.${printable(key)} is not known${hint(key, ['secret', 'password'])}`);
   }
   const { secret, password } = { secret: members.get('secret'), password: members.get('password') };
   if (typeof secret !== 'string' || secret === '')

@@ -1,0 +1,56 @@
+import { type Collection, defaultCollections, readCollection } from './declaration.ts';
+import type { ConfigurationFile } from './option-file.ts';
+import { printable } from './option-flags.ts';
+import { DeclarationError } from './representation/declaration-error.ts';
+import { decodeSeeds, type Seed } from './seed.ts';
+
+/** What the server serves, and what is in it to begin with. */
+export interface Declarations {
+  readonly collections: readonly Collection[];
+  readonly seed: Seed;
+}
+
+/** The collections and seeds of a file, or the default collections. What is wrong is added to `faults`. */
+export function readDeclarations(file: ConfigurationFile, path: string, faults: string[]): Declarations {
+  const before = faults.length;
+  const attempt = <T>(make: () => T): T[] => {
+    try {
+      return [make()];
+    } catch (error) {
+      faults.push(`${path}: ${faultOf(error)}`);
+      return [];
+    }
+  };
+  const collections =
+    file.collections === undefined
+      ? defaultCollections
+      : [...file.collections].flatMap(([template, source]) =>
+          attempt(() => readCollection(template, source)),
+        );
+  const seed = seedOf(file, path, faults);
+  // One by one are they right: are they together? A seed is judged only where its collection can be.
+  if (faults.length === before) attempt(() => decodeSeeds(collections, {}));
+  if (faults.length === before) {
+    for (const [each, items] of Object.entries(seed)) {
+      attempt(() => decodeSeeds(collections, Object.fromEntries([[each, items]])));
+    }
+  }
+  return { collections: Object.freeze([...collections]), seed: Object.freeze(seed) };
+}
+
+function seedOf(file: ConfigurationFile, path: string, faults: string[]): Seed {
+  const lists: [string, readonly unknown[]][] = [];
+  for (const [each, items] of file.seed ?? []) {
+    if (Array.isArray(items)) lists.push([each, items]);
+    else faults.push(`${path}: seed.${printable(each)} is not a list of items`);
+  }
+  return Object.fromEntries(lists);
+}
+
+/** What a declaration, a path template or a path says about itself; anything else is a fault in here. */
+function faultOf(error: unknown): string {
+  const foreseen =
+    error instanceof DeclarationError || error instanceof RangeError || error instanceof URIError;
+  if (foreseen) return error.message;
+  throw error;
+}

@@ -1,0 +1,95 @@
+import type { Setting } from './option-file.ts';
+import { hint, printable } from './option-flags.ts';
+import {
+  type ChoiceKey,
+  optionTable,
+  type TextKey,
+  type ToggleKey,
+  type WholeKey,
+  type Word,
+} from './option-table.ts';
+
+/** What was said of each option, the source that wins first. Asking for a value checks what every source says. */
+export class Settings {
+  readonly #byKey = new Map<string, Setting[]>();
+  readonly #faults: string[];
+
+  constructor(settings: readonly Setting[], faults: string[]) {
+    this.#faults = faults;
+    for (const setting of settings) {
+      const before = this.#byKey.get(setting.key);
+      if (before === undefined) this.#byKey.set(setting.key, [setting]);
+      else before.push(setting);
+    }
+  }
+
+  toggle(key: ToggleKey): boolean {
+    const states: ReadonlyMap<unknown, boolean> = new Map([
+      ['true', true],
+      ['1', true],
+      ['false', false],
+      ['0', false],
+    ]);
+    const read = ({ value, textual }: Setting): boolean | undefined =>
+      typeof value === 'boolean' ? value : textual ? states.get(value) : undefined;
+    return (
+      this.#first(key, read, (setting) => (setting.textual ? 'true, false, 1 or 0' : 'true or false')) ??
+      false
+    );
+  }
+
+  whole(key: WholeKey): number {
+    const { least, most, fallback } = optionTable[key];
+    const read = ({ value, textual }: Setting): number | undefined => {
+      const digits = textual && typeof value === 'string' && /^[0-9]{1,15}$/.test(value);
+      const number = digits ? Number(value) : textual ? undefined : value;
+      const fits =
+        typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most;
+      return fits ? number : undefined;
+    };
+    return this.#first(key, read, () => `a whole number from ${least} to ${most}`) ?? fallback;
+  }
+
+  choice<Key extends ChoiceKey>(key: Key): Word<Key> | undefined {
+    const words: readonly Word<Key>[] = optionTable[key].words;
+    const read = ({ value }: Setting): Word<Key> | undefined => words.find((word) => word === value);
+    return this.#first(key, read, ({ value }) => {
+      return `one of ${words.join(', ')}${typeof value === 'string' ? hint(value, words) : ''}`;
+    });
+  }
+
+  text(key: TextKey): string | undefined {
+    const read = ({ value }: Setting): string | undefined =>
+      typeof value === 'string' && value !== '' && !value.includes('\0') ? value : undefined;
+    return this.#first(key, read, () => 'a text of at least one character');
+  }
+
+  /** The address to bind: an IP address or a host's name, without a port and without brackets. */
+  address(): string {
+    const read = ({ value }: Setting): string | undefined =>
+      typeof value === 'string' && /^[A-Za-z0-9.:%_-]{1,255}$/.test(value) ? value : undefined;
+    return (
+      this.#first('host', read, () => 'an address such as 127.0.0.1, ::1 or localhost') ??
+      optionTable.host.fallback
+    );
+  }
+
+  #first<T>(
+    key: string,
+    read: (setting: Setting) => T | undefined,
+    expected: (setting: Setting) => string,
+  ): T | undefined {
+    let first: T | undefined;
+    for (const setting of this.#byKey.get(key) ?? []) {
+      const value = read(setting);
+      if (value !== undefined) first ??= value;
+      else this.#faults.push(`${setting.name}: ${shown(setting.value)} is not ${expected(setting)}`);
+    }
+    return first;
+  }
+}
+
+/** A value as it was given, short enough for a line. */
+function shown(value: unknown): string {
+  return printable(JSON.stringify(value) ?? 'nothing');
+}

@@ -1,0 +1,158 @@
+import { type Declarations, readDeclarations } from './option-collections.ts';
+import { OptionsError } from './option-error.ts';
+import { type ConfigurationFile, readConfigurationFile, type Setting } from './option-file.ts';
+import { type Arity, hint, printable, readArguments } from './option-flags.ts';
+import { Settings } from './option-settings.ts';
+import {
+  flagOf,
+  notThereYet,
+  optionSpecs,
+  optionTable,
+  otherVariables,
+  variableOf,
+  type Word,
+} from './option-table.ts';
+import type { ConfiguredUser } from './option-users.ts';
+
+export { OptionsError } from './option-error.ts';
+
+/** What the server is told, checked and frozen. */
+export interface Options extends Declarations {
+  readonly host: string;
+  readonly port: number;
+  /** The data directory. */
+  readonly data: string;
+  readonly memory: boolean;
+  /** The configuration file that was read. */
+  readonly config: string | undefined;
+  readonly durability: Word<'durability'>;
+  readonly hmacSimple: Word<'hmacSimple'>;
+  readonly hmacRequireBodyDigest: boolean;
+  /** Seconds. */
+  readonly window: number;
+  readonly maxNonces: number;
+  readonly maxAuthFailures: number;
+  readonly explain: boolean;
+  /** Bytes, as are the two that follow. */
+  readonly maxBody: number;
+  readonly maxTarget: number;
+  readonly maxHeaders: number;
+  readonly maxXmlDepth: number;
+  readonly maxXmlAttributes: number;
+  readonly maxConnections: number;
+  /** Seconds. */
+  readonly headerTimeout: number;
+  /** Seconds. */
+  readonly requestTimeout: number;
+  /** Undefined leaves it to whether standard error is a terminal. */
+  readonly log: Word<'log'> | undefined;
+  /** By their names; empty when the file has none. */
+  readonly users: ReadonlyMap<string, ConfiguredUser>;
+  /** What is odd but does not hinder, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads what flags, environment variables and the configuration file say; the flag wins, then the variable, then
+ * the file, and each of them is checked. Throws OptionsError with everything that is wrong.
+ */
+export function readOptions(argv: readonly string[], environment: Environment): Options {
+  const faults: string[] = [];
+  const warnings: string[] = [];
+  const flags = flagSettings(argv, faults);
+  const code = faults.length > 0 ? 'usage' : 'invalid';
+  const outer = [...flags, ...variableSettings(environment, faults, warnings)];
+  const config = new Settings(outer, faults).text('config');
+  const file = config === undefined ? emptyFile : fileOf(config, faults);
+  const settings = new Settings([...outer, ...file.settings], faults);
+  if (settings.toggle('noHttp'))
+    faults.push('--no-http leaves nothing to listen on: this version has no TLS yet');
+  settings.toggle('noTls'); // It is how things are; said all the same, it must be said right.
+  const { users } = file;
+  const declared = readDeclarations(file, config ?? '', faults);
+  const options = { ...chosen(settings), config, users, ...declared, warnings: Object.freeze(warnings) };
+  if (faults.length > 0) throw new OptionsError(faults, code);
+  return Object.freeze(options);
+}
+
+/** Reads the file. One that cannot be read is told alone when nothing else is wrong. */
+function fileOf(path: string, faults: string[]): ConfigurationFile {
+  try {
+    return readConfigurationFile(path, faults);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const fault = `the configuration file ${path} cannot be read: ${reason}`;
+    throw new OptionsError([...faults, fault], faults.length === 0 ? 'unreadable' : 'invalid');
+  }
+}
+
+const emptyFile: ConfigurationFile = {
+  settings: [],
+  users: new Map(),
+  collections: undefined,
+  seed: undefined,
+};
+
+function chosen(settings: Settings): Omit<Options, 'config' | 'users' | 'warnings' | keyof Declarations> {
+  return {
+    host: settings.address(),
+    port: settings.whole('port'),
+    data: settings.text('data') ?? optionTable.data.fallback,
+    memory: settings.toggle('memory'),
+    durability: settings.choice('durability') ?? optionTable.durability.fallback,
+    hmacSimple: settings.choice('hmacSimple') ?? optionTable.hmacSimple.fallback,
+    hmacRequireBodyDigest: settings.toggle('hmacRequireBodyDigest'),
+    window: settings.whole('window'),
+    maxNonces: settings.whole('maxNonces'),
+    maxAuthFailures: settings.whole('maxAuthFailures'),
+    explain: settings.toggle('explain'),
+    maxBody: settings.whole('maxBody'),
+    maxTarget: settings.whole('maxTarget'),
+    maxHeaders: settings.whole('maxHeaders'),
+    maxXmlDepth: settings.whole('maxXmlDepth'),
+    maxXmlAttributes: settings.whole('maxXmlAttributes'),
+    maxConnections: settings.whole('maxConnections'),
+    headerTimeout: settings.whole('headerTimeout'),
+    requestTimeout: settings.whole('requestTimeout'),
+    log: settings.choice('log'),
+  };
+}
+
+const knownFlags: ReadonlyMap<string, Arity> = new Map([
+  ...[...optionSpecs].map(([key, { kind }]): [string, Arity] => [
+    flagOf(key),
+    kind === 'toggle' ? 'toggle' : 'value',
+  ]),
+  ...[...notThereYet.keys()].map((key): [string, Arity] => [flagOf(key), 'value']),
+]);
+
+function flagSettings(argv: readonly string[], faults: string[]): Setting[] {
+  const { flags, words, faults: found } = readArguments(argv, knownFlags);
+  faults.push(...found, ...words.map((word) => `${JSON.stringify(printable(word))} is not an option`));
+  const settings: Setting[] = [];
+  for (const key of [...optionSpecs.keys(), ...notThereYet.keys()]) {
+    const value = flags.get(flagOf(key));
+    if (value !== undefined) settle({ key, name: flagOf(key), value, textual: true }, settings, faults);
+  }
+  return settings;
+}
+
+function variableSettings(environment: Environment, faults: string[], warnings: string[]): Setting[] {
+  const keys = new Map([...optionSpecs.keys(), ...notThereYet.keys()].map((key) => [variableOf(key), key]));
+  const settings: Setting[] = [];
+  for (const [name, value] of Object.entries(environment)) {
+    const key = keys.get(name);
+    if (!name.startsWith('COUNTERSIGN_') || value === undefined || otherVariables.includes(name)) continue;
+    if (key !== undefined) settle({ key, name, value, textual: true }, settings, faults);
+    else warnings.push(`${printable(name)} is not a variable that is read${hint(name, [...keys.keys()])}`);
+  }
+  return settings;
+}
+
+function settle(setting: Setting, settings: Setting[], faults: string[]): void {
+  const missing = notThereYet.get(setting.key);
+  if (missing === undefined) settings.push(setting);
+  else faults.push(`${setting.name} is not there yet: ${missing}`);
+}
