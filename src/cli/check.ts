@@ -1,0 +1,134 @@
+import { access, constants, readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { OptionsError } from '../option-error.ts';
+import { type Options, readOptions } from '../options.ts';
+import { loadSnapshot } from '../store/file.ts';
+import { isRunning } from '../store/running.ts';
+import { readUsers, type StoredUser } from '../store/users.ts';
+import { allUsers, composeService } from './compose.ts';
+import { Refusal, report } from './refusal.ts';
+
+/** `countersign check`: says what is wrong, or what a start would do. Changes nothing. Gives the exit status. */
+export async function check(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  try {
+    const options = readOptions(argv, environment);
+    for (const warning of options.warnings) process.stderr.write(`countersign: ${warning}\n`);
+    const kept = options.memory ? nothingKept : await inspect(options.data);
+    await tryTogether(options, kept.users);
+    process.stdout.write(`${plan(options, kept).join('\n')}\n`);
+    return 0;
+  } catch (error) {
+    const status = report(error);
+    // What is wrong with a configuration is what this command is asked for; a flag it does not know is not.
+    return error instanceof OptionsError && error.code !== 'usage' ? 1 : status;
+  }
+}
+
+/** What is in a data directory. */
+interface Kept {
+  readonly exists: boolean;
+  /** The process that has it. */
+  readonly holder: number | undefined;
+  readonly users: ReadonlyMap<string, StoredUser>;
+  /** Whether a server ever ran on it, or a user was ever added. */
+  readonly fresh: boolean;
+  /** How many items there are, by collection. */
+  readonly items: ReadonlyMap<string, number>;
+}
+
+const nothingKept: Kept = {
+  exists: false,
+  holder: undefined,
+  users: new Map(),
+  fresh: true,
+  items: new Map(),
+};
+
+/** Looks at a data directory. Throws Refusal with everything that would stop a start. */
+async function inspect(path: string): Promise<Kept> {
+  if (!(await usable(path))) return nothingKept;
+  const [snapshot, users] = await Promise.allSettled([loadSnapshot(path), readUsers(path)]);
+  const failures = [snapshot, users].flatMap((each) =>
+    each.status === 'rejected' ? [messageOf(each.reason)] : [],
+  );
+  if (snapshot.status === 'rejected' || users.status === 'rejected') throw new Refusal(failures, 1);
+  const collections = [...(snapshot.value?.state.collections() ?? [])];
+  return {
+    exists: true,
+    holder: await holderOf(path),
+    users: users.value,
+    fresh: snapshot.value === undefined && !(await readdir(path)).includes('users.json'),
+    items: new Map(collections.map(({ path: name, entries }) => [name, [...entries].length])),
+  };
+}
+
+/** Whether the directory is there. Throws Refusal when it could not be used, or not be made. */
+async function usable(path: string): Promise<boolean> {
+  const { existing, directory } = await nearestExisting(resolve(path));
+  const own = existing === resolve(path);
+  if (!directory)
+    throw new Refusal([`${path} cannot be the data directory: ${existing} is not a directory`], 1);
+  try {
+    await access(existing, constants.W_OK | constants.X_OK | (own ? constants.R_OK : 0));
+  } catch {
+    throw new Refusal(
+      [`${path} cannot be the data directory: there is no permission to write in ${existing}`],
+      1,
+    );
+  }
+  return own;
+}
+
+/** The path, or what is nearest above it, that exists. */
+async function nearestExisting(path: string): Promise<{ existing: string; directory: boolean }> {
+  try {
+    return { existing: path, directory: (await stat(path)).isDirectory() };
+  } catch {
+    return dirname(path) === path ? { existing: path, directory: false } : nearestExisting(dirname(path));
+  }
+}
+
+/** The running process whose lock is in the directory. */
+async function holderOf(path: string): Promise<number | undefined> {
+  const numbers = (await readdir(path)).map((name) => Number(/^lock\.([1-9][0-9]*)$/.exec(name)?.[1] ?? 0));
+  const highest = Math.max(0, ...numbers);
+  const text = await readFile(join(path, `lock.${highest}`), 'utf8').catch(() => '{}');
+  const pid = Number(/"pid":\s*([0-9]+)/.exec(text)?.[1] ?? 0);
+  const started = /"started":\s*"([^"]+)"/.exec(text)?.[1];
+  const running = await isRunning(started === undefined ? { pid } : { pid, started });
+  return running ? pid : undefined;
+}
+
+/** Puts everything together as a start does, in memory. Throws Refusal or DeclarationError where it does not fit. */
+async function tryTogether(options: Options, stored: ReadonlyMap<string, StoredUser>): Promise<void> {
+  const service = composeService(options, allUsers(options, stored), {});
+  await service.ready;
+  await service.close(0);
+}
+
+/** What a start would do, a line each. */
+function plan(options: Options, kept: Kept): string[] {
+  const { host, port, collections } = options;
+  const name = host.includes(':') ? `[${host}]` : host;
+  const users = [...allUsers(options, kept.users).keys()];
+  const declared = collections.map(({ path }) => path);
+  return [
+    `address      ${port === 0 ? `a free port of ${name}` : `http://${name}:${port}`}`,
+    `data         ${dataLine(options, kept)}`,
+    ...(kept.holder === undefined
+      ? []
+      : [`in use       by process ${kept.holder}: a start is refused while it runs`]),
+    `users        ${users.length === 0 ? (kept.fresh ? 'none; the first start makes demo' : 'none') : users.join(', ')}`,
+    `collections  ${declared.join(', ') || 'none'}`,
+    ...[...kept.items].map(([path, count]) => `items        ${path}: ${count}`),
+  ];
+}
+
+function dataLine({ memory, data }: Options, { exists }: Kept): string {
+  if (memory) return 'in memory, gone when the server ends';
+  return exists ? resolve(data) : `${resolve(data)}, to be made`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

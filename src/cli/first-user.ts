@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { basename, relative } from 'node:path';
+import { makeUser, type NewUser } from './credentials.ts';
+import { quoted } from './shell.ts';
+
+/** The user that a first start makes. */
+export const firstUserName = 'demo';
+
+/** Makes it, with a password and a secret that nobody ever had. */
+export function makeFirstUser(): Promise<NewUser> {
+  return makeUser(randomBytes);
+}
+
+/** What its owner is told, once: password, secret, and two commands that work as they stand. */
+export function introduction({ password, secret }: NewUser, url: string): string {
+  const sign = `${invocation()} sign POST ${url}/articles --user ${firstUserName}`;
+  const article = '<article><title>A first article</title><price currency="EUR">12.30</price></article>';
+  const send = `curl -i -H @- -H 'Content-Type: application/xml' -d '${article}' ${url}/articles`;
+  return `This is a first start, so there is a user now. This is told once:
+
+  user      ${firstUserName}
+  password  ${password}
+  secret    ${secret}
+
+Try it from another terminal:
+
+  export COUNTERSIGN_SECRET=${quoted(secret)}
+  ${sign} | ${send}
+
+`;
+}
+
+/** How this program was called, as words of a shell command. */
+function invocation(): string {
+  const script = process.argv[1] ?? 'countersign';
+  if (basename(script) === 'countersign') return 'countersign';
+  const near = relative(process.cwd(), script);
+  return ['node', ...process.execArgv, near.startsWith('..') ? script : near].map(quoted).join(' ');
+}

@@ -1,0 +1,108 @@
+import { flagOf, type OptionSpec, optionSpecs, variableOf } from '../option-table.ts';
+
+/** The commands that there are. */
+export const commands = ['serve', 'sign', 'user', 'check'] as const;
+export type Command = (typeof commands)[number];
+
+/** What `--help` prints: for one command, or for the whole. */
+export function helpOf(command: Command | undefined): string {
+  return command === undefined ? overview() : texts[command]();
+}
+
+const overview = (): string => `Usage: countersign [COMMAND] [OPTIONS]
+
+A resource server over HTTP: XML and JSON resources, signed requests.
+
+Commands:
+  serve                  run the server (also when no command is given)
+  sign METHOD URL        print the header fields that sign a request
+  user add|rotate|remove|list
+                         keep the users of a data directory
+  check                  say what is wrong, or what a start would do; change nothing
+
+  --help, -h             this text; after a command, what is known of it
+  --version              the version
+
+Of serve:
+
+${optionLines()}
+${elsewhere}`;
+
+const texts: Readonly<Record<Command, () => string>> = {
+  serve: () => `Usage: countersign [serve] [OPTIONS]
+
+Runs the server until it is told to stop (SIGTERM, SIGINT). Prints one line on standard output when it is ready.
+
+${optionLines()}
+${elsewhere}`,
+
+  check: () => `Usage: countersign check [OPTIONS]
+
+Reads configuration and data as serve would with the same options. Says what is wrong and exits with 1, or
+says what a start would do and exits with 0. Changes nothing.
+
+${optionLines()}
+${elsewhere}`,
+
+  sign: () => `Usage: countersign sign METHOD URL --user NAME [OPTIONS]
+
+Prints the header fields that sign a request, one a line, as curl -H @- reads them. The secret is taken from
+COUNTERSIGN_SECRET, else from the first line of standard input.
+
+Options:
+${lines([
+  ['--user NAME', 'who signs'],
+  ['--simple', 'the simple form: no date and no nonce, so it can be replayed'],
+  ['--date DATE', 'the date to sign, such as "20 apr 2013 12:59:24", in UTC (default: now)'],
+  ['--nonce NONCE', '1 to 128 of A-Z a-z 0-9 . _ ~ - (default: random)'],
+  ['--content FILE', 'sign the digest of the content too; - is standard input'],
+  ['--curl', 'print a whole curl command instead'],
+])}`,
+
+  user: () => `Usage: countersign user add NAME
+       countersign user rotate NAME [--grace TIME]
+       countersign user remove NAME
+       countersign user list
+
+Keeps the users of a data directory. A running server reads them at its next start. A new user's secret is
+COUNTERSIGN_SECRET where that is set, else it is made and printed once.
+
+Options:
+${lines([
+  ['--grace TIME', 'how long the old secret stays valid: 90s, 15m, 24h, 7d, or 0 (default: 24h)'],
+  ['--data DIR', "the data directory (default: the server's)"],
+  ['--config FILE', 'a configuration file, for its data directory and its users'],
+])}`,
+};
+
+const elsewhere = `Each is also an environment variable (${variableOf('hmacSimple')}) and a key of the configuration file
+(hmacSimple). The flag wins, then the variable, then the file, which also has users, collections and seed.
+`;
+
+function optionLines(): string {
+  const told = [...optionSpecs].flatMap(([key, spec]): [string, string][] =>
+    spec.about === undefined ? [] : [[usageOf(key, spec), aboutOf(spec, spec.about)]],
+  );
+  return `Options:\n${lines(told)}`;
+}
+
+function usageOf(key: string, spec: OptionSpec): string {
+  if (spec.kind === 'toggle') return flagOf(key);
+  return `${flagOf(key)} ${spec.kind === 'choice' ? spec.words.join('|') : spec.value}`;
+}
+
+function aboutOf(spec: OptionSpec, about: string): string {
+  if (spec.kind === 'toggle' || spec.fallback === undefined) return about;
+  return `${about} (default: ${spec.fallback})`;
+}
+
+/** Two columns; what is too wide for the first has a line of its own. */
+function lines(pairs: readonly (readonly [string, string])[]): string {
+  const width = 27;
+  return pairs
+    .map(([left, right]) => {
+      const gap = left.length > width - 2 ? `\n${' '.repeat(width + 2)}` : ' '.repeat(width - left.length);
+      return `  ${left}${gap}${right}\n`;
+    })
+    .join('');
+}

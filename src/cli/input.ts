@@ -1,0 +1,47 @@
+import { Refusal } from './refusal.ts';
+
+/** The longest first line that is taken for a secret, in characters. */
+const longestLine = 65_536;
+
+/**
+ * The secret to sign with: COUNTERSIGN_SECRET, else the first line of standard input unless the content comes that
+ * way. Throws Refusal when there is none.
+ */
+export async function secretFrom(environment: NodeJS.ProcessEnv, inputTaken: boolean): Promise<string> {
+  const set = secretVariable(environment);
+  if (set !== undefined) return set;
+  if (inputTaken)
+    throw new Refusal(['COUNTERSIGN_SECRET is not set, and standard input is taken by the content']);
+  if (process.stdin.isTTY) process.stderr.write('Secret: ');
+  const line = await firstLine();
+  if (line === '')
+    throw new Refusal(['there is no secret: set COUNTERSIGN_SECRET or write it to standard input']);
+  return line;
+}
+
+/** COUNTERSIGN_SECRET, if it is set. Throws Refusal when it is empty. */
+export function secretVariable(environment: NodeJS.ProcessEnv): string | undefined {
+  const set = environment['COUNTERSIGN_SECRET'];
+  if (set === '') throw new Refusal(['COUNTERSIGN_SECRET is empty, and an empty secret protects nothing']);
+  return set;
+}
+
+async function firstLine(): Promise<string> {
+  let text = '';
+  process.stdin.setEncoding('utf8');
+  for await (const chunk of process.stdin) {
+    text += chunk;
+    if (text.includes('\n') || text.length > longestLine) break;
+  }
+  const [line = ''] = text.split(/\r?\n/, 1);
+  if (line.length > longestLine)
+    throw new Refusal(['the first line of standard input is too long for a secret']);
+  return line;
+}
+
+/** Everything that standard input gives. */
+export async function wholeInput(): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

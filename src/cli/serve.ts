@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Options, readOptions } from '../options.ts';
+import type { Service } from '../service.ts';
+import type { UserOption } from '../service-options.ts';
+import { prepareDirectory } from '../store/directory.ts';
+import { openFileStore } from '../store/file.ts';
+import { lockDirectory } from '../store/lock.ts';
+import { createMemoryStore } from '../store/memory.ts';
+import type { Store } from '../store/store.ts';
+import { readUsers, type StoredUser, writeUsers } from '../store/users.ts';
+import { type AccessLog, createAccessLog } from './access-log.ts';
+import { allUsers, composeService } from './compose.ts';
+import { report } from './refusal.ts';
+
+/** Milliseconds for what is in flight when the server is told to stop. */
+const grace = 10_000;
+
+/** Where a server keeps what it is told: a directory of its own, or memory. */
+interface Keeping {
+  readonly store: Store;
+  readonly users: ReadonlyMap<string, StoredUser>;
+  /** Whether there was nothing here before. */
+  readonly fresh: boolean;
+  /** Keeps the users in the place of all before. */
+  keepUsers(users: ReadonlyMap<string, StoredUser>): Promise<void>;
+  /** Takes away what this start made: it came to nothing. */
+  undo(): void;
+  /** Finishes what is under way and lets others have the directory. */
+  close(): Promise<void>;
+}
+
+/** `countersign serve`: runs until it is told to stop. Gives the exit status when it could not start. */
+export async function serve(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<number | undefined> {
+  // Who closes the terminal or the pipe does not end the server.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  try {
+    const options = readOptions(argv, environment);
+    for (const warning of options.warnings) warn(warning);
+    const keeping = options.memory ? inMemory() : await inDirectory(options);
+    await start(options, keeping).catch(async (error: unknown) => {
+      if (keeping.fresh) keeping.undo();
+      await keeping.close();
+      throw error;
+    });
+    return undefined;
+  } catch (error) {
+    return report(error);
+  }
+}
+
+async function start(options: Options, keeping: Keeping): Promise<void> {
+  const users = allUsers(options, keeping.users);
+  const demo = keeping.fresh && users.size === 0 ? await makeDemo(users) : undefined;
+  const log = logOf(options);
+  const service = composeService(options, users, {
+    store: keeping.store,
+    fault: (error) => warn(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    ...(log === undefined ? {} : { log: log.add }),
+  });
+  try {
+    await service.ready;
+    const { url } = await service.listen({ host: options.host, port: options.port });
+    if (demo !== undefined) {
+      await keeping.keepUsers(demo.stored);
+      process.stderr.write(demo.introduction(url));
+    }
+    if (users.size === 0) warn('there are no users, so nobody can sign; countersign user add NAME makes one');
+    if (!isLoopback(options.host))
+      warn(`${options.host} is open to others than this host, and plain HTTP to who listens`);
+    stopOnSignal(service, keeping, log);
+    process.stdout.write(`Countersign is ready: ${url}\n`);
+  } catch (error) {
+    await service.close(0);
+    throw error;
+  }
+}
+
+/** A first start's own user: added to the users, to be kept and told of once the server listens. */
+async function makeDemo(users: Map<string, UserOption>) {
+  const { firstUserName, introduction, makeFirstUser } = await import('./first-user.ts');
+  const made = await makeFirstUser();
+  users.set(firstUserName, made.stored);
+  return {
+    stored: new Map([[firstUserName, made.stored]]),
+    introduction: (url: string): string => introduction(made, url),
+  };
+}
+
+function inMemory(): Keeping {
+  return {
+    store: createMemoryStore({ lineage: newLineage() }),
+    users: new Map(),
+    fresh: true,
+    async keepUsers() {},
+    undo() {},
+    async close() {},
+  };
+}
+
+async function inDirectory({ data, durability }: Options): Promise<Keeping> {
+  await prepareDirectory(data);
+  const lock = await lockDirectory(data);
+  const storePath = join(data, 'store.json');
+  const fresh = !existsSync(storePath) && !existsSync(join(data, 'users.json'));
+  try {
+    const users = await readUsers(data);
+    const store = await openFileStore({ directory: data, lineage: newLineage, durability });
+    return {
+      store,
+      users,
+      fresh,
+      keepUsers: (changed) => writeUsers(data, changed),
+      // Else the next start would take the directory for one in use, and make no user.
+      undo: () => rmSync(storePath, { force: true }),
+      async close() {
+        await store.close();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+function newLineage(): string {
+  return randomBytes(4).toString('hex');
+}
+
+function logOf({ log }: Options): AccessLog | undefined {
+  if (log === 'off') return undefined;
+  return createAccessLog(log ?? (process.stderr.isTTY ? 'pretty' : 'json'), process.stderr.fd);
+}
+
+/** A first signal ends the server in order, a second one at once. */
+function stopOnSignal(service: Service, keeping: Keeping, log: AccessLog | undefined): void {
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    finish(service, keeping, log).then(
+      () => process.exit(0),
+      (error: unknown) => process.exit(report(error)),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+async function finish(service: Service, keeping: Keeping, log: AccessLog | undefined): Promise<void> {
+  await service.close(grace);
+  await keeping.close();
+  await log?.flush();
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.[0-9]{1,3}){3}$/.test(host);
+}
+
+function warn(message: string): void {
+  process.stderr.write(`countersign: ${message}\n`);
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+/**
+ * Runs the command that the arguments name and gives the exit status; undefined while a server runs. Each command
+ * is loaded only when it is asked for: how long a start takes is mostly how much is read.
+ */
+async function main(argv: readonly string[]): Promise<number | undefined> {
+  const [first = 'serve', ...others] = argv;
+  const bare = first.startsWith('-');
+  const command = bare ? 'serve' : first;
+  const rest = bare ? argv : others;
+  if (command === 'help') return help(rest[0]);
+  if (rest.includes('--help') || rest.includes('-h')) return help(bare ? undefined : command);
+  if (rest.includes('--version')) return tellVersion();
+  switch (command) {
+    case 'serve':
+      return (await import('./cli/serve.ts')).serve(rest, process.env);
+    case 'sign':
+      return (await import('./cli/sign.ts')).sign(rest, process.env);
+    case 'user':
+      return (await import('./cli/user.ts')).user(rest, process.env);
+    case 'check':
+      return (await import('./cli/check.ts')).check(rest, process.env);
+    case 'client':
+      console.error('countersign: client is not there yet: this version has no OAuth');
+      return 2;
+    default:
+      return unknown(command);
+  }
+}
+
+async function help(command: string | undefined): Promise<number> {
+  const { commands, helpOf } = await import('./cli/help.ts');
+  const known = commands.find((name) => name === command);
+  if (command !== undefined && known === undefined) return unknown(command);
+  process.stdout.write(helpOf(known));
+  return 0;
+}
+
+async function tellVersion(): Promise<number> {
+  const { version } = await import('./cli/version.ts');
+  console.log(version());
+  return 0;
+}
+
+async function unknown(command: string): Promise<number> {
+  const [{ commands }, { suggestion }] = await Promise.all([import('./cli/help.ts'), import('./nearest.ts')]);
+  console.error(`countersign: ${JSON.stringify(command)} is not a command${suggestion(command, commands)}`);
+  return 2;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+/** The repository. */
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** How the command is run from its sources. */
+export const command: readonly string[] = [
+  '--import',
+  import.meta.resolve('tsx'),
+  join(root, 'src', 'server.ts'),
+];
+
+/** What a run is given besides its arguments. */
+export interface Given {
+  environment?: Readonly<Record<string, string>>;
+  input?: string | Uint8Array;
+}
+
+/** What became of a run. */
+export interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A server that said it is ready. */
+export interface Running {
+  readonly url: string;
+  readonly pid: number;
+  signal(name: 'SIGTERM' | 'SIGINT'): void;
+  readonly ended: Promise<Ended>;
+}
+
+/** A directory that is gone when the tests of the file are through. */
+export function temporaryDirectory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'countersign-'));
+  after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Runs a command to its end. */
+export function run(args: readonly string[], given: Given = {}): Promise<Ended> {
+  const { ended, child } = launch(args, given);
+  child.stdin?.on('error', () => {}); // Who needs no input may be gone before it is written.
+  child.stdin?.end(given.input ?? '');
+  return ended;
+}
+
+/** Starts a server and waits for its ready line; rejects with what it said when it ends instead. */
+export async function startServer(args: readonly string[], given: Given = {}): Promise<Running> {
+  const { child, ended, ready } = launch(args, given);
+  after(() => child.kill('SIGKILL'));
+  const url = await Promise.race([
+    ready,
+    ended.then((end) => Promise.reject(new Error(`it ended with ${end.status}: ${end.stderr}`))),
+  ]);
+  return { url, pid: child.pid ?? 0, signal: (name) => child.kill(name), ended };
+}
+
+interface Launched {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** The address of the ready line. */
+  readonly ready: Promise<string>;
+}
+
+function launch(args: readonly string[], { environment = {} }: Given): Launched {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('COUNTERSIGN_') && name !== 'NODE_OPTIONS',
+  );
+  const env = { ...Object.fromEntries(inherited), ...environment };
+  const child = spawn(process.execPath, [...command, ...args], { cwd: root, env, stdio: 'pipe' });
+  let [stdout, stderr] = ['', ''];
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  child.stdout.setEncoding('utf8');
+  const ready = new Promise<string>((resolve) => {
+    child.stdout.on('data', (chunk: string) => {
+      stdout += chunk;
+      const url = /^Countersign is ready: (\S+)\n/.exec(stdout)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+  });
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('close', (status) => resolve({ status, stdout, stderr }));
+  });
+  return { child, ended, ready };
+}

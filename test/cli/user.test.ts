@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { verifyPassword } from '../../src/store/passwords.ts';
+import { readUsers, type StoredUser } from '../../src/store/users.ts';
+import { run, temporaryDirectory } from './command.ts';
+
+/** What the command says of the new user: `secret    …` on a line of its own. */
+function told(output: string, what: 'user' | 'password' | 'secret'): string | undefined {
+  return new RegExp(`^${what} +(\\S.*)$`, 'm').exec(output)?.[1];
+}
+
+async function kept(data: string, name: string): Promise<StoredUser> {
+  const user = (await readUsers(data)).get(name);
+  assert.ok(user !== undefined, `${name} is not kept`);
+  return user;
+}
+
+test('a user is added, listed, rotated and removed', async () => {
+  const data = join(temporaryDirectory(), 'deep', 'data');
+  const added = await run(['user', 'add', 'johndoe', '--data', data]);
+  assert.equal(added.status, 0, added.stderr);
+  assert.match(added.stderr, /next start/);
+  const secret = told(added.stdout, 'secret');
+  assert.match(secret ?? '', /^[A-Za-z0-9_-]{43}$/);
+  const user = await kept(data, 'johndoe');
+  assert.deepEqual(user.secrets, [{ secret }]);
+  assert.ok(await verifyPassword(told(added.stdout, 'password') ?? '', user.password ?? ''));
+  assert.equal(statSync(data).mode & 0o777, 0o700);
+  assert.equal(statSync(join(data, 'users.json')).mode & 0o777, 0o600);
+
+  const again = await run(['user', 'add', 'johndoe', '--data', data]);
+  assert.equal(again.status, 1);
+  assert.match(again.stderr, /a user johndoe already/);
+
+  const before = Date.now();
+  const rotated = await run(['user', 'rotate', 'johndoe', '--data', data, '--grace', '15m']);
+  assert.equal(rotated.status, 0, rotated.stderr);
+  const [current, old, ...more] = (await kept(data, 'johndoe')).secrets;
+  assert.deepEqual(current, { secret: told(rotated.stdout, 'secret') });
+  assert.equal(old?.secret, secret);
+  const until = (old?.until ?? 0) - before;
+  assert.ok(until >= 900_000 && until < 960_000, `valid for ${until} ms more`);
+  assert.deepEqual(more, []);
+  assert.equal((await kept(data, 'johndoe')).password, user.password);
+
+  const listed = await run(['user', 'list', '--data', data]);
+  assert.equal(listed.stdout, 'johndoe  2 valid secrets\n');
+
+  const removed = await run(['user', 'remove', 'johndoe', '--data', data]);
+  assert.equal(removed.status, 0, removed.stderr);
+  assert.equal((await readUsers(data)).size, 0);
+});
+
+test('a rotation drops what has expired, and with --grace 0 everything but the new secret', async () => {
+  const data = temporaryDirectory();
+  const hour = 3_600_000;
+  const time = (ms: number): string => new Date(Date.now() + ms).toISOString();
+  const secrets = [
+    { secret: 'now' },
+    { secret: 'lately', until: time(hour) },
+    { secret: 'long ago', until: time(-hour) },
+  ];
+  writeFileSync(
+    join(data, 'users.json'),
+    JSON.stringify({ version: 1, users: { ann: { secrets, disabled: true } } }),
+  );
+  assert.equal((await run(['user', 'list', '--data', data])).stdout, 'ann  2 valid secrets, disabled\n');
+  const first = await run(['user', 'rotate', 'ann', '--data', data]);
+  assert.equal(first.status, 0, first.stderr);
+  const user = await kept(data, 'ann');
+  assert.deepEqual(
+    user.secrets.map(({ secret }) => secret),
+    [told(first.stdout, 'secret'), 'now', 'lately'],
+  );
+  assert.equal(user.disabled, true);
+  const second = await run(['user', 'rotate', 'ann', '--data', data, '--grace', '0']);
+  assert.deepEqual((await kept(data, 'ann')).secrets, [{ secret: told(second.stdout, 'secret') }]);
+});
+
+test('a secret that is given is taken, and not printed', async () => {
+  const data = temporaryDirectory();
+  const environment = { COUNTERSIGN_SECRET: 'given to me', COUNTERSIGN_DATA: data };
+  const { status, stdout, stderr } = await run(['user', 'add', '__proto__'], { environment });
+  assert.equal(status, 0, stderr);
+  assert.ok(!`${stdout}${stderr}`.includes('given to me'));
+  assert.deepEqual((await kept(data, '__proto__')).secrets, [{ secret: 'given to me' }]);
+});
+
+test('users added at the same time are all kept', async () => {
+  const data = temporaryDirectory();
+  const names = ['ann', 'bea', 'cid', 'dan'];
+  const ends = await Promise.all(names.map((name) => run(['user', 'add', name, '--data', data])));
+  for (const { status, stderr } of ends) assert.equal(status, 0, stderr);
+  assert.deepEqual([...(await readUsers(data)).keys()].sort(), names);
+});
+
+test('a user of the configuration file is listed, and changed only there', async () => {
+  const data = temporaryDirectory();
+  const config = join(data, 'config.json');
+  writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 'hidden' } } }));
+  const listed = await run(['user', 'list', '--config', config]);
+  assert.equal(listed.stdout, `ann  1 valid secret, in ${config}\n`);
+  for (const action of ['add', 'rotate', 'remove']) {
+    const { status, stderr } = await run(['user', action, 'ann', '--config', config]);
+    assert.equal(status, 1);
+    assert.match(stderr, /is changed there/);
+  }
+});
+
+test('a directory in which nothing is to be changed is not made', async () => {
+  const data = join(temporaryDirectory(), 'misspelt');
+  for (const args of [['remove', 'ann'], ['rotate', 'ann'], ['list']])
+    await run(['user', ...args, '--data', data]);
+  assert.ok(!existsSync(data));
+});
+
+test('a file that is damaged is told and left alone', async () => {
+  const data = temporaryDirectory();
+  writeFileSync(join(data, 'users.json'), '{ "version": 1, "users": ');
+  const { status, stderr } = await run(['user', 'add', 'ann', '--data', data]);
+  assert.equal(status, 1);
+  assert.match(stderr, /^countersign: .*users\.json cannot be used/);
+  assert.equal(readFileSync(join(data, 'users.json'), 'utf8'), '{ "version": 1, "users": ');
+});
+
+describe('what is asked wrongly is refused with the reason', () => {
+  const data = temporaryDirectory();
+  mkdirSync(join(data, 'x'));
+  const cases: readonly [args: string[], status: number, reason: RegExp][] = [
+    [[], 2, /one of add, rotate, remove, list is needed/],
+    [['ad', 'x'], 2, /"ad" is not one of add, rotate, remove, list; did you mean "add"\?/],
+    [['add'], 2, /one name is needed/],
+    [['add', 'a', 'b'], 2, /one name is needed/],
+    [['list', 'a'], 2, /list takes no name/],
+    [['add', 'a:b'], 2, /no colon/],
+    [['add', ''], 2, /1 to 128 bytes/],
+    [['add', 'a\u0007'], 2, /no control characters/],
+    [['add', 'x'.repeat(129)], 2, /1 to 128 bytes/],
+    [['add', 'a', '--grace', '1h'], 2, /--grace goes with rotate only/],
+    [['rotate', 'a', '--grace', '1w'], 2, /--grace: a time such as 90s, 15m, 24h or 7d/],
+    [['rotate', 'a', '--grcae', '1h'], 2, /--grcae is not an option; did you mean "--grace"\?/],
+    [['rotate', 'a'], 1, /there is no user a/],
+    [['remove', 'a'], 1, /there is no user a/],
+  ];
+  for (const [args, status, reason] of cases) {
+    test(args.join(' ') || 'nothing', async () => {
+      const end = await run(['user', ...args, '--data', data]);
+      assert.equal(end.status, status, end.stderr);
+      assert.match(end.stderr, reason);
+      assert.equal(end.stdout, '');
+    });
+  }
+});
