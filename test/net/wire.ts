@@ -63,7 +63,7 @@ function fieldOf(line: string): [string, string] {
   return [parts[1] ?? '', parts[2] ?? ''];
 }
 
-function valueOf(fields: readonly (readonly [string, string])[], name: string): string | undefined {
+function valueIn(fields: readonly (readonly [string, string])[], name: string): string | undefined {
   const values = fields.filter(([known]) => known.toLowerCase() === name.toLowerCase());
   if (values.length > 1) throw new WireError(`${name} was sent ${values.length} times`);
   return values[0]?.[1];
@@ -71,8 +71,8 @@ function valueOf(fields: readonly (readonly [string, string])[], name: string): 
 
 /** The length of the content that follows (RFC 9112 §6.3); a server of this kind always declares it. */
 function lengthOf(status: number, fields: readonly (readonly [string, string])[], head: boolean): number {
-  if (valueOf(fields, 'Transfer-Encoding') !== undefined) throw new WireError('the reply is chunked');
-  const declared = valueOf(fields, 'Content-Length');
+  if (valueIn(fields, 'Transfer-Encoding') !== undefined) throw new WireError('the reply is chunked');
+  const declared = valueIn(fields, 'Content-Length');
   if (declared !== undefined && !/^(0|[1-9][0-9]*)$/.test(declared))
     throw new WireError(`Content-Length is ${declared}`);
   const bare = status < 200 || status === 204 || status === 304;
@@ -94,7 +94,7 @@ function replyOf(
     fields,
     content,
     text: content.toString('utf8'),
-    field: (name) => valueOf(fields, name),
+    field: (name) => valueIn(fields, name),
   };
 }
 

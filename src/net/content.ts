@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Body } from '../http/message.ts';
+import type { Problem } from '../http/problem.ts';
+
+/** The content of a request that a socket is still bringing. */
+export class IncomingContent implements Body {
+  readonly present: boolean;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  #awaited: boolean;
+  #failure: Problem | undefined;
+  #consumed = false;
+  #reject: ((reason: unknown) => void) | undefined;
+
+  /** `awaited` says that the client waits for 100 Continue before it sends. */
+  constructor(request: IncomingMessage, response: ServerResponse, present: boolean, awaited: boolean) {
+    this.#request = request;
+    this.#response = response;
+    this.present = present;
+    this.#awaited = awaited;
+  }
+
+  /** Whether the client still waits for 100 Continue. */
+  get awaited(): boolean {
+    return this.#awaited;
+  }
+
+  /** Why the content will never be whole, once that is known. */
+  get failure(): Problem | undefined {
+    return this.#failure;
+  }
+
+  /** Tells that the content will never be whole. Only the first reason counts. */
+  fail(problem: Problem): void {
+    this.#failure ??= problem;
+    this.#reject?.(this.#failure);
+  }
+
+  consume(sink: (chunk: Uint8Array) => void): Promise<void> {
+    if (this.#consumed) return Promise.reject(new TypeError('the content was consumed before'));
+    this.#consumed = true;
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (!this.present) return Promise.resolve();
+    if (this.#awaited) this.#proceed();
+    return this.#flow(sink);
+  }
+
+  /** Lets what is left of the content pass unseen. */
+  discard(): void {
+    this.#request.resume();
+  }
+
+  #proceed(): void {
+    this.#awaited = false;
+    // A client that did not wait has sent its content already (RFC 9110 §10.1.1).
+    if (!this.#request.complete) this.#response.writeContinue();
+  }
+
+  #flow(sink: (chunk: Uint8Array) => void): Promise<void> {
+    const request = this.#request;
+    return new Promise((resolve, reject) => {
+      const take = (chunk: Uint8Array): void => {
+        try {
+          sink(chunk);
+        } catch (cause) {
+          stop();
+          request.pause();
+          reject(cause);
+        }
+      };
+      const stop = (): void => {
+        request.removeListener('data', take);
+        request.removeListener('end', whole);
+        this.#reject = undefined;
+      };
+      // The end comes only after a whole message: one that is cut off is destroyed, or failed above.
+      const whole = (): void => {
+        stop();
+        resolve();
+      };
+      this.#reject = (reason) => {
+        stop();
+        reject(reason);
+      };
+      request.on('data', take);
+      request.on('end', whole);
+    });
+  }
+}

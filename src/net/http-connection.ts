@@ -1,0 +1,232 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Connection, Fields, type Reply, type Request } from '../http/message.ts';
+import { Problem, type ProblemParts } from '../http/problem.ts';
+import { Exchange, noContent, requestOf } from './exchange.ts';
+import { sayFarewell } from './farewell.ts';
+import { cutOff, faultOf, isOfMessage, isTimeout, problemOfContent, problemOfHeader } from './fault.ts';
+import { lastBytes } from './reply-bytes.ts';
+
+/** What a connection needs of the listener that it belongs to. */
+export interface Host {
+  /** Gives the reply to a request. */
+  handle(request: Request): Promise<Reply>;
+  /** Makes a reply of a problem. */
+  refuse(problem: Problem, request: Request | undefined): Reply;
+  /** Told when a request goes to `handle`, and when that has settled. */
+  entered(): void;
+  left(): void;
+  /** Whether nothing new is taken. */
+  readonly stopping: boolean;
+  /** The sizes that are taken, in bytes. */
+  readonly limits: { readonly headers: number; readonly target: number };
+}
+
+/** How many requests may wait on one connection for their turn. */
+const pipelined = 256;
+
+/**
+ * One client's connection. Its requests are handled one after the other and answered in order. The reply after which
+ * it ends is written past node:http, which would destroy the socket under what the client still sends.
+ */
+export class HttpConnection {
+  readonly #host: Host;
+  readonly #socket: Socket;
+  readonly #origin: Connection;
+  readonly #full: boolean;
+  /** The request that came last; if one is not whole, it is this one. */
+  #latest: Exchange | undefined;
+  /** The request that is being handled. */
+  #current: Exchange | undefined;
+  #waiting: Exchange[] = [];
+  /** The reply that was written last. */
+  #written: ServerResponse | undefined;
+  /** What is to be said once every request before it has been answered. */
+  #refusal: { problem: Problem; request: Request | undefined } | undefined;
+  /** Whether the last word was said. */
+  #ended = false;
+
+  /** `full` says that there is no room for this connection: its first request is told so. */
+  constructor(host: Host, socket: Socket, full: boolean) {
+    this.#host = host;
+    this.#socket = socket;
+    this.#origin = { peer: peerOf(socket), secure: 'encrypted' in socket && socket.encrypted === true };
+    this.#full = full;
+    // Whatever befalls the socket ends in its 'close'.
+    socket.on('error', () => undefined);
+    socket.once('close', () => this.#gone());
+  }
+
+  /** Takes a request whose header section has arrived. */
+  receive(incoming: IncomingMessage, response: ServerResponse, awaited: boolean): void {
+    if (this.#ended || this.#refusal !== undefined) return;
+    const exchange = new Exchange(incoming, response, this.#origin, awaited);
+    if (this.#waiting.length >= pipelined) {
+      this.refuse(new Problem('full', 'Too many requests wait on this connection.', retrySoon), undefined);
+      return;
+    }
+    this.#latest = exchange;
+    if (this.#current === undefined) this.#start(exchange);
+    else this.#waiting.push(exchange);
+  }
+
+  /** Takes a CONNECT, for which node:http has stopped to parse the connection. */
+  receiveConnect(incoming: IncomingMessage): void {
+    const request = requestOf(incoming, new Fields(incoming.rawHeaders), noContent, this.#origin);
+    const problem = new Problem('method-not-implemented', 'This server is not a proxy.', last);
+    this.refuse(this.#problemOf(request, incoming) ?? problem, request);
+  }
+
+  /** Takes an error of the parser, of the timeouts or of the socket. */
+  fail(error: Error): void {
+    if (this.#ended || this.#refusal !== undefined || this.#socket.destroyed) return;
+    const fault = faultOf(error);
+    const latest = this.#latest;
+    if (!isOfMessage(fault)) this.#socket.destroy();
+    else if (latest !== undefined && !latest.isWhole && latest.replied) this.#end();
+    else if (latest !== undefined && !latest.isWhole) latest.content.fail(problemOfContent(fault));
+    else if (isTimeout(fault) && this.#socket.bytesRead === 0) this.#socket.destroy();
+    // What follows a request to close is not even looked at; the reply to that request closes.
+    else if (fault.code !== 'HPE_CLOSED_CONNECTION') this.refuse(problemOfHeader(fault), undefined);
+  }
+
+  /** Refuses what came, and ends the connection, after every request before it has been answered. */
+  refuse(problem: Problem, request: Request | undefined): void {
+    if (this.#ended || this.#refusal !== undefined) return;
+    this.#refusal = { problem, request };
+    if (this.#current === undefined) this.#proceed();
+  }
+
+  /** Ends the connection if nothing is under way on it. What is under way ends it with its reply. */
+  close(): void {
+    if (this.#ended || this.#current !== undefined) return;
+    if (this.#latest === undefined && this.#socket.bytesRead > 0) return; // the first request is half here
+    const flushed = this.#written === undefined || this.#written.writableFinished;
+    if (flushed && (this.#latest === undefined || this.#latest.isWhole)) this.#socket.destroy();
+    else this.#end();
+  }
+
+  /** Nothing has moved on the socket for long: lets it go, unless it is the server that keeps the client waiting. */
+  stall(): void {
+    const idle = this.#current === undefined && this.#latest !== undefined;
+    if (idle || this.#ended || this.#socket.writableLength > 0) this.#socket.destroy();
+  }
+
+  /** Ends the connection without waiting for anything. */
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #start(exchange: Exchange): void {
+    this.#current = exchange;
+    const problem = this.#problemOf(exchange.request, exchange.incoming);
+    if (problem === undefined) void this.#handle(exchange);
+    else this.#reject(exchange, problem);
+  }
+
+  async #handle(exchange: Exchange): Promise<void> {
+    this.#host.entered();
+    try {
+      this.#answer(exchange, await this.#host.handle(exchange.request));
+    } catch {
+      this.#reject(exchange, new Problem('internal-error', 'The server failed to answer.', last));
+    }
+    this.#host.left();
+    this.#proceed();
+  }
+
+  /** What a request gets before it is handled (the sizes and the version of HTTP, then the state of the server). */
+  #problemOf(request: Request, incoming: IncomingMessage): Problem | undefined {
+    const { limits } = this.#host;
+    if (request.target.length > limits.target)
+      return new Problem(
+        'target-too-long',
+        `The request target is longer than ${limits.target} bytes.`,
+        last,
+      );
+    if (sizeOf(incoming.rawHeaders) > limits.headers)
+      return new Problem('header-too-large', `The header section exceeds ${limits.headers} bytes.`, last);
+    if (incoming.httpVersionMajor !== 1)
+      return new Problem('version-not-supported', `The request is HTTP/${request.version}.`, last);
+    // RFC 9112 §6.1: who speaks 1.0 does not know the field, so somebody on the way has read another length.
+    if (request.version === '1.0' && request.fields.has('transfer-encoding'))
+      return new Problem('malformed-request', 'HTTP/1.0 has no Transfer-Encoding.', last);
+    if (this.#host.stopping) return new Problem('stopping', 'The server is stopping.', retrySoon);
+    return this.#full
+      ? new Problem('full', 'The server holds all the connections it can.', retrySoon)
+      : undefined;
+  }
+
+  #answer(exchange: Exchange, reply: Reply): void {
+    if (this.#ended) return;
+    if (reply.close === true || !this.#persists(exchange)) {
+      this.#end(lastBytes(reply, exchange.isHead));
+    } else {
+      exchange.write(reply);
+      this.#written = exchange.response;
+    }
+    exchange.replied = true;
+    this.#current = undefined;
+  }
+
+  #reject(exchange: Exchange, problem: Problem): void {
+    this.#end(this.#bytesOf(problem, exchange.request));
+  }
+
+  #persists(exchange: Exchange): boolean {
+    if (!exchange.persists || this.#host.stopping) return false;
+    // A client that has ended its side will ask for nothing more than it has asked for.
+    return !this.#socket.readableEnded || this.#waiting.length > 0 || this.#refusal !== undefined;
+  }
+
+  /** Turns to what waits, if nothing is being handled. */
+  #proceed(): void {
+    if (this.#ended || this.#current !== undefined) return;
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.#start(next);
+    else if (this.#refusal !== undefined)
+      this.#end(this.#bytesOf(this.#refusal.problem, this.#refusal.request));
+  }
+
+  #bytesOf(problem: Problem, request: Request | undefined): Uint8Array | undefined {
+    try {
+      return lastBytes(this.#host.refuse(problem, request), request?.method === 'HEAD');
+    } catch {
+      return undefined; // no reply can be made at all: the end of the connection has to say it
+    }
+  }
+
+  /** Says the last word after what was written before it. */
+  #end(bytes?: Uint8Array): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#waiting = [];
+    const written = this.#written;
+    if (written === undefined || written.writableFinished) sayFarewell(this.#socket, bytes);
+    else written.once('finish', () => sayFarewell(this.#socket, bytes));
+  }
+
+  #gone(): void {
+    this.#ended = true;
+    this.#waiting = [];
+    if (this.#latest !== undefined && !this.#latest.isWhole) this.#latest.content.fail(cutOff());
+  }
+}
+
+const last: ProblemParts = { close: true };
+
+/** What goes with a refusal that another attempt may escape. */
+const retrySoon: ProblemParts = { fields: [['Retry-After', '1']], close: true };
+
+/** The size of a header section: names, values, and what stands between them (a colon, a space, the line's end). */
+function sizeOf(raw: readonly string[]): number {
+  let size = raw.length * 2;
+  for (const part of raw) size += part.length;
+  return size;
+}
+
+/** The peer's address; one of IPv4 has the same form whether or not the listener speaks IPv6. */
+function peerOf(socket: Socket): string {
+  const address = socket.remoteAddress ?? '';
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+}

@@ -1,0 +1,32 @@
+/** The address cannot be listened on. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+  /** The system's code: `EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`. */
+  readonly code: string;
+
+  constructor(code: string, message: string, cause: Error) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+/** Says in one line why `host` and `port` could not be bound. */
+export function listenErrorOf(error: Error, host: string, port: number): ListenError {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN';
+  return new ListenError(code, messageOf(code, host, port), error);
+}
+
+function messageOf(code: string, host: string, port: number): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is in use by another process.`;
+    case 'EACCES':
+      return `Port ${port} on ${host} may not be opened by this user.`;
+    case 'EADDRNOTAVAIL':
+      return `${host} is not an address of this machine.`;
+    case 'ENOTFOUND':
+      return `${host} is neither an address nor a name that can be looked up.`;
+    default:
+      return `Port ${port} on ${host} cannot be listened on (${code}).`;
+  }
+}
