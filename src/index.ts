@@ -11,6 +11,8 @@ export {
 export { Problem, type ProblemMember, type ProblemParts } from './http/problem.ts';
 export type { ProblemType } from './http/problem-types.ts';
 export type { Principal } from './principal.ts';
+export { bytes } from './representation/bytes.ts';
+export type { Decoder } from './representation/decoder.ts';
 export {
   type Access,
   type Action,

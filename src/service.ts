@@ -98,7 +98,7 @@ export function createService(options: ServiceOptions = {}): Service {
     ready: seeded,
     handle,
     async listen({ host = '127.0.0.1', port = 0 }) {
-      const listener = await listen({ host, port, clock, limits, handle, refuse });
+      const listener = await listen({ host, port, limits, handle, refuse });
       listeners.push(listener);
       const name = host.includes(':') ? `[${host}]` : host;
       return { url: `http://${name}:${listener.port}`, port: listener.port };

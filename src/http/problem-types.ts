@@ -172,7 +172,8 @@ export const problemTypes = {
   'not-found': {
     status: 404,
     title: 'There is nothing here',
-    explanation: 'No resource has this address.',
+    explanation:
+      'No resource has this address, or what had it was taken away. Addresses are compared segment by segment: a slash at the end, another case or a percent-encoded slash make another one.',
   },
   'method-not-allowed': {
     status: 405,

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { article, openService } from './guest.ts';
+
+const ann = { user: 'ann' };
+
+test('what was PUT is what is read, in XML and in JSON', async () => {
+  const { ask } = openService();
+  const put = await ask('PUT', '/articles/tea', {
+    ...ann,
+    content: article('Tea &amp; &lt;more&gt;', '12.30'),
+  });
+  assert.equal(put.status, 201);
+  assert.equal(put.field('Location'), '/articles/tea');
+  const xml = await ask('GET', '/articles/tea');
+  assert.equal(xml.field('Content-Type'), 'application/xml; charset=utf-8');
+  assert.equal(xml.text, article('Tea &amp; &lt;more&gt;', '12.30'));
+  const json = await ask('GET', '/articles/tea', { fields: { Accept: 'application/json' } });
+  assert.equal(json.field('Content-Type'), 'application/json');
+  assert.deepEqual(JSON.parse(json.text), {
+    title: 'Tea & <more>',
+    price: { value: '12.30', currency: 'EUR' },
+  });
+});
+
+test('what was sent in JSON is read in XML', async () => {
+  const { ask } = openService();
+  const content = JSON.stringify({ title: 'Tea', price: { value: '3.50', currency: 'EUR' } });
+  const posted = await ask('POST', '/articles', { ...ann, content, type: 'application/json' });
+  assert.equal(posted.status, 201);
+  assert.equal(posted.text, article('Tea', '3.50'));
+  assert.equal((await ask('GET', posted.field('Location'))).text, article('Tea', '3.50'));
+});
+
+test('text/xml is read, and written to whoever asks for it', async () => {
+  const { ask } = openService();
+  await ask('PUT', '/articles/1', { ...ann, content: article('Tea'), type: 'text/xml; charset="UTF-8"' });
+  const reply = await ask('GET', '/articles/1', { fields: { Accept: 'text/xml' } });
+  assert.equal(reply.field('Content-Type'), 'text/xml; charset=utf-8');
+  assert.equal(reply.text, article('Tea'));
+});
+
+test('POST to the collection picks ids that count up and are never used again', async () => {
+  const { ask } = openService();
+  const post = async () =>
+    (await ask('POST', '/articles', { ...ann, content: article('Tea') })).field('Location');
+  assert.deepEqual([await post(), await post()], ['/articles/1', '/articles/2']);
+  assert.equal((await ask('DELETE', '/articles/2', ann)).status, 204);
+  assert.equal(await post(), '/articles/3');
+  assert.equal((await ask('PUT', '/articles/4', { ...ann, content: article('Mine') })).status, 201);
+  assert.equal(await post(), '/articles/5');
+});
+
+test('POST to the collection answers with the item, its address and its entity tag', async () => {
+  const { ask } = openService();
+  const posted = await ask('POST', '/articles', { ...ann, content: article('Tea') });
+  assert.equal(posted.field('Content-Location'), '/articles/1');
+  assert.equal(posted.field('ETag'), (await ask('GET', '/articles/1')).field('ETag'));
+});
+
+test('POST to an item changes the fields sent and leaves the others', async () => {
+  const { ask } = openService();
+  await ask('PUT', '/articles/1', { ...ann, content: article('Tea', '1.00') });
+  const changed = await ask('POST', '/articles/1', {
+    ...ann,
+    content: '<article><title>Mate</title></article>',
+  });
+  assert.equal(changed.status, 200);
+  assert.equal(changed.text, article('Mate', '1.00'));
+  assert.equal((await ask('GET', '/articles/1')).text, article('Mate', '1.00'));
+});
+
+test('POST to an item that is not there is 404 and makes nothing', async () => {
+  const { ask } = openService();
+  assert.equal((await ask('POST', '/articles/9', { ...ann, content: article('Tea') })).status, 404);
+  assert.equal((await ask('GET', '/articles/9')).status, 404);
+});
+
+test('PUT replaces the whole: 200 with the representation, without an entity tag', async () => {
+  const { ask } = openService();
+  await ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
+  const replaced = await ask('PUT', '/articles/1', { ...ann, content: article('Mate') });
+  assert.equal(replaced.status, 200);
+  assert.equal(replaced.text, article('Mate'));
+  // RFC 9110 §9.3.4
+  assert.equal(replaced.field('ETag'), '');
+  assert.equal(replaced.field('Last-Modified'), '');
+});
+
+test('DELETE takes the item away, and a second one is 404', async () => {
+  const { ask } = openService();
+  await ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
+  const deleted = await ask('DELETE', '/articles/1', ann);
+  assert.equal(deleted.status, 204);
+  assert.equal(deleted.text, '');
+  assert.equal((await ask('DELETE', '/articles/1', ann)).status, 404);
+});
+
+test('HEAD has the fields of GET', async () => {
+  const { ask } = openService();
+  await ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
+  const get = await ask('GET', '/articles/1');
+  const head = await ask('HEAD', '/articles/1');
+  for (const name of ['ETag', 'Last-Modified', 'Content-Type', 'Vary', 'Cache-Control']) {
+    assert.equal(head.field(name), get.field(name), name);
+  }
+  assert.equal(head.headOnly, true);
+  assert.equal(head.bytes.length, get.bytes.length);
+});
+
+test('Prefer: return=minimal leaves the representation out', async () => {
+  const { ask } = openService();
+  const fields = { Prefer: 'return=minimal' };
+  const statuses = [
+    await ask('PUT', '/articles/1', { ...ann, fields, content: article('Tea') }),
+    await ask('PUT', '/articles/1', { ...ann, fields, content: article('Mate') }),
+    await ask('POST', '/articles/1', { ...ann, fields, content: article('Maté') }),
+    await ask('POST', '/articles', { ...ann, fields, content: article('More') }),
+  ];
+  assert.deepEqual(
+    statuses.map((reply) => [reply.status, reply.text, reply.field('Preference-Applied')]),
+    [201, 204, 204, 201].map((status) => [status, '', 'return=minimal']),
+  );
+});
+
+test('Prefer: return=representation is said to be applied', async () => {
+  const { ask } = openService();
+  const fields = { Prefer: 'return=representation' };
+  const reply = await ask('PUT', '/articles/1', { ...ann, fields, content: article('Tea') });
+  assert.equal(reply.field('Preference-Applied'), 'return=representation');
+  assert.equal(reply.text, article('Tea'));
+});
+
+test('createWithPut: false makes PUT on a new address 404', async () => {
+  const { ask } = openService({
+    collections: {
+      '/notes': {
+        element: 'notes',
+        item: 'note',
+        fields: { text: { type: 'text' } },
+        access: { read: 'anyone', write: 'authenticated' },
+        createWithPut: false,
+      },
+    },
+  });
+  const content = '<note><text>a</text></note>';
+  assert.equal((await ask('PUT', '/notes/1', { ...ann, content })).status, 404);
+  assert.equal((await ask('POST', '/notes', { ...ann, content })).status, 201);
+  assert.equal((await ask('PUT', '/notes/1', { ...ann, content })).status, 200);
+});
+
+test('ids that clients choose are one segment of 1 to 128 bytes, without control characters', async () => {
+  const { ask } = openService();
+  const put = (id: string) => ask('PUT', `/articles/${id}`, { ...ann, content: article('Tea') });
+  const good = [
+    'a',
+    '__proto__',
+    'constructor',
+    'toString',
+    'a%20b',
+    '%C3%BC',
+    'a:b@c',
+    '...',
+    'x'.repeat(128),
+    '0',
+  ];
+  for (const id of good) {
+    const reply = await put(id);
+    assert.equal(reply.status, 201, id);
+    assert.equal(reply.field('Location'), `/articles/${id}`);
+    assert.equal((await ask('GET', `/articles/${id}`)).status, 200, id);
+  }
+  for (const id of ['a%2Fb', 'a%00b', 'a%7Fb', '%C2%85', 'x'.repeat(129), '%C3%BC'.repeat(65)]) {
+    const reply = await put(id);
+    assert.equal(`${reply.status} ${reply.member('type')}`, '400 /problems/invalid-id', id);
+    assert.equal((await ask('GET', `/articles/${id}`)).status, 404, id);
+  }
+});
+
+test('a path that names the same octets in another way is the same item', async () => {
+  const { ask } = openService();
+  await ask('PUT', '/articles/%7ea%2db', { ...ann, content: article('Tea') });
+  assert.equal((await ask('GET', '/articles/~a-b')).status, 200);
+});
+
+test('a collection whose owner may read it is closed to everybody else', async () => {
+  const { ask } = openService();
+  const records = '/users/ann/financialrecords';
+  assert.equal((await ask('GET', records)).status, 401);
+  assert.equal((await ask('GET', records, { user: 'bob' })).status, 403);
+  const own = await ask('GET', records, ann);
+  assert.equal(own.status, 200);
+  assert.equal(own.text, '<financialrecords></financialrecords>');
+  assert.equal((await ask('POST', records, { ...ann, content: '<record/>' })).status, 403);
+});
+
+test('a refusal of a principal is the same for what exists and for what does not', async () => {
+  const { ask } = openService({ seed: { '/users/ann/financialrecords': [{ description: 'x' }] } });
+  const there = await ask('GET', '/users/ann/financialrecords/1', { user: 'bob' });
+  const absent = await ask('GET', '/users/ann/financialrecords/2', { user: 'bob' });
+  assert.equal(there.status, 403);
+  assert.equal(there.text.replaceAll('/1', '/2'), absent.text);
+});
+
+test('of concurrent PUTs with If-Match exactly one wins, and nothing is mixed', async () => {
+  const { ask } = openService();
+  await ask('PUT', '/articles/1', { ...ann, content: article('Tea', '0.00') });
+  const tag = (await ask('GET', '/articles/1')).field('ETag');
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, (_, at) =>
+      ask('PUT', '/articles/1', {
+        ...ann,
+        fields: { 'If-Match': tag },
+        content: article(`n${at}`, `${at}.00`),
+      }),
+    ),
+  );
+  const winners = replies.filter(({ status }) => status === 200);
+  assert.equal(winners.length, 1);
+  assert.equal(replies.filter(({ status }) => status === 412).length, 49);
+  assert.equal((await ask('GET', '/articles/1')).text, winners[0]?.text);
+});
+
+test('of concurrent PUTs with If-None-Match: * exactly one creates', async () => {
+  const { ask } = openService();
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, (_, at) =>
+      ask('PUT', '/articles/new', { ...ann, fields: { 'If-None-Match': '*' }, content: article(`n${at}`) }),
+    ),
+  );
+  assert.deepEqual(replies.map(({ status }) => status).sort(), [201, ...Array(19).fill(412)]);
+});
+
+test('concurrent PUTs without preconditions all succeed, one after the other', async () => {
+  const { ask } = openService();
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, (_, at) => ask('PUT', '/articles/1', { ...ann, content: article(`n${at}`) })),
+  );
+  assert.deepEqual(replies.map(({ status }) => status).sort(), [...Array(19).fill(200), 201]);
+});
+
+test('concurrent POSTs to one item lose no field', async () => {
+  const { ask } = openService();
+  await ask('PUT', '/articles/1', { ...ann, content: article('Tea', '1.00') });
+  await Promise.all([
+    ask('POST', '/articles/1', { ...ann, content: '<article><title>Mate</title></article>' }),
+    ask('POST', '/articles/1', { ...ann, content: '<article><price currency="USD">2.00</price></article>' }),
+  ]);
+  const { text } = await ask('GET', '/articles/1');
+  assert.equal(text, '<article><title>Mate</title><price currency="USD">2.00</price></article>');
+});
+
+test('the seed is there at the start, under ids that count up', async () => {
+  const item = (title: string) => ({ title, price: { value: '9.99', currency: 'EUR' } });
+  const { ask } = openService({ seed: { '/articles': [item('One'), item('Two')] } });
+  assert.equal((await ask('GET', '/articles/2')).text, article('Two'));
+  const posted = await ask('POST', '/articles', { ...ann, content: article('Three') });
+  assert.equal(posted.field('Location'), '/articles/3');
+});
+
+test('a seed that breaks a rule is refused with its place, and nothing of it is kept', async () => {
+  const { service } = openService({
+    seed: { '/articles': [{ title: 'One', price: { value: '1', currency: 'EUR' } }] },
+  });
+  await assert.rejects(service.ready, /seed\.\/articles\[0\]\.price/);
+});

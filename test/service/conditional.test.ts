@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { article, openService, start } from './guest.ts';
+
+const ann = { user: 'ann' };
+
+async function withArticle() {
+  const guest = openService();
+  await guest.ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
+  const tag = (await guest.ask('GET', '/articles/1')).field('ETag');
+  return { ...guest, tag };
+}
+
+test('each representation has a strong entity tag of its own', async () => {
+  const { ask } = await withArticle();
+  const accepts = ['application/xml', 'text/xml', 'application/json'];
+  const tags = await Promise.all(
+    accepts.map(async (Accept) => (await ask('GET', '/articles/1', { fields: { Accept } })).field('ETag')),
+  );
+  assert.equal(new Set(tags).size, 3);
+  for (const tag of tags) assert.match(tag, /^"[^"]+"$/);
+});
+
+test('what a client has is 304 with ETag, Vary and Cache-Control, and without content', async () => {
+  const { ask, tag } = await withArticle();
+  const get = await ask('GET', '/articles/1');
+  for (const fields of [
+    { 'If-None-Match': tag },
+    { 'If-None-Match': `"x", W/${tag}` },
+    { 'If-None-Match': '*' },
+  ]) {
+    const reply = await ask('GET', '/articles/1', { fields });
+    assert.equal(reply.status, 304);
+    assert.equal(reply.text, '');
+    for (const name of ['ETag', 'Vary', 'Cache-Control', 'Last-Modified']) {
+      assert.equal(reply.field(name), get.field(name), name);
+    }
+    assert.equal(reply.field('Content-Type'), '');
+  }
+});
+
+test('the entity tag of one representation does not answer for another', async () => {
+  const { ask, tag } = await withArticle();
+  const reply = await ask('GET', '/articles/1', {
+    fields: { 'If-None-Match': tag, Accept: 'application/json' },
+  });
+  assert.equal(reply.status, 200);
+});
+
+test('any current representation may stand in the If-Match of a change', async () => {
+  const { ask } = await withArticle();
+  const tag = (await ask('GET', '/articles/1', { fields: { Accept: 'application/json' } })).field('ETag');
+  const reply = await ask('PUT', '/articles/1', {
+    ...ann,
+    fields: { 'If-Match': tag },
+    content: article('Mate'),
+  });
+  assert.equal(reply.status, 200);
+});
+
+test('a stale If-Match is 412 and changes nothing', async () => {
+  const { ask, tag } = await withArticle();
+  const fields = { 'If-Match': tag };
+  assert.equal((await ask('PUT', '/articles/1', { ...ann, fields, content: article('Mate') })).status, 200);
+  for (const [method, content] of [
+    ['PUT', article('Lost')],
+    ['POST', article('Lost')],
+    ['DELETE', undefined],
+  ] as const) {
+    const reply = await ask(
+      method,
+      '/articles/1',
+      content === undefined ? { ...ann, fields } : { ...ann, fields, content },
+    );
+    assert.equal(`${reply.status} ${reply.member('type')}`, '412 /problems/precondition-failed', method);
+  }
+  assert.equal((await ask('GET', '/articles/1')).text, article('Mate'));
+});
+
+test('a weak entity tag never matches If-Match', async () => {
+  const { ask, tag } = await withArticle();
+  const reply = await ask('DELETE', '/articles/1', { ...ann, fields: { 'If-Match': `W/${tag}` } });
+  assert.equal(reply.status, 412);
+});
+
+test('If-Match on what is not there is 412 for PUT and 404 for DELETE', async () => {
+  const { ask } = openService();
+  const fields = { 'If-Match': '*' };
+  assert.equal((await ask('PUT', '/articles/1', { ...ann, fields, content: article('Tea') })).status, 412);
+  assert.equal((await ask('DELETE', '/articles/1', { ...ann, fields })).status, 404);
+});
+
+test('a malformed If-Match is 400, for ignoring it could lose a change', async () => {
+  const { ask } = await withArticle();
+  const reply = await ask('DELETE', '/articles/1', { ...ann, fields: { 'If-Match': 'no-quotes' } });
+  assert.equal(
+    `${reply.status} ${reply.member('type')} ${reply.member('field')}`,
+    '400 /problems/malformed-field If-Match',
+  );
+});
+
+test('dates are compared to the second, and a tag outranks a date', async () => {
+  const { ask, clock, tag } = await withArticle();
+  clock.advance(5000);
+  const at = (ms: number): string => new Date(ms).toUTCString();
+  const get = async (fields: Record<string, string>) => (await ask('GET', '/articles/1', { fields })).status;
+  assert.equal(await get({ 'If-Modified-Since': at(start) }), 304);
+  assert.equal(await get({ 'If-Modified-Since': at(start - 1000) }), 200);
+  assert.equal(await get({ 'If-Modified-Since': at(start), 'If-None-Match': '"other"' }), 200);
+  assert.equal(await get({ 'If-Modified-Since': at(start - 1000), 'If-None-Match': tag }), 304);
+  assert.equal(await get({ 'If-Modified-Since': 'yesterday' }), 200);
+  assert.equal(await get({ 'If-Unmodified-Since': at(start - 1000) }), 412);
+  assert.equal(await get({ 'If-Unmodified-Since': at(start) }), 200);
+  assert.equal(await get({ 'If-Unmodified-Since': at(start - 1000), 'If-Match': tag }), 200);
+});
+
+test('an item that was deleted and made again has another entity tag', async () => {
+  const { ask, tag } = await withArticle();
+  await ask('DELETE', '/articles/1', ann);
+  await ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
+  assert.notEqual((await ask('GET', '/articles/1')).field('ETag'), tag);
+});
+
+test('the collection has a tag that changes with every change in it, deletions too', async () => {
+  const { ask } = await withArticle();
+  const tagNow = async () => (await ask('GET', '/articles')).field('ETag');
+  const seen = [await tagNow()];
+  await ask('POST', '/articles', { ...ann, content: article('More') });
+  seen.push(await tagNow());
+  await ask('POST', '/articles/2', { ...ann, content: article('Changed') });
+  seen.push(await tagNow());
+  await ask('DELETE', '/articles/2', ann);
+  seen.push(await tagNow());
+  assert.equal(new Set(seen).size, 4);
+  const again = await ask('GET', '/articles', { fields: { 'If-None-Match': seen[3] ?? '' } });
+  assert.equal(again.status, 304);
+});
+
+test('Last-Modified is never later than Date, also after the clock was set back', async () => {
+  const { ask, clock } = await withArticle();
+  clock.advance(-3_600_000);
+  const reply = await ask('GET', '/articles/1');
+  assert.equal(reply.field('Last-Modified'), reply.field('Date'));
+});
+
+test('two services never share an entity tag by chance', async () => {
+  const tagOf = async (seed: number) => {
+    const guest = openService({ random: (size) => Buffer.alloc(size, seed) });
+    await guest.ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
+    return (await guest.ask('GET', '/articles/1')).field('ETag');
+  };
+  assert.notEqual(await tagOf(1), await tagOf(2));
+});
