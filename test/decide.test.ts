@@ -150,7 +150,7 @@ const steps: readonly Step[] = [
   {
     number: 14,
     question: 'do the preconditions hold?',
-    fail: (draft) => draft.fields.push(['If-Match', '"another state"']),
+    fail: (draft) => draft.fields.push(['If-Match', '"another-state"']),
     status: 412,
     type: 'precondition-failed',
   },
