@@ -10,89 +10,70 @@ const DOCTYPE_START = '<!DOCTYPE';
 /** Reads comments, processing instructions, the XML declaration, and the beginning of CDATA sections. */
 export class MarkupReader extends TextReader {
   /** `<!--`, `<![CDATA[` or `<!DOCTYPE`. */
-  protected bang(): boolean {
-    const { begin, text, length } = this;
-    const start = text.substring(begin, Math.min(length, begin + SECTION_START.length));
-    if (start.startsWith(COMMENT_START)) return this.comment();
-    if (start === SECTION_START) return this.sectionStart();
+  protected bang(begin: number): number {
+    const start = this.text.substring(begin, Math.min(this.length, begin + SECTION_START.length));
+    if (start.startsWith(COMMENT_START)) return this.comment(begin);
+    if (start === SECTION_START) return this.sectionStart(begin);
     if (start === DOCTYPE_START) {
       throw this.fault('doctype', begin, 'a document without a document type declaration', DOCTYPE_START);
     }
     const maybe = [COMMENT_START, SECTION_START, DOCTYPE_START].some((keyword) => keyword.startsWith(start));
-    if (maybe && begin + start.length >= length) return this.unfinished();
+    if (maybe && begin + start.length >= this.length) return this.unfinished();
     throw this.fault('markup', begin, `a comment "${COMMENT_START}" or a section "${SECTION_START}"`, '"<!"');
   }
 
-  private sectionStart(): boolean {
-    if (this.open.length === 0) {
-      throw this.fault(
-        'misplaced-text',
-        this.begin,
-        'no CDATA section outside the root element',
-        SECTION_START,
-      );
+  private sectionStart(begin: number): number {
+    if (this.depth === 0) {
+      throw this.fault('misplaced-text', begin, 'no CDATA section outside the root element', SECTION_START);
     }
-    this.cursor = this.begin + SECTION_START.length;
     this.inSection = true;
-    return true;
+    return begin + SECTION_START.length;
   }
 
   /** `<!-- … -->`, with no `--` inside (§2.5 [15]). */
-  private comment(): boolean {
-    const from = this.begin + COMMENT_START.length;
+  private comment(begin: number): number {
+    const from = begin + COMMENT_START.length;
     const end = this.text.indexOf('--', from);
     this.refuseIllegal(from, end);
     if (end < 0 || end + 2 >= this.length) return this.unfinished();
     if (this.text.charAt(end + 2) !== '>') throw this.fault('comment', end, '"-->" or one hyphen', '"--"');
-    this.leave(end + 3);
-    this.handler.comment?.(lines(this.text.substring(from, end)));
-    return true;
+    if (end + 3 - begin > this.limits.maxToken) throw this.tooLong();
+    this.handler.comment?.(withLineFeeds(this.text.substring(from, end)));
+    return end + 3;
   }
 
   /** `<?target data?>` (§2.6 [16]). */
-  protected instruction(): boolean {
-    const target = this.name(this.begin + 2, 'name', 'the target of an instruction');
-    if (target === undefined) return this.unfinished();
-    const after = this.cursor;
+  protected instruction(begin: number): number {
+    const after = this.name(begin + 2, 'name', 'the target of an instruction');
+    if (after < 0) return after;
+    const target = this.taken.text;
     const end = this.text.indexOf('?>', after);
     this.refuseIllegal(after, end);
     const from = this.blanks(after);
     if (from === after && end !== after) return this.unlessEnd(after, 'instruction', 'white space or "?>"');
     if (end < 0) return this.unfinished();
-    if (target.text.toLowerCase() === 'xml') return this.declaration(target.text, after, end);
-    if (this.limits.namespaces && target.text.includes(':')) {
-      throw this.fault(
-        'qualified-name',
-        this.begin + 2,
-        'a target without a colon',
-        `"${clipped(target.text)}"`,
+    if (end + 2 - begin > this.limits.maxToken) throw this.tooLong();
+    if (target.toLowerCase() === 'xml') this.checkDeclaration(target, after, end);
+    else if (this.limits.namespaces && target.includes(':')) {
+      throw this.fault('qualified-name', begin + 2, 'a target without a colon', `"${clipped(target)}"`);
+    } else {
+      this.handler.processingInstruction?.(
+        target,
+        withLineFeeds(this.text.substring(Math.min(from, end), end)),
       );
     }
-    this.leave(end + 2);
-    this.handler.processingInstruction?.(target.text, lines(this.text.substring(Math.min(from, end), end)));
-    return true;
+    return end + 2;
   }
 
   /** `<?xml version="1.0" …?>`, only as the very first (§2.8 [23]); the target is reserved in any case (§2.6 [17]). */
-  private declaration(target: string, from: number, end: number): boolean {
+  private checkDeclaration(target: string, from: number, end: number): void {
     if (target !== 'xml' || !this.fresh || this.begin > 0) {
-      throw this.fault(
-        'misplaced-declaration',
-        this.begin,
-        'an XML declaration only at the very beginning',
-        `"<?${target}"`,
-      );
+      const expected = 'an XML declaration only at the very beginning';
+      throw this.fault('misplaced-declaration', this.begin, expected, `"<?${target}"`);
     }
     const wrong = declarationFault(this.text.substring(from, end), from);
     if (wrong !== undefined)
       throw this.fault(wrong.code, wrong.at, wrong.expected, undefined, wrong.encoding);
-    this.leave(end + 2);
-    return true;
-  }
-
-  private leave(end: number): void {
-    if (end - this.begin > this.limits.maxToken) throw this.tooLong();
-    this.cursor = end;
   }
 
   /** Refuses the first character in `codes[from..to)` that no document may hold; `to` < 0: up to the end. */
@@ -104,6 +85,7 @@ export class MarkupReader extends TextReader {
   }
 }
 
-function lines(text: string): string {
+/** §2.11: CRLF and CR are LF. */
+function withLineFeeds(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }

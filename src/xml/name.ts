@@ -27,6 +27,9 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['quot', '"'],
 ]);
 
+/** Stands where no name has been read. */
+export const NO_NAME: Name = newName(Buffer.alloc(0), '', 0);
+
 /**
  * Names already seen, so that a name is cut from a document once and not at each of its occurrences. A
  * direct-mapped table: names that fall into one slot push each other out and cost what a new name costs,

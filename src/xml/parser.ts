@@ -198,7 +198,7 @@ class Parser extends ElementReader implements XmlParser {
     if (waiting.length > 0) this.read(waiting, { code: 'truncated', found: 'the end of the document' });
     this.begin = this.length;
     if (this.inSection) throw this.fault('truncated', this.length, '"]]>"');
-    const inner = this.open.at(-1);
+    const inner = this.depth === 0 ? undefined : this.open[this.depth - 1];
     if (inner !== undefined) throw this.fault('unclosed', this.length, `</${clipped(inner.text)}>`);
     if (this.rooted) return;
     throw this.fault(this.fresh && this.length === 0 ? 'empty' : 'missing-root', this.length, 'an element');

