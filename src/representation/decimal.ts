@@ -5,7 +5,7 @@ const decimalForm = /^-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
 /** How many fraction digits a decimal has; undefined for what is no decimal, zero with a minus included. */
 export function fractionDigitsOf(text: string): number | undefined {
   const parts = decimalForm.exec(text);
-  if (parts === null || /^-[0.]+$/.test(text)) return undefined;
+  if (parts === null || (text.startsWith('-') && /^-[0.]+$/.test(text))) return undefined;
   return parts[1]?.length ?? 0;
 }
 

@@ -1,5 +1,4 @@
 import { Problem } from '../http/problem.ts';
-import { shown } from './characters.ts';
 import type { Breach } from './simple-type.ts';
 
 /** A place in a document: line and column, both from 1, the column in characters. */
@@ -51,13 +50,13 @@ export class Faults {
   }
 
   #summary({ field, detail }: Fault): string {
-    const first = `${field} ${detail}.`;
+    const first = `${field} ${detail}${detail.endsWith('?') ? '' : '.'}`;
     if (this.#more) return `More than ${mostFaults} faults; the first ${mostFaults} are listed. ${first}`;
     return this.#faults.length === 1 ? first : `${this.#faults.length} faults. ${first}`;
   }
 }
 
-/** The path of what stands under a path; a name that a client sent is made safe to show. */
+/** The path of what stands under a path. */
 export function under(path: string, name: string): string {
-  return path === '' ? shown(name) : `${path}/${shown(name)}`;
+  return path === '' ? name : `${path}/${name}`;
 }

@@ -1,6 +1,6 @@
 import type { Variant } from '../resource.ts';
 import type { RecordValue } from '../store/store.ts';
-import type { Decoder } from './decoder.ts';
+import type { ItemDecoder } from './item-decoder.ts';
 import { jsonDecoder, writeItemJson, writeListJson } from './json.ts';
 import type { Listed } from './listed.ts';
 import type { Shape } from './schema.ts';
@@ -11,7 +11,7 @@ export interface Format extends Variant {
   /** The media type of the documents that it reads, in lower case. */
   readonly reads: string;
   /** Makes a decoder for one document. */
-  decoder(shape: Shape, options: XmlReadingOptions): Decoder & { end(): RecordValue };
+  decoder(shape: Shape, options: XmlReadingOptions): ItemDecoder;
   /** The document of one item. */
   writeItem(shape: Shape, value: RecordValue): string;
   /** The document of a collection. */

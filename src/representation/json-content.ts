@@ -1,14 +1,16 @@
 /** What a JSON document means under a schema: its values checked and put into the form that is kept. */
 import { suggestion } from '../nearest.ts';
 import type { RecordValue, Value } from '../store/store.ts';
-import { assembleElement, assembleValue, type Slots } from './assemble.ts';
-import { shown } from './characters.ts';
+import { assembleElement, assembleValue } from './assemble.ts';
+import { ownText, shown } from './characters.ts';
 import { type Faults, type Position, under } from './faults.ts';
-import type { JsonMember, JsonNode } from './json-reader.ts';
+import type { JsonNode } from './json-reader.ts';
 import type { Attribute, Field, ListContent, Schema, Shape } from './schema.ts';
 import { breachesOf, keptValue, type Simple } from './simple-type.ts';
 
 type JsonObject = Extract<JsonNode, { kind: 'object' }>;
+type Plain = Simple | ListContent;
+type Slot = Value | undefined;
 
 /** Checks one document and gives what is kept of it. */
 export class JsonContent {
@@ -22,59 +24,77 @@ export class JsonContent {
   }
 
   /** The item in the document; undefined when it has a fault. */
-  item(shape: Shape, node: JsonNode, partial: boolean): RecordValue | undefined {
-    if (node.kind !== 'object') {
-      this.#fault(node.at, shape.item, 'root', `must be an object of fields, is ${kindOf(node)}`);
-      return undefined;
-    }
-    const fields = this.#fields(shape.schema, node, '', partial);
-    this.#refuseUnknown(node, shape.root, '');
-    return assembleElement(shape.root, shape.schema, fields, []);
-  }
-
-  #fields(schema: Schema, node: JsonObject, path: string, partial: boolean): Slots {
-    const fields: (Value | undefined)[] = [];
-    for (const field of schema.fields) {
-      const member = node.members.get(field.name);
-      if (member !== undefined)
-        fields[field.index] = this.#field(field, member.value, under(path, field.name));
-      else if (field.required && !partial) this.#missing(node, under(path, field.name));
-    }
-    return fields;
+  item({ root, schema }: Shape, node: JsonNode, partial: boolean): RecordValue | undefined {
+    if (node.kind === 'object') return this.#element(root, schema, node, '', partial);
+    this.#fault(node.at, root.name, 'root', `must be an object of fields, is ${kindOf(node)}`);
+    return undefined;
   }
 
   #field(field: Field, node: JsonNode, path: string): Value | undefined {
-    const { content, attributes } = field;
-    if (content.kind === 'element') return this.#element(field, content.schema, node, path);
-    if (attributes.length === 0) return this.#content(content, node, path);
-    if (node.kind !== 'object') {
-      const must = 'must be an object with the member value and its attributes';
-      this.#fault(node.at, path, 'attributes', `${must}, is ${kindOf(node)}`);
-      return undefined;
-    }
-    const given = this.#attributes(attributes, node, path);
-    this.#refuseUnknown(node, field, path);
-    const member = node.members.get('value');
-    if (member === undefined) {
-      this.#fault(node.at, path, 'required', 'must have the member value');
-      return undefined;
-    }
-    const value = this.#content(content, member.value, path);
-    return value === undefined ? undefined : assembleValue(field, value, given);
-  }
-
-  #element(field: Field, schema: Schema, node: JsonNode, path: string): Value | undefined {
-    if (node.kind !== 'object') {
+    const { content } = field;
+    if (content.kind === 'element') {
+      if (node.kind === 'object') return this.#element(field, content.schema, node, path, false);
       this.#fault(node.at, path, 'element', `must be an object of fields, is ${kindOf(node)}`);
       return undefined;
     }
-    const attributes = this.#attributes(field.attributes, node, path);
-    const fields = this.#fields(schema, node, path, false);
-    this.#refuseUnknown(node, field, path);
+    if (field.attributes.length === 0) return this.#content(content, node, path);
+    if (node.kind === 'object') return this.#attributed(field, content, node, path);
+    const must = 'must be an object with the member value and its attributes';
+    this.#fault(node.at, path, 'attributes', `${must}, is ${kindOf(node)}`);
+    return undefined;
+  }
+
+  #element(field: Field, schema: Schema, node: JsonObject, path: string, partial: boolean): RecordValue {
+    const fields: Slot[] = [];
+    const attributes: Slot[] = [];
+    for (const [name, { at, value }] of node.members) {
+      const child = schema.byName.get(name);
+      if (child === undefined) this.#attribute(field, name, at, value, path, attributes);
+      else fields[child.index] = this.#field(child, value, under(path, name));
+    }
+    if (!partial) this.#require(schema.fields, node, path, '');
+    this.#require(field.attributes, node, path, '@');
     return assembleElement(field, schema, fields, attributes);
   }
 
-  #content(content: Simple | ListContent, node: JsonNode, path: string): Value | undefined {
+  /** A value beside its attributes. */
+  #attributed(field: Field, content: Plain, node: JsonObject, path: string): Value | undefined {
+    let kept: Value | undefined;
+    const attributes: Slot[] = [];
+    for (const [name, { at, value }] of node.members) {
+      if (name === 'value') kept = this.#content(content, value, path);
+      else this.#attribute(field, name, at, value, path, attributes);
+    }
+    if (!node.members.has('value')) this.#fault(node.at, path, 'required', 'must have the member value');
+    this.#require(field.attributes, node, path, '@');
+    return kept === undefined ? undefined : assembleValue(field, kept, attributes);
+  }
+
+  #attribute(field: Field, name: string, at: number, node: JsonNode, path: string, into: Slot[]): void {
+    const attribute = field.attributeByName.get(name);
+    if (attribute === undefined) this.#unknown(field, name, at, path);
+    else into[attribute.index] = this.#simple(attribute.content, node, under(path, `@${name}`));
+  }
+
+  /** Tells of the required ones that are missing. */
+  #require(declared: readonly (Field | Attribute)[], node: JsonObject, path: string, mark: string): void {
+    for (const { name, required } of declared) {
+      if (!required || node.members.has(name)) continue;
+      this.#fault(node.at, under(path, mark + name), 'required', 'must be there');
+    }
+  }
+
+  #unknown({ content, attributeByName }: Field, name: string, at: number, path: string): void {
+    if (!this.#faults.hasRoom()) return;
+    const element = content.kind === 'element';
+    const known = content.kind === 'element' ? [...content.schema.byName.keys()] : ['value'];
+    const sent = shown(name);
+    const detail = `is not known here${suggestion(sent, [...known, ...attributeByName.keys()])}`;
+    const rule = element ? 'unknown-element' : 'unknown-attribute';
+    this.#fault(at, under(path, element ? sent : `@${sent}`), rule, detail);
+  }
+
+  #content(content: Plain, node: JsonNode, path: string): Value | undefined {
     if (content.kind === 'simple') return this.#simple(content, node, path);
     if (node.kind !== 'array') {
       this.#fault(node.at, path, 'list', `must be an array, is ${kindOf(node)}`);
@@ -89,17 +109,6 @@ export class JsonContent {
     return items;
   }
 
-  #attributes(attributes: readonly Attribute[], node: JsonObject, path: string): Slots {
-    const values: (Value | undefined)[] = [];
-    for (const attribute of attributes) {
-      const member = node.members.get(attribute.name);
-      const at = under(path, `@${attribute.name}`);
-      if (member !== undefined) values[attribute.index] = this.#simple(attribute.content, member.value, at);
-      else if (attribute.required) this.#missing(node, at);
-    }
-    return values;
-  }
-
   #simple(simple: Simple, node: JsonNode, path: string): Value | undefined {
     const expected = simple.type === 'integer' ? 'number' : simple.type === 'boolean' ? 'boolean' : 'string';
     if (node.kind !== expected) {
@@ -109,38 +118,15 @@ export class JsonContent {
     const { text } = node;
     const breaches = breachesOf(simple, text);
     for (const { rule, detail } of breaches) this.#fault(node.at, path, rule, detail);
-    return breaches.length === 0 ? keptValue(simple, text) : undefined;
-  }
-
-  #refuseUnknown(node: JsonObject, field: Field, path: string): void {
-    const fields = field.content.kind === 'element' ? field.content.schema.byName : valueAlone;
-    if (node.members.size === 0) return;
-    for (const [name, member] of node.members) {
-      if (fields.has(name) || field.attributeByName.has(name)) continue;
-      this.#unknown(name, member, field, path);
-    }
-  }
-
-  #unknown(name: string, member: JsonMember, field: Field, path: string): void {
-    if (!this.#faults.hasRoom()) return;
-    const element = field.content.kind === 'element';
-    const known = field.content.kind === 'element' ? [...field.content.schema.byName.keys()] : ['value'];
-    const detail = `is not known here${suggestion(shown(name), [...known, ...field.attributeByName.keys()])}`;
-    const rule = element ? 'unknown-element' : 'unknown-attribute';
-    this.#fault(member.at, under(path, element ? name : `@${name}`), rule, detail);
-  }
-
-  #missing(node: JsonObject, path: string): void {
-    this.#fault(node.at, path, 'required', 'must be there');
+    if (breaches.length > 0) return undefined;
+    const value = keptValue(simple, text);
+    return typeof value === 'string' ? ownText(value) : value;
   }
 
   #fault(at: number, path: string, rule: string, detail: string): void {
     if (this.#faults.hasRoom()) this.#faults.add(path, { rule, detail }, this.#positionOf(at));
   }
 }
-
-/** The members of an object that stands for a field with attributes, besides them. */
-const valueAlone: ReadonlySet<string> = new Set(['value']);
 
 function mustBe({ type }: Simple, expected: 'number' | 'boolean' | 'string'): string {
   if (type === 'decimal') return 'must be sent as a string of digits, such as "12.30"';

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { Problem } from '../http/problem.ts';
 import type { RecordValue } from '../store/store.ts';
-import type { Decoder } from './decoder.ts';
 import { Faults } from './faults.ts';
+import type { ItemDecoder } from './item-decoder.ts';
 import { JsonContent } from './json-content.ts';
 import { JsonError, type JsonNode, positionAt, readJson } from './json-reader.ts';
 import type { Shape } from './schema.ts';
@@ -19,7 +19,7 @@ export interface JsonReadingOptions {
  * Decodes an item written in JSON. Throws `json-malformed` with line and column for what is not JSON in UTF-8,
  * `unsupported-charset` for JSON in another encoding, and `invalid-content` with every fault, up to 20.
  */
-export function jsonDecoder(shape: Shape, options: JsonReadingOptions): Decoder & { end(): RecordValue } {
+export function jsonDecoder(shape: Shape, options: JsonReadingOptions): ItemDecoder {
   const chunks: Uint8Array[] = [];
   return {
     // A copy: the bytes belong to whoever received them.

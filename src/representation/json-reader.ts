@@ -1,4 +1,3 @@
-import { ownText } from './characters.ts';
 import type { Position } from './faults.ts';
 
 /** A value of a JSON document and the index in the text where it begins. */
@@ -31,7 +30,7 @@ export class JsonError extends Error {
 }
 
 /**
- * Reads a JSON text (RFC 8259). A name that stands twice in one object is refused (§4 lets a reader choose), and
+ * Reads a JSON text (RFC 8259); strings may be cut from it and keep it in memory. A name that stands twice in one object is refused (§4 lets a reader choose), and
  * nesting that is deeper than `maxDepth`. Throws JsonError.
  */
 export function readJson(text: string, maxDepth: number): JsonNode {
@@ -105,7 +104,7 @@ class JsonReader {
     if (this.#word('null')) return { kind: 'null', at };
     const text = this.#take(numberForm);
     if (text === undefined) this.#refuse('a value');
-    return { kind: 'number', at, text: ownText(text) };
+    return { kind: 'number', at, text };
   }
 
   #nested<T>(read: () => T): T {
@@ -163,9 +162,9 @@ class JsonReader {
       const next = this.#text[this.#at];
       if (next === '"') {
         this.#at++;
-        return ownText(text);
+        return text;
       }
-      if (next !== '\\') this.#refuse(next === undefined ? '"\\""' : 'control characters as escapes');
+      if (next !== '\\') this.#refuse(next === undefined ? `'"'` : 'control characters as escapes');
       text += this.#escape();
       text += this.#take(plainForm) ?? '';
     }

@@ -33,19 +33,22 @@ function fieldMembers(schema: Schema, record: RecordValue, before: string): stri
 
 function fieldValue(field: Field, value: Value): string {
   const { content, attributes } = field;
-  if (content.kind !== 'element' && attributes.length === 0) return contentValue(content, value);
+  if (content.kind !== 'element' && attributes.length === 0) return contentValue(field.name, content, value);
   if (!isRecord(value)) throw misfit(field.name);
   if (content.kind === 'element') {
     return `{${attributeMembers(attributes, value, fieldMembers(content.schema, value, ''))}}`;
   }
   const inner = memberOf(value, 'value');
   if (inner === undefined) throw misfit(field.name);
-  return `{${attributeMembers(attributes, value, `"value":${contentValue(content, inner)}`)}}`;
+  return `{${attributeMembers(attributes, value, `"value":${contentValue(field.name, content, inner)}`)}}`;
 }
 
-function contentValue(content: Exclude<Content, { kind: 'element' }>, value: Value): string {
-  if (content.kind === 'simple') return JSON.stringify(value);
-  if (!isList(value)) throw misfit(content.of.name);
+function contentValue(name: string, content: Exclude<Content, { kind: 'element' }>, value: Value): string {
+  if (content.kind === 'simple') {
+    if (typeof value === 'object') throw misfit(name);
+    return JSON.stringify(value);
+  }
+  if (!isList(value)) throw misfit(name);
   let items = '';
   for (const item of value) items += (items === '' ? '' : ',') + fieldValue(content.of, item);
   return `[${items}]`;

@@ -101,8 +101,7 @@ export class XmlContent implements XmlHandler {
     const { content } = frame.field;
     const field = childOf(content, name);
     if (field === undefined) {
-      const known = namesIn(content);
-      this.#fault(name, 'unknown-element', `is not known here${suggestion(shown(name), known)}`);
+      this.#unknown('', name, 'unknown-element', namesIn(content));
     } else if (content.kind === 'element') {
       if (frame.seen[field.index] !== true) frame.seen[field.index] = true;
       else {
@@ -126,8 +125,7 @@ export class XmlContent implements XmlHandler {
     for (const [name, text] of given) {
       const attribute = field.attributeByName.get(name);
       if (attribute === undefined) {
-        const known = suggestion(shown(name), [...field.attributeByName.keys()]);
-        this.#fault(`@${name}`, 'unknown-attribute', `is not known here${known}`);
+        this.#unknown('@', name, 'unknown-attribute', field.attributeByName.keys());
       } else {
         frame.attributes[attribute.index] = this.#simple(attribute.content, text, `@${name}`) ?? unusable;
       }
@@ -164,6 +162,12 @@ export class XmlContent implements XmlHandler {
     return typeof value === 'string' ? ownText(value) : value;
   }
 
+  #unknown(mark: string, name: string, rule: string, known: Iterable<string>): void {
+    if (!this.#faults.hasRoom()) return;
+    const sent = shown(name);
+    this.#fault(mark + sent, rule, `is not known here${suggestion(sent, [...known])}`);
+  }
+
   /** Tells a fault of the innermost open element, or of what is named within it. */
   #fault(within: string, rule: string, detail: string): void {
     if (!this.#faults.hasRoom()) return;
@@ -193,8 +197,8 @@ function childOf(content: Content, name: string): Field | undefined {
   return content.kind === 'list' && content.of.name === name ? content.of : undefined;
 }
 
-function namesIn(content: Content): string[] {
-  if (content.kind === 'element') return [...content.schema.byName.keys()];
+function namesIn(content: Content): Iterable<string> {
+  if (content.kind === 'element') return content.schema.byName.keys();
   return content.kind === 'list' ? [content.of.name] : [];
 }
 

@@ -1,9 +1,9 @@
 import { Problem } from '../http/problem.ts';
-import type { RecordValue } from '../store/store.ts';
 import { XmlError } from '../xml/error.ts';
+import type { XmlNames } from '../xml/name.ts';
 import { createParser } from '../xml/parser.ts';
-import type { Decoder } from './decoder.ts';
 import { Faults } from './faults.ts';
+import type { ItemDecoder } from './item-decoder.ts';
 import type { Shape } from './schema.ts';
 import { XmlContent } from './xml-content.ts';
 
@@ -15,6 +15,8 @@ export interface XmlReadingOptions {
   readonly maxDepth: number;
   /** How many attributes an element may have. */
   readonly maxAttributes: number;
+  /** Names that the parsers of many documents share, which makes short documents cheaper. */
+  readonly names?: XmlNames;
 }
 
 /**
@@ -22,11 +24,11 @@ export interface XmlReadingOptions {
  * column for what is not well-formed, `unsupported-charset` for another encoding than UTF-8, and, only at the end,
  * `invalid-content` with every fault, up to 20.
  */
-export function xmlDecoder(shape: Shape, options: XmlReadingOptions): Decoder & { end(): RecordValue } {
-  const { partial, maxDepth, maxAttributes } = options;
+export function xmlDecoder(shape: Shape, options: XmlReadingOptions): ItemDecoder {
+  const { partial, maxDepth, maxAttributes, names } = options;
   const faults = new Faults();
   const content = new XmlContent(shape, partial, faults, () => parser.position());
-  const parser = createParser(content, { maxDepth, maxAttributes });
+  const parser = createParser(content, { maxDepth, maxAttributes, names });
   return {
     write: (bytes) => wellFormed(() => parser.write(bytes)),
     end() {
