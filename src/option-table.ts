@@ -65,7 +65,7 @@ export const optionTable = {
     kind: 'choice',
     words: ['fsync', 'os'],
     fallback: 'fsync',
-    about: 'fsync: a 2xx means it is on the disk; os: it survives the process, not the power',
+    about: 'what is acknowledged survives a power loss, or the process only',
   },
   hmacSimple: {
     kind: 'choice',

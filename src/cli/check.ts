@@ -20,7 +20,7 @@ export async function check(argv: readonly string[], environment: NodeJS.Process
   } catch (error) {
     const status = report(error);
     // What is wrong with a configuration is what this command is asked for; a flag it does not know is not.
-    return error instanceof OptionsError && error.code !== 'usage' ? 1 : status;
+    return error instanceof OptionsError && error.code === 'usage' ? status : 1;
   }
 }
 

@@ -1,18 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { basename, relative } from 'node:path';
-import { makeUser, type NewUser } from './credentials.ts';
+import type { Credentials } from './credentials.ts';
 import { quoted } from './shell.ts';
 
 /** The user that a first start makes. */
 export const firstUserName = 'demo';
 
-/** Makes it, with a password and a secret that nobody ever had. */
-export function makeFirstUser(): Promise<NewUser> {
-  return makeUser(randomBytes);
-}
-
 /** What its owner is told, once: password, secret, and two commands that work as they stand. */
-export function introduction({ password, secret }: NewUser, url: string): string {
+export function introduction({ password, secret }: Credentials, url: string): string {
   const sign = `${invocation()} sign POST ${url}/articles --user ${firstUserName}`;
   const article = '<article><title>A first article</title><price currency="EUR">12.30</price></article>';
   const send = `curl -i -H @- -H 'Content-Type: application/xml' -d '${article}' ${url}/articles`;

@@ -3,7 +3,6 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Options, readOptions } from '../options.ts';
 import type { Service } from '../service.ts';
-import type { UserOption } from '../service-options.ts';
 import { prepareDirectory } from '../store/directory.ts';
 import { openFileStore } from '../store/file.ts';
 import { lockDirectory } from '../store/lock.ts';
@@ -12,6 +11,8 @@ import type { Store } from '../store/store.ts';
 import { readUsers, type StoredUser, writeUsers } from '../store/users.ts';
 import { type AccessLog, createAccessLog } from './access-log.ts';
 import { allUsers, composeService } from './compose.ts';
+import { type Credentials, makeCredentials, storedUser } from './credentials.ts';
+import { firstUserName, introduction } from './first-user.ts';
 import { report } from './refusal.ts';
 
 /** Milliseconds for what is in flight when the server is told to stop. */
@@ -23,8 +24,8 @@ interface Keeping {
   readonly users: ReadonlyMap<string, StoredUser>;
   /** Whether there was nothing here before. */
   readonly fresh: boolean;
-  /** Keeps the users in the place of all before. */
-  keepUsers(users: ReadonlyMap<string, StoredUser>): Promise<void>;
+  /** Keeps a first user. */
+  keepUser(name: string, credentials: Credentials): Promise<void>;
   /** Takes away what this start made: it came to nothing. */
   undo(): void;
   /** Finishes what is under way and lets others have the directory. */
@@ -55,7 +56,8 @@ export async function serve(
 
 async function start(options: Options, keeping: Keeping): Promise<void> {
   const users = allUsers(options, keeping.users);
-  const demo = keeping.fresh && users.size === 0 ? await makeDemo(users) : undefined;
+  const first = keeping.fresh && users.size === 0 ? makeCredentials(randomBytes) : undefined;
+  if (first !== undefined) users.set(firstUserName, { secret: first.secret });
   const log = logOf(options);
   const service = composeService(options, users, {
     store: keeping.store,
@@ -65,9 +67,9 @@ async function start(options: Options, keeping: Keeping): Promise<void> {
   try {
     await service.ready;
     const { url } = await service.listen({ host: options.host, port: options.port });
-    if (demo !== undefined) {
-      await keeping.keepUsers(demo.stored);
-      process.stderr.write(demo.introduction(url));
+    if (first !== undefined) {
+      await keeping.keepUser(firstUserName, first);
+      process.stderr.write(introduction(first, url));
     }
     if (users.size === 0) warn('there are no users, so nobody can sign; countersign user add NAME makes one');
     if (!isLoopback(options.host))
@@ -80,23 +82,12 @@ async function start(options: Options, keeping: Keeping): Promise<void> {
   }
 }
 
-/** A first start's own user: added to the users, to be kept and told of once the server listens. */
-async function makeDemo(users: Map<string, UserOption>) {
-  const { firstUserName, introduction, makeFirstUser } = await import('./first-user.ts');
-  const made = await makeFirstUser();
-  users.set(firstUserName, made.stored);
-  return {
-    stored: new Map([[firstUserName, made.stored]]),
-    introduction: (url: string): string => introduction(made, url),
-  };
-}
-
 function inMemory(): Keeping {
   return {
     store: createMemoryStore({ lineage: newLineage() }),
     users: new Map(),
     fresh: true,
-    async keepUsers() {},
+    async keepUser() {},
     undo() {},
     async close() {},
   };
@@ -114,7 +105,9 @@ async function inDirectory({ data, durability }: Options): Promise<Keeping> {
       store,
       users,
       fresh,
-      keepUsers: (changed) => writeUsers(data, changed),
+      async keepUser(name, credentials) {
+        await writeUsers(data, new Map([[name, await storedUser(credentials, randomBytes)]]));
+      },
       // Else the next start would take the directory for one in use, and make no user.
       undo: () => rmSync(storePath, { force: true }),
       async close() {

@@ -4,7 +4,7 @@ import { hint, printable, readArguments } from '../option-flags.ts';
 import { userNameFault } from '../option-users.ts';
 import { type Options, readOptions } from '../options.ts';
 import { readUsers, type StoredSecret, type StoredUser } from '../store/users.ts';
-import { makeUser, randomSecret } from './credentials.ts';
+import { makeCredentials, randomSecret, storedUser } from './credentials.ts';
 import { secretVariable } from './input.ts';
 import { Refusal, report } from './refusal.ts';
 import { changeUsers } from './users-file.ts';
@@ -87,10 +87,11 @@ function durationOf(text: string | true): number | undefined {
 
 async function add({ name, options }: Order, secret: string | undefined): Promise<void> {
   refuseConfigured(name, options);
-  const made = await makeUser(randomBytes, secret);
+  const made = makeCredentials(randomBytes, secret);
+  const kept = await storedUser(made, randomBytes);
   await changeUsers(options.data, (users) => {
     if (users.has(name)) throw new Refusal([`there is a user ${name} already; rotate gives a new secret`], 1);
-    users.set(name, made.stored);
+    users.set(name, kept);
   });
   const shown = secret === undefined ? made.secret : 'the one in COUNTERSIGN_SECRET';
   tell([`user      ${name}`, `password  ${made.password}`, `secret    ${shown}`]);

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +33,8 @@ export interface Ended {
 export interface Running {
   readonly url: string;
   readonly pid: number;
+  /** What it said on standard error, once that is in it. */
+  told(what: RegExp): Promise<string>;
   signal(name: 'SIGTERM' | 'SIGINT'): void;
   readonly ended: Promise<Ended>;
 }
@@ -53,13 +56,13 @@ export function run(args: readonly string[], given: Given = {}): Promise<Ended> 
 
 /** Starts a server and waits for its ready line; rejects with what it said when it ends instead. */
 export async function startServer(args: readonly string[], given: Given = {}): Promise<Running> {
-  const { child, ended, ready } = launch(args, given);
+  const { child, ended, ready, told } = launch(args, given);
   after(() => child.kill('SIGKILL'));
   const url = await Promise.race([
     ready,
     ended.then((end) => Promise.reject(new Error(`it ended with ${end.status}: ${end.stderr}`))),
   ]);
-  return { url, pid: child.pid ?? 0, signal: (name) => child.kill(name), ended };
+  return { url, pid: child.pid ?? 0, told, signal: (name) => child.kill(name), ended };
 }
 
 interface Launched {
@@ -67,6 +70,7 @@ interface Launched {
   readonly ended: Promise<Ended>;
   /** The address of the ready line. */
   readonly ready: Promise<string>;
+  told(what: RegExp): Promise<string>;
 }
 
 function launch(args: readonly string[], { environment = {} }: Given): Launched {
@@ -90,5 +94,9 @@ function launch(args: readonly string[], { environment = {} }: Given): Launched 
   const ended = new Promise<Ended>((resolve) => {
     child.on('close', (status) => resolve({ status, stdout, stderr }));
   });
-  return { child, ended, ready };
+  const told = async (what: RegExp): Promise<string> => {
+    while (!what.test(stderr)) await once(child.stderr, 'data');
+    return stderr;
+  };
+  return { child, ended, ready, told };
 }

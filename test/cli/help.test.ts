@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { commands, helpOf } from '../../src/cli/help.ts';
+import { flagOf, notThereYet, optionSpecs } from '../../src/option-table.ts';
+import { root, run } from './command.ts';
+
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+test('the help lists every option that there is, and none that there is not', () => {
+  for (const help of [helpOf(undefined), helpOf('serve'), helpOf('check')]) {
+    const listed = [...help.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag]) => flag);
+    const there = [...optionSpecs].filter(([, { about }]) => about !== undefined).map(([key]) => flagOf(key));
+    assert.deepEqual(
+      listed.filter((flag) => flag !== '--help' && flag !== '--version'),
+      there,
+    );
+    for (const key of [...notThereYet.keys(), 'noHttp', 'noTls'])
+      assert.ok(!help.includes(flagOf(key)), flagOf(key));
+  }
+});
+
+test('no line of the help is wider than 110 columns', () => {
+  for (const command of [undefined, ...commands]) {
+    for (const line of helpOf(command).split('\n')) assert.ok(line.length <= 110, line);
+  }
+});
+
+describe('what is asked about the command itself', () => {
+  const cases: readonly [args: string[], status: number, stdout: RegExp, stderr?: RegExp][] = [
+    [['--help'], 0, /^Usage: countersign \[COMMAND\]/],
+    [['-h'], 0, /^Usage: countersign \[COMMAND\]/],
+    [['help'], 0, /^Usage: countersign \[COMMAND\]/],
+    [['help', 'sign'], 0, /^Usage: countersign sign METHOD URL/],
+    [['sign', '--help'], 0, /^Usage: countersign sign METHOD URL/],
+    [['user', 'add', '-h'], 0, /^Usage: countersign user add NAME/],
+    [['--port', 'x', '--help'], 0, /^Usage: countersign \[COMMAND\]/],
+    [['--version'], 0, new RegExp(`^${version}\\n$`)],
+    [['check', '--version'], 0, new RegExp(`^${version}\\n$`)],
+    [['srve'], 2, /^$/, /^countersign: "srve" is not a command; did you mean "serve"\?\n$/],
+    [['__proto__'], 2, /^$/, /is not a command; known are serve, sign, user, check/],
+    [['help', 'me'], 2, /^$/, /"me" is not a command/],
+    [['client', 'list'], 2, /^$/, /^countersign: client is not there yet/],
+  ];
+  for (const [args, status, stdout, stderr = /^$/] of cases) {
+    test(args.join(' '), async () => {
+      const end = await run(args);
+      assert.equal(end.status, status);
+      assert.match(end.stdout, stdout);
+      assert.match(end.stderr, stderr);
+    });
+  }
+});
