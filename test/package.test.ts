@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+const root = join(import.meta.dirname, '..');
+let folder: string;
+
+/** Runs a program in the folder that has the package installed; its output, or the failure with all it said. */
+function run(command: string, args: readonly string[], cwd = folder): string {
+  const environment = { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' };
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    env: environment,
+  });
+  if (error !== undefined) throw error;
+  assert.equal(status, 0, `${command} ${args.join(' ')}\n${stdout}\n${stderr}`);
+  return stdout;
+}
+
+function script(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return run(process.execPath, [name]);
+}
+
+before(() => {
+  assert.ok(existsSync(join(root, 'dist/server.js')), 'dist is not built: npm run build');
+  folder = mkdtempSync(join(tmpdir(), 'countersign-package-'));
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  // Without its scripts: the other tests are using dist meanwhile.
+  const packed = run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], root);
+  run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', join(folder, packed.trim())]);
+});
+
+after(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const use = `
+  const service = createService({ users: { ann: { secret: 's' } } });
+  const { url } = await service.listen({});
+  const content = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
+  const put = await signedFetch(url + '/articles/tea', {
+    method: 'PUT', user: 'ann', secret: 's', body: content, headers: { 'Content-Type': 'application/xml' },
+  });
+  const get = await fetch(url + '/articles/tea');
+  let events = 0;
+  const parser = createParser({ startElement: () => { events += 1; } });
+  parser.write(new TextEncoder().encode(await get.text()));
+  parser.end();
+  const headers = signRequest({ method: 'GET', url, user: 'ann', secret: 's' });
+  console.log(put.status, get.status, events, Object.keys(headers).join());
+  await service.close();
+`;
+
+test('the package installs nothing else', () => {
+  const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
+  assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/countersign']);
+});
+
+test('it is imported as ES modules', () => {
+  const text = `
+    import { createService } from 'countersign';
+    import { signedFetch, signRequest } from 'countersign/client';
+    import { createParser } from 'countersign/xml';
+    ${use}`;
+  assert.equal(script('esm.mjs', text), '201 200 3 Date,Authentication\n');
+});
+
+test('it is required as CommonJS', () => {
+  const text = `
+    const { createService } = require('countersign');
+    const { signedFetch, signRequest } = require('countersign/client');
+    const { createParser } = require('countersign/xml');
+    (async () => { ${use} })();`;
+  assert.equal(script('commonjs.cjs', text), '201 200 3 Date,Authentication\n');
+});
+
+test('the installed command says its version', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  assert.equal(run(join(folder, 'node_modules/.bin/countersign'), ['--version']), `${version}\n`);
+});
+
+test('what is not exported cannot be reached', () => {
+  const text = "import('countersign/dist/service.js').catch(({ code }) => console.log(code));";
+  assert.equal(script('private.mjs', text), 'ERR_PACKAGE_PATH_NOT_EXPORTED\n');
+});
+
+for (const [name, module, resolution] of [
+  ['nodenext', 'nodenext', 'nodenext'],
+  ['bundler', 'esnext', 'bundler'],
+] as const) {
+  test(`its types are found under moduleResolution ${resolution}`, () => {
+    const project = join(folder, name);
+    mkdirSync(project);
+    const text = `
+      import { action, createService, type Resource, xml } from 'countersign';
+      import { signRequest } from 'countersign/client';
+      import { createParser, XmlError } from 'countersign/xml';
+      const weather: Resource = { GET: action('anyone', async (call) => xml(call.path)) };
+      const service = createService({ resources: { '/weather/{city}': weather } });
+      const listening: Promise<{ url: string; port: number }> = service.listen({ port: 0 });
+      const headers: Record<string, string> = signRequest({ method: 'GET', url: 'http://a/', user: 'u', secret: 's' });
+      createParser({ text: (data: string) => data.length }).end();
+      export const line = (error: XmlError): number => error.line;
+      export { headers, listening };`;
+    writeFileSync(join(project, 'use.ts'), text);
+    writeFileSync(join(project, 'use.cts'), text);
+    const options = {
+      module,
+      moduleResolution: resolution,
+      target: 'es2022',
+      lib: ['es2022', 'dom'],
+      types: ['node'],
+    };
+    const files = resolution === 'nodenext' ? ['use.ts', 'use.cts'] : ['use.ts'];
+    const typeRoots = [join(root, 'node_modules/@types')];
+    const compilerOptions = { ...options, strict: true, noEmit: true, typeRoots };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+    run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project]);
+  });
+}
