@@ -40,8 +40,8 @@ export function lengthOf(text: string): number {
 }
 
 /**
- * The same text, which must have no lone surrogate, in memory of its own. A string that was cut from a larger one keeps all of that alive when it has
- * 13 characters or more (V8), and what is kept of a document must not keep the document.
+ * The same text in memory of its own; it must have no lone surrogate. A string that was cut from a larger one keeps
+ * all of that alive when it has 13 characters or more (V8), and what is kept of a document must not keep the document.
  */
 export function ownText(text: string): string {
   return text.length < 13 ? text : Buffer.from(text).toString();
