@@ -52,8 +52,10 @@ export class IncomingContent implements Body {
 
   #proceed(): void {
     this.#awaited = false;
-    // A client that did not wait has sent its content already (RFC 9110 §10.1.1).
-    if (!this.#request.complete) this.#response.writeContinue();
+    // After this packet is parsed it is known whether the client has waited at all (RFC 9110 §10.1.1).
+    setImmediate(() => {
+      if (!this.#request.complete && !this.#response.headersSent) this.#response.writeContinue();
+    });
   }
 
   #flow(sink: (chunk: Uint8Array) => void): Promise<void> {

@@ -26,6 +26,7 @@ export class Exchange {
   readonly content: IncomingContent;
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
+  readonly #expectant: boolean;
   /** Whether the reply was given to the socket. */
   replied = false;
 
@@ -35,6 +36,7 @@ export class Exchange {
     const present = fields.has('content-length') || fields.has('transfer-encoding');
     this.incoming = incoming;
     this.response = response;
+    this.#expectant = awaited;
     this.content = new IncomingContent(incoming, response, present, awaited);
     this.request = requestOf(incoming, fields, this.content, origin);
   }
@@ -62,8 +64,9 @@ export class Exchange {
   write(reply: Reply): void {
     const { response } = this;
     const flat = fieldsSent(reply);
-    // In HTTP/1.0 a connection persists only if both sides say so (RFC 9112 §9.3).
-    if (this.request.version === '1.0') flat.push('Connection', 'keep-alive');
+    // In HTTP/1.0 a connection persists only if both sides say so (RFC 9112 §9.3). And node:http would end it if
+    // 100 Continue was expected and not sent, although the content is here.
+    if (this.request.version === '1.0' || this.#expectant) flat.push('Connection', 'keep-alive');
     response.sendDate = false; // the service's clock has set it
     response.writeHead(reply.status, flat);
     response.end(contentSent(reply, this.isHead));

@@ -168,7 +168,7 @@ class HttpListener implements Listener, Host {
         patient = false;
         for (const connection of [...this.#connections.values()]) connection.destroy();
         this.#settled();
-      }, grace).unref();
+      }, grace); // the one timer that holds the process: without it a silent connection would not
       this.#settled = () => {
         if (this.#connections.size > 0 || (patient && this.#handling > 0)) return;
         clearTimeout(timer);

@@ -27,20 +27,26 @@ const fieldLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([\t\x20-\x7e\x80-\xff]*)$/;
 
 /** Reads replies out of bytes that come in any pieces. Takes nothing but what a strict sender writes. */
 export class ReplyReader {
+  #chunks: Buffer[] = [];
   #bytes: Buffer = Buffer.alloc(0);
+  #size = 0;
+  #needed = 0;
 
   /** Adds bytes as they arrived. */
   push(bytes: Buffer): void {
-    this.#bytes = Buffer.concat([this.#bytes, bytes]);
+    this.#chunks.push(bytes);
+    this.#size += bytes.length;
   }
 
   /** Whether bytes are left that no reply has taken. */
   get pending(): boolean {
-    return this.#bytes.length > 0;
+    return this.#size > 0;
   }
 
   /** The next reply if it is whole; `head` says that it answers HEAD. Throws a WireError at the first fault. */
   next(head = false): WireReply | undefined {
+    if (this.#size < this.#needed) return undefined;
+    this.#bytes = Buffer.concat([this.#bytes, ...this.#chunks.splice(0)]);
     const end = this.#bytes.indexOf('\r\n\r\n');
     if (end < 0) return undefined;
     const lines = this.#bytes.toString('latin1', 0, end).split('\r\n');
@@ -50,9 +56,12 @@ export class ReplyReader {
     const code = Number(status[1]);
     const from = end + 4;
     const length = lengthOf(code, fields, head);
-    if (this.#bytes.length < from + length) return undefined;
+    this.#needed = from + length;
+    if (this.#size < this.#needed) return undefined;
     const content = this.#bytes.subarray(from, from + length);
     this.#bytes = this.#bytes.subarray(from + length);
+    this.#size -= from + length;
+    this.#needed = 0;
     return replyOf(code, status[2] ?? '', fields, content);
   }
 }
@@ -129,9 +138,10 @@ export class Wire {
 
   /** Sends bytes; a string stands for octets (latin1). Resolves when the system has taken them, or never will. */
   async send(bytes: string | Uint8Array): Promise<void> {
-    await new Promise<void>((resolve) => {
+    const taken = new Promise<void>((resolve) => {
       this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes, () => resolve());
     });
+    await Promise.race([taken, this.ending]);
   }
 
   /** The next reply, 1xx ones too. Rejects when the server ends the connection before one is whole. */

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { Problem } from '../../src/http/problem.ts';
+import { ListenError } from '../../src/net/listen-error.ts';
+import { listen } from '../../src/net/listener.ts';
+import { replyTo, serve } from './service.ts';
+import { exchange, open } from './wire.ts';
+
+const get = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
+
+test('Connections beyond the limit are told so at their first request, and end.', async (t) => {
+  const { port, listener } = await serve(t, { connections: 2 });
+  const within = [await open(port), await open(port)];
+  for (const wire of within) {
+    await wire.send(get);
+    assert.equal((await wire.reply()).status, 200);
+  }
+  const beyond = await open(port);
+  await beyond.send(get);
+  const reply = await beyond.reply();
+  assert.equal(reply.status, 503);
+  assert.equal(reply.text, 'full');
+  assert.equal(reply.field('Retry-After'), '1');
+  assert.equal(reply.field('Connection'), 'close');
+  assert.equal(await beyond.next(), undefined);
+  await beyond.close();
+  await within[0]?.send(get);
+  assert.equal((await within[0]?.reply())?.status, 200);
+  await within[0]?.close();
+  while (listener.connections > 1) await within[1]?.send(get).then(() => within[1]?.reply());
+  assert.equal((await exchange(port, get))[0]?.status, 200);
+});
+
+test('Far beyond the limit connections are dropped.', async (t) => {
+  const { port, listener } = await serve(t, { connections: 1 });
+  const wires = await Promise.all(Array.from({ length: 40 }, () => open(port)));
+  for (const wire of wires.slice(20)) assert.equal(await wire.next(), undefined);
+  assert.ok(listener.connections <= 17);
+  for (const wire of wires) await wire.close();
+});
+
+test('Closing ends idle connections at once, and takes no new ones.', async (t) => {
+  const { port, listener } = await serve(t);
+  const used = await open(port);
+  await used.send(get);
+  await used.reply();
+  const fresh = await open(port);
+  await listener.close(60_000);
+  assert.equal(await used.next(), undefined);
+  assert.equal(await fresh.next(), undefined);
+  await assert.rejects(open(port));
+  assert.equal(listener.connections, 0);
+});
+
+test('Closing waits for what is in flight, and answers what comes meanwhile with 503.', async (t) => {
+  const { port, listener, waiting, release } = await serve(t);
+  const inFlight = await open(port);
+  const halfHere = await open(port);
+  await halfHere.send('GET / HT');
+  await exchange(port, get);
+  await inFlight.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
+  await waiting;
+  const closed = listener.close(60_000);
+  await halfHere.send('TP/1.1\r\nHost: h\r\n\r\n');
+  const refused = await halfHere.reply();
+  assert.equal(refused.text, 'stopping');
+  assert.equal(refused.field('Retry-After'), '1');
+  assert.equal(await halfHere.next(), undefined);
+  release();
+  const reply = await inFlight.reply();
+  assert.equal(reply.text, 'waited');
+  assert.equal(reply.field('Connection'), 'close');
+  inFlight.finish();
+  halfHere.finish();
+  await closed;
+  assert.equal(listener.close(0), closed);
+});
+
+test('Closing does not cut off a reply that the client is still reading.', async (t) => {
+  const { port, listener } = await serve(t);
+  const wire = await open(port);
+  wire.socket.pause();
+  await wire.send(
+    'GET /large HTTP/1.1\r\nHost: h\r\n\r\nGET /never HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n',
+  );
+  await exchange(port, get);
+  const closed = listener.close(60_000);
+  wire.socket.resume();
+  assert.equal((await wire.reply()).content.length, 16 * 1024 * 1024);
+  wire.finish();
+  await closed;
+});
+
+test('Closing drops what has not finished when the grace is over.', async (t) => {
+  const { port, listener, waiting } = await serve(t);
+  const wire = await open(port);
+  await wire.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
+  await waiting;
+  await listener.close(10);
+  assert.equal(await wire.next(), undefined);
+  assert.equal(listener.connections, 0);
+});
+
+test('A client whose header section does not end in time is told, and let go.', async (t) => {
+  const { port } = await serve(t, { headerTimeout: 40, requestTimeout: 5000 });
+  const wire = await open(port);
+  await wire.send('GET / HTTP/1.1\r\nHost');
+  const reply = await wire.reply();
+  assert.equal(reply.status, 408);
+  assert.equal(reply.field('Connection'), 'close');
+  assert.equal(await wire.next(), undefined);
+});
+
+test('A client that never sends is let go without a word.', async (t) => {
+  const { port } = await serve(t, { headerTimeout: 40, requestTimeout: 5000 });
+  const wire = await open(port);
+  assert.equal(await wire.next(), undefined);
+});
+
+test('A client whose content does not arrive in time is told by the reply to its request.', async (t) => {
+  const { port, consumed, refused } = await serve(t, { headerTimeout: 40, requestTimeout: 60 });
+  const wire = await open(port);
+  await wire.send('POST /consume HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nslow');
+  assert.equal((await wire.reply()).text, 'request-timeout');
+  assert.equal(await wire.next(), undefined);
+  assert.ok(consumed[0] instanceof Problem);
+  assert.equal(refused.length, 0);
+});
+
+test('A client that never sends the content after an early reply is let go without a second one.', async (t) => {
+  const { port } = await serve(t, { headerTimeout: 40, requestTimeout: 60 });
+  const wire = await open(port);
+  await wire.send('POST /early HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nslow');
+  assert.equal((await wire.reply()).text, 'POST /early');
+  assert.equal(await wire.next(), undefined);
+});
+
+test('A client that never reads is let go.', async (t) => {
+  const { port, listener } = await serve(t, { headerTimeout: 100, requestTimeout: 100 });
+  const wire = await open(port);
+  wire.socket.pause();
+  await wire.send('GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n');
+  const other = await open(port);
+  other.socket.pause();
+  await other.send('GET /large HTTP/1.1\r\nHost: h\r\n\r\n');
+  while (listener.connections > 0) await exchange(port, get);
+});
+
+test('A request that takes the server long is not timed out.', async (t) => {
+  const { port, waiting, release } = await serve(t, { headerTimeout: 40, requestTimeout: 40 });
+  const wire = await open(port);
+  await wire.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
+  await waiting;
+  const silent = await open(port);
+  assert.equal(await silent.next(), undefined);
+  const second = await open(port);
+  assert.equal(await second.next(), undefined);
+  release();
+  assert.equal((await wire.reply()).text, 'waited');
+});
+
+test('A client that disappears while its request is handled leaves nothing behind.', async (t) => {
+  const { port, listener, waiting, release } = await serve(t);
+  const wire = await open(port);
+  await wire.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
+  await waiting;
+  wire.reset();
+  release();
+  while (listener.connections > 0) await exchange(port, get);
+});
+
+test('An address that cannot be had is told in one line with the system’s code.', async (t) => {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  t.after(() => holder.close());
+  const address = holder.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const limits = { headers: 1, target: 1, connections: 1, headerTimeout: 1000, requestTimeout: 1000 };
+  const attempt = (host: string, port: number): Promise<unknown> =>
+    listen({ host, port, limits, handle: () => Promise.reject(new Error('unused')), refuse: replyTo });
+  await assert.rejects(attempt('127.0.0.1', address.port), (error) => {
+    assert.ok(error instanceof ListenError);
+    assert.equal(error.code, 'EADDRINUSE');
+    assert.equal(error.message, `Port ${address.port} on 127.0.0.1 is in use by another process.`);
+    return true;
+  });
+  await assert.rejects(attempt('192.0.2.1', 0), { name: 'ListenError', code: 'EADDRNOTAVAIL' });
+});
