@@ -93,7 +93,7 @@ export const optionTable = {
     most: anyCount,
     fallback: 10_000_000,
     within: ['nonces', 'max'],
-    about: 'nonces remembered at a time',
+    about: 'most nonces remembered at a time',
   },
   maxAuthFailures: {
     kind: 'whole',
@@ -101,7 +101,7 @@ export const optionTable = {
     least: 0,
     most: anyCount,
     fallback: 100,
-    about: 'failed authentications a minute per peer and per user; 0: no limit',
+    about: 'failed authentications a minute per peer and user; 0: no limit',
   },
   explain: { kind: 'toggle', about: 'refusals carry what the server checked, never a secret' },
   maxBody: {
@@ -110,7 +110,7 @@ export const optionTable = {
     least: 1,
     most: anyCount,
     fallback: 1_048_576,
-    about: 'content of a request',
+    about: 'largest content of a request',
   },
   maxTarget: {
     kind: 'whole',
@@ -118,7 +118,7 @@ export const optionTable = {
     least: 1,
     most: anyCount,
     fallback: 8192,
-    about: 'request target, path and query',
+    about: 'longest request target, path and query',
   },
   maxHeaders: {
     kind: 'whole',
@@ -126,7 +126,7 @@ export const optionTable = {
     least: 1,
     most: anyCount,
     fallback: 16_384,
-    about: 'header section of a request',
+    about: 'largest header section of a request',
   },
   maxXmlDepth: {
     kind: 'whole',
@@ -134,7 +134,7 @@ export const optionTable = {
     least: 1,
     most: anyCount,
     fallback: 32,
-    about: 'elements within each other',
+    about: 'deepest nesting of elements',
   },
   maxXmlAttributes: {
     kind: 'whole',
@@ -142,7 +142,7 @@ export const optionTable = {
     least: 0,
     most: anyCount,
     fallback: 64,
-    about: 'attributes of one element',
+    about: 'most attributes of one element',
   },
   maxConnections: {
     kind: 'whole',
@@ -150,7 +150,7 @@ export const optionTable = {
     least: 1,
     most: anyCount,
     fallback: 1000,
-    about: 'connections at a time',
+    about: 'most connections at a time',
   },
   headerTimeout: {
     kind: 'whole',
@@ -158,7 +158,7 @@ export const optionTable = {
     least: 1,
     most: anyTimeout,
     fallback: 10,
-    about: 'for the header section to arrive',
+    about: 'time for the header section to arrive',
   },
   requestTimeout: {
     kind: 'whole',
@@ -166,7 +166,7 @@ export const optionTable = {
     least: 1,
     most: anyTimeout,
     fallback: 60,
-    about: 'for the whole request to arrive',
+    about: 'time for the whole request to arrive',
   },
   log: {
     kind: 'choice',

@@ -23,17 +23,15 @@ Commands:
   --help, -h             this text; after a command, what is known of it
   --version              the version
 
-Of serve:
-
-${optionLines()}
+${optionLines('Options of serve')}
 ${elsewhere}`;
 
 const texts: Readonly<Record<Command, () => string>> = {
   serve: () => `Usage: countersign [serve] [OPTIONS]
 
-Runs the server until it is told to stop (SIGTERM, SIGINT). Prints one line on standard output when it is ready.
+Runs the server until it is told to stop (SIGTERM, SIGINT). One line on standard output says when it is ready.
 
-${optionLines()}
+${optionLines('Options')}
 ${elsewhere}`,
 
   check: () => `Usage: countersign check [OPTIONS]
@@ -41,7 +39,7 @@ ${elsewhere}`,
 Reads configuration and data as serve would with the same options. Says what is wrong and exits with 1, or
 says what a start would do and exits with 0. Changes nothing.
 
-${optionLines()}
+${optionLines('Options')}
 ${elsewhere}`,
 
   sign: () => `Usage: countersign sign METHOD URL --user NAME [OPTIONS]
@@ -79,11 +77,11 @@ const elsewhere = `Each is also an environment variable (${variableOf('hmacSimpl
 (hmacSimple). The flag wins, then the variable, then the file, which also has users, collections and seed.
 `;
 
-function optionLines(): string {
+function optionLines(title: string): string {
   const told = [...optionSpecs].flatMap(([key, spec]): [string, string][] =>
     spec.about === undefined ? [] : [[usageOf(key, spec), aboutOf(spec, spec.about)]],
   );
-  return `Options:\n${lines(told)}`;
+  return `${title}:\n${lines(told)}`;
 }
 
 function usageOf(key: string, spec: OptionSpec): string {
@@ -98,7 +96,7 @@ function aboutOf(spec: OptionSpec, about: string): string {
 
 /** Two columns; what is too wide for the first has a line of its own. */
 function lines(pairs: readonly (readonly [string, string])[]): string {
-  const width = 27;
+  const width = 28;
   return pairs
     .map(([left, right]) => {
       const gap = left.length > width - 2 ? `\n${' '.repeat(width + 2)}` : ' '.repeat(width - left.length);

@@ -30,8 +30,6 @@ test('no line of the help is wider than 110 columns', () => {
 describe('what is asked about the command itself', () => {
   const cases: readonly [args: string[], status: number, stdout: RegExp, stderr?: RegExp][] = [
     [['--help'], 0, /^Usage: countersign \[COMMAND\]/],
-    [['-h'], 0, /^Usage: countersign \[COMMAND\]/],
-    [['help'], 0, /^Usage: countersign \[COMMAND\]/],
     [['help', 'sign'], 0, /^Usage: countersign sign METHOD URL/],
     [['sign', '--help'], 0, /^Usage: countersign sign METHOD URL/],
     [['user', 'add', '-h'], 0, /^Usage: countersign user add NAME/],
