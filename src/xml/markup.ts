@@ -1,4 +1,4 @@
-import { CDATA, ILLEGAL } from './characters.ts';
+import { CDATA, ILLEGAL, QUESTION } from './characters.ts';
 import { declarationFault } from './declaration.ts';
 import { clipped } from './error.ts';
 import { TextReader } from './text.ts';
@@ -50,7 +50,11 @@ export class MarkupReader extends TextReader {
     const end = this.text.indexOf('?>', after);
     this.refuseIllegal(after, end);
     const from = this.blanks(after);
-    if (from === after && end !== after) return this.unlessEnd(after, 'instruction', 'white space or "?>"');
+    if (from === after && end !== after) {
+      const half = this.codes[after] === QUESTION ? after + 1 : after;
+      if (half >= this.length) return this.unfinished();
+      throw this.fault('instruction', after, 'white space or "?>"');
+    }
     if (end < 0) return this.unfinished();
     if (end + 2 - begin > this.limits.maxToken) throw this.tooLong();
     if (target.toLowerCase() === 'xml') this.checkDeclaration(target, after, end);

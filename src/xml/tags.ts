@@ -42,9 +42,9 @@ export class ElementReader extends MarkupReader {
 
   /** `<name attribute="value" …>`, `<name … />` (§3.1 [40], [44]). */
   private startTag(begin: number): number {
-    if (this.depth === 0 && this.rooted) throw this.afterRoot('second-root', begin);
     const at = this.name(begin + 1, 'name', 'the name of an element');
     if (at < 0) return at;
+    if (this.depth === 0 && this.rooted) throw this.afterRoot('second-root', begin);
     const name = this.taken;
     if (this.codes[at] !== GREATER_THAN) return this.attributes(at, name);
     this.element(at + 1, name, [], name.namespaced);

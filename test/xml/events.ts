@@ -7,7 +7,7 @@ export interface Outcome {
 }
 
 /** Parses a document given as chunks; text that comes in pieces is put together. */
-export function parse(chunks: readonly Uint8Array[], options: XmlOptions = {}): Outcome {
+export function parse(chunks: Iterable<Uint8Array>, options: XmlOptions = {}): Outcome {
   const events: string[] = [];
   let text = '';
   let textAt = '';
