@@ -146,7 +146,8 @@ export class State {
     const former = this.read(change.collection, change.id);
     if ((former?.revision ?? 'absent') !== change.expected) return undefined;
     // A clock that was set back must not make the item look older than what a client has.
-    if (former !== undefined) return this.#set(change, change.id, former.sequence, Math.max(at, former.modified));
+    if (former !== undefined)
+      return this.#set(change, change.id, former.sequence, Math.max(at, former.modified));
     const collection = this.#collection(change.collection);
     const number = counterNumber(change.id);
     if (number !== undefined && number > collection.counter) collection.chosen.add(number);
