@@ -15,11 +15,11 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
     case 'serve':
       return (await import('./cli/serve.ts')).serve(rest, process.env);
     case 'sign':
-      return (await import('./cli/sign.ts')).sign(rest, process.env);
+      return (await import('./cli/sign.ts')).sign(rest, process.env, process);
     case 'user':
-      return (await import('./cli/user.ts')).user(rest, process.env);
+      return (await import('./cli/user.ts')).user(rest, process.env, process);
     case 'check':
-      return (await import('./cli/check.ts')).check(rest, process.env);
+      return (await import('./cli/check.ts')).check(rest, process.env, process);
     case 'client':
       console.error('countersign: client is not there yet: this version has no OAuth');
       return 2;

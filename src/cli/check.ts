@@ -7,18 +7,23 @@ import { isRunning } from '../store/running.ts';
 import { readUsers, type StoredUser } from '../store/users.ts';
 import { allUsers, composeService } from './compose.ts';
 import { Refusal, report } from './refusal.ts';
+import type { Terminal } from './terminal.ts';
 
 /** `countersign check`: says what is wrong, or what a start would do. Changes nothing. Gives the exit status. */
-export async function check(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+export async function check(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<number> {
   try {
     const options = readOptions(argv, environment);
-    for (const warning of options.warnings) process.stderr.write(`countersign: ${warning}\n`);
+    for (const warning of options.warnings) terminal.stderr.write(`countersign: ${warning}\n`);
     const kept = options.memory ? nothingKept : await inspect(options.data);
     await tryTogether(options, kept.users);
-    process.stdout.write(`${plan(options, kept).join('\n')}\n`);
+    terminal.stdout.write(`${plan(options, kept).join('\n')}\n`);
     return 0;
   } catch (error) {
-    const status = report(error);
+    const status = report(error, terminal);
     // What is wrong with a configuration is what this command is asked for; a flag it does not know is not.
     return error instanceof OptionsError && error.code === 'usage' ? status : 1;
   }

@@ -1,4 +1,5 @@
 import { OptionsError } from '../option-error.ts';
+import type { Terminal } from './terminal.ts';
 
 /** A command cannot do what it was asked: what is wrong, one line each, and the status to exit with. */
 export class Refusal extends Error {
@@ -17,9 +18,9 @@ export class Refusal extends Error {
  * Tells on standard error what went wrong, one line each, and gives the status to exit with: 2 when what was asked
  * for cannot be, 1 when it could not be done.
  */
-export function report(error: unknown): 1 | 2 {
+export function report(error: unknown, { stderr }: Pick<Terminal, 'stderr'>): 1 | 2 {
   const { faults, status } = refusalOf(error);
-  for (const fault of faults) process.stderr.write(`countersign: ${fault}\n`);
+  for (const fault of faults) stderr.write(`countersign: ${fault}\n`);
   return status;
 }
 

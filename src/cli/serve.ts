@@ -50,7 +50,7 @@ export async function serve(
     });
     return undefined;
   } catch (error) {
-    return report(error);
+    return report(error, process);
   }
 }
 
@@ -138,7 +138,7 @@ function stopOnSignal(service: Service, keeping: Keeping, log: AccessLog | undef
     stopping = true;
     finish(service, keeping, log).then(
       () => process.exit(0),
-      (error: unknown) => process.exit(report(error)),
+      (error: unknown) => process.exit(report(error, process)),
     );
   };
   process.on('SIGTERM', stop);

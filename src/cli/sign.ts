@@ -4,6 +4,7 @@ import { readArguments } from '../option-flags.ts';
 import { secretFrom, wholeInput } from './input.ts';
 import { Refusal, report } from './refusal.ts';
 import { quoted } from './shell.ts';
+import type { Terminal } from './terminal.ts';
 
 const flags = new Map([
   ['--user', 'value'],
@@ -30,17 +31,21 @@ interface Order {
 }
 
 /** `countersign sign METHOD URL --user NAME`: prints what signs the request. Gives the exit status. */
-export async function sign(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+export async function sign(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<number> {
   try {
     const order = readOrder(argv);
-    const secret = await secretFrom(environment, order.content === '-');
-    const content = order.content === undefined ? undefined : await contentOf(order.content);
+    const secret = await secretFrom(environment, terminal, order.content === '-');
+    const content = order.content === undefined ? undefined : await contentOf(order.content, terminal);
     const headers = headersOf(order, secret, content);
-    process.stdout.write(order.curl ? `${curlCommand(order, headers, content)}\n` : headerLines(headers));
-    if (!order.curl) tellRewritten(order);
+    terminal.stdout.write(order.curl ? `${curlCommand(order, headers, content)}\n` : headerLines(headers));
+    if (!order.curl) tellRewritten(order, terminal);
     return 0;
   } catch (error) {
-    return report(error);
+    return report(error, terminal);
   }
 }
 
@@ -105,9 +110,9 @@ function urlOf(text: string | undefined, found: string[]): URL | undefined {
   return url;
 }
 
-async function contentOf(path: string): Promise<Uint8Array> {
+async function contentOf(path: string, terminal: Terminal): Promise<Uint8Array> {
   try {
-    return path === '-' ? await wholeInput() : await readFile(path);
+    return path === '-' ? await wholeInput(terminal) : await readFile(path);
   } catch (error) {
     throw new Refusal([`the content cannot be read: ${error instanceof Error ? error.message : path}`], 1);
   }
@@ -138,10 +143,10 @@ function headersOf(order: Order, secret: string, content: Uint8Array | undefined
 }
 
 /** A URL that is sent as it was given, and not as it was signed, is refused: better told now. */
-function tellRewritten({ url, written }: Order): void {
+function tellRewritten({ url, written }: Order, { stderr }: Terminal): void {
   const sent = written.replace(/#.*$/s, '');
   if (url.href === sent || url.href === `${sent}/`) return;
-  process.stderr.write(`countersign: signed for ${url.href}, which is how it must be sent\n`);
+  stderr.write(`countersign: signed for ${url.href}, which is how it must be sent\n`);
 }
 
 function headerLines(headers: readonly [string, string][]): string {

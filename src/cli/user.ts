@@ -7,6 +7,7 @@ import { readUsers, type StoredSecret, type StoredUser } from '../store/users.ts
 import { makeCredentials, randomSecret, storedUser } from './credentials.ts';
 import { secretVariable } from './input.ts';
 import { Refusal, report } from './refusal.ts';
+import type { Outlet, Terminal } from './terminal.ts';
 import { changeUsers } from './users-file.ts';
 
 const actions = ['add', 'rotate', 'remove', 'list'] as const;
@@ -28,16 +29,20 @@ interface Order {
 }
 
 /** `countersign user add|rotate|remove NAME`, `countersign user list`. Gives the exit status. */
-export async function user(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+export async function user(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<number> {
   try {
     const order = readOrder(argv, environment);
-    if (order.action === 'add') await add(order, secretVariable(environment));
-    else if (order.action === 'rotate') await rotate(order);
-    else if (order.action === 'remove') await remove(order);
-    else await list(order.options);
+    if (order.action === 'add') await add(order, terminal, secretVariable(environment));
+    else if (order.action === 'rotate') await rotate(order, terminal);
+    else if (order.action === 'remove') await remove(order, terminal);
+    else await list(order.options, terminal);
     return 0;
   } catch (error) {
-    return report(error);
+    return report(error, terminal);
   }
 }
 
@@ -85,7 +90,7 @@ function durationOf(text: string | true): number | undefined {
   return length === undefined ? undefined : Number(digits) * length;
 }
 
-async function add({ name, options }: Order, secret: string | undefined): Promise<void> {
+async function add({ name, options }: Order, terminal: Terminal, secret: string | undefined): Promise<void> {
   refuseConfigured(name, options);
   const made = makeCredentials(randomBytes, secret);
   const kept = await storedUser(made, randomBytes);
@@ -94,11 +99,11 @@ async function add({ name, options }: Order, secret: string | undefined): Promis
     users.set(name, kept);
   });
   const shown = secret === undefined ? made.secret : 'the one in COUNTERSIGN_SECRET';
-  tell([`user      ${name}`, `password  ${made.password}`, `secret    ${shown}`]);
-  tellWhen(options);
+  tell([`user      ${name}`, `password  ${made.password}`, `secret    ${shown}`], terminal.stdout);
+  tellWhen(options, terminal);
 }
 
-async function rotate({ name, grace, options }: Order): Promise<void> {
+async function rotate({ name, grace, options }: Order, terminal: Terminal): Promise<void> {
   await refuseUnknown(name, options);
   const secret = randomSecret(randomBytes);
   const now = systemClock.now();
@@ -106,11 +111,11 @@ async function rotate({ name, grace, options }: Order): Promise<void> {
     const before = existing(users, name);
     users.set(name, { ...before, secrets: [{ secret }, ...graced(before.secrets, now, now + grace)] });
   });
-  tell([`user      ${name}`, `secret    ${secret}`]);
+  tell([`user      ${name}`, `secret    ${secret}`], terminal.stdout);
   const until =
     grace === 0 ? 'is not valid any more' : `is valid until ${new Date(now + grace).toISOString()}`;
-  tell([`the old secret ${until}`], process.stderr);
-  tellWhen(options);
+  tell([`the old secret ${until}`], terminal.stderr);
+  tellWhen(options, terminal);
 }
 
 /** What is still valid of the secrets, none of them longer than until `last`. */
@@ -120,17 +125,17 @@ function graced(secrets: readonly StoredSecret[], now: number, last: number): St
     .filter(({ until }) => until > now);
 }
 
-async function remove({ name, options }: Order): Promise<void> {
+async function remove({ name, options }: Order, terminal: Terminal): Promise<void> {
   await refuseUnknown(name, options);
   await changeUsers(options.data, (users) => {
     existing(users, name);
     users.delete(name);
   });
-  tell([`removed   ${name}`]);
-  tellWhen(options);
+  tell([`removed   ${name}`], terminal.stdout);
+  tellWhen(options, terminal);
 }
 
-async function list(options: Options): Promise<void> {
+async function list(options: Options, terminal: Terminal): Promise<void> {
   const now = systemClock.now();
   const stored = await readUsers(options.data);
   const lines = [...options.users.keys()].map((name) => `${name}  1 valid secret, in ${options.config}`);
@@ -140,8 +145,8 @@ async function list(options: Options): Promise<void> {
     const overruled = options.users.has(name) ? `, overruled by ${options.config}` : '';
     lines.push(`${name}  ${valid} valid ${valid === 1 ? 'secret' : 'secrets'}${state}${overruled}`);
   }
-  if (lines.length === 0) tell([`there are no users in ${options.data}`], process.stderr);
-  tell(lines);
+  if (lines.length === 0) tell([`there are no users in ${options.data}`], terminal.stderr);
+  tell(lines, terminal.stdout);
 }
 
 function existing(users: ReadonlyMap<string, StoredUser>, name: string): StoredUser {
@@ -160,10 +165,10 @@ function refuseConfigured(name: string, { users, config }: Options): void {
   if (users.has(name)) throw new Refusal([`the user ${name} is in ${config}, and is changed there`], 1);
 }
 
-function tell(lines: readonly string[], where: NodeJS.WritableStream = process.stdout): void {
+function tell(lines: readonly string[], where: Outlet): void {
   for (const line of lines) where.write(`${line}\n`);
 }
 
-function tellWhen({ data }: Options): void {
-  tell([`a server that is running on ${data} reads this at its next start`], process.stderr);
+function tellWhen({ data }: Options, { stderr }: Terminal): void {
+  tell([`a server that is running on ${data} reads this at its next start`], stderr);
 }

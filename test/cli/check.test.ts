@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { run, startServer, temporaryDirectory } from './command.ts';
+import { call, startServer, temporaryDirectory } from './command.ts';
 
 const notes = {
   element: 'notes',
@@ -13,7 +13,7 @@ const notes = {
 
 test('before a first start it says what that would do, and makes nothing', async () => {
   const data = join(temporaryDirectory(), 'data');
-  const { status, stdout, stderr } = await run(['check', '--data', data]);
+  const { status, stdout, stderr } = await call(['check', '--data', data]);
   assert.equal(status, 0, stderr);
   assert.equal(
     stdout,
@@ -29,7 +29,7 @@ test('before a first start it says what that would do, and makes nothing', async
 });
 
 test('in memory and on a free port there is nothing more to say', async () => {
-  const { stdout } = await run(['check', '--memory', '--port', '0', '--host', '::1']);
+  const { stdout } = await call(['check', '--memory', '--port', '0', '--host', '::1']);
   assert.match(stdout, /^address {6}a free port of \[::1\]\ndata {9}in memory/);
 });
 
@@ -40,10 +40,10 @@ test('of a directory in use it says by whom, and what is in it, and changes noth
   const article = { title: 'One', price: { value: '1.00', currency: 'EUR' } };
   const users = { ann: { secret: 'hidden' } };
   writeFileSync(config, JSON.stringify({ data, users, seed: { '/articles': [article, article] } }));
-  await run(['user', 'add', 'bea', '--data', data]);
+  await call(['user', 'add', 'bea', '--data', data]);
   const server = await startServer(['--config', config, '--port', '0']);
   const before = contentsOf(data);
-  const during = await run(['check', '--config', config]);
+  const during = await call(['check', '--config', config]);
   assert.equal(during.status, 0, during.stderr);
   assert.match(during.stdout, new RegExp(`^in use {7}by process ${server.pid}: `, 'm'));
   assert.match(during.stdout, /^users {8}bea, ann$/m);
@@ -52,7 +52,7 @@ test('of a directory in use it says by whom, and what is in it, and changes noth
   assert.deepEqual(contentsOf(data), before);
   server.signal('SIGTERM');
   await server.ended;
-  assert.doesNotMatch((await run(['check', '--config', config])).stdout, /in use/);
+  assert.doesNotMatch((await call(['check', '--config', config])).stdout, /in use/);
 });
 
 function contentsOf(directory: string): Map<string, string> {
@@ -86,7 +86,7 @@ describe('what is wrong is told with exit 1', () => {
       for (const [name, content] of Object.entries({ 'c.json': {}, ...files })) {
         writeFileSync(join(data, name), typeof content === 'string' ? content : JSON.stringify(content));
       }
-      const { status, stdout, stderr } = await run([
+      const { status, stdout, stderr } = await call([
         'check',
         '--data',
         data,
@@ -105,7 +105,7 @@ describe('what is wrong is told with exit 1', () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, 'file'), '');
     for (const path of ['file', 'file/below']) {
-      const { status, stderr } = await run(['check', '--data', join(directory, path)]);
+      const { status, stderr } = await call(['check', '--data', join(directory, path)]);
       assert.equal(status, 1);
       assert.match(stderr, /cannot be the data directory: .*file is not a directory/);
     }
@@ -114,12 +114,12 @@ describe('what is wrong is told with exit 1', () => {
     chmodSync(closed, 0o500);
     // Whoever may do everything is not kept out by a mode.
     if (process.getuid?.() === 0) return;
-    assert.match((await run(['check', '--data', join(closed, 'data')])).stderr, /no permission to write in/);
+    assert.match((await call(['check', '--data', join(closed, 'data')])).stderr, /no permission to write in/);
   });
 });
 
 test('a flag that it does not know is a wrong question: exit 2', async () => {
-  const { status, stderr } = await run(['check', '--confg', 'x']);
+  const { status, stderr } = await call(['check', '--confg', 'x']);
   assert.equal(status, 2);
   assert.match(stderr, /did you mean "--config"\?/);
 });

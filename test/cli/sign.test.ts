@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type Given, run, temporaryDirectory } from './command.ts';
+import { call, type Given, run, temporaryDirectory } from './command.ts';
 
 const environment = { COUNTERSIGN_SECRET: 'secret' };
 
@@ -30,7 +30,7 @@ function fieldsOf(output: string): Map<string, string> {
 
 test('the full form signs method, target, date and nonce as openssl does', async () => {
   const args = ['sign', 'GET', 'http://127.0.0.1:8080/users/foo/financialrecords', '--user', 'foo'];
-  const { status, stdout } = await run([...args, '--date', '20 apr 2013 12:59:24', '--nonce', '123456'], {
+  const { status, stdout } = await call([...args, '--date', '20 apr 2013 12:59:24', '--nonce', '123456'], {
     environment,
   });
   assert.equal(status, 0);
@@ -66,7 +66,7 @@ test('content is signed by its digest, from a file or from standard input', asyn
       '--content',
       content,
     ];
-    const { stdout } = await run(args, { environment, input });
+    const { stdout } = await call(args, { environment, input });
     const fields = fieldsOf(stdout);
     assert.equal(fields.get('Content-Digest'), expected);
     assert.equal(fields.get('Authentication'), `hmac foo:n:${openssl(`POST+/articles+d+n+${expected}`)}`);
@@ -74,7 +74,7 @@ test('content is signed by its digest, from a file or from standard input', asyn
 });
 
 test('a user outside ASCII is printed as UTF-8', async () => {
-  const { stdout } = await run(['sign', 'GET', 'http://h/', '--user', 'Zoë', '--simple'], { environment });
+  const { stdout } = await call(['sign', 'GET', 'http://h/', '--user', 'Zoë', '--simple'], { environment });
   assert.equal(stdout, `Authentication: hmac Zoë:${openssl('GET+/')}\n`);
 });
 
@@ -87,7 +87,7 @@ test('a URL that is signed otherwise than it is written is told', async () => {
     ['http://h:8080', ''],
     ['http://h/a?b#c', ''],
   ] as const) {
-    const { stderr } = await run(['sign', 'GET', url, '--user', 'foo'], { environment });
+    const { stderr } = await call(['sign', 'GET', url, '--user', 'foo'], { environment });
     assert.equal(stderr, said);
   }
 });
@@ -112,7 +112,7 @@ test('the curl command sends what was signed, whatever a shell would make of it'
   writeFileSync(file, '<a>é</a>\n');
   const url = `http://127.0.0.1:${address.port}/a'b?c=[1-3]&d=$(id)`;
   const args = ['sign', 'PUT', url, '--user', "o'neil", '--nonce', 'n', '--content', file, '--curl'];
-  const { stdout } = await run(args, { environment });
+  const { stdout } = await call(args, { environment });
   await promisify(execFile)('sh', ['-c', stdout]);
   server.close();
   const [request] = received;
@@ -151,7 +151,7 @@ describe('what cannot be signed is refused with every reason and exit 2', () => 
   ];
   for (const [args, reasons, given = { environment }] of cases) {
     test(args.join(' '), async () => {
-      const { status, stdout, stderr } = await run(['sign', ...args], given);
+      const { status, stdout, stderr } = await call(['sign', ...args], given);
       assert.equal(status, 2, stderr);
       assert.equal(stdout, '');
       const lines = stderr.trimEnd().split('\n');
@@ -164,7 +164,7 @@ describe('what cannot be signed is refused with every reason and exit 2', () => 
 
 test('content that cannot be read ends with exit 1', async () => {
   const args = ['sign', 'PUT', 'http://h/', '--user', 'u', '--content', '/nonexistent/file'];
-  const { status, stderr } = await run(args, { environment });
+  const { status, stderr } = await call(args, { environment });
   assert.equal(status, 1);
   assert.match(stderr, /the content cannot be read: .*ENOENT/);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { verifyPassword } from '../../src/store/passwords.ts';
 import { readUsers, type StoredUser } from '../../src/store/users.ts';
-import { run, temporaryDirectory } from './command.ts';
+import { call, run, temporaryDirectory } from './command.ts';
 
 /** What the command says of the new user: `secret    …` on a line of its own. */
 function told(output: string, what: 'user' | 'password' | 'secret'): string | undefined {
@@ -19,7 +19,7 @@ async function kept(data: string, name: string): Promise<StoredUser> {
 
 test('a user is added, listed, rotated and removed', async () => {
   const data = join(temporaryDirectory(), 'deep', 'data');
-  const added = await run(['user', 'add', 'johndoe', '--data', data]);
+  const added = await call(['user', 'add', 'johndoe', '--data', data]);
   assert.equal(added.status, 0, added.stderr);
   assert.match(added.stderr, /next start/);
   const secret = told(added.stdout, 'secret');
@@ -30,12 +30,12 @@ test('a user is added, listed, rotated and removed', async () => {
   assert.equal(statSync(data).mode & 0o777, 0o700);
   assert.equal(statSync(join(data, 'users.json')).mode & 0o777, 0o600);
 
-  const again = await run(['user', 'add', 'johndoe', '--data', data]);
+  const again = await call(['user', 'add', 'johndoe', '--data', data]);
   assert.equal(again.status, 1);
   assert.match(again.stderr, /a user johndoe already/);
 
   const before = Date.now();
-  const rotated = await run(['user', 'rotate', 'johndoe', '--data', data, '--grace', '15m']);
+  const rotated = await call(['user', 'rotate', 'johndoe', '--data', data, '--grace', '15m']);
   assert.equal(rotated.status, 0, rotated.stderr);
   const [current, old, ...more] = (await kept(data, 'johndoe')).secrets;
   assert.deepEqual(current, { secret: told(rotated.stdout, 'secret') });
@@ -45,10 +45,10 @@ test('a user is added, listed, rotated and removed', async () => {
   assert.deepEqual(more, []);
   assert.equal((await kept(data, 'johndoe')).password, user.password);
 
-  const listed = await run(['user', 'list', '--data', data]);
+  const listed = await call(['user', 'list', '--data', data]);
   assert.equal(listed.stdout, 'johndoe  2 valid secrets\n');
 
-  const removed = await run(['user', 'remove', 'johndoe', '--data', data]);
+  const removed = await call(['user', 'remove', 'johndoe', '--data', data]);
   assert.equal(removed.status, 0, removed.stderr);
   assert.equal((await readUsers(data)).size, 0);
 });
@@ -66,8 +66,8 @@ test('a rotation drops what has expired, and with --grace 0 everything but the n
     join(data, 'users.json'),
     JSON.stringify({ version: 1, users: { ann: { secrets, disabled: true } } }),
   );
-  assert.equal((await run(['user', 'list', '--data', data])).stdout, 'ann  2 valid secrets, disabled\n');
-  const first = await run(['user', 'rotate', 'ann', '--data', data]);
+  assert.equal((await call(['user', 'list', '--data', data])).stdout, 'ann  2 valid secrets, disabled\n');
+  const first = await call(['user', 'rotate', 'ann', '--data', data]);
   assert.equal(first.status, 0, first.stderr);
   const user = await kept(data, 'ann');
   assert.deepEqual(
@@ -75,14 +75,14 @@ test('a rotation drops what has expired, and with --grace 0 everything but the n
     [told(first.stdout, 'secret'), 'now', 'lately'],
   );
   assert.equal(user.disabled, true);
-  const second = await run(['user', 'rotate', 'ann', '--data', data, '--grace', '0']);
+  const second = await call(['user', 'rotate', 'ann', '--data', data, '--grace', '0']);
   assert.deepEqual((await kept(data, 'ann')).secrets, [{ secret: told(second.stdout, 'secret') }]);
 });
 
 test('a secret that is given is taken, and not printed', async () => {
   const data = temporaryDirectory();
   const environment = { COUNTERSIGN_SECRET: 'given to me', COUNTERSIGN_DATA: data };
-  const { status, stdout, stderr } = await run(['user', 'add', '__proto__'], { environment });
+  const { status, stdout, stderr } = await call(['user', 'add', '__proto__'], { environment });
   assert.equal(status, 0, stderr);
   assert.ok(!`${stdout}${stderr}`.includes('given to me'));
   assert.deepEqual((await kept(data, '__proto__')).secrets, [{ secret: 'given to me' }]);
@@ -100,10 +100,10 @@ test('a user of the configuration file is listed, and changed only there', async
   const data = temporaryDirectory();
   const config = join(data, 'config.json');
   writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 'hidden' } } }));
-  const listed = await run(['user', 'list', '--config', config]);
+  const listed = await call(['user', 'list', '--config', config]);
   assert.equal(listed.stdout, `ann  1 valid secret, in ${config}\n`);
   for (const action of ['add', 'rotate', 'remove']) {
-    const { status, stderr } = await run(['user', action, 'ann', '--config', config]);
+    const { status, stderr } = await call(['user', action, 'ann', '--config', config]);
     assert.equal(status, 1);
     assert.match(stderr, /is changed there/);
   }
@@ -112,14 +112,14 @@ test('a user of the configuration file is listed, and changed only there', async
 test('a directory in which nothing is to be changed is not made', async () => {
   const data = join(temporaryDirectory(), 'misspelt');
   for (const args of [['remove', 'ann'], ['rotate', 'ann'], ['list']])
-    await run(['user', ...args, '--data', data]);
+    await call(['user', ...args, '--data', data]);
   assert.ok(!existsSync(data));
 });
 
 test('a file that is damaged is told and left alone', async () => {
   const data = temporaryDirectory();
   writeFileSync(join(data, 'users.json'), '{ "version": 1, "users": ');
-  const { status, stderr } = await run(['user', 'add', 'ann', '--data', data]);
+  const { status, stderr } = await call(['user', 'add', 'ann', '--data', data]);
   assert.equal(status, 1);
   assert.match(stderr, /^countersign: .*users\.json cannot be used/);
   assert.equal(readFileSync(join(data, 'users.json'), 'utf8'), '{ "version": 1, "users": ');
@@ -147,7 +147,7 @@ describe('what is asked wrongly is refused with the reason', () => {
   ];
   for (const [args, status, reason] of cases) {
     test(args.join(' ') || 'nothing', async () => {
-      const end = await run(['user', ...args, '--data', data]);
+      const end = await call(['user', ...args, '--data', data]);
       assert.equal(end.status, status, end.stderr);
       assert.match(end.stderr, reason);
       assert.equal(end.stdout, '');
