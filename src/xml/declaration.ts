@@ -55,8 +55,9 @@ function pseudoAttribute(text: string, from: number, name: string): PseudoAttrib
 
 /** How many characters of white space there are at `from`. */
 function blanks(text: string, from: number): number {
-  const rest = text.slice(from);
-  return rest.length - rest.trimStart().length;
+  let at = from;
+  while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at += 1;
+  return at - from;
 }
 
 function fault(at: number, expected: string): DeclarationFault {
