@@ -9,7 +9,6 @@ import {
   readContent,
 } from './content.ts';
 import { type Describe, describe } from './description.ts';
-import { Exchange, type Known } from './exchange.ts';
 import { preferred } from './http/accept.ts';
 import { isValidHost } from './http/host.ts';
 import type { Fields, Reply, Request } from './http/message.ts';
@@ -18,6 +17,7 @@ import { evaluatePreconditions } from './http/precondition.ts';
 import { Problem } from './http/problem.ts';
 import { parseTarget, type Target } from './http/target.ts';
 import { judgeExpectation, judgeFraming } from './http/transfer.ts';
+import { JudgedCall, type Known } from './judged-call.ts';
 import { notModified, tagsOf, toOutcome, toReply, withContentTag } from './reply.ts';
 import {
   type Action,
@@ -68,7 +68,7 @@ export async function decide(request: Request, house: House, known: Known): Prom
   // 7: are the credentials good?
   known.principal = await house.authenticator.authenticate(request);
   const { resource, parameters } = place;
-  const call = new Exchange(request, method, target, parameters, known.principal, house.clock.now());
+  const call = new JudgedCall(request, method, target, parameters, known.principal, house.clock.now());
   // 8: OPTIONS?
   if (method === 'OPTIONS')
     return describe(call, target.asterisk ? house.router.routes : place, house.describe);
@@ -169,7 +169,7 @@ function notFound(): Problem {
   return new Problem('not-found', 'Nothing is at this address.');
 }
 
-function judgeImplemented(call: Exchange, resource: Resource): Action {
+function judgeImplemented(call: JudgedCall, resource: Resource): Action {
   const implemented = actionFor(resource, call.method);
   if (implemented !== undefined) return implemented;
   throw new Problem('method-not-allowed', `This resource has no ${call.method}.`, {
@@ -177,7 +177,7 @@ function judgeImplemented(call: Exchange, resource: Resource): Action {
   });
 }
 
-function judgePermission(call: Exchange, resource: Resource, authenticator: Authenticator): void {
+function judgePermission(call: JudgedCall, resource: Resource, authenticator: Authenticator): void {
   if (mayUse(resource, call.method, call.principal, call.parameters)) return;
   if (call.principal !== undefined)
     throw new Problem('forbidden', `This principal may not ${call.method} here.`);
@@ -186,7 +186,7 @@ function judgePermission(call: Exchange, resource: Resource, authenticator: Auth
   });
 }
 
-function judgeReadable(call: Exchange, implemented: Action, limit: number): Reading | undefined {
+function judgeReadable(call: JudgedCall, implemented: Action, limit: number): Reading | undefined {
   judgeDeclaredLength(call.request, limit);
   const reading = judgeContentType(call.request, implemented);
   if (call.method === 'PUT') judgeContentRange(call.request);
@@ -194,17 +194,17 @@ function judgeReadable(call: Exchange, implemented: Action, limit: number): Read
 }
 
 async function judgeExistence(
-  call: Exchange,
+  call: JudgedCall,
   resource: Resource,
   implemented: Action,
-): Promise<Exchange['found']> {
+): Promise<JudgedCall['found']> {
   if (resource.find === undefined) return undefined;
   const found = await resource.find(call);
   if (found === undefined && implemented.mayCreate?.(call) !== true) throw notFound();
   return found;
 }
 
-function judgeAcceptable(call: Exchange, produces: readonly Variant[] | undefined): Variant | undefined {
+function judgeAcceptable(call: JudgedCall, produces: readonly Variant[] | undefined): Variant | undefined {
   if (produces === undefined) return undefined;
   const variant = preferred(call.request.fields.get('accept'), produces);
   if (variant !== undefined) return variant;
@@ -219,7 +219,7 @@ function notAcceptable(variants: readonly { readonly type: string }[]): Problem 
 }
 
 /** Gives the tag that is still good where the answer is 304. Throws 412, or 400 on a malformed field. */
-function judgePreconditions(call: Exchange, resource: Resource): string | undefined {
+function judgePreconditions(call: JudgedCall, resource: Resource): string | undefined {
   const { request, method, found, now } = call;
   // What can only tell after it was read is asked then.
   if (resource.find === undefined && (method === 'GET' || method === 'HEAD')) return undefined;
@@ -229,14 +229,14 @@ function judgePreconditions(call: Exchange, resource: Resource): string | undefi
 
 type State = Parameters<typeof evaluatePreconditions>[2];
 
-function stateOf(call: Exchange, resource: Resource, found: Exchange['found']): State {
+function stateOf(call: JudgedCall, resource: Resource, found: JudgedCall['found']): State {
   if (found !== undefined) return { tags: tagsOf(found, call, resource.produces), modified: found.modified };
   // A resource that cannot tell its state is there, without any validator that could match.
   return resource.find === undefined ? { tags: [], modified: Number.POSITIVE_INFINITY } : undefined;
 }
 
 async function judgeContent(
-  call: Exchange,
+  call: JudgedCall,
   implemented: Action,
   reading: Reading | undefined,
   limit: number,
@@ -253,7 +253,7 @@ async function judgeContent(
 }
 
 /** Acts on the state that was judged; where it changed meanwhile, the steps 12 and 14 are asked again. */
-async function act(call: Exchange, resource: Resource, implemented: Action): Promise<Reply> {
+async function act(call: JudgedCall, resource: Resource, implemented: Action): Promise<Reply> {
   for (;;) {
     const done = await implemented.handle(call);
     if (done !== changedMeanwhile) return conclude(call, resource, toOutcome(done));
@@ -263,7 +263,7 @@ async function act(call: Exchange, resource: Resource, implemented: Action): Pro
 }
 
 /** Steps 13 and 14 for what could not tell before it acted what it would write: a GET that only now gave it. */
-function conclude(call: Exchange, resource: Resource, outcome: Outcome): Reply | Promise<Reply> {
+function conclude(call: JudgedCall, resource: Resource, outcome: Outcome): Reply | Promise<Reply> {
   const { representation } = outcome;
   const reads = call.method === 'GET' || call.method === 'HEAD';
   if (!reads || resource.find !== undefined || representation === undefined || outcome.status !== 200) {

@@ -1,6 +1,6 @@
-import type { Exchange } from './exchange.ts';
 import type { FieldLine, Reply } from './http/message.ts';
 import { type Method, methods } from './http/method.ts';
+import type { JudgedCall } from './judged-call.ts';
 import { leadingFields } from './reply.ts';
 import { allow, mayUse, type Representation, type Resource } from './resource.ts';
 import type { Place, Route } from './router.ts';
@@ -21,7 +21,7 @@ export interface Description {
 export type Describe = (description: Description, accept: string | undefined) => Representation;
 
 /** The reply to OPTIONS: `Allow` as this principal sees it, and a small description (RFC 9110 §9.3.7). */
-export function describe(call: Exchange, subject: Place | readonly Route[], write: Describe): Reply {
+export function describe(call: JudgedCall, subject: Place | readonly Route[], write: Describe): Reply {
   const description = 'resource' in subject ? ofResource(call, subject) : ofServer(call, subject);
   const representation = write(description, call.request.fields.get('accept'));
   const fields: FieldLine[] = [
@@ -34,7 +34,7 @@ export function describe(call: Exchange, subject: Place | readonly Route[], writ
   return { status: 200, fields, content: representation.content };
 }
 
-function ofResource(call: Exchange, { resource, parameters }: Place): Description {
+function ofResource(call: JudgedCall, { resource, parameters }: Place): Description {
   return {
     href: call.path,
     methods: allow(resource, call.principal, parameters),
@@ -45,7 +45,7 @@ function ofResource(call: Exchange, { resource, parameters }: Place): Descriptio
 }
 
 /** The server may do what any of its resources may. */
-function ofServer(call: Exchange, routes: readonly Route[]): Description {
+function ofServer(call: JudgedCall, routes: readonly Route[]): Description {
   const somewhere = (method: Method): boolean =>
     routes.some(({ resource }) => mayUse(resource, method, call.principal, {}));
   return { href: '*', methods: methods.filter(somewhere), reads: [], writes: [], more: {} };

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Exchange } from './exchange.ts';
 import { acceptsCoding } from './http/accept.ts';
 import { formatDate } from './http/date.ts';
 import { formatEntityTag } from './http/entity-tag.ts';
 import type { FieldLine, Reply } from './http/message.ts';
+import type { JudgedCall } from './judged-call.ts';
 import type { Principal } from './principal.ts';
 import type { Found, Outcome, Representation, Variant } from './resource.ts';
 
@@ -34,7 +34,7 @@ export function toOutcome(done: Outcome | Representation): Outcome {
 }
 
 /** The opaque tags that are current: of the variant chosen where it is read, else of every variant. */
-export function tagsOf(found: Found, call: Exchange, produces: readonly Variant[] | undefined): string[] {
+export function tagsOf(found: Found, call: JudgedCall, produces: readonly Variant[] | undefined): string[] {
   const reads = call.method === 'GET' || call.method === 'HEAD';
   const variants = reads ? [call.variant] : (produces ?? [undefined]);
   return variants.flatMap((variant) => {
@@ -57,7 +57,7 @@ export function withContentTag(
 }
 
 /** 304 with the lines that a 200 would have had (RFC 9110 §15.4.5). `tag` is the one that matched, '' is none. */
-export function notModified(call: Exchange, tag: string): Reply {
+export function notModified(call: JudgedCall, tag: string): Reply {
   const fields = leadingFields(call.now, call.principal);
   const { found, variant } = call;
   const current = tag === '' && found !== undefined ? tagOf(found, variant) : tag;
@@ -72,7 +72,7 @@ function lastModified({ modified }: Found, now: number): FieldLine[] {
 }
 
 /** Makes the reply of what an action did. */
-export function toReply(call: Exchange, outcome: Outcome): Reply | Promise<Reply> {
+export function toReply(call: JudgedCall, outcome: Outcome): Reply | Promise<Reply> {
   const { representation } = outcome;
   if (
     representation !== undefined &&
@@ -86,13 +86,13 @@ export function toReply(call: Exchange, outcome: Outcome): Reply | Promise<Reply
 
 const pack = promisify(gzip);
 
-async function packed(call: Exchange, outcome: Outcome, { content }: Representation): Promise<Reply> {
+async function packed(call: JudgedCall, outcome: Outcome, { content }: Representation): Promise<Reply> {
   const reply = assemble(call, outcome, await pack(content), packedSuffix);
   reply.fields.push(['Content-Encoding', 'gzip']);
   return reply;
 }
 
-function assemble(call: Exchange, outcome: Outcome, content: Reply['content'], suffix: string): Reply {
+function assemble(call: JudgedCall, outcome: Outcome, content: Reply['content'], suffix: string): Reply {
   const { status, representation, shows } = outcome;
   const fields = leadingFields(call.now, call.principal);
   if (representation !== undefined) fields.push(['Content-Type', representation.type]);

@@ -10,7 +10,7 @@ export interface Known {
 }
 
 /** A call while it is being judged: each step fills in what it found out. */
-export class Exchange implements Call {
+export class JudgedCall implements Call {
   readonly request: Request;
   readonly method: Method;
   readonly parameters: Parameters;
