@@ -8,9 +8,9 @@ const drainedTime = 1000;
 /**
  * Sends the last bytes and ends this side of the connection; the other side is read and thrown away for a while.
  * A socket that is closed with bytes unread answers with a reset, and the reset can overtake the reply in
- * the client (RFC 9112 §9.6).
+ * the client (RFC 9112 §9.6). A client that does not even take the last bytes has `patience` milliseconds.
  */
-export function sayFarewell(socket: Socket, last?: Uint8Array): void {
+export function sayFarewell(socket: Socket, patience: number, last?: Uint8Array): void {
   // From here on nothing is parsed: the listeners of node:http go, and with the first of ours it lets go of the handle.
   socket.removeAllListeners('data');
   socket.removeAllListeners('end');
@@ -24,6 +24,7 @@ export function sayFarewell(socket: Socket, last?: Uint8Array): void {
     const timer = setTimeout(() => socket.destroy(), drainedTime).unref();
     socket.once('close', () => clearTimeout(timer));
   });
+  socket.setTimeout(patience);
   if (last === undefined) socket.end();
   else socket.end(last);
   socket.resume();

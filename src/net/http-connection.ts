@@ -18,8 +18,8 @@ export interface Host {
   left(): void;
   /** Whether nothing new is taken. */
   readonly stopping: boolean;
-  /** The sizes that are taken, in bytes. */
-  readonly limits: { readonly headers: number; readonly target: number };
+  /** The sizes that are taken, in bytes, and for how long a reply may stay unread, in milliseconds. */
+  readonly limits: { readonly headers: number; readonly target: number; readonly requestTimeout: number };
 }
 
 /** How many requests may wait on one connection for their turn. */
@@ -66,8 +66,8 @@ export class HttpConnection {
       return;
     }
     this.#latest = exchange;
-    if (this.#current === undefined) this.#start(exchange);
-    else this.#waiting.push(exchange);
+    this.#waiting.push(exchange);
+    this.#proceed();
   }
 
   /** Takes a CONNECT, for which node:http has stopped to parse the connection. */
@@ -94,15 +94,14 @@ export class HttpConnection {
   refuse(problem: Problem, request: Request | undefined): void {
     if (this.#ended || this.#refusal !== undefined) return;
     this.#refusal = { problem, request };
-    if (this.#current === undefined) this.#proceed();
+    this.#proceed();
   }
 
   /** Ends the connection if nothing is under way on it. What is under way ends it with its reply. */
   close(): void {
     if (this.#ended || this.#current !== undefined) return;
     if (this.#latest === undefined && this.#socket.bytesRead > 0) return; // the first request is half here
-    const flushed = this.#written === undefined || this.#written.writableFinished;
-    if (flushed && (this.#latest === undefined || this.#latest.isWhole)) this.#socket.destroy();
+    if (this.#isFlushed && (this.#latest === undefined || this.#latest.isWhole)) this.#socket.destroy();
     else this.#end();
   }
 
@@ -164,6 +163,7 @@ export class HttpConnection {
     } else {
       exchange.write(reply);
       this.#written = exchange.response;
+      if (!this.#isFlushed) this.#awaitFlush(exchange.response);
     }
     exchange.replied = true;
     this.#current = undefined;
@@ -179,9 +179,19 @@ export class HttpConnection {
     return !this.#socket.readableEnded || this.#waiting.length > 0 || this.#refusal !== undefined;
   }
 
-  /** Turns to what waits, if nothing is being handled. */
+  get #isFlushed(): boolean {
+    return this.#written === undefined || this.#written.writableFinished;
+  }
+
+  /** Until the client has read the reply no other is made, and it has only so long for it. */
+  #awaitFlush(written: ServerResponse): void {
+    this.#socket.setTimeout(this.#host.limits.requestTimeout); // node:http sets its own when all is read
+    written.once('finish', () => this.#proceed());
+  }
+
+  /** Turns to what waits, if nothing is being handled or written. */
   #proceed(): void {
-    if (this.#ended || this.#current !== undefined) return;
+    if (this.#ended || this.#current !== undefined || !this.#isFlushed) return;
     const next = this.#waiting.shift();
     if (next !== undefined) this.#start(next);
     else if (this.#refusal !== undefined)
@@ -201,9 +211,9 @@ export class HttpConnection {
     if (this.#ended) return;
     this.#ended = true;
     this.#waiting = [];
-    const written = this.#written;
-    if (written === undefined || written.writableFinished) sayFarewell(this.#socket, bytes);
-    else written.once('finish', () => sayFarewell(this.#socket, bytes));
+    const speak = (): void => sayFarewell(this.#socket, this.#host.limits.requestTimeout, bytes);
+    if (this.#isFlushed) speak();
+    else this.#written?.once('finish', speak);
   }
 
   #gone(): void {

@@ -74,7 +74,6 @@ function serverOf(limits: ListenerLimits): Server {
     connectionsCheckingInterval: intervalOf(headerTimeout, requestTimeout),
   });
   server.maxHeadersCount = 0; // a number would cut the fields off behind it, unseen
-  server.timeout = requestTimeout;
   server.maxConnections = limits.connections + Math.max(16, Math.ceil(limits.connections / 4));
   // Without this a client that ends its side after its request would not get the reply.
   return Object.assign(server, { httpAllowHalfOpen: true });

@@ -46,12 +46,13 @@ function isAllowed(reply: WireReply): boolean {
   return reply.status < 500 || [501, 503, 505].includes(reply.status);
 }
 
-async function converse(port: number, bytes: string, random: Seeded): Promise<WireReply[]> {
+/** Sends the bytes in two pieces, and ends this side or stays; gives what was replied until the server ended. */
+async function converse(port: number, bytes: string, random: Seeded, stays = false): Promise<WireReply[]> {
   const wire = await open(port);
   const cut = random.below(bytes.length + 1);
   await wire.send(bytes.slice(0, cut));
   await wire.send(bytes.slice(cut));
-  wire.finish();
+  if (!stays) wire.finish();
   const replies = await wire.rest();
   await wire.close();
   return replies;
@@ -73,6 +74,20 @@ test('Whatever is sent, each connection gets well-formed replies of the allowed 
   const [after] = await exchange(port, 'GET /after HTTP/1.1\r\nHost: h\r\n\r\n');
   assert.equal(after?.text, 'GET /after');
   await listener.close(10_000);
+});
+
+test('A client that sends anything, and then neither goes on nor away, is let go.', async (t) => {
+  const random = seeded();
+  const { port } = await serve(t, { headerTimeout: 60, requestTimeout: 60, keepAliveTimeout: 1 });
+  const conversations = Array.from({ length: 80 }, async (_, round) => {
+    const bytes = mutated(random);
+    const label = `SEED=${random.seed} round ${round}: ${JSON.stringify(bytes)}`;
+    const replies = await converse(port, bytes, random, true).catch((cause: unknown) =>
+      assert.fail(`${label}: ${String(cause)}`),
+    );
+    assert.ok(replies.every(isAllowed), label);
+  });
+  await Promise.all(conversations);
 });
 
 test('Random bytes are refused, or wait for more, and harm nobody.', async (t) => {

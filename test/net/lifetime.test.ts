@@ -148,6 +148,26 @@ test('A client that never reads is let go.', async (t) => {
   while (listener.connections > 0) await exchange(port, get);
 });
 
+test('A connection at rest is let go.', async (t) => {
+  const { port } = await serve(t, { keepAliveTimeout: 1 });
+  const wire = await open(port);
+  await wire.send(get);
+  await wire.reply();
+  assert.equal(await wire.next(), undefined);
+});
+
+test('No reply is made before the client has read the one before it.', async (t) => {
+  const { port, requests } = await serve(t);
+  const wire = await open(port);
+  wire.socket.pause();
+  await wire.send('GET /large HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(3));
+  for (let round = 0; round < 10; round += 1) await exchange(port, get);
+  assert.equal(requests.filter((request) => request.target === '/large').length, 1);
+  wire.socket.resume();
+  for (let round = 0; round < 3; round += 1)
+    assert.equal((await wire.reply()).content.length, 16 * 1024 * 1024);
+});
+
 test('A request that takes the server long is not timed out.', async (t) => {
   const { port, waiting, release } = await serve(t, { headerTimeout: 40, requestTimeout: 40 });
   const wire = await open(port);
