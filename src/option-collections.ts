@@ -28,8 +28,8 @@ export function readDeclarations(file: ConfigurationFile, path: string, faults: 
           attempt(() => readCollection(template, source)),
         );
   const seed = seedOf(file, path, faults);
-  // One by one are they right: are they together? A seed is judged only where its collection can be.
-  if (faults.length === before) attempt(() => decodeSeeds(collections, {}));
+  // One by one they are right: are they together? A seed is judged only where its collection can be.
+  if (faults.length === before && file.collections !== undefined) attempt(() => decodeSeeds(collections, {}));
   if (faults.length === before) {
     for (const [each, items] of Object.entries(seed)) {
       attempt(() => decodeSeeds(collections, Object.fromEntries([[each, items]])));
