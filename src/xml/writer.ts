@@ -1,4 +1,5 @@
 import { isCharacter } from './characters.ts';
+import { type Attributes, isNamespaced, NamespaceScope } from './namespace.ts';
 
 /** What cannot be written; the codes are stable. */
 export type XmlWriteCode =
@@ -12,6 +13,8 @@ export type XmlWriteCode =
   | 'instruction'
   /** One attribute twice. */
   | 'duplicate-attribute'
+  /** A prefix that is not declared, or another rule of Namespaces in XML 1.0; told when the tag is closed. */
+  | 'namespace'
   /** A call that the document does not allow where it is, such as text outside the root. */
   | 'order';
 
@@ -108,29 +111,35 @@ export function createWriter(): XmlWriter {
 class Writer implements XmlWriter {
   private out = '';
   private readonly open: string[] = [];
-  private attributes: string[] = [];
+  /** The attributes of the tag that is not closed yet. */
+  private attributes: Attributes = [];
   private inTag = false;
   private rooted = false;
+  private namespaced = false;
+  private readonly scope = new NamespaceScope();
 
   start(name: string): this {
     assertQualified(name);
-    this.closeTag();
+    this.closeTag('>');
     if (this.open.length === 0 && this.rooted)
       throw new XmlWriteError('order', `<${name}> would be a second root`);
     this.out += `<${name}`;
     this.open.push(name);
     this.inTag = true;
     this.rooted = true;
+    this.namespaced = isNamespaced(name);
     return this;
   }
 
   attribute(name: string, value: string): this {
     if (!this.inTag) throw new XmlWriteError('order', `attribute "${name}" does not follow a start tag`);
     assertQualified(name);
-    if (this.attributes.includes(name))
+    if (this.attributes.some(([known]) => known === name)) {
       throw new XmlWriteError('duplicate-attribute', `attribute "${name}" comes twice`);
+    }
     const written = escapeAttribute(value);
-    this.attributes.push(name);
+    this.attributes.push([name, value]);
+    this.namespaced ||= isNamespaced(name);
     this.out += ` ${name}="${written}"`;
     return this;
   }
@@ -140,16 +149,18 @@ class Writer implements XmlWriter {
       throw new XmlWriteError('order', 'text cannot stand outside the root element');
     const written = escapeText(data);
     if (written === '') return this;
-    this.closeTag();
+    this.closeTag('>');
     this.out += written;
     return this;
   }
 
   end(): this {
-    const name = this.open.pop();
+    const name = this.open.at(-1);
     if (name === undefined) throw new XmlWriteError('order', 'no element is open');
-    this.out += this.inTag ? '/>' : `</${name}>`;
-    this.leaveTag();
+    if (this.inTag) this.closeTag('/>');
+    else this.out += `</${name}>`;
+    this.scope.leave(this.open.length);
+    this.open.pop();
     return this;
   }
 
@@ -161,8 +172,7 @@ class Writer implements XmlWriter {
     if (data.includes('--') || data.endsWith('-')) {
       throw new XmlWriteError('comment', 'a comment cannot hold "--" or end in "-"');
     }
-    this.between(`<!--${literal(data)}-->`);
-    return this;
+    return this.between(`<!--${literal(data)}-->`);
   }
 
   processingInstruction(target: string, data = ''): this {
@@ -170,10 +180,10 @@ class Writer implements XmlWriter {
     if (target.toLowerCase() === 'xml')
       throw new XmlWriteError('instruction', `the target "${target}" is reserved`);
     if (data.includes('?>')) throw new XmlWriteError('instruction', 'an instruction cannot hold "?>"');
-    if (/^[ \t\n\r]/.test(data))
+    if (/^[ \t\n\r]/.test(data)) {
       throw new XmlWriteError('instruction', 'what an instruction says cannot begin with white space');
-    this.between(`<?${target}${data === '' ? '' : ` ${literal(data)}`}?>`);
-    return this;
+    }
+    return this.between(`<?${target}${data === '' ? '' : ` ${literal(data)}`}?>`);
   }
 
   toString(): string {
@@ -183,20 +193,24 @@ class Writer implements XmlWriter {
     return this.out;
   }
 
-  private between(markup: string): void {
-    this.closeTag();
+  private between(markup: string): this {
+    this.closeTag('>');
     this.out += markup;
+    return this;
   }
 
-  private closeTag(): void {
+  private closeTag(mark: '>' | '/>'): void {
     if (!this.inTag) return;
-    this.out += '>';
-    this.leaveTag();
-  }
-
-  private leaveTag(): void {
+    if (this.namespaced) this.checkNamespaces();
+    this.out += mark;
     this.inTag = false;
     if (this.attributes.length > 0) this.attributes = [];
+  }
+
+  private checkNamespaces(): void {
+    const wrong = this.scope.enter(this.open.length, this.open.at(-1) ?? '', this.attributes);
+    if (wrong === undefined) return;
+    throw new XmlWriteError('namespace', `"${wrong.name}" cannot be written, expected ${wrong.expected}`);
   }
 }
 
