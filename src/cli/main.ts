@@ -1,0 +1,49 @@
+/**
+ * Runs the command that the arguments name and gives the exit status; undefined while a server runs. Each command
+ * is loaded only when it is asked for: how long a start takes is mostly how much is read. `root` is the
+ * package's own folder.
+ */
+export async function main(argv: readonly string[], root: URL): Promise<number | undefined> {
+  const [first = 'serve', ...others] = argv;
+  const bare = first.startsWith('-');
+  const command = bare ? 'serve' : first;
+  const rest = bare ? argv : others;
+  if (command === 'help') return help(rest[0]);
+  if (rest.includes('--help') || rest.includes('-h')) return help(bare ? undefined : command);
+  if (rest.includes('--version')) return tellVersion(root);
+  switch (command) {
+    case 'serve':
+      return (await import('./serve.ts')).serve(rest, process.env);
+    case 'sign':
+      return (await import('./sign.ts')).sign(rest, process.env, process);
+    case 'user':
+      return (await import('./user.ts')).user(rest, process.env, process);
+    case 'check':
+      return (await import('./check.ts')).check(rest, process.env, process);
+    case 'client':
+      console.error('countersign: client is not there yet: this version has no OAuth');
+      return 2;
+    default:
+      return unknown(command);
+  }
+}
+
+async function help(command: string | undefined): Promise<number> {
+  const { commands, helpOf } = await import('./help.ts');
+  const known = commands.find((name) => name === command);
+  if (command !== undefined && known === undefined) return unknown(command);
+  process.stdout.write(helpOf(known));
+  return 0;
+}
+
+async function tellVersion(root: URL): Promise<number> {
+  const { version } = await import('./version.ts');
+  console.log(version(root));
+  return 0;
+}
+
+async function unknown(command: string): Promise<number> {
+  const [{ commands }, { suggestion }] = await Promise.all([import('./help.ts'), import('../nearest.ts')]);
+  console.error(`countersign: ${JSON.stringify(command)} is not a command${suggestion(command, commands)}`);
+  return 2;
+}
