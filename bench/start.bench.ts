@@ -29,10 +29,15 @@ function timeToReady(args: readonly string[]): Promise<number> {
   });
 }
 
-async function timeWithData(): Promise<number> {
+/** The first start in a directory makes its files and a user; the later ones find them. */
+async function timeWithData(starts: number): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
   try {
-    return await timeToReady([server, '--port', '0', '--data', join(directory, 'data'), '--log', 'off']);
+    let last = Number.NaN;
+    for (let start = 0; start < starts; start += 1) {
+      last = await timeToReady([server, '--port', '0', '--data', join(directory, 'data'), '--log', 'off']);
+    }
+    return last;
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -41,7 +46,8 @@ async function timeWithData(): Promise<number> {
 const contestants: readonly [name: string, run: () => Promise<number>][] = [
   ['bare node:http', () => timeToReady(['-e', bare])],
   ['countersign --memory', () => timeToReady([server, '--port', '0', '--memory', '--log', 'off'])],
-  ['countersign --data, first start', timeWithData],
+  ['countersign --data, first start', () => timeWithData(1)],
+  ['countersign --data, second start', () => timeWithData(2)],
 ];
 
 const rounds = Number(process.argv[2] ?? 15);

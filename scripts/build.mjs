@@ -1,7 +1,7 @@
-// Builds dist: ES modules for the library, CommonJS beside them for the package's entry points, and the command as
-// one file, because a start that reads some 140 files takes twice as long as one that reads one.
+// Builds dist: the library as ES modules and as CommonJS, and the command as one CommonJS file, because a start that
+// reads some 140 modules takes twice as long as one that reads one, and the loader of ES modules costs 5 ms itself.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,8 +19,8 @@ function compile(...args) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Puts the CommonJS modules of a folder into one ES module, each in a function, called when it is first required. */
-function bundle(folder, entry, target) {
+/** The CommonJS modules of a folder as one script, each in a function that is called when it is first required. */
+function bundled(folder) {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => name.split(sep).join('/'))
     .filter((name) => name.endsWith('.js'));
@@ -31,13 +31,10 @@ function bundle(folder, entry, target) {
     );
     return `${JSON.stringify(name)}(exports, require) {\n${text}},\n`;
   });
-  const [head = '', body = ''] = entry.split("import { main } from './cli/main.js';\n");
-  if (!body.includes('main(')) throw new Error('server.ts is not what the bundle expects');
-  const loader = `import { createRequire } from 'node:module';
-const builtin = createRequire(import.meta.url);
+  return `'use strict';
 const loaded = new Map();
 function load(name) {
-  if (!Object.hasOwn(modules, name)) return builtin(name);
+  if (!Object.hasOwn(modules, name)) return require(name);
   const before = loaded.get(name);
   if (before !== undefined) return before;
   const exports = {};
@@ -47,20 +44,24 @@ function load(name) {
 }
 const modules = {
 ${modules.join('')}};
-const { main } = load('cli/main.js');
 `;
-  writeFileSync(target, head + loader + body);
 }
+
+// What src/server.ts does, for a CommonJS script.
+const run = `load('cli/main.js')
+  .main(process.argv.slice(2), require('node:url').pathToFileURL(\`\${__dirname}/../\`))
+  .then((status) => {
+    process.exitCode = status;
+  });
+`;
 
 rmSync(dist, { recursive: true, force: true });
 compile('tsconfig.build.json');
 compile('tsconfig.cjs.json');
-writeFileSync(join(dist, 'cjs', 'package.json'), '{ "type": "commonjs" }\n');
-
 const parts = join(dist, 'parts');
 compile('tsconfig.cjs.json', '--outDir', relative(root, parts), '--declaration', 'false', '--removeComments');
-bundle(parts, readFileSync(join(dist, 'server.js'), 'utf8'), join(dist, 'server.js'));
+writeFileSync(join(dist, 'server.js'), `#!/usr/bin/env node\n${bundled(parts)}${run}`, { mode: 0o755 });
+writeFileSync(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
+writeFileSync(join(dist, 'esm', 'package.json'), '{ "type": "module" }\n');
 rmSync(parts, { recursive: true });
-rmSync(join(dist, 'cli'), { recursive: true });
-rmSync(join(dist, 'cjs', 'cli'), { recursive: true });
-chmodSync(join(dist, 'server.js'), 0o755);
+for (const format of ['esm', 'cjs']) rmSync(join(dist, format, 'cli'), { recursive: true });

@@ -32,10 +32,18 @@ export function decodeSeeds(
 ): [path: string, values: RecordValue[]][] {
   const router = createRouter(collections.map(({ path }) => ({ template: path, resource: {} })));
   return Object.entries(seed).map(([path, items]) => {
-    const template = router.find(path.slice(1).split('/').map(decodeURIComponent))?.template;
+    const template = router.find(segmentsOf(path))?.template;
     const collection = collections.find((each) => each.path === template);
     if (collection === undefined)
       throw new DeclarationError('seed', `seed.${path}`, 'is the path of no collection');
     return [path, items.map((item, at) => decodeSeed(collection, item, `seed.${path}[${at}]`))];
   });
+}
+
+function segmentsOf(path: string): readonly string[] {
+  try {
+    return path.slice(1).split('/').map(decodeURIComponent);
+  } catch {
+    throw new DeclarationError('seed', `seed.${path}`, 'has a percent sign that is no escape');
+  }
 }

@@ -77,7 +77,7 @@ test('the walk finds the rooms and their imports', () => {
   const listener = files.filter(({ imports }) => imports.includes('node:http'));
   assert.ok(listener.length > 0, 'nothing imports node:http');
   assert.ok(files.flatMap(({ imports }) => imports).filter(isOurs).length > 100);
-  const lazily = files.find(({ path }) => path === 'server.ts');
+  const lazily = files.find(({ path }) => path === 'cli/main.ts');
   assert.ok(lazily?.imports.includes('cli/serve.ts'), 'dynamic imports are not found');
 });
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { flagOf, notThereYet, type OptionSpec, optionSpecs, variableOf } from '../src/option-table.ts';
-import { type Options, OptionsError, readOptions } from '../src/options.ts';
+import { type Options, OptionsError, readOptions } from '../src/options/options.ts';
+import { flagOf, notThereYet, type OptionSpec, optionSpecs, variableOf } from '../src/options/table.ts';
 import { type Seeded, seeded } from './seeded.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'countersign-options-'));

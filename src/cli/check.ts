@@ -1,7 +1,7 @@
 import { access, constants, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { OptionsError } from '../option-error.ts';
-import { type Options, readOptions } from '../options.ts';
+import { OptionsError } from '../options/error.ts';
+import { type Options, readOptions } from '../options/options.ts';
 import { loadSnapshot } from '../store/file.ts';
 import { isRunning } from '../store/running.ts';
 import { readUsers, type StoredUser } from '../store/users.ts';

@@ -1,4 +1,4 @@
-import type { Options } from '../options.ts';
+import type { Options } from '../options/options.ts';
 import { createService, type Service } from '../service.ts';
 import type { Limits, ServiceOptions, UserOption } from '../service-options.ts';
 import type { StoredUser } from '../store/users.ts';

@@ -1,4 +1,4 @@
-import { flagOf, type OptionSpec, optionSpecs, variableOf } from '../option-table.ts';
+import { flagOf, type OptionSpec, optionSpecs, variableOf } from '../options/table.ts';
 
 /** The commands that there are. */
 export const commands = ['serve', 'sign', 'user', 'check'] as const;

@@ -1,4 +1,4 @@
-import { OptionsError } from '../option-error.ts';
+import { OptionsError } from '../options/error.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A command cannot do what it was asked: what is wrong, one line each, and the status to exit with. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Options, readOptions } from '../options.ts';
+import { type Options, readOptions } from '../options/options.ts';
 import type { Service } from '../service.ts';
 import { prepareDirectory } from '../store/directory.ts';
 import { openFileStore } from '../store/file.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { signRequest } from '../client/sign.ts';
-import { readArguments } from '../option-flags.ts';
+import { readArguments } from '../options/flags.ts';
 import { secretFrom, wholeInput } from './input.ts';
 import { Refusal, report } from './refusal.ts';
 import { quoted } from './shell.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
-import { hint, printable, readArguments } from '../option-flags.ts';
-import { userNameFault } from '../option-users.ts';
-import { type Options, readOptions } from '../options.ts';
+import { hint, printable, readArguments } from '../options/flags.ts';
+import { type Options, readOptions } from '../options/options.ts';
+import { userNameFault } from '../options/users.ts';
 import { readUsers, type StoredSecret, type StoredUser } from '../store/users.ts';
 import { makeCredentials, randomSecret, storedUser } from './credentials.ts';
 import { secretVariable } from './input.ts';

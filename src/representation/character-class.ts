@@ -32,15 +32,18 @@ export const spaces: Ranges = [
   [0xfeff, 0xfeff],
 ];
 
-/** The general categories of Unicode that I-Regexp names (RFC 9485 §3, IsCategory), and the complement of each. */
-export const categories: ReadonlyMap<string, { readonly members: RegExp; readonly others: RegExp }> = new Map(
-  'L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps Z Zl Zp Zs S Sc Sk Sm So C Cc Cf Cn Co'
-    .split(' ')
-    .map((name) => [
-      name,
-      { members: new RegExp(`^\\p{${name}}$`, 'u'), others: new RegExp(`^\\P{${name}}$`, 'u') },
-    ]),
+const categoryNames: ReadonlySet<string> = new Set(
+  'L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps Z Zl Zp Zs S Sc Sk Sm So C Cc Cf Cn Co'.split(' '),
 );
+
+/**
+ * What tells of a single character whether it is in a general category of Unicode, or in its complement; undefined
+ * for a name that I-Regexp does not have (RFC 9485 §3, IsCategory). Made on demand: the tables are large.
+ */
+export function categoryOf(name: string, complement: boolean): RegExp | undefined {
+  if (!categoryNames.has(name)) return undefined;
+  return new RegExp(`^\\${complement ? 'P' : 'p'}{${name}}$`, 'u');
+}
 
 /** Whether the character with this code point belongs to the class. */
 export function includes(of: CharacterClass, code: number): boolean {

@@ -4,7 +4,7 @@
  * taken and mean nothing more. Left out: lookaround, back-references, lazy quantifiers, named groups, and
  * everything else that a set of states cannot match.
  */
-import { type CharacterClass, categories, digits, spaces, wordCharacters } from './character-class.ts';
+import { type CharacterClass, categoryOf, digits, spaces, wordCharacters } from './character-class.ts';
 
 /** What a pattern says, as a tree. */
 export type Expression =
@@ -207,12 +207,12 @@ class PatternReader {
   #category(negated: boolean, start: number): CharacterClass {
     const rest = this.#characters.slice(this.#at, this.#at + 4).join('');
     const name = /^\{([A-Z][a-z]?)\}/.exec(rest)?.[1];
-    const category = name === undefined ? undefined : categories.get(name);
+    const category = name === undefined ? undefined : categoryOf(name, negated);
     if (name === undefined || category === undefined) {
       this.#refuse('\\p and \\P name a general category of Unicode, such as \\p{L} or \\p{Nd}', start);
     }
     this.#at += name.length + 2;
-    return { negated: false, ranges: [], categories: [negated ? category.others : category.members] };
+    return { negated: false, ranges: [], categories: [category] };
   }
 
   #peek(): string | undefined {

@@ -20,8 +20,8 @@ export const mostStates = 10_000;
 
 /** Compiles a pattern. Throws PatternError when it is none, or would have more than 10,000 states. */
 export function compilePattern(source: string): Pattern {
-  const states = new Construction().construct(parsePattern(source));
-  return { source, size: states.length, matches: (text) => new Simulation(states).run(text) };
+  const automaton = tableOf(new Construction().construct(parsePattern(source)));
+  return { source, size: automaton.next.length, matches: (text) => new Simulation(automaton).run(text) };
 }
 
 /** Reads one character of a class, or goes on to one or two states without reading; the last one accepts. */
@@ -97,47 +97,92 @@ class Construction {
   }
 }
 
+/** The states as tables, by their numbers. */
+interface Automaton {
+  /** The distinct classes, and for each state the one that it reads; -1 for none. */
+  readonly classes: readonly CharacterClass[];
+  readonly reads: Int32Array;
+  readonly next: Int32Array;
+  readonly other: Int32Array;
+}
+
+function tableOf(states: readonly State[]): Automaton {
+  const classes = [...new Set(states.map(({ reads }) => reads))].filter((reads) => reads !== undefined);
+  const numbers = new Map(classes.map((reads, number) => [reads, number]));
+  return {
+    classes,
+    reads: Int32Array.from(states, ({ reads }) => (reads === undefined ? -1 : (numbers.get(reads) ?? -1))),
+    next: Int32Array.from(states, ({ next }) => next),
+    other: Int32Array.from(states, ({ other }) => other),
+  };
+}
+
+/** A set of states that are entered in one step. */
+interface StateSet {
+  readonly states: Int32Array;
+  size: number;
+}
+
 /** One run over one text. */
 class Simulation {
-  readonly #states: readonly State[];
+  readonly #automaton: Automaton;
+  readonly #accepting: number;
   /** For each state, the number of the step that reached it last. */
   readonly #reached: Uint32Array;
   readonly #pending: number[] = [];
   #step = 1;
 
-  constructor(states: readonly State[]) {
-    this.#states = states;
-    this.#reached = new Uint32Array(states.length);
+  constructor(automaton: Automaton) {
+    this.#automaton = automaton;
+    this.#accepting = automaton.next.length - 1;
+    this.#reached = new Uint32Array(automaton.next.length);
   }
 
   run(text: string): boolean {
-    let here: State[] = [];
-    let ahead: State[] = [];
+    let here = this.#newSet();
+    let ahead = this.#newSet();
     this.#enter(0, here);
-    for (let at = 0; at < text.length && here.length > 0; at++) {
+    for (let at = 0; at < text.length && here.size > 0; at++) {
       const code = text.codePointAt(at) ?? 0;
       if (code > 0xffff) at++;
       this.#step++;
-      for (const state of here) {
-        if (state.reads !== undefined && includes(state.reads, code)) this.#enter(state.next, ahead);
-      }
+      this.#read(code, here, ahead);
       [here, ahead] = [ahead, here];
-      ahead.length = 0;
+      ahead.size = 0;
     }
-    const accepting = this.#states[this.#states.length - 1];
-    return here.some((state) => state === accepting);
+    return here.states.subarray(0, here.size).includes(this.#accepting);
   }
 
-  /** Adds the state, and those that it leads to without reading, to the list; each once a step. */
-  #enter(first: number, list: State[]): void {
-    const pending = this.#pending;
-    pending.push(first);
-    for (let index = pending.pop(); index !== undefined; index = pending.pop()) {
-      const state = this.#states[index];
-      if (state === undefined || this.#reached[index] === this.#step) continue;
-      this.#reached[index] = this.#step;
-      if (state.reads !== undefined || index === this.#states.length - 1) list.push(state);
-      else pending.push(state.next, state.other);
+  #newSet(): StateSet {
+    return { states: new Int32Array(this.#reached.length), size: 0 };
+  }
+
+  /** Enters every state that one of these goes on to with the character. */
+  #read(code: number, here: StateSet, ahead: StateSet): void {
+    const { classes, reads, next } = this.#automaton;
+    // Many states read the same class, above all in repetitions: each class is asked once.
+    const verdicts = classes.map((each) => includes(each, code));
+    for (let index = 0; index < here.size; index++) {
+      const state = here.states[index] ?? 0;
+      if (verdicts[reads[state] ?? -1] === true) this.#enter(next[state] ?? 0, ahead);
+    }
+  }
+
+  /** Adds the state, and those that it leads to without reading, to the set; each once a step. */
+  #enter(first: number, set: StateSet): void {
+    const { reads, next, other } = this.#automaton;
+    const [reached, step, pending] = [this.#reached, this.#step, this.#pending];
+    for (let state: number | undefined = first; state !== undefined; ) {
+      const known = reached[state] === step;
+      reached[state] = step;
+      if (known || reads[state] !== -1 || state === this.#accepting) {
+        if (!known) set.states[set.size++] = state;
+        state = pending.pop();
+        continue;
+      }
+      const fork = other[state] ?? -1;
+      if (fork !== -1 && reached[fork] !== step) pending.push(fork);
+      state = next[state];
     }
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { commands, helpOf } from '../../src/cli/help.ts';
-import { flagOf, notThereYet, optionSpecs } from '../../src/option-table.ts';
+import { flagOf, notThereYet, optionSpecs } from '../../src/options/table.ts';
 import { root, run } from './command.ts';
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

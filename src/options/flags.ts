@@ -1,4 +1,4 @@
-import { nearest, suggestion } from './nearest.ts';
+import { nearest, suggestion } from '../nearest.ts';
 
 /** What a command line said, sorted out. */
 export interface Arguments {

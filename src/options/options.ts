@@ -1,8 +1,8 @@
-import { type Declarations, readDeclarations } from './option-collections.ts';
-import { OptionsError } from './option-error.ts';
-import { type ConfigurationFile, readConfigurationFile, type Setting } from './option-file.ts';
-import { type Arity, hint, printable, readArguments } from './option-flags.ts';
-import { Settings } from './option-settings.ts';
+import { type Declarations, readDeclarations } from './collections.ts';
+import { OptionsError } from './error.ts';
+import { type ConfigurationFile, readConfigurationFile, type Setting } from './file.ts';
+import { type Arity, hint, printable, readArguments } from './flags.ts';
+import { Settings } from './settings.ts';
 import {
   flagOf,
   notThereYet,
@@ -11,10 +11,10 @@ import {
   otherVariables,
   variableOf,
   type Word,
-} from './option-table.ts';
-import type { ConfiguredUser } from './option-users.ts';
+} from './table.ts';
+import type { ConfiguredUser } from './users.ts';
 
-export { OptionsError } from './option-error.ts';
+export { OptionsError } from './error.ts';
 
 /** What the server is told, checked and frozen. */
 export interface Options extends Declarations {

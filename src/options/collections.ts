@@ -1,8 +1,8 @@
-import { type Collection, defaultCollections, readCollection } from './declaration.ts';
-import type { ConfigurationFile } from './option-file.ts';
-import { printable } from './option-flags.ts';
-import { DeclarationError } from './representation/declaration-error.ts';
-import { decodeSeeds, type Seed } from './seed.ts';
+import { type Collection, defaultCollections, readCollection } from '../declaration.ts';
+import { DeclarationError } from '../representation/declaration-error.ts';
+import { decodeSeeds, type Seed } from '../seed.ts';
+import type { ConfigurationFile } from './file.ts';
+import { printable } from './flags.ts';
 
 /** What the server serves, and what is in it to begin with. */
 export interface Declarations {

@@ -1,4 +1,4 @@
-import { hint, printable } from './option-flags.ts';
+import { hint, printable } from './flags.ts';
 
 /** A user as the configuration file has it. */
 export interface ConfiguredUser {

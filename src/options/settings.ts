@@ -1,5 +1,5 @@
-import type { Setting } from './option-file.ts';
-import { hint, printable } from './option-flags.ts';
+import type { Setting } from './file.ts';
+import { hint, printable } from './flags.ts';
 import {
   type ChoiceKey,
   optionTable,
@@ -7,7 +7,7 @@ import {
   type ToggleKey,
   type WholeKey,
   type Word,
-} from './option-table.ts';
+} from './table.ts';
 
 /** What was said of each option, the source that wins first. Asking for a value checks what every source says. */
 export class Settings {

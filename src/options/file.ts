@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { hint, printable } from './option-flags.ts';
-import { notThereYet, type OptionSpec, optionSpecs } from './option-table.ts';
-import { type ConfiguredUser, membersOf, readUsers } from './option-users.ts';
-import { JsonError, readJson } from './representation/json-reader.ts';
+import { JsonError, readJson } from '../representation/json-reader.ts';
+import { hint, printable } from './flags.ts';
+import { notThereYet, type OptionSpec, optionSpecs } from './table.ts';
+import { type ConfiguredUser, membersOf, readUsers } from './users.ts';
 
 /** An option as one source has it. */
 export interface Setting {
