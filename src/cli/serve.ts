@@ -10,13 +10,14 @@ import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { readUsers, type StoredUser, writeUsers } from '../store/users.ts';
 import { type AccessLog, createAccessLog } from './access-log.ts';
-import { allUsers, composeService } from './compose.ts';
-import { type Credentials, makeCredentials, storedUser } from './credentials.ts';
+import { makeCredentials, storedUser } from './credentials.ts';
 import { firstUserName, introduction } from './first-user.ts';
 import { report } from './refusal.ts';
 
 /** Milliseconds for what is in flight when the server is told to stop. */
 const grace = 10_000;
+
+type Composition = typeof import('./compose.ts');
 
 /** Where a server keeps what it is told: a directory of its own, or memory. */
 interface Keeping {
@@ -25,7 +26,7 @@ interface Keeping {
   /** Whether there was nothing here before. */
   readonly fresh: boolean;
   /** Keeps a first user. */
-  keepUser(name: string, credentials: Credentials): Promise<void>;
+  keepUser(name: string, user: StoredUser): Promise<void>;
   /** Takes away what this start made: it came to nothing. */
   undo(): void;
   /** Finishes what is under way and lets others have the directory. */
@@ -42,8 +43,12 @@ export async function serve(
   try {
     const options = readOptions(argv, environment);
     for (const warning of options.warnings) warn(warning);
-    const keeping = options.memory ? inMemory() : await inDirectory(options);
-    await start(options, keeping).catch(async (error: unknown) => {
+    // The service is loaded while the disk is busy.
+    const [keeping, composition] = await Promise.all([
+      options.memory ? inMemory() : inDirectory(options),
+      import('./compose.ts'),
+    ]);
+    await start(options, keeping, composition).catch(async (error: unknown) => {
       if (keeping.fresh) keeping.undo();
       await keeping.close();
       throw error;
@@ -54,10 +59,16 @@ export async function serve(
   }
 }
 
-async function start(options: Options, keeping: Keeping): Promise<void> {
+async function start(
+  options: Options,
+  keeping: Keeping,
+  { allUsers, composeService }: Composition,
+): Promise<void> {
   const users = allUsers(options, keeping.users);
   const first = keeping.fresh && users.size === 0 ? makeCredentials(randomBytes) : undefined;
   if (first !== undefined) users.set(firstUserName, { secret: first.secret });
+  const hashed = first === undefined || options.memory ? undefined : storedUser(first, randomBytes);
+  hashed?.catch(() => {}); // told where it is waited for
   const log = logOf(options);
   const service = composeService(options, users, {
     store: keeping.store,
@@ -68,7 +79,7 @@ async function start(options: Options, keeping: Keeping): Promise<void> {
     await service.ready;
     const { url } = await service.listen({ host: options.host, port: options.port });
     if (first !== undefined) {
-      await keeping.keepUser(firstUserName, first);
+      if (hashed !== undefined) await keeping.keepUser(firstUserName, await hashed);
       process.stderr.write(introduction(first, url));
     }
     if (users.size === 0) warn('there are no users, so nobody can sign; countersign user add NAME makes one');
@@ -105,9 +116,7 @@ async function inDirectory({ data, durability }: Options): Promise<Keeping> {
       store,
       users,
       fresh,
-      async keepUser(name, credentials) {
-        await writeUsers(data, new Map([[name, await storedUser(credentials, randomBytes)]]));
-      },
+      keepUser: (name, user) => writeUsers(data, new Map([[name, user]])),
       // Else the next start would take the directory for one in use, and make no user.
       undo: () => rmSync(storePath, { force: true }),
       async close() {
