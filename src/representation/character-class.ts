@@ -33,7 +33,9 @@ export const spaces: Ranges = [
 ];
 
 const categoryNames: ReadonlySet<string> = new Set(
-  'L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps Z Zl Zp Zs S Sc Sk Sm So C Cc Cf Cn Co'.split(' '),
+  'L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps Z Zl Zp Zs S Sc Sk Sm So C Cc Cf Cn Co'.split(
+    ' ',
+  ),
 );
 
 /**
