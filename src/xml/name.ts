@@ -13,6 +13,8 @@ export interface Name {
   readonly namespaced: boolean;
   /** What `&name;` stands for, if it is one of the five. */
   readonly meaning: string | undefined;
+  /** The name that came after it last time: documents repeat themselves, so it is worth a guess. */
+  next: Name | undefined;
 }
 
 const SLOTS = 256;
@@ -27,9 +29,6 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['quot', '"'],
 ]);
 
-/** Stands where no name has been read. */
-export const NO_NAME: Name = newName(Buffer.alloc(0), '', 0);
-
 /**
  * Names already seen, so that a name is cut from a document once and not at each of its occurrences. A
  * direct-mapped table: names that fall into one slot push each other out and cost what a new name costs,
@@ -37,14 +36,32 @@ export const NO_NAME: Name = newName(Buffer.alloc(0), '', 0);
  */
 export class XmlNames {
   private readonly slots: (Name | undefined)[] = new Array<Name | undefined>(SLOTS).fill(undefined);
+  /** Stands before the first name of a document. */
+  readonly none: Name = newName(Buffer.alloc(0), '', 0);
 
-  /** The name at `codes[from..to)`, which is `text` there; `hash` is that of its codes. */
-  take(codes: Uint8Array, text: string, from: number, to: number, hash: number): Name {
+  /** The name that is guessed to come after `before`, if it is what stands at `codes[from]`. */
+  guess(before: Name, codes: Uint8Array, from: number): Name | undefined {
+    const name = before.next;
+    if (name === undefined) return undefined;
+    const due = name.codes;
+    const length = due.length;
+    let index = 0;
+    while (index < length && codes[from + index] === due[index]) index++;
+    return index === length ? name : undefined;
+  }
+
+  /** The name at `codes[from..to)`, which is `text` there, and comes after `before`; `hash` is that of its codes. */
+  take(before: Name, codes: Uint8Array, text: string, from: number, to: number, hash: number): Name {
     const slot = (hash ^ (hash >>> 8) ^ (hash >>> 16)) & (SLOTS - 1);
     const known = this.slots[slot];
-    if (known !== undefined && known.hash === hash && isAt(codes, from, to, known.codes)) return known;
-    const name = newName(codes.slice(from, to), owned(text, from, to), hash);
-    if (name.exact && to - from <= LONGEST) this.slots[slot] = name;
+    if (known !== undefined && known.hash === hash && isAt(codes, from, to, known.codes)) {
+      before.next = known;
+      return known;
+    }
+    const name = newName(new Uint8Array(codes.subarray(from, to)), owned(text, from, to), hash);
+    if (!name.exact || to - from > LONGEST) return name;
+    this.slots[slot] = name;
+    before.next = name;
     return name;
   }
 }
@@ -66,5 +83,13 @@ function owned(text: string, from: number, to: number): string {
 
 function newName(codes: Uint8Array, text: string, hash: number): Name {
   const exact = codes.every((code) => code < WIDE_NAME_START);
-  return { text, codes, exact, hash, namespaced: isNamespaced(text), meaning: ENTITIES.get(text) };
+  return {
+    text,
+    codes,
+    exact,
+    hash,
+    namespaced: isNamespaced(text),
+    meaning: ENTITIES.get(text),
+    next: undefined,
+  };
 }

@@ -1,7 +1,7 @@
 import * as characters from './characters.ts';
 import { characterAt, clipped, elementPath, XmlError, type XmlErrorCode } from './error.ts';
 import type { Limits, XmlHandler } from './handler.ts';
-import { type Name, NO_NAME, type XmlNames } from './name.ts';
+import type { Name, XmlNames } from './name.ts';
 import type { NamespaceScope } from './namespace.ts';
 import { advance, type Place, START } from './place.ts';
 
@@ -73,7 +73,7 @@ export class Reader {
   /** The prefixes in scope, once a name has one. */
   protected scope: NamespaceScope | undefined = undefined;
   /** The name that was read last, and the value, or what the reference stands for. */
-  protected taken: Name = NO_NAME;
+  protected taken: Name;
   protected string = '';
   protected readonly handler: XmlHandler;
   protected readonly limits: Limits;
@@ -83,6 +83,7 @@ export class Reader {
     this.handler = handler;
     this.limits = limits;
     this.names = limits.names;
+    this.taken = limits.names.none;
   }
 
   // What reads a part of a token takes the index where the part begins and gives the one behind it, or −1
@@ -91,6 +92,9 @@ export class Reader {
   /** A name (§2.3 [5]), which is then `taken`; what is none is the fault `code`. */
   protected name(from: number, code: XmlErrorCode, expected: string): number {
     const codes = this.codes;
+    const guess = this.names.guess(this.taken, codes, from);
+    if (guess !== undefined && NAME[codes[from + guess.codes.length] ?? 0] === 0)
+      return this.guessed(guess, from);
     let at = from;
     let next = codes[at] ?? 0;
     if (NAME[next] !== 3) return this.unlessEnd(at, code, expected);
@@ -101,7 +105,15 @@ export class Reader {
     }
     if (at - from > this.limits.maxName) throw this.longName(from);
     if (at >= this.length) return this.unfinished();
-    this.taken = this.names.take(codes, this.text, from, at, hash);
+    this.taken = this.names.take(this.taken, codes, this.text, from, at, hash);
+    return at;
+  }
+
+  private guessed(name: Name, from: number): number {
+    const at = from + name.codes.length;
+    if (at - from > this.limits.maxName) throw this.longName(from);
+    if (at >= this.length) return this.unfinished();
+    this.taken = name;
     return at;
   }
 

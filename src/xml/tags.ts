@@ -55,6 +55,8 @@ export class ElementReader extends MarkupReader {
     const codes = this.codes;
     let attributes: Attributes | undefined;
     let namespaced = element.namespaced;
+    let marks = 0;
+    let repeated = false;
     let at = from;
     for (;;) {
       const before = at;
@@ -69,11 +71,16 @@ export class ElementReader extends MarkupReader {
       at = this.value(at);
       if (at < 0) return at;
       namespaced ||= name.namespaced;
+      // a bit for each name: only names that share theirs can be the same
+      const mark = 1 << name.hash;
+      repeated ||= (marks & mark) !== 0;
+      marks |= mark;
       // a list made with its first item has room for one; one that grows by its first takes room for seventeen
       if (attributes === undefined) attributes = [[name.text, this.string]];
       else attributes.push([name.text, this.string]);
       if (attributes.length > this.limits.maxAttributes) throw this.tooMany(begin);
     }
+    if (repeated && attributes !== undefined) this.refuseDuplicates(attributes);
     return this.tagEnd(at, element, attributes ?? [], namespaced);
   }
 
@@ -94,7 +101,6 @@ export class ElementReader extends MarkupReader {
     const { limits, depth } = this;
     if (end - this.begin > limits.maxToken) throw this.tooLong();
     if (depth >= limits.maxDepth) throw this.tooDeep();
-    if (attributes.length > 1) this.refuseDuplicates(attributes);
     if (namespaced && limits.namespaces) this.enterNamespaces(name, attributes);
     this.rooted = true;
     this.open[depth] = name;
