@@ -210,7 +210,7 @@ const fieldCases: [declared: unknown, message: string][] = [
   [{ a: { type: 'text', pattern: 1 } }, 'fields.a.pattern: must be text, is a number'],
   [
     { a: { type: 'text', pattern: '.{500}' } },
-    'fields.a.pattern: has 501 states, which is many for so long a text; set maxLength to at most 199600',
+    'fields.a.pattern: has 501 states, which is many for so long a text; set maxLength to at most 99800',
   ],
   [{ a: { type: 'text', enum: [] } }, 'fields.a.enum: must be a list of one value or more, is an array'],
   [{ a: { type: 'text', enum: ['x', 'x'] } }, 'fields.a.enum[1]: x stands twice'],

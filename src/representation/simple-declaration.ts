@@ -20,7 +20,7 @@ const mostFractionDigits = 100;
 /** What is taken for the length of a text without `maxLength`: the content of a request, 1 MiB unless set otherwise. */
 const longestText = 1_048_576;
 /** How many states a text may pass through while it is matched: about half a second. */
-const mostSteps = 100_000_000;
+const mostSteps = 50_000_000;
 
 /**
  * Compiles the declaration of a simple field or attribute.

@@ -34,6 +34,6 @@ for (const [name, decode] of [
     for (let count = 0; count < 100; count++) kept.push(decode());
     const grown = heapAfterCollection() - before;
     assert.deepEqual(kept.at(-1), value);
-    assert.ok(grown < 3_000_000, `100 items of 60 characters keep ${grown} bytes alive`);
+    assert.ok(grown < 1_000_000, `100 items of 60 characters keep ${grown} bytes alive`);
   });
 }
