@@ -13,7 +13,7 @@ import { preferred } from './http/accept.ts';
 import { isValidHost } from './http/host.ts';
 import type { Fields, Reply, Request } from './http/message.ts';
 import { isMethod, type Method } from './http/method.ts';
-import { evaluatePreconditions } from './http/precondition.ts';
+import { evaluatePreconditions, isConditional } from './http/precondition.ts';
 import { Problem } from './http/problem.ts';
 import { parseTarget, type Target } from './http/target.ts';
 import { judgeExpectation, judgeFraming } from './http/transfer.ts';
@@ -37,6 +37,8 @@ export interface House {
   readonly router: Router;
   readonly authenticator: Authenticator;
   readonly clock: Clock;
+  /** Writes a time (ms) as the value of a date field. */
+  httpDate(ms: number): string;
   /** Bytes of target and of content. */
   readonly limits: { readonly target: number; readonly body: number };
   /** Whether the service takes nothing new any more. */
@@ -68,7 +70,16 @@ export async function decide(request: Request, house: House, known: Known): Prom
   // 7: are the credentials good?
   known.principal = await house.authenticator.authenticate(request);
   const { resource, parameters } = place;
-  const call = new JudgedCall(request, method, target, parameters, known.principal, house.clock.now());
+  const now = house.clock.now();
+  const call = new JudgedCall({
+    request,
+    method,
+    target,
+    parameters,
+    principal: known.principal,
+    now,
+    date: house.httpDate(now),
+  });
   // 8: OPTIONS?
   if (method === 'OPTIONS')
     return describe(call, target.asterisk ? house.router.routes : place, house.describe);
@@ -223,6 +234,7 @@ function judgePreconditions(call: JudgedCall, resource: Resource): string | unde
   const { request, method, found, now } = call;
   // What can only tell after it was read is asked then.
   if (resource.find === undefined && (method === 'GET' || method === 'HEAD')) return undefined;
+  if (!isConditional(request.fields)) return undefined;
   const verdict = evaluatePreconditions(request.fields, method, stateOf(call, resource, found), now);
   return verdict === 'proceed' ? undefined : verdict.notModified;
 }

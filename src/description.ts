@@ -25,7 +25,7 @@ export function describe(call: JudgedCall, subject: Place | readonly Route[], wr
   const description = 'resource' in subject ? ofResource(call, subject) : ofServer(call, subject);
   const representation = write(description, call.request.fields.get('accept'));
   const fields: FieldLine[] = [
-    ...leadingFields(call.now, call.principal),
+    ...leadingFields(call.date, call.principal),
     ['Content-Type', representation.type],
     ['Allow', description.methods.join(', ')],
   ];

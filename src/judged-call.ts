@@ -9,6 +9,18 @@ export interface Known {
   principal: Principal | undefined;
 }
 
+/** What is known of a call when steps 1 to 7 are through. */
+export interface CallParts {
+  readonly request: Request;
+  readonly method: Method;
+  readonly target: Target;
+  readonly parameters: Parameters;
+  readonly principal: Principal | undefined;
+  /** When the call is judged (ms), and the same as the value of Date. */
+  readonly now: number;
+  readonly date: string;
+}
+
 /** A call while it is being judged: each step fills in what it found out. */
 export class JudgedCall implements Call {
   readonly request: Request;
@@ -16,26 +28,22 @@ export class JudgedCall implements Call {
   readonly parameters: Parameters;
   readonly principal: Principal | undefined;
   readonly now: number;
+  /** The value of the reply's Date. */
+  readonly date: string;
   variant: Variant | undefined;
   found: Found | undefined;
   content: unknown;
   readonly #target: Target;
   #query: URLSearchParams | undefined;
 
-  constructor(
-    request: Request,
-    method: Method,
-    target: Target,
-    parameters: Parameters,
-    principal: Principal | undefined,
-    now: number,
-  ) {
-    this.request = request;
-    this.method = method;
-    this.#target = target;
-    this.parameters = parameters;
-    this.principal = principal;
-    this.now = now;
+  constructor(parts: CallParts) {
+    this.request = parts.request;
+    this.method = parts.method;
+    this.#target = parts.target;
+    this.parameters = parts.parameters;
+    this.principal = parts.principal;
+    this.now = parts.now;
+    this.date = parts.date;
     this.variant = undefined;
     this.found = undefined;
     this.content = undefined;

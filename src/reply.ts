@@ -22,10 +22,10 @@ const worthPacking = 1024;
 
 const packedSuffix = '-gzip';
 
-/** The lines that every reply begins with: when, and who may keep it. `never` is for refusals of a principal. */
-export function leadingFields(now: number, principal: Principal | undefined, never = false): FieldLine[] {
+/** The lines that every reply begins with: its Date, and who may keep it. `never` is for refusals of a principal. */
+export function leadingFields(date: string, principal: Principal | undefined, never = false): FieldLine[] {
   const cache = principal === undefined ? cacheForNobody : cacheForSomebody;
-  return [['Date', formatDate(now)], vary, never ? cacheNever : cache];
+  return [['Date', date], vary, never ? cacheNever : cache];
 }
 
 /** An action's result in full. */
@@ -58,7 +58,7 @@ export function withContentTag(
 
 /** 304 with the lines that a 200 would have had (RFC 9110 §15.4.5). `tag` is the one that matched, '' is none. */
 export function notModified(call: JudgedCall, tag: string): Reply {
-  const fields = leadingFields(call.now, call.principal);
+  const fields = leadingFields(call.date, call.principal);
   const { found, variant } = call;
   const current = tag === '' && found !== undefined ? tagOf(found, variant) : tag;
   if (current !== '') fields.push(['ETag', formatEntityTag(current)]);
@@ -94,7 +94,7 @@ async function packed(call: JudgedCall, outcome: Outcome, { content }: Represent
 
 function assemble(call: JudgedCall, outcome: Outcome, content: Reply['content'], suffix: string): Reply {
   const { status, representation, shows } = outcome;
-  const fields = leadingFields(call.now, call.principal);
+  const fields = leadingFields(call.date, call.principal);
   if (representation !== undefined) fields.push(['Content-Type', representation.type]);
   if (shows !== undefined) {
     fields.push(['ETag', formatEntityTag(tagOf(shows, call.variant) + suffix)]);

@@ -6,6 +6,7 @@ import { createThrottle } from './auth/throttle.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { decide, type House } from './decide.ts';
 import { type Collection, defaultCollections, defineCollection } from './declaration.ts';
+import { createDateCache } from './http/date.ts';
 import type { Reply, Request } from './http/message.ts';
 import { Problem } from './http/problem.ts';
 import type { Known } from './judged-call.ts';
@@ -53,10 +54,12 @@ export function createService(options: ServiceOptions = {}): Service {
   const listeners: Listener[] = [];
   let closing = false;
 
+  const httpDate = createDateCache();
   const house: House = {
     router: createRouter(routesOf(collections, store, limits, options.resources ?? {})),
     authenticator: authenticatorOf(options, clock),
     clock,
+    httpDate,
     limits,
     stopping: () => closing,
     describe: writeDescription,
@@ -84,13 +87,19 @@ export function createService(options: ServiceOptions = {}): Service {
       return conclude(request, await decide(request, house, known), known, begun);
     } catch (error) {
       const problem = problemOf(error, fault);
-      return conclude(request, toProblemReply(problem, request, known, clock.now()), known, begun, problem);
+      return conclude(
+        request,
+        toProblemReply(problem, request, known, httpDate(clock.now())),
+        known,
+        begun,
+        problem,
+      );
     }
   };
 
   const refuse = (problem: Problem, request: Request | undefined): Reply => {
     const known: Known = { principal: undefined };
-    const reply = toProblemReply(problem, request, known, clock.now());
+    const reply = toProblemReply(problem, request, known, httpDate(clock.now()));
     return conclude(request, reply, known, performance.now(), problem);
   };
 
@@ -127,10 +136,10 @@ function problemOf(error: unknown, fault: (error: unknown) => void): Problem {
 const refusesPrincipal: ReadonlySet<number> = new Set([401, 403, 405]);
 
 /** The one place where a Problem becomes a reply (RFC 9457). */
-function toProblemReply(problem: Problem, request: Request | undefined, known: Known, now: number): Reply {
+function toProblemReply(problem: Problem, request: Request | undefined, known: Known, date: string): Reply {
   const instance = request?.target.replace(/\?.*$/s, '') ?? '';
   const { type, content } = writeProblem(problem, instance, request?.fields.get('accept'));
-  const fields = leadingFields(now, known.principal, refusesPrincipal.has(problem.status));
+  const fields = leadingFields(date, known.principal, refusesPrincipal.has(problem.status));
   fields.push(['Content-Type', type], ...problem.fields);
   return {
     status: problem.status,

@@ -15,6 +15,13 @@ export interface Current {
 /** Go on, or answer 304 with the tag that matched: '' when it was the date. */
 export type Verdict = 'proceed' | { readonly notModified: string };
 
+/** Whether there is any precondition to be evaluated, which most requests do not have. */
+export function isConditional(fields: Fields): boolean {
+  return conditions.some((name) => fields.has(name));
+}
+
+const conditions = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'] as const;
+
 /**
  * Evaluates the preconditions of a request in the order of RFC 9110 §13.2.2. `current` is undefined when nothing
  * is there; `now` is in ms. Throws a Problem: `precondition-failed` (412) when one does not hold,
