@@ -180,6 +180,16 @@ test('a chunked body is cut off at the limit, without its rest being read', asyn
   await wire.close();
 });
 
+test('content is parsed while it arrives: what is wrong at its beginning is refused before its end is sent', async () => {
+  const wire = await open(port);
+  const bytes = signed('PUT', '/articles/early', '<article></wrong>'.padEnd(1_000_000, ' '));
+  await wire.send(bytes.slice(0, bytes.indexOf('</wrong>') + 20));
+  const reply = await wire.reply();
+  assert.equal(`${reply.status} ${reply.field('Connection')}`, '400 close');
+  assert.match(reply.text, /xml-malformed/);
+  await wire.close();
+});
+
 test('a body that stops half way creates nothing', async () => {
   for (const ending of ['finish', 'reset'] as const) {
     const wire = await open(port);
