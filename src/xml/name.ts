@@ -9,6 +9,8 @@ export interface Name {
   /** True if the codes alone tell it from any other name: it is ASCII. */
   readonly exact: boolean;
   readonly hash: number;
+  /** Two bits chosen by the hash: names whose bits differ are not the same. */
+  readonly mark: number;
   /** True if namespaces have to do with it. */
   readonly namespaced: boolean;
   /** What `&name;` stands for, if it is one of the five. */
@@ -82,12 +84,12 @@ function owned(text: string, from: number, to: number): string {
 }
 
 function newName(codes: Uint8Array, text: string, hash: number): Name {
-  const exact = codes.every((code) => code < WIDE_NAME_START);
   return {
     text,
     codes,
-    exact,
+    exact: codes.every((code) => code < WIDE_NAME_START),
     hash,
+    mark: (1 << hash) | (1 << (hash >>> 5)),
     namespaced: isNamespaced(text),
     meaning: ENTITIES.get(text),
     next: undefined,

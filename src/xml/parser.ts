@@ -66,6 +66,7 @@ class Parser extends ElementReader implements XmlParser {
   private recognised = false;
   private carry: Carry | undefined = undefined;
   private decoder: Utf8Decoder | undefined = undefined;
+  private copy = NO_BYTES;
 
   write(bytes: Uint8Array): void {
     if (this.state !== READY) throw this.refusal();
@@ -153,7 +154,9 @@ class Parser extends ElementReader implements XmlParser {
   private read(bytes: Buffer, ending: Ending | undefined): number {
     if (this.cursor > 0) this.leaveStretch();
     if (!isAscii(bytes)) return this.readWide(bytes, ending);
-    this.enter(bytes, bytes.latin1Slice(0, bytes.length), bytes.length >= LARGE && isPlain(bytes));
+    const text = bytes.latin1Slice(0, bytes.length);
+    if (bytes.length < LARGE) this.enter(bytes, text, false);
+    else this.enter(this.ended(bytes), text, isPlain(bytes));
     this.ending = ending;
     this.scan();
     return this.length - this.cursor;
@@ -169,6 +172,17 @@ class Parser extends ElementReader implements XmlParser {
     this.scan();
     if (invalid) throw this.invalidUtf8();
     return bytes.length - length + Buffer.byteLength(this.text.substring(this.cursor));
+  }
+
+  /**
+   * A copy with a 0 behind it. Where scans stop at that, none reads past the end of a Buffer, and the compiler
+   * leaves out what it would take to give `undefined` there: a seventh of the time, for a copy that costs little.
+   */
+  private ended(bytes: Buffer): Buffer {
+    if (this.copy.length <= bytes.length) this.copy = Buffer.allocUnsafeSlow(bytes.length + 1);
+    bytes.copy(this.copy);
+    this.copy[bytes.length] = 0;
+    return this.copy;
   }
 
   private enter(codes: Buffer, text: string, plain: boolean): void {

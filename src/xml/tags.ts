@@ -71,10 +71,8 @@ export class ElementReader extends MarkupReader {
       at = this.value(at);
       if (at < 0) return at;
       namespaced ||= name.namespaced;
-      // a bit for each name: only names that share theirs can be the same
-      const mark = 1 << name.hash;
-      repeated ||= (marks & mark) !== 0;
-      marks |= mark;
+      repeated ||= (marks & name.mark) === name.mark;
+      marks |= name.mark;
       // a list made with its first item has room for one; one that grows by its first takes room for seventeen
       if (attributes === undefined) attributes = [[name.text, this.string]];
       else attributes.push([name.text, this.string]);
