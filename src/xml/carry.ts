@@ -10,14 +10,17 @@ import {
   QUESTION,
   SINGLE_QUOTE,
 } from './characters.ts';
+import { sequenceLength } from './utf8.ts';
 
 // What the bytes that wait begin, which says where they may end.
-const UNKNOWN = 0; //     <  <!  <!-  <![CD  ]  ]]  CR  half a character
+const UNKNOWN = 0; //     <  <!  <!-  <![CD  ]  ]]  CR
 const TAG = 1; //         <name …  </name …
 const COMMENT = 2; //     <!-- …
 const INSTRUCTION = 3; // <? …
 const REFERENCE = 4; //   &name
+const CHARACTER = 5; //   the first bytes of a character of several
 
+const FIRST_LEAD = 0xc2;
 const FIRST_SIZE = 256;
 
 /**
@@ -62,6 +65,7 @@ export class Carry {
   mayBeWhole(): boolean {
     if (this.kind === UNKNOWN) this.kind = this.kindOf();
     if (this.kind === UNKNOWN) return true;
+    if (this.kind === CHARACTER) return this.length >= sequenceLength(this.bytes[0] ?? 0);
     const { bytes, length } = this;
     while (this.searched < length) {
       const at = this.searched++;
@@ -72,8 +76,10 @@ export class Carry {
 
   private kindOf(): number {
     const { bytes, length } = this;
-    if (bytes[0] === AMPERSAND) return REFERENCE;
-    if (bytes[0] !== LESS_THAN || length < 2) return UNKNOWN;
+    const first = bytes[0] ?? 0;
+    if (first === AMPERSAND) return REFERENCE;
+    if (first >= FIRST_LEAD) return CHARACTER;
+    if (first !== LESS_THAN || length < 2) return UNKNOWN;
     if (bytes[1] === QUESTION) return INSTRUCTION;
     if (bytes[1] !== BANG) return TAG;
     return length >= 4 && bytes[2] === HYPHEN && bytes[3] === HYPHEN ? COMMENT : UNKNOWN;

@@ -1,4 +1,5 @@
 /** The streaming XML parser and the writer. */
+export { detached } from './detached.ts';
 export { XmlError, type XmlErrorCode, type XmlErrorDetail } from './error.ts';
 export type { XmlHandler, XmlOptions } from './handler.ts';
 export { XmlNames } from './name.ts';

@@ -1,4 +1,5 @@
 import { WIDE_NAME_START } from './characters.ts';
+import { detached } from './detached.ts';
 import { isNamespaced } from './namespace.ts';
 
 /** A name as it was written, with what there is to know of it; made once for each name that is new. */
@@ -60,7 +61,7 @@ export class XmlNames {
       before.next = known;
       return known;
     }
-    const name = newName(new Uint8Array(codes.subarray(from, to)), owned(text, from, to), hash);
+    const name = newName(new Uint8Array(codes.subarray(from, to)), detached(text.substring(from, to)), hash);
     if (!name.exact || to - from > LONGEST) return name;
     this.slots[slot] = name;
     before.next = name;
@@ -76,11 +77,6 @@ function isAt(codes: Uint8Array, from: number, to: number, name: Uint8Array): bo
     if (codes[from + index] !== name[index]) return false;
   }
   return true;
-}
-
-/** A copy: a string of 13 characters or more that is cut from a larger one would keep all of it. */
-function owned(text: string, from: number, to: number): string {
-  return Buffer.from(text.substring(from, to)).toString();
 }
 
 function newName(codes: Uint8Array, text: string, hash: number): Name {

@@ -53,6 +53,12 @@ const LARGE = 1024;
 /** A UTF-16 unit takes at most three bytes of UTF-8. */
 const BYTES_PER_UNIT = 3;
 
+/** Lead bytes of UTF-8 that more must follow. */
+const FIRST_LEAD = 0xc2;
+
+/** The characters of ASCII, as strings. */
+const ASCII: readonly string[] = Array.from({ length: 0x80 }, (_, code) => String.fromCharCode(code));
+
 // What a parser can be asked for.
 const READY = 0;
 const BUSY = 1; //   inside write or end: a handler must not call them
@@ -111,6 +117,7 @@ class Parser extends ElementReader implements XmlParser {
   private take(bytes: Uint8Array): void {
     const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     if (this.carry !== undefined && this.carry.length > 0) this.takeAfter(buffer, this.carry);
+    else if (this.recognised && isLead(buffer)) this.keep(buffer);
     else this.takeFirst(buffer);
   }
 
@@ -153,13 +160,27 @@ class Parser extends ElementReader implements XmlParser {
   /** Reads bytes as far as they are whole tokens; returns how many are left over. */
   private read(bytes: Buffer, ending: Ending | undefined): number {
     if (this.cursor > 0) this.leaveStretch();
-    if (!isAscii(bytes)) return this.readWide(bytes, ending);
-    const text = bytes.latin1Slice(0, bytes.length);
-    if (bytes.length < LARGE) this.enter(bytes, text, false);
-    else this.enter(this.ended(bytes), text, isPlain(bytes));
+    const first = bytes[0] ?? 0;
+    if (bytes.length === 1 && first < ASCII.length) this.enterSingle(first);
+    else if (isAscii(bytes)) this.enterAscii(bytes);
+    else return this.readWide(bytes, ending);
     this.ending = ending;
     this.scan();
     return this.length - this.cursor;
+  }
+
+  private enterAscii(bytes: Buffer): void {
+    const text = bytes.latin1Slice(0, bytes.length);
+    if (bytes.length < LARGE) this.enter(bytes, text, false);
+    else this.enter(this.ended(bytes), text, isPlain(bytes));
+  }
+
+  /** One byte of ASCII, without the three calls into Node that would cost more than all the rest. */
+  private enterSingle(byte: number): void {
+    if (this.copy.length < 2) this.copy = Buffer.alloc(2);
+    this.copy[0] = byte;
+    this.copy[1] = 0;
+    this.enter(this.copy, ASCII[byte] ?? '', false);
   }
 
   private readWide(bytes: Buffer, ending: Ending | undefined): number {
@@ -217,6 +238,11 @@ class Parser extends ElementReader implements XmlParser {
     if (this.rooted) return;
     throw this.fault(this.fresh && this.length === 0 ? 'empty' : 'missing-root', this.length, 'an element');
   }
+}
+
+/** True for a single byte that begins a character of several. */
+function isLead(bytes: Buffer): boolean {
+  return bytes.length === 1 && (bytes[0] ?? 0) >= FIRST_LEAD;
 }
 
 function byteName(byte: number | undefined): string {

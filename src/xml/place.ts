@@ -11,6 +11,7 @@ export const START: Place = { line: 1, column: 1 };
  * `afterReturn`: the text before ended in a CR, so that an LF at the beginning ends no line of its own.
  */
 export function advance(from: Place, text: string, to: number, afterReturn: boolean): Place {
+  if (to === 1 && text.charCodeAt(0) >= 0x20) return { line: from.line, column: from.column + 1 };
   let line = from.line;
   let begin = -1;
   const first = afterReturn && text.charCodeAt(0) === 0x0a ? 1 : 0;

@@ -105,7 +105,8 @@ function unfinished(bytes: Uint8Array): number {
   return 0;
 }
 
-function sequenceLength(lead: number): number {
+/** How many bytes the character has that a lead byte begins. */
+export function sequenceLength(lead: number): number {
   if (lead < 0xe0) return 2;
   return lead < 0xf0 ? 3 : lead < 0xf8 ? 4 : 1;
 }
