@@ -13,7 +13,7 @@ else await measure(given.peer);
 async function measure(name: string): Promise<void> {
   const read = (await peerOf(name))?.article;
   if (read === undefined) return;
-  const bytes = name === 'JSON.parse' ? ARTICLE_JSON : ARTICLE;
+  const bytes = name.startsWith('JSON.parse') ? ARTICLE_JSON : ARTICLE;
   const { title, price, currency } = read(bytes);
   if (JSON.stringify({ title, price, currency }) !== EXPECTED)
     throw new Error(`${name} reads something else`);

@@ -32,11 +32,14 @@ const PEERS = new Map<string, () => Peer | Promise<Peer>>([
   ['libxml2-wasm', libxml2],
   ['fast-xml-parser', fastXmlParser],
   ['txml', txml],
-  ['JSON.parse', json],
+  ['JSON.parse', () => json((bytes) => JSON.parse(String(bytes)))],
+  ['JSON.parse of text', () => json((bytes) => JSON.parse(bytes.latin1Slice(0, bytes.length)))],
 ]);
 
+/** The names of the peers: all, or those that the variable PEERS lists between commas. */
 export function peerNames(): string[] {
-  return [...PEERS.keys()];
+  const chosen = process.env['PEERS']?.split(',');
+  return [...PEERS.keys()].filter((name) => chosen?.includes(name) ?? true);
 }
 
 /** The peer of a name; undefined if its package is not installed. */
@@ -279,6 +282,6 @@ async function txml(): Promise<Peer> {
   };
 }
 
-function json(): Peer {
-  return { article: (bytes) => JSON.parse(bytes.toString()) };
+function json(article: (bytes: Buffer) => Article): Peer {
+  return { article };
 }

@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer';
 import { Carry } from './carry.ts';
 import { CARRIAGE_RETURN, LESS_THAN } from './characters.ts';
 import { foreignEncoding, hasByteOrderMark, MARK_BYTES, SIGNATURE_BYTES } from './encoding.ts';
@@ -8,7 +7,7 @@ import type { Place } from './place.ts';
 import { isPlain } from './plain.ts';
 import { type Ending, NO_BYTES } from './reader.ts';
 import { ElementReader } from './tags.ts';
-import { Utf8Decoder, validityOf } from './utf8.ts';
+import { areAscii, Utf8Decoder, validityOf } from './utf8.ts';
 
 /** A parser for one document: bytes in, as they come; events out. */
 export interface XmlParser {
@@ -162,7 +161,7 @@ class Parser extends ElementReader implements XmlParser {
     if (this.cursor > 0) this.leaveStretch();
     const first = bytes[0] ?? 0;
     if (bytes.length === 1 && first < ASCII.length) this.enterSingle(first);
-    else if (isAscii(bytes)) this.enterAscii(bytes);
+    else if (areAscii(bytes)) this.enterAscii(bytes);
     else return this.readWide(bytes, ending);
     this.ending = ending;
     this.scan();
