@@ -16,8 +16,11 @@ export interface Name {
   readonly namespaced: boolean;
   /** What `&name;` stands for, if it is one of the five. */
   readonly meaning: string | undefined;
-  /** The name that came after it last time: documents repeat themselves, so it is worth a guess. */
-  next: Name | undefined;
+  /**
+   * The slot of the name that came after it last time: documents repeat themselves, so it is worth a guess. A slot
+   * and not the name, which would keep that, and through it all names that ever came after.
+   */
+  next: number;
 }
 
 const SLOTS = 256;
@@ -44,7 +47,7 @@ export class XmlNames {
 
   /** The name that is guessed to come after `before`, if it is what stands at `codes[from]`. */
   guess(before: Name, codes: Uint8Array, from: number): Name | undefined {
-    const name = before.next;
+    const name = this.slots[before.next];
     if (name === undefined) return undefined;
     const due = name.codes;
     const length = due.length;
@@ -58,13 +61,13 @@ export class XmlNames {
     const slot = (hash ^ (hash >>> 8) ^ (hash >>> 16)) & (SLOTS - 1);
     const known = this.slots[slot];
     if (known !== undefined && known.hash === hash && isAt(codes, from, to, known.codes)) {
-      before.next = known;
+      before.next = slot;
       return known;
     }
     const name = newName(new Uint8Array(codes.subarray(from, to)), detached(text.substring(from, to)), hash);
     if (!name.exact || to - from > LONGEST) return name;
     this.slots[slot] = name;
-    before.next = name;
+    before.next = slot;
     return name;
   }
 }
@@ -88,6 +91,6 @@ function newName(codes: Uint8Array, text: string, hash: number): Name {
     mark: (1 << hash) | (1 << (hash >>> 5)),
     namespaced: isNamespaced(text),
     meaning: ENTITIES.get(text),
-    next: undefined,
+    next: 0,
   };
 }
