@@ -1,10 +1,12 @@
-import type { XmlErrorCode } from './error.ts';
+import { clipped, type XmlErrorCode } from './error.ts';
 
 /** What is wrong with an XML declaration: at which index of the text, and what should be there. */
 export interface DeclarationFault {
   readonly code: XmlErrorCode;
   readonly at: number;
   readonly expected: string;
+  /** What is there, if it is more than the character at `at`. */
+  readonly found?: string;
   readonly encoding?: string;
 }
 
@@ -16,14 +18,22 @@ export function declarationFault(text: string, from: number): DeclarationFault |
   const version = pseudoAttribute(text, 0, 'version');
   if (version === undefined) return fault(from + blanks(text, 0), 'version="1.0"');
   if (!/^1\.[0-9]+$/.test(version.value)) {
-    return { code: 'version', at: from + version.at, expected: 'version 1.0' };
+    const found = `version ${JSON.stringify(clipped(version.value))}`;
+    return { code: 'version', at: from + version.at, expected: 'version 1.0', found };
   }
   const encoding = pseudoAttribute(text, version.end, 'encoding');
   if (encoding !== undefined) {
     if (!/^[A-Za-z][A-Za-z0-9._-]*$/.test(encoding.value))
       return fault(from + encoding.at, 'the name of an encoding');
     if (encoding.value.toLowerCase() !== 'utf-8') {
-      return { code: 'encoding', at: from + encoding.at, expected: 'UTF-8', encoding: encoding.value };
+      const { at, value } = encoding;
+      return {
+        code: 'encoding',
+        at: from + at,
+        expected: 'UTF-8',
+        found: `"${clipped(value)}"`,
+        encoding: clipped(value),
+      };
     }
   }
   const standalone = pseudoAttribute(text, (encoding ?? version).end, 'standalone');

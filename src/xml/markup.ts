@@ -77,7 +77,7 @@ export class MarkupReader extends TextReader {
     }
     const wrong = declarationFault(this.text.substring(from, end), from);
     if (wrong !== undefined)
-      throw this.fault(wrong.code, wrong.at, wrong.expected, undefined, wrong.encoding);
+      throw this.fault(wrong.code, wrong.at, wrong.expected, wrong.found, wrong.encoding);
   }
 
   /** Refuses the first character in `codes[from..to)` that no document may hold; `to` < 0: up to the end. */

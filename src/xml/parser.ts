@@ -191,7 +191,8 @@ class Parser extends ElementReader implements XmlParser {
     this.ending = invalid ? { code: 'invalid-utf8', found: byteName(bytes[length]) } : ending;
     this.scan();
     if (invalid) throw this.invalidUtf8();
-    return bytes.length - length + Buffer.byteLength(this.text.substring(this.cursor));
+    const cut = bytes.length - length;
+    return this.cursor === this.length ? cut : cut + Buffer.byteLength(this.text.substring(this.cursor));
   }
 
   /**

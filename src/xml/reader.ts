@@ -226,7 +226,13 @@ export class Reader {
   protected unfinished(): number {
     if (this.length - this.begin > this.limits.maxToken) throw this.tooLong();
     if (this.ending !== undefined) {
-      throw this.fault(this.ending.code, this.length, 'the rest of what began', this.ending.found);
+      const begun = clipped(this.text.substring(this.begin, this.begin + 24));
+      throw this.fault(
+        this.ending.code,
+        this.length,
+        `the rest of ${JSON.stringify(begun)}`,
+        this.ending.found,
+      );
     }
     this.cursor = this.begin;
     return -1;

@@ -27,6 +27,7 @@ export function areAscii(bytes: Buffer): boolean {
 /** Finds how far bytes are UTF-8. */
 export function validityOf(bytes: Buffer): Validity {
   const whole = bytes.length - unfinished(bytes);
+  if (whole === sequenceAt(bytes, 0, whole)) return { length: whole, broken: false }; // one character, come byte by byte
   if (isUtf8(whole === bytes.length ? bytes : bytes.subarray(0, whole)))
     return { length: whole, broken: false };
   return { length: firstInvalid(bytes, whole), broken: true };

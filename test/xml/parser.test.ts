@@ -138,6 +138,44 @@ describe('what the parser refuses', () => {
   }
 });
 
+describe('an error says what was found, what was expected, where, and inside which elements', () => {
+  const told: readonly (readonly [document: string, message: string])[] = [
+    [
+      '<articles>\n  <article>\n    <price currency=EUR/>',
+      'Line 3, column 21, in /articles/article: found "E", expected a value in quotes',
+    ],
+    [
+      '<a>\n日本&nbsp;',
+      'Line 2, column 3, in /a: found &nbsp;, expected one of &lt; &gt; &amp; &apos; &quot; or the number of a character',
+    ],
+    ['<a><b></c>', 'Line 1, column 7, in /a/b: found </c, expected </b>'],
+    ['<a>\n\u0007', 'Line 2, column 1, in /a: found U+0007, expected a character of XML'],
+    ['<a', 'Line 1, column 3: found the end of the document, expected the rest of "<a"'],
+    ['<a b="1\n', 'Line 2, column 1: found the end of the document, expected the rest of "<a b=\\"1\\n"'],
+    ['<a><b>', 'Line 1, column 7, in /a/b: found the end of the document, expected </b>'],
+    [
+      '<!DOCTYPE a>',
+      'Line 1, column 1: found <!DOCTYPE, expected a document without a document type declaration',
+    ],
+    ['<a é="1" é="2"/>', 'Line 1, column 10: found "é" again, expected each attribute once'],
+    [
+      '<a/>\n<b/>',
+      'Line 2, column 1: found "<", expected nothing but comments and instructions after the root element',
+    ],
+    ['<p:a/>', 'Line 1, column 2: found "p:a", expected a declaration of the prefix, as xmlns:p="…"'],
+    ['<?xml version="1.0" encoding="latin1"?>', 'Line 1, column 31: found "latin1", expected UTF-8'],
+  ];
+  for (const [document, message] of told) {
+    it(message, () => assert.equal(parseWhole(document).error?.message, message));
+  }
+
+  it('and cuts short what is long', () => {
+    const long = 'n'.repeat(900);
+    const message = parseWhole(`<${long}><${long}><${long}></b>`).error?.message ?? '';
+    assert.ok(message.length < 700, message);
+  });
+});
+
 describe('encodings', () => {
   const encoded: readonly (readonly [encoding: string, bytes: Buffer])[] = [
     ['UTF-16LE', Buffer.from('\ufeff<a/>', 'utf16le')],
