@@ -30,20 +30,33 @@ export function decodeSeeds(
   collections: readonly Collection[],
   seed: Seed,
 ): [path: string, values: RecordValue[]][] {
-  const router = createRouter(collections.map(({ path }) => ({ template: path, resource: {} })));
+  const collectionAt = collectionFinder(collections);
   return Object.entries(seed).map(([path, items]) => {
-    const template = router.find(segmentsOf(path))?.template;
-    const collection = collections.find((each) => each.path === template);
-    if (collection === undefined)
+    const collection = collectionAt(path);
+    if (collection === undefined) {
       throw new DeclarationError('seed', `seed.${path}`, 'is the path of no collection');
+    }
     return [path, items.map((item, at) => decodeSeed(collection, item, `seed.${path}[${at}]`))];
   });
 }
 
+/** Finds the collection that a path belongs to: `/users/ann/notes` to the one with the template `/users/{name}/notes`. */
+export function collectionFinder(
+  collections: readonly Collection[],
+): (path: string) => Collection | undefined {
+  const router = createRouter(collections.map(({ path }) => ({ template: path, resource: {} })));
+  const byTemplate = new Map(collections.map((collection) => [collection.path, collection]));
+  return (path) => {
+    const template = router.find(segmentsOf(path))?.template;
+    return template === undefined ? undefined : byTemplate.get(template);
+  };
+}
+
+/** The segments, decoded; none, which no template has, where a percent sign is no escape. */
 function segmentsOf(path: string): readonly string[] {
   try {
     return path.slice(1).split('/').map(decodeURIComponent);
   } catch {
-    throw new DeclarationError('seed', `seed.${path}`, 'has a percent sign that is no escape');
+    return [];
   }
 }

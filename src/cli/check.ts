@@ -1,8 +1,9 @@
 import { access, constants, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { createJudgeOfKept } from '../misfit.ts';
 import { OptionsError } from '../options/error.ts';
 import { type Options, readOptions } from '../options/options.ts';
-import { loadSnapshot } from '../store/file.ts';
+import { judgeAll, loadSnapshot } from '../store/file.ts';
 import { isRunning } from '../store/running.ts';
 import { readUsers, type StoredUser } from '../store/users.ts';
 import { allUsers, composeService } from './compose.ts';
@@ -18,7 +19,7 @@ export async function check(
   try {
     const options = readOptions(argv, environment);
     for (const warning of options.warnings) terminal.stderr.write(`countersign: ${warning}\n`);
-    const kept = options.memory ? nothingKept : await inspect(options.data);
+    const kept = options.memory ? nothingKept : await inspect(options);
     await tryTogether(options, kept.users);
     terminal.stdout.write(`${plan(options, kept).join('\n')}\n`);
     return 0;
@@ -50,13 +51,14 @@ const nothingKept: Kept = {
 };
 
 /** Looks at a data directory. Throws Refusal with everything that would stop a start. */
-async function inspect(path: string): Promise<Kept> {
+async function inspect({ data: path, collections: declared }: Options): Promise<Kept> {
   if (!(await usable(path))) return nothingKept;
   const [snapshot, users] = await Promise.allSettled([loadSnapshot(path), readUsers(path)]);
   const failures = [snapshot, users].flatMap((each) =>
     each.status === 'rejected' ? [messageOf(each.reason)] : [],
   );
   if (snapshot.status === 'rejected' || users.status === 'rejected') throw new Refusal(failures, 1);
+  if (snapshot.value !== undefined) judgeAll(snapshot.value, createJudgeOfKept(declared));
   const collections = [...(snapshot.value?.state.collections() ?? [])];
   return {
     exists: true,

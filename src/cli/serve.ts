@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createJudgeOfKept } from '../misfit.ts';
 import { type Options, readOptions } from '../options/options.ts';
 import type { Service } from '../service.ts';
 import { prepareDirectory } from '../store/directory.ts';
@@ -104,14 +105,19 @@ function inMemory(): Keeping {
   };
 }
 
-async function inDirectory({ data, durability }: Options): Promise<Keeping> {
+async function inDirectory({ data, durability, collections }: Options): Promise<Keeping> {
   await prepareDirectory(data);
   const lock = await lockDirectory(data);
   const storePath = join(data, 'store.json');
   const fresh = !existsSync(storePath) && !existsSync(join(data, 'users.json'));
   try {
     const users = await readUsers(data);
-    const store = await openFileStore({ directory: data, lineage: newLineage, durability });
+    const store = await openFileStore({
+      directory: data,
+      lineage: newLineage,
+      durability,
+      judge: createJudgeOfKept(collections),
+    });
     return {
       store,
       users,

@@ -49,8 +49,6 @@ function seedOf(file: ConfigurationFile, path: string, faults: string[]): Seed {
 
 /** What a declaration, a path template or a path says about itself; anything else is a fault in here. */
 function faultOf(error: unknown): string {
-  const foreseen =
-    error instanceof DeclarationError || error instanceof RangeError || error instanceof URIError;
-  if (foreseen) return error.message;
+  if (error instanceof DeclarationError || error instanceof RangeError) return error.message;
   throw error;
 }

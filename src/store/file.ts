@@ -17,6 +17,8 @@ export interface FileStoreOptions {
   readonly lineage: () => string;
   /** Whether a change is kept once it is on the medium (`fsync`) or once the system has it (`os`). */
   readonly durability: 'fsync' | 'os';
+  /** Looks at each item that was kept before; what it throws ends the opening, with nothing changed. */
+  readonly judge?: (collection: string, entry: Entry) => void;
   /** The file operations; the host's own by default. */
   readonly disk?: Disk;
 }
@@ -28,6 +30,7 @@ export interface FileStoreOptions {
 export async function openFileStore(options: FileStoreOptions): Promise<Store> {
   const disk = options.disk ?? nodeDisk;
   const kept = await loadSnapshot(options.directory, disk);
+  if (kept !== undefined && options.judge !== undefined) judgeAll(kept, options.judge);
   // Whoever made them held the lock then and does not now.
   await removeLeftovers(disk, options.directory, fileName, () => true);
   const snapshot = kept ?? { lineage: options.lineage(), state: new State() };
@@ -45,6 +48,13 @@ export async function loadSnapshot(directory: string, disk: Disk = nodeDisk): Pr
   const path = join(directory, fileName);
   const bytes = await disk.read(path);
   return bytes === undefined ? undefined : readSnapshot(path, bytes);
+}
+
+/** Shows every item to `judge`, collection by collection. */
+export function judgeAll({ state }: Snapshot, judge: (collection: string, entry: Entry) => void): void {
+  for (const { path, entries } of state.collections()) {
+    for (const entry of entries) judge(path, entry);
+  }
 }
 
 /** A change that waits for its batch, and whom to tell. */
