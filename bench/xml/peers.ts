@@ -33,7 +33,7 @@ const PEERS = new Map<string, () => Peer | Promise<Peer>>([
   ['fast-xml-parser', fastXmlParser],
   ['txml', txml],
   ['JSON.parse', () => json((bytes) => JSON.parse(String(bytes)))],
-  ['JSON.parse of text', () => json((bytes) => JSON.parse(bytes.latin1Slice(0, bytes.length)))],
+  ['JSON.parse of text', () => json((bytes) => JSON.parse(bytes.toString('latin1')))],
 ]);
 
 /** The names of the peers: all, or those that the variable PEERS lists between commas. */

@@ -146,8 +146,11 @@ export class ElementReader extends MarkupReader {
   }
 
   private refuseDuplicates(attributes: Attributes): void {
-    if (attributes.length > FEW) this.refuseDuplicatesOfMany(attributes);
-    for (let index = 1; index < attributes.length && index < FEW; index++) {
+    if (attributes.length > FEW) {
+      this.refuseDuplicatesOfMany(attributes);
+      return;
+    }
+    for (let index = 1; index < attributes.length; index++) {
       const name = attributes[index]?.[0];
       for (let before = 0; before < index; before++) {
         if (attributes[before]?.[0] === name) throw this.duplicate(index, name);

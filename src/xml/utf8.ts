@@ -24,6 +24,20 @@ export function areAscii(bytes: Buffer): boolean {
   return true;
 }
 
+interface Sliced {
+  latin1Slice(start: number, end: number): string;
+}
+
+/** True where Node has the function that `toString('latin1')` comes to after a while of looking for it. */
+function isSliced(bytes: Buffer): bytes is Buffer & Sliced {
+  return 'latin1Slice' in bytes;
+}
+
+/** The text of ASCII bytes. */
+export function asciiText(bytes: Buffer): string {
+  return isSliced(bytes) ? bytes.latin1Slice(0, bytes.length) : bytes.toString('latin1');
+}
+
 /** Finds how far bytes are UTF-8. */
 export function validityOf(bytes: Buffer): Validity {
   const whole = bytes.length - unfinished(bytes);
