@@ -1,6 +1,7 @@
 import type { Shape } from '../declaration.ts';
 import type { Reading } from '../resource.ts';
 import type { RecordValue } from '../store/store.ts';
+import { XmlNames } from '../xml/name.ts';
 import { formats } from './formats.ts';
 
 /** How deep a document's nesting may go, and how many attributes an element may have. */
@@ -17,5 +18,7 @@ export interface ReadingOptions extends DocumentLimits {
 
 /** A collection's formats as what an action reads. */
 export function readingsOf<State>(shape: Shape, options: ReadingOptions): Reading<State, RecordValue>[] {
-  return formats.map((format) => ({ type: format.reads, decoder: () => format.decoder(shape, options) }));
+  // One bounded table of names for all documents: a parser that meets every name anew takes twice as long.
+  const shared = { ...options, names: new XmlNames() };
+  return formats.map((format) => ({ type: format.reads, decoder: () => format.decoder(shape, shared) }));
 }
