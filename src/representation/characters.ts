@@ -38,11 +38,3 @@ export function lengthOf(text: string): number {
   }
   return length;
 }
-
-/**
- * The same text in memory of its own; it must have no lone surrogate. A string that was cut from a larger one keeps
- * all of that alive when it has 13 characters or more (V8), and what is kept of a document must not keep the document.
- */
-export function ownText(text: string): string {
-  return text.length < 13 ? text : Buffer.from(text).toString();
-}

@@ -1,8 +1,9 @@
 /** What a JSON document means under a schema: its values checked and put into the form that is kept. */
 import { suggestion } from '../nearest.ts';
 import type { RecordValue, Value } from '../store/store.ts';
+import { detached } from '../xml/detached.ts';
 import { assembleElement, assembleValue } from './assemble.ts';
-import { ownText, shown } from './characters.ts';
+import { shown } from './characters.ts';
 import { type Faults, type Position, under } from './faults.ts';
 import type { JsonNode } from './json-reader.ts';
 import type { Attribute, Field, ListContent, Schema, Shape } from './schema.ts';
@@ -120,7 +121,7 @@ export class JsonContent {
     for (const { rule, detail } of breaches) this.#fault(node.at, path, rule, detail);
     if (breaches.length > 0) return undefined;
     const value = keptValue(simple, text);
-    return typeof value === 'string' ? ownText(value) : value;
+    return typeof value === 'string' ? detached(value) : value;
   }
 
   #fault(at: number, path: string, rule: string, detail: string): void {

@@ -5,9 +5,10 @@
  */
 import { suggestion } from '../nearest.ts';
 import type { RecordValue, Value } from '../store/store.ts';
+import { detached } from '../xml/detached.ts';
 import type { XmlHandler } from '../xml/handler.ts';
 import { assembleElement, assembleValue, isRecord } from './assemble.ts';
-import { ownText, shown } from './characters.ts';
+import { shown } from './characters.ts';
 import { type Faults, type Position, under } from './faults.ts';
 import type { Content, Field, Shape } from './schema.ts';
 import { breachesOf, keptValue, type Simple } from './simple-type.ts';
@@ -159,7 +160,7 @@ export class XmlContent implements XmlHandler {
     for (const { rule, detail } of breaches) this.#fault(within, rule, detail);
     if (breaches.length > 0) return undefined;
     const value = keptValue(simple, text);
-    return typeof value === 'string' ? ownText(value) : value;
+    return typeof value === 'string' ? detached(value) : value;
   }
 
   #unknown(mark: string, name: string, rule: string, known: Iterable<string>): void {
