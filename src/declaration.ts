@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { suggestion } from './nearest.ts';
 import {
   DeclarationError,
@@ -49,6 +50,8 @@ export interface Collection {
   /** Its path template: `/users/{username}/financialrecords`. */
   readonly path: string;
   readonly shape: Shape;
+  /** A few characters that tell this form of items from any other; part of every entity tag. */
+  readonly form: string;
   /** Who may do what, with nothing left out. */
   readonly access: Readonly<Record<CollectionMethod, Access>>;
   readonly createWithPut: boolean;
@@ -79,9 +82,15 @@ export function readCollection(path: string, declaration: unknown): Collection {
   return {
     path,
     shape: compileShape(element, item, members.get('fields'), at),
+    form: formOf([element, item, members.get('fields')]),
     access: accessOf(members.get('access'), parameters, `${at}.access`),
     createWithPut: flagOf(members.get('createWithPut'), `${at}.createWithPut`, true),
   };
+}
+
+/** Declared in another way, an item is written in another way, and must not have the entity tag it had before. */
+function formOf(declared: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(declared)).digest('hex').slice(0, 6);
 }
 
 /**

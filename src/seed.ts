@@ -33,7 +33,7 @@ export function decodeSeeds(
   const collectionAt = collectionFinder(collections);
   return Object.entries(seed).map(([path, items]) => {
     const collection = collectionAt(path);
-    if (collection === undefined) {
+    if (collection === undefined || path.includes('{')) {
       throw new DeclarationError('seed', `seed.${path}`, 'is the path of no collection');
     }
     return [path, items.map((item, at) => decodeSeed(collection, item, `seed.${path}[${at}]`))];

@@ -55,6 +55,27 @@ export interface AccessEntry {
 /** A user: one secret, or several while they are rotated. */
 export type UserOption = UserDeclaration | { readonly secret: string; readonly password?: string };
 
+/** Every option there is. The compiler holds the list complete. */
+export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
+  clock: true,
+  random: true,
+  store: true,
+  users: true,
+  collections: true,
+  seed: true,
+  resources: true,
+  realm: true,
+  window: true,
+  hmacSimple: true,
+  requireBodyDigest: true,
+  maxNonces: true,
+  maxAuthFailures: true,
+  explain: true,
+  limits: true,
+  log: true,
+  fault: true,
+};
+
 /** What a service is made of. Everything has a default, and the default users are none. */
 export interface ServiceOptions {
   readonly clock?: Clock;

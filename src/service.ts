@@ -10,6 +10,7 @@ import { createDateCache } from './http/date.ts';
 import type { Reply, Request } from './http/message.ts';
 import { Problem } from './http/problem.ts';
 import type { Known } from './judged-call.ts';
+import { suggestion } from './nearest.ts';
 import { type Listener, listen } from './net/listener.ts';
 import { leadingFields } from './reply.ts';
 import { writeDescription, writeProblem } from './representation/documents.ts';
@@ -20,7 +21,13 @@ import { explanationResource, problemsResource } from './resources/problems.ts';
 import { rootResource } from './resources/root.ts';
 import { createRouter, type Route } from './router.ts';
 import { plantSeed } from './seed.ts';
-import { type AccessEntry, defaultLimits, type Limits, type ServiceOptions } from './service-options.ts';
+import {
+  type AccessEntry,
+  defaultLimits,
+  type Limits,
+  optionNames,
+  type ServiceOptions,
+} from './service-options.ts';
 import { createMemoryStore } from './store/memory.ts';
 import { createNonces } from './store/nonces.ts';
 import { type Store, StoreError } from './store/store.ts';
@@ -46,6 +53,7 @@ export interface Service {
 
 /** Composes a service. Throws DeclarationError or RangeError on options that cannot be. */
 export function createService(options: ServiceOptions = {}): Service {
+  refuseUnknown(options);
   const { clock = systemClock, random = randomBytes } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const lineage = (): string => Buffer.from(random(4)).toString('hex');
@@ -137,7 +145,7 @@ const refusesPrincipal: ReadonlySet<number> = new Set([401, 403, 405]);
 
 /** The one place where a Problem becomes a reply (RFC 9457). */
 function toProblemReply(problem: Problem, request: Request | undefined, known: Known, date: string): Reply {
-  const instance = request?.target.replace(/\?.*$/s, '') ?? '';
+  const instance = request === undefined ? '' : pathSent(request);
   const { type, content } = writeProblem(problem, instance, request?.fields.get('accept'));
   const fields = leadingFields(date, known.principal, refusesPrincipal.has(problem.status));
   fields.push(['Content-Type', type], ...problem.fields);
@@ -148,6 +156,11 @@ function toProblemReply(problem: Problem, request: Request | undefined, known: K
     headOnly: request?.method === 'HEAD',
     close: problem.close,
   };
+}
+
+/** The path as sent: neither the query nor, in absolute form, who is named before the host is shown to anybody. */
+function pathSent({ target }: Request): string {
+  return target.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/, '').replace(/[?#].*$/s, '');
 }
 
 /** What the access log is told: method and path as sent, and nothing of query, fields or content. */
@@ -162,13 +175,23 @@ function accessEntry(
   return {
     time,
     method: request?.method ?? '-',
-    path: request?.target.replace(/\?.*$/s, '') ?? '-',
+    path: request === undefined ? '-' : pathSent(request),
     status,
     principal: principal?.name,
     scheme: principal?.scheme,
     microseconds: Math.round((performance.now() - begun) * 1000),
     problem: problem?.type,
   };
+}
+
+/** An option that was misspelt would leave a door as it is by default. */
+function refuseUnknown(options: ServiceOptions): void {
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(optionNames, name)) continue;
+    throw new RangeError(
+      `${name} is not an option of a service${suggestion(name, Object.keys(optionNames))}`,
+    );
+  }
 }
 
 function collectionsOf({ collections = defaultCollections }: ServiceOptions): readonly Collection[] {
@@ -186,7 +209,11 @@ function routesOf(
   limits: Limits,
   resources: Readonly<Record<string, Resource>>,
 ): Route[] {
-  const documentLimits = { maxDepth: limits.xmlDepth, maxAttributes: limits.xmlAttributes };
+  const documentLimits = {
+    maxDepth: limits.xmlDepth,
+    maxAttributes: limits.xmlAttributes,
+    maxLength: limits.body,
+  };
   const routes: Route[] = collections.flatMap((collection) => [
     { template: collection.path, resource: collectionResource(collection, store, documentLimits) },
     { template: itemTemplate(collection), resource: itemResource(collection, store, documentLimits) },

@@ -33,7 +33,7 @@ function withoutChance(output: string): string {
   return output
     .replaceAll('\r', '')
     .replace(/^(Date|Last-Modified): .*$/gm, '$1: …')
-    .replace(/"[0-9a-f]{8}\.([0-9a-z]+)\.([xtj])"/g, '"….$1.$2"')
+    .replace(/"[0-9a-f]{8}\.([0-9a-z.]+)"/g, '"….$1"')
     .trim();
 }
 

@@ -140,7 +140,7 @@ function judge(
     return refuse(presented, 'credentials-refused', 'User, secret or signed message do not fit.', explained);
   }
   if (time !== undefined && credentials.nonce !== undefined) {
-    const fault = judgeFreshness(presented, time, credentials.nonce, now, options);
+    const fault = judgeFreshness(presented, time, credentials.nonce, message, now, options);
     if (fault !== undefined) return fault;
   }
   return { outcome: 'good', principal: { name: account.name, scheme: 'hmac' } };
@@ -159,6 +159,7 @@ function judgeFreshness(
   presented: Presented,
   time: number,
   nonce: string,
+  message: string,
   now: number,
   options: HmacOptions,
 ): Verdict | undefined {
@@ -167,14 +168,14 @@ function judgeFreshness(
   const off = time - Math.floor(now / 1000) * 1000;
   if (Math.abs(off) > window) {
     const detail = `The date is ${Math.abs(off) / 1000} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock; ${window / 1000} s are allowed.`;
-    return refuse(presented, 'date-out-of-window', detail, explaining ? { check: 'date' } : {});
+    return refuse(presented, 'date-out-of-window', detail, explaining ? { check: 'date', message } : {});
   }
   // The last moment at which this date is still inside the window, to the end of its second.
   const claimed = options.nonces.claim(presented.credentials.user, nonce, time + window + 999, now);
   if (claimed === 'fresh') return undefined;
   if (claimed === 'seen') {
     const detail = 'This user has sent this nonce before.';
-    return refuse(presented, 'nonce-replayed', detail, explaining ? { check: 'nonce' } : {});
+    return refuse(presented, 'nonce-replayed', detail, explaining ? { check: 'nonce', message } : {});
   }
   const problem = new Problem('full', 'No more nonces can be remembered now.', {
     fields: [['Retry-After', String(Math.ceil(window / 1000))]],

@@ -102,8 +102,9 @@ function jsonLine(entry: AccessEntry): string {
   return `${clean(JSON.stringify(line))}\n`;
 }
 
-// C0 and C1 controls and the line separators: nothing that a client sends may begin a line or move a cursor.
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
+// Controls, the line separators and what turns the direction of writing: nothing that a client sends may begin a line,
+// move a cursor or make a line read as another.
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 function clean(text: string): string {
   return text.replace(

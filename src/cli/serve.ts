@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '../clock.ts';
 import { createJudgeOfKept } from '../misfit.ts';
 import { type Options, readOptions } from '../options/options.ts';
 import type { Service } from '../service.ts';
@@ -73,7 +74,7 @@ async function start(
   const log = logOf(options);
   const service = composeService(options, users, {
     store: keeping.store,
-    fault: (error) => warn(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    fault: (error) => tellFault(error, log === undefined ? undefined : formOf(options)),
     ...(log === undefined ? {} : { log: log.add }),
   });
   try {
@@ -140,9 +141,23 @@ function newLineage(): string {
   return randomBytes(4).toString('hex');
 }
 
-function logOf({ log }: Options): AccessLog | undefined {
-  if (log === 'off') return undefined;
-  return createAccessLog(log ?? (process.stderr.isTTY ? 'pretty' : 'json'), process.stderr.fd);
+function logOf(options: Options): AccessLog | undefined {
+  return options.log === 'off' ? undefined : createAccessLog(formOf(options), process.stderr.fd);
+}
+
+function formOf({ log }: Options): 'pretty' | 'json' {
+  if (log === 'pretty' || log === 'json') return log;
+  return process.stderr.isTTY ? 'pretty' : 'json';
+}
+
+/** Tells a fault of the server itself, in one line where the log is made of such. */
+function tellFault(error: unknown, form: 'pretty' | 'json' | undefined): void {
+  const fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (form !== 'json') {
+    warn(fault);
+    return;
+  }
+  process.stderr.write(`${JSON.stringify({ time: new Date(systemClock.now()).toISOString(), fault })}\n`);
 }
 
 /** A first signal ends the server in order, a second one at once. */

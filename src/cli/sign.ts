@@ -18,9 +18,12 @@ const flags = new Map([
 /** What the command line asks to be signed. */
 interface Order {
   readonly method: string;
-  readonly url: URL;
-  /** The URL as it was given. */
-  readonly written: string;
+  /** The URL as it is to be sent: as it was given, where that can be sent as it is. */
+  readonly url: string;
+  /** Path and query of it. */
+  readonly target: string;
+  /** Whether it had to be written in another way. */
+  readonly rewritten: boolean;
   readonly user: string;
   readonly form: 'full' | 'simple';
   readonly date: string | undefined;
@@ -78,8 +81,7 @@ function readOrder(argv: readonly string[]): Order {
   if (found.length > 0 || url === undefined || user === undefined) throw new Refusal(found);
   return {
     method,
-    url,
-    written: words[1] ?? '',
+    ...sentAs(url, words[1] ?? ''),
     user,
     form,
     curl,
@@ -119,11 +121,12 @@ async function contentOf(path: string, terminal: Terminal): Promise<Uint8Array> 
 }
 
 function headersOf(order: Order, secret: string, content: Uint8Array | undefined): [string, string][] {
-  const { method, url, user, form, date, nonce } = order;
+  const { method, url, target, user, form, date, nonce } = order;
   try {
     const headers = signRequest({
       method,
       url,
+      target,
       user,
       secret,
       form,
@@ -143,10 +146,17 @@ function headersOf(order: Order, secret: string, content: Uint8Array | undefined
 }
 
 /** A URL that is sent as it was given, and not as it was signed, is refused: better told now. */
-function tellRewritten({ url, written }: Order, { stderr }: Terminal): void {
-  const sent = written.replace(/#.*$/s, '');
-  if (url.href === sent || url.href === `${sent}/`) return;
-  stderr.write(`countersign: signed for ${url.href}, which is how it must be sent\n`);
+function tellRewritten({ url, rewritten }: Order, { stderr }: Terminal): void {
+  if (rewritten) stderr.write(`countersign: signed for ${url}, which is how it must be sent\n`);
+}
+
+/** curl sends what it is given but for dot segments, which it resolves; only visible ASCII is sent as it is. */
+function sentAs(url: URL, written: string): Pick<Order, 'url' | 'target' | 'rewritten'> {
+  const given = written.replace(/^[^:]*:\/\/[^/?#]*/, '').replace(/#.*$/s, '');
+  const target = given.startsWith('/') ? given : `/${given}`;
+  const asGiven = /^[!-~]*$/.test(target) && !/\/(?:\.|%2e){1,2}(?:[/?]|$)/i.test(target);
+  if (asGiven) return { url: url.origin + target, target, rewritten: false };
+  return { url: url.href, target: url.pathname + url.search, rewritten: true };
 }
 
 function headerLines(headers: readonly [string, string][]): string {
@@ -163,7 +173,7 @@ function curlCommand(
   if (method === 'HEAD') words.push('--head');
   else if (method !== 'GET' || content !== undefined) words.push('-X', quoted(method));
   // Brackets and braces in a URL are patterns to curl, unless it is told otherwise.
-  if (/[[\]{}]/.test(url.href)) words.push('--globoff');
+  if (/[[\]{}]/.test(url)) words.push('--globoff');
   for (const [name, value] of headers) words.push('-H', quoted(`${name}: ${value}`));
   if (content !== undefined) {
     words.push(
@@ -173,7 +183,7 @@ function curlCommand(
       quoted(`@${order.content}`),
     );
   }
-  return [...words, quoted(url.href)].join(' ');
+  return [...words, quoted(url)].join(' ');
 }
 
 /** The media type that the content looks like; curl would call it a form otherwise. */

@@ -118,11 +118,10 @@ async function rotate({ name, grace, options }: Order, terminal: Terminal): Prom
   tellWhen(options, terminal);
 }
 
-/** What is still valid of the secrets, none of them longer than until `last`. */
+/** The present secret until `last`. One from an earlier rotation ends here: never are more than two valid. */
 function graced(secrets: readonly StoredSecret[], now: number, last: number): StoredSecret[] {
-  return secrets
-    .map(({ secret, until = last }) => ({ secret, until: Math.min(until, last) }))
-    .filter(({ until }) => until > now);
+  const present = secrets.find(({ until }) => until === undefined) ?? secrets[0];
+  return present === undefined || last <= now ? [] : [{ secret: present.secret, until: last }];
 }
 
 async function remove({ name, options }: Order, terminal: Terminal): Promise<void> {

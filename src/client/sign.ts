@@ -16,6 +16,8 @@ export interface SignOptions {
   readonly method: string;
   /** An absolute URL; its path and query are signed as `URL` writes them. */
   readonly url: string | URL;
+  /** The request target, octet for octet, where the client sends another one than `URL` writes. */
+  readonly target?: string;
   readonly user: string;
   readonly secret: string;
   /** `full` (the default) has a date and a nonce and counts once; `simple` has neither and can be replayed. */
@@ -45,7 +47,8 @@ export function signRequest(options: SignOptions): Record<string, string> {
   const contentDigest = content === undefined ? undefined : contentDigestOf(content);
   if (dated !== undefined) headers[options.dateField ?? 'Date'] = dated.date;
   if (contentDigest !== undefined) headers['Content-Digest'] = contentDigest;
-  const signed: Signed = { method: options.method, target: targetOf(options.url), ...dated, contentDigest };
+  const target = options.target ?? targetOf(options.url);
+  const signed: Signed = { method: options.method, target, ...dated, contentDigest };
   const digest = digestOf(keyOf(options.secret), messageOf(signed));
   headers['Authentication'] = `hmac ${formatHmacCredentials({ user, nonce: dated?.nonce, digest })}`;
   return headers;

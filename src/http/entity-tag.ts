@@ -67,7 +67,10 @@ export function matchesWeakly(one: EntityTag, other: EntityTag): boolean {
   return one.opaque === other.opaque;
 }
 
-/** The base of the tags of one state: which history, and which change in it. Never the same for two states. */
-export function stateTag(lineage: string, revision: number): string {
-  return `${lineage}.${revision.toString(36)}`;
+/**
+ * The base of the tags of one state: which history, which change in it, and under which form of writing. Never the
+ * same for two states, nor for one state that is written in another way since.
+ */
+export function stateTag(lineage: string, revision: number, form: string): string {
+  return `${lineage}.${revision.toString(36)}.${form}`;
 }

@@ -89,7 +89,13 @@ export const problemTypes = {
     status: 400,
     title: 'The XML is not well-formed',
     explanation:
-      'The document breaks a rule of XML 1.0 or of Namespaces in XML at the line and column given, or is larger or deeper than the limits of this server.',
+      'The document breaks a rule of XML 1.0 or of Namespaces in XML at the line and column given.',
+  },
+  'limit-exceeded': {
+    status: 400,
+    title: 'The document goes beyond a limit',
+    explanation:
+      'The document may be well-formed, but it is nested more deeply, has more attributes on one element, or has longer names than this server takes. Where that is, is told.',
   },
   'doctype-refused': {
     status: 400,
@@ -101,7 +107,7 @@ export const problemTypes = {
     status: 400,
     title: 'The JSON is malformed',
     explanation:
-      'The document breaks the grammar of JSON (RFC 8259) at the line and column given, has a member name twice in one object, or is nested too deeply.',
+      'The document breaks the grammar of JSON (RFC 8259) at the line and column given, or has a member name twice in one object.',
   },
   'invalid-id': {
     status: 400,

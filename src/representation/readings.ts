@@ -4,10 +4,11 @@ import type { RecordValue } from '../store/store.ts';
 import { XmlNames } from '../xml/name.ts';
 import { formats } from './formats.ts';
 
-/** How deep a document's nesting may go, and how many attributes an element may have. */
+/** How deep a document's nesting may go, how many attributes an element may have, and how long anything may be. */
 export interface DocumentLimits {
   readonly maxDepth: number;
   readonly maxAttributes: number;
+  readonly maxLength: number;
 }
 
 /** How a document of a client is read. */

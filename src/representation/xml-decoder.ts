@@ -1,4 +1,5 @@
 import { Problem } from '../http/problem.ts';
+import type { ProblemType } from '../http/problem-types.ts';
 import { XmlError } from '../xml/error.ts';
 import type { XmlNames } from '../xml/name.ts';
 import { createParser } from '../xml/parser.ts';
@@ -15,6 +16,8 @@ export interface XmlReadingOptions {
   readonly maxDepth: number;
   /** How many attributes an element may have. */
   readonly maxAttributes: number;
+  /** How long a tag or a value may be; the parser's own limits when left out. */
+  readonly maxLength?: number;
   /** Names that the parsers of many documents share, which makes short documents cheaper. */
   readonly names?: XmlNames;
 }
@@ -25,10 +28,16 @@ export interface XmlReadingOptions {
  * `invalid-content` with every fault, up to 20.
  */
 export function xmlDecoder(shape: Shape, options: XmlReadingOptions): ItemDecoder {
-  const { partial, maxDepth, maxAttributes, names } = options;
+  const { partial, maxDepth, maxAttributes, maxLength, names } = options;
   const faults = new Faults();
   const content = new XmlContent(shape, partial, faults, () => parser.position());
-  const parser = createParser(content, { maxDepth, maxAttributes, names });
+  const parser = createParser(content, {
+    maxDepth,
+    maxAttributes,
+    maxValue: maxLength,
+    maxToken: maxLength,
+    names,
+  });
   return {
     write: (bytes) => wellFormed(() => parser.write(bytes)),
     end() {
@@ -53,6 +62,10 @@ function refusal({ code, message, line, column, encoding }: XmlError): Problem {
     const members = { encoding: encoding ?? 'unknown', line, column };
     return new Problem('unsupported-charset', `${message}.`, { members });
   }
-  const type = code === 'doctype' ? 'doctype-refused' : 'xml-malformed';
-  return new Problem(type, `${message}.`, { members: { line, column } });
+  return new Problem(typeOf(code), `${message}.`, { members: { line, column } });
+}
+
+function typeOf(code: XmlError['code']): ProblemType {
+  if (code === 'doctype') return 'doctype-refused';
+  return code.startsWith('limit-') ? 'limit-exceeded' : 'xml-malformed';
 }

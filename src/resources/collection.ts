@@ -26,7 +26,7 @@ export function collectionResource(
   store: Store,
   documentLimits: DocumentLimits,
 ): Resource<Listed, RecordValue> {
-  const { access, path, shape } = collection;
+  const { access, shape } = collection;
   return {
     GET: action(access.GET, async (call) => list(collection, call)),
     headAccess: access.HEAD,
@@ -34,19 +34,19 @@ export function collectionResource(
       reads: readingsOf(shape, { ...documentLimits, partial: false }),
     }),
     produces: formats,
-    find: async (call) => page(store, fillTemplate(path, call.parameters), call),
+    find: async (call) => page(collection, store, call),
     description: { element: shape.element, item: shape.item },
   };
 }
 
 /** The part that the query asks for; a method that does not list needs the collection's state alone. */
-async function page(store: Store, path: string, call: ListCall): Promise<Found<Listed>> {
+async function page({ form, path }: Collection, store: Store, call: ListCall): Promise<Found<Listed>> {
   const lists = call.method === 'GET' || call.method === 'HEAD';
   const limit = lists ? limitOf(call.query.get('limit')) : 0;
   const after = lists ? afterOf(call.query.get('after')) : 0;
-  const listed = await store.list(path, after, limit);
+  const listed = await store.list(fillTemplate(path, call.parameters), after, limit);
   return {
-    tag: stateTag(store.lineage, listed.revision),
+    tag: stateTag(store.lineage, listed.revision, form),
     // A collection in which nothing ever was has no time of its last change.
     modified: listed.revision === 0 ? Number.NaN : listed.modified,
     state: { ...listed, limit },
@@ -103,14 +103,14 @@ function withQuery(path: string, query: string): string {
   return query === '' ? path : `${path}?${query}`;
 }
 
-async function create({ path, shape }: Collection, store: Store, call: ListCall): Promise<Outcome> {
+async function create({ form, path, shape }: Collection, store: Store, call: ListCall): Promise<Outcome> {
   if (call.content === undefined) throw new Problem('content-missing', 'An item is expected.');
   const name = fillTemplate(path, call.parameters);
   const applied = await store.apply({ kind: 'create', collection: name, value: call.content, at: call.now });
   if (!applied.applied) throw new Error('the store refused to create an item');
   const { id, modified, revision, value } = applied.entry;
   const href = hrefOf(call.path, id);
-  const shows = { tag: stateTag(store.lineage, revision), modified, state: undefined };
+  const shows = { tag: stateTag(store.lineage, revision, form), modified, state: undefined };
   const fields: FieldLine[] = [['Location', href], ...appliedPreference(call.request.fields)];
   if (wantsMinimal(call.request.fields)) return { status: 201, fields, shows };
   fields.push(['Content-Location', href]);

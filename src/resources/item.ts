@@ -58,14 +58,14 @@ export function itemResource(
     }),
     DELETE: action(access.DELETE, (call) => remove(store, call, nameOf(call))),
     produces: formats,
-    find: async (call) => foundOf(store, await store.read(nameOf(call), idOf(call))),
+    find: async (call) => foundOf(collection, store, await store.read(nameOf(call), idOf(call))),
     description: { item: shape.item },
   };
 }
 
-function foundOf(store: Store, entry: Entry | undefined): Found<Entry> | undefined {
+function foundOf({ form }: Collection, store: Store, entry: Entry | undefined): Found<Entry> | undefined {
   if (entry === undefined) return undefined;
-  return { tag: stateTag(store.lineage, entry.revision), modified: entry.modified, state: entry };
+  return { tag: stateTag(store.lineage, entry.revision, form), modified: entry.modified, state: entry };
 }
 
 function existing({ found }: ItemCall): Found<Entry> {
@@ -130,7 +130,7 @@ async function change(
     at: call.now,
   });
   if (!applied.applied) return changedMeanwhile;
-  const shows = foundOf(store, applied.entry);
+  const shows = foundOf(collection, store, applied.entry);
   const outcome = shown(collection, call, applied.entry, 200, []);
   return shows === undefined ? outcome : { ...outcome, shows };
 }

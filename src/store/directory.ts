@@ -1,4 +1,5 @@
 import { access, constants, mkdir, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { errorCode } from './disk.ts';
 
 /** A directory cannot be used as the data directory. */
@@ -20,12 +21,32 @@ export class DirectoryError extends Error {
  */
 export async function prepareDirectory(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeDirectory(resolve(path));
     if (!(await stat(path)).isDirectory()) throw new DirectoryError(path, 'it is not a directory');
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw error instanceof DirectoryError ? error : new DirectoryError(path, reasonOf(error), error);
   }
+}
+
+/** Makes the directory and those above it. Not by `recursive`, which never ends where the system makes none, as in /proc. */
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    if (code !== 'ENOENT' || (await exists(dirname(path)))) throw error;
+    await makeDirectory(dirname(path));
+    await mkdir(path, { mode: 0o700 });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 function reasonOf(error: unknown): string {
@@ -34,6 +55,8 @@ function reasonOf(error: unknown): string {
     case 'EEXIST':
     case 'ENOTDIR':
       return 'it, or what is above it, is not a directory';
+    case 'ENOENT':
+      return 'no directory can be made there';
     case 'EACCES':
     case 'EPERM':
       return 'there is no permission to make it or to write in it';

@@ -58,7 +58,9 @@ test('an explained refusal has neither a secret nor a digest in it', async () =>
 test('an explained refusal names the check for user, date and nonce', async () => {
   const house = openHouse({ explain: true });
   assert.equal((await house.problemWith(signed({ user: 'mallory' }))).members['check'], 'user');
-  assert.equal((await house.problemWith(signed({ at: 0 }))).members['check'], 'date');
+  const stale = await house.problemWith(signed({ at: 0 }));
+  assert.equal(stale.members['check'], 'date');
+  assert.equal(stale.members['message'], 'GET+/articles+01jan197000:00:00+n1');
   await house.verdictOn(signed());
   assert.equal((await house.problemWith(signed())).members['check'], 'nonce');
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
@@ -86,9 +87,27 @@ test('a URL that is signed otherwise than it is written is told', async () => {
     ],
     ['http://h:8080', ''],
     ['http://h/a?b#c', ''],
+    ["http://h/a?b='c'", ''],
+    ['http://h/a?', ''],
+    ['http://h/a/%2E%2e/b', 'countersign: signed for http://h/b, which is how it must be sent\n'],
   ] as const) {
     const { stderr } = await call(['sign', 'GET', url, '--user', 'foo'], { environment });
     assert.equal(stderr, said);
+  }
+});
+
+test('the target is signed octet for octet as it is written', async () => {
+  for (const [written, target] of [
+    ["http://h/a?b='c'", "/a?b='c'"],
+    ['http://h/a?', '/a?'],
+    ['http://h?x', '/?x'],
+    ['http://h/%7e|{}', '/%7e|{}'],
+  ] as const) {
+    const { stdout } = await call(['sign', 'GET', written, '--user', 'foo', '--simple'], { environment });
+    const digest = createHmac('sha256', environment.COUNTERSIGN_SECRET)
+      .update(`GET+${target}`)
+      .digest('base64');
+    assert.equal(stdout, `Authentication: hmac foo:${digest}\n`);
   }
 });
 

@@ -276,7 +276,7 @@ test('the limits on depth and attributes are those given', () => {
   const deep = (depth: number): string =>
     `<thing>${'<a>'.repeat(depth - 1)}${'</a>'.repeat(depth - 1)}</thing>`;
   assert.equal(problemOf(() => fromXml(shape, deep(32))).type, 'invalid-content');
-  assert.equal(problemOf(() => fromXml(shape, deep(33))).type, 'xml-malformed');
+  assert.equal(problemOf(() => fromXml(shape, deep(33))).type, 'limit-exceeded');
   assert.equal(
     problemOf(() => fromJson(shape, `{"a":${'['.repeat(31)}${']'.repeat(31)}}`)).type,
     'invalid-content',
@@ -286,7 +286,7 @@ test('the limits on depth and attributes are those given', () => {
     'json-malformed',
   );
   const many = Array.from({ length: 65 }, (_, at) => ` a${at}=""`).join('');
-  assert.equal(problemOf(() => fromXml(shape, `<thing${many}/>`)).type, 'xml-malformed');
+  assert.equal(problemOf(() => fromXml(shape, `<thing${many}/>`)).type, 'limit-exceeded');
 });
 
 test('hostile names reach the problem cut and harmless', () => {

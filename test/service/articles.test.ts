@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { type CollectionDeclaration, createMemoryStore } from '../../src/index.ts';
 import { article, openService } from './guest.ts';
 
 const ann = { user: 'ann' };
@@ -263,4 +264,49 @@ test('a seed that breaks a rule is refused with its place, and nothing of it is 
     seed: { '/articles': [{ title: 'One', price: { value: '1', currency: 'EUR' } }] },
   });
   await assert.rejects(service.ready, /seed\.\/articles\[0\]\.price/);
+});
+
+const notes = (fields: CollectionDeclaration['fields']) =>
+  ({
+    '/notes': { element: 'notes', item: 'note', fields, access: { read: 'anyone', write: 'anyone' } },
+  }) as const;
+
+test('an item that is written in another way since has another entity tag', async () => {
+  const store = createMemoryStore({ lineage: 'abc' });
+  const wide = openService({ store, collections: notes({ x: { type: 'text' }, y: { type: 'text' } }) });
+  await wide.ask('PUT', '/notes/1', { content: '<note><x>1</x><y>2</y></note>' });
+  const before = (await wide.ask('GET', '/notes/1')).field('ETag');
+  const narrow = openService({ store, collections: notes({ x: { type: 'text' } }) });
+  const after = await narrow.ask('GET', '/notes/1', { fields: { 'If-None-Match': before } });
+  assert.equal(`${after.status} ${after.text}`, '200 <note><x>1</x></note>');
+  assert.notEqual(after.field('ETag'), before);
+});
+
+test('a partial change keeps what an earlier declaration had', async () => {
+  const store = createMemoryStore({ lineage: 'abc' });
+  const wide = openService({ store, collections: notes({ x: { type: 'text' }, y: { type: 'text' } }) });
+  await wide.ask('PUT', '/notes/1', { content: '<note><x>1</x><y>2</y></note>' });
+  const narrow = openService({ store, collections: notes({ x: { type: 'text' } }) });
+  assert.equal((await narrow.ask('POST', '/notes/1', { content: '<note><x>3</x></note>' })).status, 200);
+  assert.equal((await wide.ask('GET', '/notes/1')).text, '<note><x>3</x><y>2</y></note>');
+});
+
+test('a long attribute is taken in either format, up to the limit of the content', async () => {
+  const { ask } = openService({
+    collections: notes({ x: { type: 'text', attributes: { a: { type: 'text' } } } }),
+  });
+  const content = `<note><x a="${'y'.repeat(300_000)}">1</x></note>`;
+  assert.equal((await ask('PUT', '/notes/1', { content })).status, 201);
+  assert.equal((await ask('GET', '/notes/1')).text, content);
+});
+
+test('a document that is deeper than the limit is told so, and not that it is malformed', async () => {
+  const { ask } = openService({ collections: notes({ x: { type: 'text' } }), limits: { xmlDepth: 2 } });
+  const reply = await ask('PUT', '/notes/1', { content: '<note><x><y/></x></note>' });
+  assert.equal(`${reply.status} ${reply.member('type')}`, '400 /problems/limit-exceeded');
+});
+
+test('a seed under a template instead of a path is refused', async () => {
+  const { service } = openService({ seed: { '/users/{username}/financialrecords': [] } });
+  await assert.rejects(service.ready, /is the path of no collection/);
 });

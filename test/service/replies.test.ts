@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import test from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { problemTypes } from '../../src/http/problem-types.ts';
-import { action, bytes, json, xml } from '../../src/index.ts';
+import { action, bytes, createRequest, createService, json, xml } from '../../src/index.ts';
 import { article, openService } from './guest.ts';
 
 const ann = { user: 'ann' };
@@ -382,4 +382,21 @@ test('the log is told of method, path, status, principal and problem, and of not
   );
   assert.deepEqual([get.status, get.problem, get.principal], [404, 'not-found', undefined]);
   assert.doesNotMatch(entries.join(), /hidden|secret|[A-Za-z0-9+/]{43}=/);
+});
+
+test('who is named in an absolute target is neither logged nor shown', async () => {
+  const entries: string[] = [];
+  const { service } = openService({ log: (entry) => entries.push(JSON.stringify(entry)) });
+  for (const target of ['http://me:hunter2@x/nope?a', 'http://x/nope']) {
+    const { content } = await service.handle(createRequest({ method: 'GET', target }));
+    assert.match(String(content), /<instance>\/nope<\/instance>/);
+    assert.doesNotMatch(String(content), /hunter2/);
+  }
+  assert.match(entries.join(), /"path":"\/nope"/);
+  assert.doesNotMatch(entries.join(), /hunter2/);
+});
+
+test('an option that does not exist is refused with the nearest one', () => {
+  const options = { window: 60, hmacSimpel: 'off' };
+  assert.throws(() => createService(options), /hmacSimpel .* "hmacSimple"/);
 });

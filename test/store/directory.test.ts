@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -33,6 +34,11 @@ describe('the data directory', () => {
         return true;
       });
     }
+  });
+
+  test('is refused at once where the system makes no directory', async (context) => {
+    if (!existsSync('/proc/self')) return context.skip('there is no /proc');
+    await assert.rejects(prepareDirectory('/proc/nothing/data'), DirectoryError);
   });
 
   test('is refused where it may not be written', {
