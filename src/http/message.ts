@@ -45,11 +45,6 @@ export class Fields {
   has(name: string): boolean {
     return this.#byName.has(name);
   }
-
-  /** The names present, in lower case. */
-  names(): Iterable<string> {
-    return this.#byName.keys();
-  }
 }
 
 /** What is known about where a request came from. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type CollectionDeclaration, createMemoryStore } from '../../src/index.ts';
+import { type CollectionDeclaration, createMemoryStore, type Store, StoreError } from '../../src/index.ts';
 import { article, openService } from './guest.ts';
 
 const ann = { user: 'ann' };
@@ -309,4 +309,48 @@ test('a document that is deeper than the limit is told so, and not that it is ma
 test('a seed under a template instead of a path is refused', async () => {
   const { service } = openService({ seed: { '/users/{username}/financialrecords': [] } });
   await assert.rejects(service.ready, /is the path of no collection/);
+});
+
+test('a list gives each item an address that leads to it, whatever its id', async () => {
+  const { ask } = openService();
+  for (const id of ['a%20b', '%C3%BC', 'a:b@c!$&()*+,;=', '100%25', '%22%3C']) {
+    await ask('PUT', `/articles/${id}`, { ...ann, content: article(id.length.toString()) });
+  }
+  const { text } = await ask('GET', '/articles', { fields: { Accept: 'application/json' } });
+  const items: { href: string; title: string }[] = JSON.parse(text).articles;
+  assert.equal(items.length, 5);
+  for (const { href, title } of items) {
+    assert.equal((await ask('GET', href)).text, article(title), href);
+  }
+});
+
+test('a change that the store cannot keep is told, and reading goes on', async () => {
+  for (const [code, status, type] of [
+    ['full', 507, 'store-full'],
+    ['failed', 503, 'store-unavailable'],
+  ] as const) {
+    const memory = createMemoryStore({ lineage: 'abc' });
+    const faults: unknown[] = [];
+    const store: Store = { ...memory, apply: () => Promise.reject(new StoreError(code, 'no disk')) };
+    const { ask } = openService({ store, fault: (error) => faults.push(error) });
+    const reply = await ask('POST', '/articles', { ...ann, content: article('Tea') });
+    assert.equal(`${reply.status} ${reply.member('type')}`, `${status} /problems/${type}`);
+    assert.equal(faults.length, 1);
+    assert.equal((await ask('GET', '/articles')).status, 200);
+  }
+});
+
+test('a change without content is 400, and so is a digest that cannot be one', async () => {
+  const { ask } = openService();
+  const bare = await ask('PUT', '/articles/1', ann);
+  assert.equal(`${bare.status} ${bare.member('type')}`, '400 /problems/content-missing');
+  const open = openService({ collections: notes({ x: { type: 'text' } }) });
+  for (const [name, value] of [
+    ['Content-Digest', 'sha-256=abc'],
+    ['Content-Digest', 'crc32c=:AAAA:'],
+    ['Content-MD5', 'AAAA'],
+  ] as const) {
+    const reply = await open.ask('PUT', '/notes/1', { content: '<note/>', fields: { [name]: value } });
+    assert.equal(`${reply.status} ${reply.member('field')}`, `400 ${name}`);
+  }
 });
