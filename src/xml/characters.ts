@@ -3,17 +3,16 @@
  *
  * The parser reads *codes*: one byte for each UTF-16 unit of the text, so that an index into the codes is an
  * index into the string. ASCII stands for itself (an ASCII document is its own codes); any other unit is
- * replaced by one of four stand-ins that say what grammar needs to know of it.
+ * replaced by a stand-in that says no more than whether it is legal. That is all that text asks for; what a
+ * name asks for is looked up by the unit itself, which only names that are not ASCII need.
  */
 
-/** A character that may begin a name. */
-export const WIDE_NAME_START = 0x80;
-/** A character that may go on with a name. */
-export const WIDE_NAME = 0x81;
-/** A character that is legal, but in no name. */
-export const WIDE_OTHER = 0x82;
+/** Any legal unit above ASCII. */
+export const WIDE = 0x80;
 /** U+FFFE and U+FFFF, which no document may hold. */
-export const WIDE_ILLEGAL = 0x83;
+export const WIDE_ILLEGAL = 0x81;
+/** The first of the two units above ASCII that are illegal. */
+export const FIRST_ILLEGAL = 0xfffe;
 
 export const TAB = 0x09;
 export const LINE_FEED = 0x0a;
@@ -65,13 +64,19 @@ const NAME_RANGES: readonly (readonly [number, number])[] = [
   [0x203f, 0x2040],
 ];
 
-/** Last code point that a name may hold. */
-export const LAST_NAME_CODE_POINT = 0xeffff;
+// The units of surrogate pairs, and among the first of a pair those for characters past U+EFFFF, in no name.
+const FIRST_HIGH = 0xd800;
+const FIRST_HIGH_IN_NO_NAME = 0xdb80;
+const FIRST_LOW = 0xdc00;
+const LAST_LOW = 0xdfff;
 
-/** The stand-in of each UTF-16 unit above ASCII that is a character by itself; ASCII is its own. */
-export const CODES: Uint8Array = codes();
+/**
+ * Of a UTF-16 unit: 1 if it may go on with a name, 3 if it may begin one too, else 0. The second unit of a pair may
+ * always go on, as no name gets past a first one that may not.
+ */
+export const NAME_UNITS: Uint8Array = nameUnits();
 
-/** 1 for a code that may go on with a name, 3 for one that may begin one too, else 0. */
+/** The same of a code; a wide one counts as if it might begin a name, until its unit is looked at. */
 export const NAME: Uint8Array = names();
 
 /** The worth of a digit, decimal or hexadecimal; {@link NO_DIGIT} for any other code. */
@@ -107,22 +112,23 @@ export function isCharacter(point: number): boolean {
   return point <= 0xd7ff || (point >= 0xe000 && point <= 0x10ffff && point !== 0xfffe && point !== 0xffff);
 }
 
-function codes(): Uint8Array {
-  const table = new Uint8Array(0x10000).fill(WIDE_OTHER);
-  for (let code = 0; code < 0x80; code++) table[code] = code;
-  for (const [first, last] of NAME_START_RANGES) table.fill(WIDE_NAME_START, first, last + 1);
-  for (const [first, last] of NAME_RANGES) table.fill(WIDE_NAME, first, last + 1);
-  table.fill(WIDE_ILLEGAL, 0xfffe);
+function nameUnits(): Uint8Array {
+  const table = new Uint8Array(0x10000);
+  table.set(names().subarray(0, WIDE));
+  for (const [first, last] of NAME_START_RANGES) table.fill(3, first, last + 1);
+  for (const [first, last] of NAME_RANGES) table.fill(1, first, last + 1);
+  table.fill(3, FIRST_HIGH, FIRST_HIGH_IN_NO_NAME);
+  table.fill(1, FIRST_LOW, LAST_LOW + 1);
   return table;
 }
 
 function names(): Uint8Array {
   const table = new Uint8Array(256);
   table.fill(1, 0x30, 0x3a);
-  for (const code of [HYPHEN, 0x2e, WIDE_NAME]) table[code] = 1;
+  for (const code of [HYPHEN, 0x2e]) table[code] = 1;
   table.fill(3, 0x41, 0x5b);
   table.fill(3, 0x61, 0x7b);
-  for (const code of [COLON, 0x5f, WIDE_NAME_START]) table[code] = 3;
+  for (const code of [COLON, 0x5f, WIDE]) table[code] = 3;
   return table;
 }
 

@@ -1,4 +1,4 @@
-import { WIDE_NAME_START } from './characters.ts';
+import { WIDE } from './characters.ts';
 import { detached } from './detached.ts';
 import { isNamespaced } from './namespace.ts';
 
@@ -86,7 +86,7 @@ function newName(codes: Uint8Array, text: string, hash: number): Name {
   return {
     text,
     codes,
-    exact: codes.every((code) => code < WIDE_NAME_START),
+    exact: codes.every((code) => code < WIDE),
     hash,
     mark: (1 << hash) | (1 << (hash >>> 5)),
     namespaced: isNamespaced(text),

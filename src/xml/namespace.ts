@@ -1,4 +1,4 @@
-import { CODES, NAME } from './characters.ts';
+import { NAME_UNITS } from './characters.ts';
 
 const XML = 'http://www.w3.org/XML/1998/namespace';
 const XMLNS = 'http://www.w3.org/2000/xmlns/';
@@ -159,7 +159,5 @@ function declarationRule(prefix: string, uri: string): string | undefined {
 /** True if the colon parts a name, known to be one, into two names without a colon (§4 [7]). */
 function isQualified(name: string, colon: number): boolean {
   if (colon === 0 || name.includes(':', colon + 1)) return false;
-  const unit = name.charCodeAt(colon + 1);
-  // a surrogate in a name begins one of the characters that may begin a name
-  return (unit >= 0xd800 && unit < 0xdc00) || NAME[CODES[unit] ?? 0] === 3;
+  return NAME_UNITS[name.charCodeAt(colon + 1)] === 3;
 }

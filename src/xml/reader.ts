@@ -20,12 +20,14 @@ const {
   LESS_THAN,
   LINE_FEED,
   NAME,
+  NAME_UNITS,
   NO_DIGIT,
   PAST_UNICODE,
   SEMICOLON,
   SINGLE_QUOTE,
   SMALL_X,
   VALUE,
+  WIDE,
 } = characters;
 
 /** Why nothing follows what there is to read: the code of the fault that this is inside a token, and what stands there. */
@@ -99,14 +101,34 @@ export class Reader {
     let next = codes[at] ?? 0;
     if (NAME[next] !== 3) return this.unlessEnd(at, code, expected);
     let hash = 0;
+    let all = 0;
     while (NAME[next] !== 0) {
       hash = (Math.imul(hash, 31) + next) | 0;
+      all |= next;
       next = codes[++at] ?? 0;
     }
-    if (at - from > this.limits.maxName) throw this.longName(from);
-    if (at >= this.length) return this.unfinished();
-    this.taken = this.names.take(this.taken, codes, this.text, from, at, hash);
-    return at;
+    return all < WIDE ? this.named(from, at, hash) : this.wideName(from, code, expected);
+  }
+
+  /** A name that is not ASCII, read by its units. */
+  private wideName(from: number, code: XmlErrorCode, expected: string): number {
+    const text = this.text;
+    let at = from;
+    let next = text.charCodeAt(at);
+    if (NAME_UNITS[next] !== 3) return this.unlessEnd(at, code, expected);
+    let hash = 0;
+    while (at < this.length && NAME_UNITS[next] !== 0) {
+      hash = (Math.imul(hash, 31) + next) | 0;
+      next = text.charCodeAt(++at);
+    }
+    return this.named(from, at, hash);
+  }
+
+  private named(from: number, to: number, hash: number): number {
+    if (to - from > this.limits.maxName) throw this.longName(from);
+    if (to >= this.length) return this.unfinished();
+    this.taken = this.names.take(this.taken, this.codes, this.text, from, to, hash);
+    return to;
   }
 
   private guessed(name: Name, from: number): number {

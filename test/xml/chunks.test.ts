@@ -23,7 +23,8 @@ describe('a document gives the same events and the same error', () => {
   it('split at random, when it is large', () => {
     const random = seeded();
     const document = `<all>${large(random)}</all>`;
-    for (const bytes of [Buffer.from(document), Buffer.from(document.replace('</all>', '\u0001</all>'))]) {
+    const endings = ['', '\u0001', '\ufffe', '日\uffff', '<日×/>', '<日\u{f0000}/>'];
+    for (const bytes of endings.map((last) => Buffer.from(document.replace('</all>', `${last}</all>`)))) {
       const whole = told(parseWhole(bytes));
       for (let round = 0; round < 6; round++) {
         const chunks = randomChunks(random, bytes, random.pick([8, 300, 70_000]));
@@ -98,6 +99,7 @@ function large(random: Seeded): string {
     () => `<text>${random.text('abc \n\r日本é😀', 60)}</text>\r\n`,
     () => `${'The quick brown fox jumps over the lazy dog. '.repeat(random.below(60))}\n`,
     () => `${'価格は千円、'.repeat(random.below(60))}`,
+    () => `<名 属性="値${random.below(99)}"><\u{20000}é:b xmlns:\u{20000}é='u'/></名>`,
     () => `<![CDATA[${random.text('<>&] \r\n', 40)}]]>`,
     () => `<!-- ${random.text('abc é\r\n', 300)} -->`,
     () => '&amp;&#x1F600;]&lt;]]',
