@@ -233,7 +233,12 @@ function authenticatorOf(options: ServiceOptions, clock: Clock): Authenticator {
   const hmac = createHmacScheme({
     realm: options.realm ?? 'Countersign',
     accounts: createAccounts(usersOf(options.users ?? {})),
-    nonces: createNonces({ bucketSpan: Math.max(1000, window / 4), max: options.maxNonces ?? 10_000_000 }),
+    nonces: createNonces({
+      bucketSpan: Math.max(1000, window / 4),
+      max: options.maxNonces ?? 10_000_000,
+      key: (options.random ?? randomBytes)(16),
+      monotonic: () => performance.now(),
+    }),
     clock,
     window,
     simple: options.hmacSimple ?? 'safe',

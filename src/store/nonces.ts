@@ -1,15 +1,17 @@
-/** The most a JavaScript Set takes, and one bucket may come to hold all. */
-const mostLive = 16_000_000;
+import { Fingerprint } from './nonce-fingerprint.ts';
+import { FingerprintTable } from './nonce-table.ts';
+import { ForgottenSpans, LeastTime } from './nonce-time.ts';
 
-/** How many nonces are kept, and how finely time is cut to drop them. */
+/** How many nonces are kept, how finely time is cut to drop them, and what is drawn and measured for that. */
 export interface NoncesOptions {
-  /**
-   * The time (ms) that one bucket covers. A claim asks each bucket that is alive, so choose it for a handful
-   * between now and the latest `until`: a shorter span gives memory back sooner, a longer one claims faster.
-   */
+  /** The time (ms) that one bucket covers: at most so much longer than needed a nonce is kept. */
   readonly bucketSpan: number;
-  /** The most nonces kept at once, up to 16,000,000. */
+  /** The most nonces kept at once, up to 2,147,483,648. */
   readonly max: number;
+  /** 16 random bytes that nobody else knows. They are copied. */
+  readonly key: Uint8Array;
+  /** A clock (ms since any moment) that passes steadily and is never set. */
+  readonly monotonic: () => number;
 }
 
 /** Remembers which nonces were used, as long as a request that carries one could be accepted again. */
@@ -17,33 +19,78 @@ export interface Nonces {
   /**
    * Takes a user's nonce in one step: `fresh` when nobody had it before, `seen` when that user did or might
    * have, `full` when there is no room (nothing is taken then). `until` is the time (ms) up to which a request
-   * carrying it could still be accepted; the nonce is kept until that has passed and at most one span longer.
+   * carrying it could still be accepted; the nonce is kept until that has passed and, while the clock does not
+   * jump, at most one span longer.
    */
   claim(user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full';
   /** How many are kept. */
   readonly size: number;
 }
 
+const mostNonces = 2 ** 31;
+/** Tags that the table has for buckets. */
+const mostTag = 255;
+/** For how many spans a clock must keep to a time it jumped to until that is believed: two hours of 150 s. */
+const spansOfDoubt = 48;
+/** At least so long (ms) from one piece of sweeping to the next, so that few claims are the ones that wait for it. */
+const sweepPause = 8;
+
 /** Makes an empty set of nonces in memory. Throws RangeError for options out of range. */
 export function createNonces(options: NoncesOptions): Nonces {
   return new NonceBuckets(options);
 }
 
-/** Each bucket holds the nonces whose `until` lies in one span of time, and is dropped as a whole. */
+/** The nonces whose `until` lies in one span of time, from `from` to before `to`. They are dropped together. */
+interface Bucket {
+  from: number;
+  to: number;
+  readonly tag: number;
+}
+
+/**
+ * One table of fingerprints for all buckets, in which each entry is tagged with its bucket. A claim then asks one
+ * table, however many buckets there are, and dropping a bucket is marking its tag: its entries are taken out later,
+ * some thousands at a time.
+ *
+ * A fingerprint of 64 bits stands for a nonce. One that was kept is always found again, so no replay passes. A
+ * fresh one is taken for a replay when its fingerprint is that of one of the n that are kept: with a chance of at
+ * most n / 2^64, which for 10 million is 10^7 / 1.845 × 10^19 = 5.4 × 10^-13 a claim (and 10^-12 at 18 million). An
+ * entry takes nine bytes, and a segment of the table is between 40 and 80 % full, which makes 16 bytes each.
+ *
+ * When a nonce may be forgotten: whoever sends a request again sends its date again, and so claims the same `until`.
+ * A clock that was ahead and is set back gives old dates a second life. So a bucket is dropped only when its
+ * time has passed both by the clock and by the lowest offset to the steady clock that was seen lately: a clock may go
+ * ahead and return, or back and return, within `spansOfDoubt`, and nothing was forgotten that could be accepted again.
+ * For what is left, a clock set back to a time it had not lately, the spans of dropped buckets are remembered, and
+ * a claim whose `until` lies in one is `seen`: it might have been in there. Only dates that come a second
+ * time are refused so: a jump back by less than two windows refuses them for less than one, since dates up to a
+ * window ahead were not forgotten; after a longer one either these dates are refused or replays of them pass.
+ */
 class NonceBuckets implements Nonces {
   readonly #span: number;
   readonly #max: number;
-  /** By the number of the span, counted from 1970. */
-  readonly #buckets = new Map<number, Set<string>>();
+  readonly #monotonic: () => number;
+  readonly #fingerprint: Fingerprint;
+  readonly #table = new FingerprintTable();
+  readonly #leastTime: LeastTime;
+  readonly #forgotten = new ForgottenSpans();
+  #buckets: Bucket[] = [];
+  /** The bucket that was asked for last. */
+  #latest: Bucket | undefined;
   #size = 0;
-  /** The first span that is still kept. Follows the latest time ever seen, and so never goes back. */
-  #floor = Number.NEGATIVE_INFINITY;
+  /** The time of the claim before. */
+  #now = Number.NaN;
+  /** When the table was swept last, by the steady clock. */
+  #swept = Number.NEGATIVE_INFINITY;
 
-  constructor({ bucketSpan, max }: NoncesOptions) {
+  constructor({ bucketSpan, max, key, monotonic }: NoncesOptions) {
     if (!(bucketSpan > 0 && bucketSpan < Infinity)) throw new RangeError('bucketSpan must be above 0');
-    if (!(max >= 1 && max <= mostLive)) throw new RangeError(`max must be from 1 to ${mostLive}`);
+    if (!(max >= 1 && max <= mostNonces)) throw new RangeError(`max must be from 1 to ${mostNonces}`);
     this.#span = bucketSpan;
     this.#max = max;
+    this.#monotonic = monotonic;
+    this.#fingerprint = new Fingerprint(key);
+    this.#leastTime = new LeastTime(spansOfDoubt * bucketSpan);
   }
 
   get size(): number {
@@ -51,37 +98,84 @@ class NonceBuckets implements Nonces {
   }
 
   claim(user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full' {
-    this.#dropBefore(Math.floor(now / this.#span));
-    const span = Math.floor(until / this.#span);
-    // Its bucket is gone, and it may have been in there. Asked so that NaN does not pass.
-    if (!(span >= this.#floor)) return 'seen';
-    const key = nonceKey(user, nonce);
-    for (const bucket of this.#buckets.values()) if (bucket.has(key)) return 'seen';
+    // What has no place in time could never be dropped.
+    if (!(Number.isFinite(until) && Number.isFinite(now))) return 'seen';
+    if (now !== this.#now) this.#timePassed(now);
+    const fingerprint = this.#fingerprint;
+    fingerprint.take(user, nonce);
+    const { low, high } = fingerprint;
+    if (this.#table.find(low, high) !== 0) return 'seen';
+    if (this.#size >= this.#max) this.#drop(now);
+    if (this.#forgotten.has(until)) return 'seen';
     if (this.#size >= this.#max) return 'full';
-    this.#put(span, key);
+    this.#table.add(low, high, this.#bucketFor(until).tag);
+    this.#size += 1;
     return 'fresh';
   }
 
-  #put(span: number, key: string): void {
-    const bucket = this.#buckets.get(span);
-    if (bucket === undefined) this.#buckets.set(span, new Set([key]));
-    else bucket.add(key);
-    this.#size += 1;
+  /** Drops what has passed, or else takes a piece of what was dropped before out of the table. */
+  #timePassed(now: number): void {
+    this.#now = now;
+    const steady = this.#monotonic();
+    if (this.#drop(this.#leastTime.at(now, steady)) || steady - this.#swept < sweepPause) return;
+    this.#swept = steady;
+    this.#table.sweep();
   }
 
-  /** A span that lies before the one of the present has passed to its end. */
-  #dropBefore(present: number): void {
-    if (!(present > this.#floor)) return;
-    this.#floor = present;
-    for (const [span, bucket] of this.#buckets) {
-      if (span >= present) continue;
-      this.#size -= bucket.size;
-      this.#buckets.delete(span);
+  /**
+   * Drops the buckets whose time has passed at `time`, and says whether there were any. When the set is full, that
+   * is the clock's own time: what is kept only in case that the clock comes back makes room.
+   */
+  #drop(time: number): boolean {
+    let dropped = false;
+    for (const bucket of this.#buckets) {
+      if (bucket.to > time) continue;
+      dropped = true;
+      this.#size -= this.#table.entriesOf(bucket.tag);
+      this.#table.release(bucket.tag);
+      this.#forgotten.add(bucket.from, bucket.to);
     }
+    if (!dropped) return false;
+    this.#buckets = this.#buckets.filter((bucket) => bucket.to > time);
+    this.#latest = undefined;
+    if (this.#size === 0) this.#table.clear();
+    return true;
   }
-}
 
-/** The length before the name shows where it ends, whatever characters it has. */
-function nonceKey(user: string, nonce: string): string {
-  return `${user.length}:${user}${nonce}`;
+  #bucketFor(until: number): Bucket {
+    const latest = this.#latest;
+    if (latest !== undefined && latest.from <= until && until < latest.to) return latest;
+    const there = this.#buckets.find(({ from, to }) => from <= until && until < to);
+    this.#latest = there ?? this.#newBucket(until);
+    return this.#latest;
+  }
+
+  #newBucket(until: number): Bucket {
+    const from = Math.floor(until / this.#span) * this.#span;
+    const to = from + this.#span;
+    const tag = this.#freeTag();
+    if (tag === 0) return this.#widenedBucket(from, to);
+    const bucket = { from, to, tag };
+    this.#buckets.push(bucket);
+    return bucket;
+  }
+
+  /** A tag that neither a bucket has nor an entry which waits to be taken out; 0 when there is none. */
+  #freeTag(): number {
+    const inUse = new Set(this.#buckets.map(({ tag }) => tag));
+    for (let tag = 1; tag <= mostTag; tag += 1) {
+      if (!inUse.has(tag) && this.#table.entriesOf(tag) === 0) return tag;
+    }
+    return 0;
+  }
+
+  /** The bucket which ends next after this span, or else the last one, made to cover the span too. */
+  #widenedBucket(from: number, to: number): Bucket {
+    const [first, ...others] = this.#buckets.toSorted((one, other) => one.to - other.to);
+    if (first === undefined) throw new RangeError('no bucket has a tag');
+    const bucket = [first, ...others].find((each) => each.to >= to) ?? others.at(-1) ?? first;
+    bucket.from = Math.min(bucket.from, from);
+    bucket.to = Math.max(bucket.to, to);
+    return bucket;
+  }
 }
