@@ -89,19 +89,19 @@ export const BLANK: Uint8Array = marked([TAB, LINE_FEED, CARRIAGE_RETURN, SPACE]
 /** What stops a run of text: markup, references, `]` (§2.4) and CR (§2.11). */
 export const TEXT: Uint8Array = stops([LESS_THAN, AMPERSAND, RIGHT_BRACKET, CARRIAGE_RETURN]);
 
+/** The same and all that is not ASCII, which stops a run that may not have been decoded. */
+export const ASCII_TEXT: Uint8Array = ascii(TEXT);
+
 /** What stops the text of a CDATA section (§2.7). */
 export const CDATA: Uint8Array = stops([RIGHT_BRACKET, CARRIAGE_RETURN]);
 
-/** What stops an attribute's value: quotes, `<`, references and the white space that §3.3.3 replaces. */
-export const VALUE: Uint8Array = stops([
-  DOUBLE_QUOTE,
-  SINGLE_QUOTE,
-  LESS_THAN,
-  AMPERSAND,
-  TAB,
-  LINE_FEED,
-  CARRIAGE_RETURN,
-]);
+/**
+ * What stops an attribute's value: quotes, `<`, references and the white space that §3.3.3 replaces; and all that is
+ * not ASCII, as it may not have been decoded.
+ */
+export const VALUE: Uint8Array = ascii(
+  stops([DOUBLE_QUOTE, SINGLE_QUOTE, LESS_THAN, AMPERSAND, TAB, LINE_FEED, CARRIAGE_RETURN]),
+);
 
 /** Above every code point. */
 export const PAST_UNICODE = 0x110000;
@@ -128,7 +128,9 @@ function names(): Uint8Array {
   for (const code of [HYPHEN, 0x2e]) table[code] = 1;
   table.fill(3, 0x41, 0x5b);
   table.fill(3, 0x61, 0x7b);
-  for (const code of [COLON, 0x5f, WIDE]) table[code] = 3;
+  for (const code of [COLON, 0x5f]) table[code] = 3;
+  table.fill(3, WIDE);
+  table[WIDE_ILLEGAL] = 0;
   return table;
 }
 
@@ -149,6 +151,10 @@ function stops(codes: readonly number[]): Uint8Array {
   }
   table[WIDE_ILLEGAL] = ILLEGAL;
   return table;
+}
+
+function ascii(table: Uint8Array): Uint8Array {
+  return table.map((mark, code) => (code >= WIDE && mark === CLEAN ? STOP : mark));
 }
 
 function marked(codes: readonly number[], mark: number): Uint8Array {

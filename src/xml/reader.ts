@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import * as characters from './characters.ts';
 import { characterAt, clipped, elementPath, XmlError, type XmlErrorCode } from './error.ts';
 import type { Limits, XmlHandler } from './handler.ts';
@@ -36,6 +37,9 @@ export interface Ending {
   readonly found: string;
 }
 
+/** Thrown in place of a fault that may be none, as the stretch has to be decoded first. */
+export const UNDECODED: unique symbol = Symbol('undecoded');
+
 /** No codes at all. */
 export const NO_BYTES: Buffer = Buffer.alloc(0);
 
@@ -54,6 +58,8 @@ export class Reader {
   protected length = 0;
   /** True if nothing in the stretch is a control but tab and LF, so that long text may be skipped unseen. */
   protected plain = false;
+  /** True if the stretch is bytes taken for ASCII until one shows that they are not, and then read again. */
+  protected raw = false;
   /** The next `&` and `]` of the stretch, if they are behind the cursor: looked for once and not for each run of text. */
   protected ampersand = -1;
   protected bracket = -1;
@@ -107,7 +113,8 @@ export class Reader {
       all |= next;
       next = codes[++at] ?? 0;
     }
-    return all < WIDE ? this.named(from, at, hash) : this.wideName(from, code, expected);
+    if (all < WIDE) return this.named(from, at, hash);
+    return this.raw ? this.again() : this.wideName(from, code, expected);
   }
 
   /** A name that is not ASCII, read by its units. */
@@ -178,8 +185,10 @@ export class Reader {
     while (codes[at] !== quote) {
       if (at >= this.length) return this.unfinished();
       const code = codes[at] ?? 0;
-      if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
-        at += 1;
+      if (code >= WIDE && this.raw) return this.again();
+      if (code === WIDE || code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
+        do at += 1;
+        while (codes[at] === WIDE);
       } else {
         value += this.text.substring(from, at);
         from = this.replaced(at, code);
@@ -243,6 +252,16 @@ export class Reader {
   }
 
   // Ends and faults
+
+  /** −1, as the token has to be read again, decoded. */
+  protected again(): number {
+    this.cursor = this.begin;
+    return -1;
+  }
+
+  protected isRestAscii(from: number): boolean {
+    return isAscii(this.codes.subarray(from));
+  }
 
   /** −1, as the stretch ends inside a token, if anything can follow; else that is the fault. */
   protected unfinished(): number {
@@ -317,6 +336,7 @@ export class Reader {
     found: string,
     encoding?: string,
   ): XmlError {
+    if (this.raw && !this.isRestAscii(this.begin)) throw UNDECODED;
     const { line, column } = this.placeOf(at);
     const path = elementPath(this.open.slice(0, this.depth).map((name) => name?.text ?? ''));
     return new XmlError(code, { line, column, path, found, expected, encoding });

@@ -32,9 +32,9 @@ export class ElementReader extends MarkupReader {
       case SLASH:
         return this.endTag(begin);
       case BANG:
-        return this.bang(begin);
+        return this.raw && !this.isRestAscii(begin) ? this.again() : this.bang(begin);
       case QUESTION:
-        return this.instruction(begin);
+        return this.raw && !this.isRestAscii(begin) ? this.again() : this.instruction(begin);
       default:
         return this.startTag(begin);
     }

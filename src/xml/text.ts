@@ -5,6 +5,7 @@ import { Reader } from './reader.ts';
 // Constants of this module, not imported ones, are folded into the machine code: it is a third faster.
 const {
   AMPERSAND,
+  ASCII_TEXT,
   CARRIAGE_RETURN,
   CDATA,
   CLEAN,
@@ -40,7 +41,7 @@ export class TextReader extends Reader {
         from = at;
         returns = false;
       } else {
-        if (this.mustWait(at, code)) return this.hold(from, at, returns);
+        if (this.mustWait(at, code) || (code >= WIDE && this.raw)) return this.hold(from, at, returns);
         if (TEXT[code] === ILLEGAL || (code === RIGHT_BRACKET && this.endsSection(at))) {
           this.deliver(from, at, returns);
           throw this.refused(at);
@@ -55,6 +56,7 @@ export class TextReader extends Reader {
 
   /** The text of a CDATA section, as far as it goes (§2.7). */
   protected section(from: number): number {
+    if (this.raw && !this.isRestAscii(from)) return this.hold(from, from, false);
     const codes = this.codes;
     let at = from;
     let returns = false;
@@ -80,17 +82,30 @@ export class TextReader extends Reader {
   /** Where the run of clean text at `from` ends. */
   private clean(from: number): number {
     const codes = this.codes;
-    if (codes[from] === WIDE) return this.step(from);
     const near = from + NEAR;
     let at = from;
-    while (TEXT[codes[at] ?? 0] === CLEAN) {
+    while (ASCII_TEXT[codes[at] ?? 0] === CLEAN) {
       at += 1;
-      if (at === near) return this.plain ? this.skip(at) : this.step(at);
+      if (at === near) return this.long(at);
     }
+    return (codes[at] ?? 0) < WIDE ? at : this.long(at);
+  }
+
+  /** The same for a run that is long, or not ASCII and so likely to be. */
+  private long(from: number): number {
+    if (this.raw) return this.stepRaw(from);
+    return this.plain ? this.skip(from) : this.step(from);
+  }
+
+  /** The same up to what is not ASCII, which has to be decoded first. */
+  private stepRaw(from: number): number {
+    const codes = this.codes;
+    let at = from;
+    while (ASCII_TEXT[codes[at] ?? 0] === CLEAN) at += 1;
     return at;
   }
 
-  /** The same for a run that is long, or likely to be: eight codes at a time, which takes half the time. */
+  /** The same eight codes at a time, which takes half the time. */
   private step(from: number): number {
     const codes = this.codes;
     const last = this.length - 8;

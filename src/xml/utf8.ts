@@ -17,7 +17,7 @@ export interface Validity {
 }
 
 /** True if bytes are ASCII; for a few of them a loop is quicker than the call into Node. */
-export function areAscii(bytes: Buffer): boolean {
+export function areAscii(bytes: Uint8Array): boolean {
   if (bytes.length > 12) return isAscii(bytes);
   for (let at = 0; at < bytes.length; at++) {
     if ((bytes[at] ?? 0) >= 0x80) return false;
@@ -26,21 +26,24 @@ export function areAscii(bytes: Buffer): boolean {
 }
 
 interface Sliced {
-  latin1Slice(start: number, end: number): string;
+  latin1Slice(this: Uint8Array, start: number, end: number): string;
 }
 
-/** True where Node has the function that `toString('latin1')` comes to after a while of looking for it. */
 function isSliced(bytes: Buffer): bytes is Buffer & Sliced {
   return 'latin1Slice' in bytes;
 }
 
-/** The text of ASCII bytes. */
-export function asciiText(bytes: Buffer): string {
-  return isSliced(bytes) ? bytes.latin1Slice(0, bytes.length) : bytes.toString('latin1');
+/** What `toString('latin1')` comes to after a while of looking for it, where Node has it. */
+const latin1Slice = isSliced(NO_BYTES) ? NO_BYTES.latin1Slice : undefined;
+
+/** The text of ASCII bytes; for others, one character for each. */
+export function asciiText(bytes: Uint8Array): string {
+  if (latin1Slice !== undefined) return latin1Slice.call(bytes, 0, bytes.length);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 }
 
 /** Finds how far bytes are UTF-8. */
-export function validityOf(bytes: Buffer): Validity {
+export function validityOf(bytes: Uint8Array): Validity {
   const whole = bytes.length - unfinished(bytes);
   if (whole === sequenceAt(bytes, 0, whole)) return { length: whole, broken: false }; // one character, come byte by byte
   if (isUtf8(whole === bytes.length ? bytes : bytes.subarray(0, whole)))
@@ -70,14 +73,14 @@ export class Utf8Decoder {
   private codePairs: Uint16Array = NO_UNITS;
 
   /** Decodes `bytes[0..length)`, which is valid. */
-  decode(bytes: Buffer, length: number): void {
+  decode(bytes: Uint8Array, length: number): void {
     if (this.codes.length <= length) this.grow(length + 1);
     const count =
       length >= LONG && CAN_TRANSCODE ? this.decodeLong(bytes, length) : this.decodeShort(bytes, length);
     this.codes[count] = 0; // stops every scan, as reading behind the end of a Buffer does
   }
 
-  private decodeShort(bytes: Buffer, length: number): number {
+  private decodeShort(bytes: Uint8Array, length: number): number {
     const count = decode(bytes, length, this.units, this.codes);
     this.text =
       count === 1
@@ -86,7 +89,7 @@ export class Utf8Decoder {
     return count;
   }
 
-  private decodeLong(bytes: Buffer, length: number): number {
+  private decodeLong(bytes: Uint8Array, length: number): number {
     const decoded = transcode(bytes.subarray(0, length), 'utf8', 'utf16le');
     const count = decoded.length >> 1;
     this.units[count] = 0;
