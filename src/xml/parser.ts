@@ -3,7 +3,7 @@ import { CARRIAGE_RETURN, LESS_THAN } from './characters.ts';
 import { foreignEncoding, hasByteOrderMark, MARK_BYTES, SIGNATURE_BYTES } from './encoding.ts';
 import { clipped, XmlError } from './error.ts';
 import { limitsOf, type XmlHandler, type XmlOptions } from './handler.ts';
-import type { Place } from './place.ts';
+import { advance, type Place } from './place.ts';
 import { isPlain } from './plain.ts';
 import { type Ending, NO_BYTES, UNDECODED } from './reader.ts';
 import { ElementReader } from './tags.ts';
@@ -244,7 +244,10 @@ class Parser extends ElementReader implements XmlParser {
 
   /** Counts the lines of the stretch read last; only now, so that a document that comes whole is not counted. */
   private leaveStretch(): void {
-    this.place = this.placeOf(this.cursor);
+    const { codes, cursor, decoder } = this;
+    // V8 looks for a unit by one of its bytes, which many of those that are not ASCII have; the codes tell them apart
+    const firstReturn = codes === decoder?.codes ? codes.indexOf(CARRIAGE_RETURN) : undefined;
+    this.place = advance(this.place, this.text, cursor, this.afterReturn, firstReturn);
     this.afterReturn = this.text.charCodeAt(this.cursor - 1) === CARRIAGE_RETURN;
     this.fresh = false;
     this.begin = this.cursor = 0;

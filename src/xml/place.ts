@@ -10,7 +10,13 @@ export const START: Place = { line: 1, column: 1 };
  * The place at `text[to]`, if `text` begins at `from`. CRLF, CR and LF end a line (XML 1.0 §2.11).
  * `afterReturn`: the text before ended in a CR, so that an LF at the beginning ends no line of its own.
  */
-export function advance(from: Place, text: string, to: number, afterReturn: boolean): Place {
+export function advance(
+  from: Place,
+  text: string,
+  to: number,
+  afterReturn: boolean,
+  firstReturn = text.indexOf('\r'),
+): Place {
   if (to === 1 && text.charCodeAt(0) >= 0x20) return { line: from.line, column: from.column + 1 };
   let line = from.line;
   let begin = -1;
@@ -20,7 +26,7 @@ export function advance(from: Place, text: string, to: number, afterReturn: bool
     line += 1;
     begin = at + 1;
   }
-  for (let at = text.indexOf('\r'); at >= 0 && at < to; at = text.indexOf('\r', at + 1)) {
+  for (let at = firstReturn; at >= 0 && at < to; at = text.indexOf('\r', at + 1)) {
     if (text.charCodeAt(at + 1) === 0x0a && at + 1 < to) continue;
     line += 1;
     begin = Math.max(begin, at + 1);

@@ -94,7 +94,22 @@ export class TextReader extends Reader {
   /** The same for a run that is long, or not ASCII and so likely to be. */
   private long(from: number): number {
     if (this.raw) return this.stepRaw(from);
-    return this.plain ? this.skip(from) : this.step(from);
+    if (this.plain) return this.skip(from);
+    return this.codes[from] === WIDE ? this.stepWide(from) : this.step(from);
+  }
+
+  /** The same where text is not ASCII, and has no more than a stray character of it. */
+  private stepWide(from: number): number {
+    const codes = this.codes;
+    let at = from;
+    while (codes[at] === WIDE && codes[at + 1] === WIDE && codes[at + 2] === WIDE && codes[at + 3] === WIDE)
+      at += 4;
+    const near = at + NEAR;
+    while (TEXT[codes[at] ?? 0] === CLEAN) {
+      at += 1;
+      if (at === near) return this.step(at);
+    }
+    return at;
   }
 
   /** The same up to what is not ASCII, which has to be decoded first. */
