@@ -1,76 +1,18 @@
-/**
- * Entries of a group. Their fingerprints (two words each), their tags (a byte each) and their number (a byte) are 64
- * bytes, a line of the processor's cache, so that a look at an entry waits for the memory once.
- */
-const entriesInGroup = 7;
-const wordsInGroup = 16;
-/** Where in a group the tags begin (in bytes) and the fingerprints (in words). The number of entries is at 0. */
-const tagsAt = 1;
-const firstWord = 2;
-/** Groups of the first segment when nothing is kept yet. */
+import { Segment } from './nonce-segment.ts';
+
+/** Groups of the first segment when nothing is kept yet: 8 kB. */
 const fewestGroups = 1 << 7;
 /**
- * Groups of a segment that is split rather than made larger: 1 MB. Moving all of it takes a few milliseconds; and for
- * 10 million entries there are so few segments that what leads to them stays in the processor's cache.
+ * Groups of a segment that is split rather than made larger: 512 kB. Moving all of it takes a few milliseconds; and
+ * for 10 million entries there are so few segments that what leads to them stays in the processor's cache.
  */
-const mostGroups = 1 << 14;
+const mostGroups = 1 << 13;
 /** The share of entries that may be taken. With more, too many would not be in their own group. */
 const mostTaken = 0.8;
 /** The share of kept entries above which a full segment gets more room. With fewer, taking out the others is enough. */
 const growAbove = 0.7;
 /** The share of kept entries of two halves below which they become one segment again. */
 const joinBelow = 0.3;
-
-/** One piece of the table: a hash table of its own. What finds its group full is in the next that is not. */
-class Segment {
-  /** The groups: words, and the same memory as bytes. */
-  readonly words: Int32Array;
-  readonly bytes: Uint8Array;
-  /** How many groups there are, a power of 2, how many entries at most, and how many are taken. */
-  readonly groups: number;
-  readonly most: number;
-  taken = 0;
-  /** It holds what shares its position's first `depth` bits. */
-  depth: number;
-
-  constructor(groups: number, depth: number) {
-    this.words = new Int32Array(groups * wordsInGroup);
-    this.bytes = new Uint8Array(this.words.buffer);
-    this.groups = groups;
-    this.most = groups * entriesInGroup;
-    this.depth = depth;
-  }
-
-  /** Where in the bytes this fingerprint's tag is, or -1. */
-  tagOf(low: number, high: number): number {
-    const { words, bytes } = this;
-    const last = this.groups - 1;
-    for (let group = high & last; ; group = (group + 1) & last) {
-      const start = group * wordsInGroup;
-      // All seven, taken or not: where to stop would depend on what is still on its way from memory.
-      for (let entry = 0; entry < entriesInGroup; entry += 1) {
-        const at = start + firstWord + entry * 2;
-        if (words[at] === low && words[at + 1] === high) return start * 4 + tagsAt + entry;
-      }
-      if (bytes[start * 4] !== entriesInGroup) return -1;
-    }
-  }
-
-  /** Puts in what is not there. */
-  put(low: number, high: number, tag: number): void {
-    const { words, bytes } = this;
-    const last = this.groups - 1;
-    let group = high & last;
-    while (bytes[group * 64] === entriesInGroup) group = (group + 1) & last;
-    const start = group * wordsInGroup;
-    const entry = bytes[start * 4] ?? 0;
-    words[start + firstWord + entry * 2] = low;
-    words[start + firstWord + entry * 2 + 1] = high;
-    bytes[start * 4 + tagsAt + entry] = tag;
-    bytes[start * 4] = entry + 1;
-    this.taken += 1;
-  }
-}
 
 /**
  * Fingerprints of 64 bits, each with a tag from 1 to 255, in segments of typed arrays (extendible hashing: Fagin,
@@ -87,6 +29,8 @@ class Segment {
 export class FingerprintTable {
   /** As many as a power of 2; a segment stands in as many as have its first bits. */
   #directory: Segment[] = [new Segment(fewestGroups, 0)];
+  /** The segment that is being rebuilt, as it was. */
+  #copy = new Segment(1, 0);
   /** 1 for a tag that was let go. */
   readonly #dead = new Uint8Array(256);
   /** Entries in the table by tag, those let go and not yet taken out among them. */
@@ -99,9 +43,9 @@ export class FingerprintTable {
   /** The tag with which this fingerprint is kept, or 0. Its halves must not both be 0. */
   find(low: number, high: number): number {
     const segment = this.#segmentAt(positionOf(low));
-    const at = segment.tagOf(low, high);
+    const at = segment.find(low, high);
     if (at < 0) return 0;
-    const tag = segment.bytes[at] ?? 0;
+    const tag = segment.tagAt(at);
     return this.#dead[tag] === 1 ? 0 : tag;
   }
 
@@ -110,10 +54,10 @@ export class FingerprintTable {
     const position = positionOf(low);
     let segment = this.#segmentAt(position);
     this.#entries[tag] = this.entriesOf(tag) + 1;
-    const there = this.#dying === 0 ? -1 : segment.tagOf(low, high);
+    const there = this.#dying === 0 ? -1 : segment.find(low, high);
     if (there >= 0) {
-      this.#removed(segment.bytes[there] ?? 0);
-      segment.bytes[there] = tag;
+      this.#removed(segment.tagAt(there));
+      segment.retag(there, tag);
       return;
     }
     while (segment.taken >= segment.most * mostTaken) {
@@ -141,7 +85,7 @@ export class FingerprintTable {
     if (this.#dying === 0) return;
     const position = this.#swept < 1 ? this.#swept : 0;
     const segment = this.#segmentAt(position);
-    this.#rebuild(segment, position, segment.groups);
+    this.#rebuild(segment, segment);
     this.#swept = position + 2 ** -segment.depth;
     this.#join(position);
   }
@@ -163,39 +107,40 @@ export class FingerprintTable {
   /** Makes room in a full segment. */
   #relieve(segment: Segment, position: number): void {
     const kept = this.#dying === 0 ? segment.taken : this.#keptIn(segment);
-    if (kept <= segment.most * growAbove) this.#rebuild(segment, position, segment.groups);
-    else if (segment.groups < mostGroups) this.#rebuild(segment, position, segment.groups * 2);
+    if (kept <= segment.most * growAbove) this.#rebuild(segment, segment);
+    else if (segment.groups < mostGroups) this.#enlarge(segment);
     else this.#split(segment, position);
   }
 
-  #keptIn({ bytes, groups }: Segment): number {
+  #keptIn(segment: Segment): number {
     let kept = 0;
-    for (let group = 0; group < groups; group += 1) {
-      const count = bytes[group * 64] ?? 0;
-      for (let entry = 0; entry < count; entry += 1) {
-        if (this.#dead[bytes[group * 64 + tagsAt + entry] ?? 0] === 0) kept += 1;
-      }
-    }
+    for (let at = segment.next(); at >= 0; at = segment.next(at))
+      kept += 1 - (this.#dead[segment.tagAt(at)] ?? 0);
     return kept;
   }
 
-  /** Puts another segment, with so many groups, where this one stands, without entries that were let go. */
-  #rebuild(segment: Segment, position: number, groups: number): void {
-    const fresh = new Segment(groups, segment.depth);
-    this.#enter(fresh, Math.floor(position * 2 ** segment.depth));
-    this.#pour(segment, fresh, fresh);
+  /** Only the first segment is ever enlarged, as long as it is the only one. */
+  #enlarge(segment: Segment): void {
+    const larger = new Segment(segment.groups * 2, 0);
+    this.#directory = [larger];
+    this.#pour(segment, larger, larger);
   }
 
-  /** Puts two segments where this one stands. */
   #split(segment: Segment, position: number): void {
     if (2 ** segment.depth === this.#directory.length) this.#directory = doubled(this.#directory);
-    const depth = segment.depth + 1;
-    const lower = new Segment(segment.groups, depth);
-    const upper = new Segment(segment.groups, depth);
-    const number = Math.floor(position * 2 ** segment.depth) * 2;
-    this.#enter(lower, number);
-    this.#enter(upper, number + 1);
-    this.#pour(segment, lower, upper);
+    segment.depth += 1;
+    const upper = new Segment(segment.groups, segment.depth);
+    this.#enter(upper, Math.floor(position * 2 ** segment.depth) | 1);
+    this.#rebuild(segment, upper);
+  }
+
+  /** Puts the segment's entries in again, those of its upper half into `upper`. */
+  #rebuild(segment: Segment, upper: Segment): void {
+    // Used again and again: arrays that are thrown away would be memory until the garbage is collected.
+    if (this.#copy.groups !== segment.groups) this.#copy = new Segment(segment.groups, 0);
+    this.#copy.copy(segment);
+    segment.clear();
+    this.#pour(this.#copy, segment, upper);
   }
 
   /** Makes a segment stand at the `number`th part of all positions, counted in parts as wide as it. */
@@ -207,19 +152,12 @@ export class FingerprintTable {
   /** Puts the entries of one segment into two others by their positions, without those that were let go. */
   #pour(from: Segment, lower: Segment, upper: Segment): void {
     const parts = 2 ** upper.depth;
-    for (let group = 0; group < from.groups; group += 1) {
-      const count = from.bytes[group * 64] ?? 0;
-      for (let entry = 0; entry < count; entry += 1) {
-        const tag = from.bytes[group * 64 + tagsAt + entry] ?? 0;
-        if (this.#dead[tag] === 1) {
-          this.#removed(tag);
-          continue;
-        }
-        const low = from.words[group * wordsInGroup + firstWord + entry * 2] ?? 0;
-        const high = from.words[group * wordsInGroup + firstWord + entry * 2 + 1] ?? 0;
-        const target = (positionOf(low) * parts) & 1 ? upper : lower;
-        target.put(low, high, tag);
-      }
+    for (let at = from.next(); at >= 0; at = from.next(at)) {
+      const tag = from.tagAt(at);
+      const low = from.lowAt(at);
+      if (this.#dead[tag] === 1) this.#removed(tag);
+      else if (lower === upper || ((positionOf(low) * parts) & 1) === 0) lower.put(low, from.highAt(at), tag);
+      else upper.put(low, from.highAt(at), tag);
     }
   }
 

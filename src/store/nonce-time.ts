@@ -31,32 +31,45 @@ export class LeastTime {
 /** How many spans are told apart. */
 const mostSpans = 16;
 
+interface Span {
+  readonly from: number;
+  to: number;
+}
+
 /** Spans of time of which nothing is known any more. When they become many, the two nearest count as one. */
 export class ForgottenSpans {
   /** In order of time, without overlaps. */
-  #spans: (readonly [from: number, to: number])[] = [];
-  #end = Number.NEGATIVE_INFINITY;
+  #spans: Span[] = [];
 
   /** Adds the span from `from` to before `to`. */
   add(from: number, to: number): void {
-    const apart = this.#spans.filter((span) => span[1] < from || span[0] > to);
-    const touching = this.#spans.filter((span) => span[1] >= from && span[0] <= to);
-    const start = Math.min(from, ...touching.map((span) => span[0]));
-    const end = Math.max(to, ...touching.map((span) => span[1]));
-    this.#spans = [...apart, [start, end] as const].sort((one, other) => one[0] - other[0]);
-    this.#end = Math.max(this.#end, end);
+    const last = this.#spans.at(-1);
+    // While the clock does not jump, each one follows the one before.
+    if (last === undefined || from > last.to) this.#spans.push({ from, to });
+    else if (from >= last.from) last.to = Math.max(last.to, to);
+    else this.#insert(from, to);
     if (this.#spans.length > mostSpans) this.#closeNarrowestGap();
   }
 
   /** Whether this time lies in one of them. */
   has(time: number): boolean {
-    return time < this.#end && this.#spans.some((span) => span[0] <= time && time < span[1]);
+    const last = this.#spans.at(-1);
+    if (last === undefined || time >= last.to) return false;
+    return this.#spans.some((span) => span.from <= time && time < span.to);
+  }
+
+  #insert(from: number, to: number): void {
+    const apart = this.#spans.filter((span) => span.to < from || span.from > to);
+    const touching = this.#spans.filter((span) => span.to >= from && span.from <= to);
+    const start = Math.min(from, ...touching.map((span) => span.from));
+    const end = Math.max(to, ...touching.map((span) => span.to));
+    this.#spans = [...apart, { from: start, to: end }].sort((one, other) => one.from - other.from);
   }
 
   #closeNarrowestGap(): void {
-    const gaps = this.#spans.slice(1).map((span, before) => span[0] - (this.#spans[before]?.[1] ?? 0));
+    const gaps = this.#spans.slice(1).map((span, before) => span.from - (this.#spans[before]?.to ?? 0));
     const before = gaps.indexOf(Math.min(...gaps));
-    const [from, to] = [this.#spans[before]?.[0], this.#spans[before + 1]?.[1]];
-    if (from !== undefined && to !== undefined) this.add(from, to);
+    const [one, other] = this.#spans.slice(before, before + 2);
+    if (one !== undefined && other !== undefined) this.#insert(one.from, other.to);
   }
 }
