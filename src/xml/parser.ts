@@ -213,6 +213,7 @@ class Parser extends ElementReader implements XmlParser {
     this.decoder ??= new Utf8Decoder();
     this.decoder.decode(bytes, length);
     this.enter(this.decoder.codes, this.decoder.text, false);
+    this.words = this.decoder.words;
     const invalid = broken || (ending !== undefined && length < bytes.length);
     this.ending = invalid ? { code: 'invalid-utf8', found: byteName(bytes[length]) } : ending;
     this.scan();

@@ -5,6 +5,7 @@ import type { Limits, XmlHandler } from './handler.ts';
 import type { Name, XmlNames } from './name.ts';
 import type { NamespaceScope } from './namespace.ts';
 import { advance, type Place, START } from './place.ts';
+import { NO_WORDS } from './utf8.ts';
 
 // Constants of this module, not imported ones, are folded into the machine code: it is a third faster.
 const {
@@ -53,6 +54,8 @@ export const NO_BYTES: Buffer = Buffer.alloc(0);
  */
 export class Reader {
   protected codes: Uint8Array = NO_BYTES;
+  /** The codes of a stretch that was decoded, four at a time. */
+  protected words = NO_WORDS;
   protected text = '';
   /** How many codes there are; reading behind the last gives 0, at which every scan stops. */
   protected length = 0;
@@ -103,6 +106,12 @@ export class Reader {
     const guess = this.names.guess(this.taken, codes, from);
     if (guess !== undefined && NAME[codes[from + guess.codes.length] ?? 0] === 0)
       return this.guessed(guess, from);
+    return this.spelled(from, code, expected);
+  }
+
+  /** A name that was not guessed, or is none. */
+  private spelled(from: number, code: XmlErrorCode, expected: string): number {
+    const codes = this.codes;
     let at = from;
     let next = codes[at] ?? 0;
     if (NAME[next] !== 3) return this.unlessEnd(at, code, expected);

@@ -5,6 +5,8 @@ import * as characters from './characters.ts';
 const { FIRST_ILLEGAL, WIDE, WIDE_ILLEGAL } = characters;
 
 const NO_UNITS = new Uint16Array(0);
+/** No words at all. */
+export const NO_WORDS: Int32Array = new Int32Array(0);
 const NO_PAIRS = new Uint32Array(0);
 const NO_BYTES = Buffer.alloc(0);
 
@@ -16,13 +18,16 @@ export interface Validity {
   readonly broken: boolean;
 }
 
-/** True if bytes are ASCII; for a few of them a loop is quicker than the call into Node. */
+/** So many bytes a loop looks at as quickly as a call into Node comes back. */
+const FEW = 16;
+
+/** True if bytes are ASCII. Text that is not shows it at its beginning, more often than not. */
 export function areAscii(bytes: Uint8Array): boolean {
-  if (bytes.length > 12) return isAscii(bytes);
-  for (let at = 0; at < bytes.length; at++) {
+  const few = Math.min(bytes.length, FEW);
+  for (let at = 0; at < few; at++) {
     if ((bytes[at] ?? 0) >= 0x80) return false;
   }
-  return true;
+  return bytes.length <= FEW || isAscii(bytes);
 }
 
 interface Sliced {
@@ -65,6 +70,8 @@ const CAN_TRANSCODE = typeof transcode === 'function';
 export class Utf8Decoder {
   /** The codes of what was decoded last, and behind them a 0. */
   codes: Buffer = NO_BYTES;
+  /** The same, four codes at a time. */
+  words: Int32Array = NO_WORDS;
   text = '';
   private units = NO_UNITS;
   private unitBytes = NO_BYTES;
@@ -105,6 +112,7 @@ export class Utf8Decoder {
     this.unitBytes = Buffer.from(this.units.buffer);
     this.pairs = new Uint32Array(this.units.buffer);
     this.codes = Buffer.allocUnsafeSlow(size);
+    this.words = new Int32Array(this.codes.buffer);
     this.codePairs = new Uint16Array(this.codes.buffer);
   }
 }
