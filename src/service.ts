@@ -84,11 +84,11 @@ export function createService(options: ServiceOptions = {}): Service {
     begun: number,
     problem?: Problem,
   ): Reply => {
-    if (log !== undefined) log(accessEntry(request, reply.status, known, clock.now(), begun, problem));
+    if (log !== undefined) log(accessEntry(request, reply.status, known, clock, begun, problem));
     return reply;
   };
   const handle = async (request: Request): Promise<Reply> => {
-    const begun = performance.now();
+    const begun = clock.steady();
     const known: Known = { principal: undefined };
     try {
       await seeded;
@@ -108,7 +108,7 @@ export function createService(options: ServiceOptions = {}): Service {
   const refuse = (problem: Problem, request: Request | undefined): Reply => {
     const known: Known = { principal: undefined };
     const reply = toProblemReply(problem, request, known, httpDate(clock.now()));
-    return conclude(request, reply, known, performance.now(), problem);
+    return conclude(request, reply, known, clock.steady(), problem);
   };
 
   return {
@@ -168,18 +168,18 @@ function accessEntry(
   request: Request | undefined,
   status: number,
   { principal }: Known,
-  time: number,
+  clock: Clock,
   begun: number,
   problem: Problem | undefined,
 ): AccessEntry {
   return {
-    time,
+    time: clock.now(),
     method: request?.method ?? '-',
     path: request === undefined ? '-' : pathSent(request),
     status,
     principal: principal?.name,
     scheme: principal?.scheme,
-    microseconds: Math.round((performance.now() - begun) * 1000),
+    microseconds: Math.round((clock.steady() - begun) * 1000),
     problem: problem?.type,
   };
 }
@@ -237,7 +237,7 @@ function authenticatorOf(options: ServiceOptions, clock: Clock): Authenticator {
       bucketSpan: Math.max(1000, window / 4),
       max: options.maxNonces ?? 10_000_000,
       key: (options.random ?? randomBytes)(16),
-      monotonic: () => performance.now(),
+      monotonic: () => clock.steady(),
     }),
     clock,
     window,

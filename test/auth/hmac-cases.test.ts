@@ -42,7 +42,7 @@ function authenticatorOfCases() {
   const scheme = createHmacScheme({
     realm: 'test',
     accounts: createAccounts(users),
-    nonces: createNonces({ bucketSpan: 150_000, max: 1000 }),
+    nonces: createNonces({ bucketSpan: 150_000, max: 1000, key: new Uint8Array(16), monotonic: () => 0 }),
     clock,
     window: 600_000,
     simple: 'safe',

@@ -219,3 +219,10 @@ test('malformed credentials are refused without being counted as a failure', asy
   assert.equal(await house.verdictOn(request), 'malformed-credentials');
   assert.equal(await house.verdictOn(signed()), 'ann');
 });
+
+test('a nonce is forgotten when no date inside the window could carry it again', async () => {
+  const house = openHouse();
+  assert.equal(await house.verdictOn(signed()), 'ann');
+  house.clock.advance(25 * 60_000);
+  assert.equal(await house.verdictOn(signed({ at: start + 25 * 60_000 })), 'ann');
+});

@@ -37,7 +37,12 @@ export function openHouse(
   const scheme = createHmacScheme({
     realm: 'test',
     accounts: createAccounts(users),
-    nonces: createNonces({ bucketSpan: 150_000, max: options.maxNonces ?? 1000 }),
+    nonces: createNonces({
+      bucketSpan: 150_000,
+      max: options.maxNonces ?? 1000,
+      key: new Uint8Array(16),
+      monotonic: () => clock.steady(),
+    }),
     clock,
     window: 600_000,
     simple: 'safe',
