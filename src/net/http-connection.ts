@@ -145,6 +145,12 @@ export class HttpConnection {
       );
     if (sizeOf(incoming.rawHeaders) > limits.headers)
       return new Problem('header-too-large', `The header section exceeds ${limits.headers} bytes.`, last);
+    if (!isWellFormed(incoming.rawHeaders, request.target))
+      return new Problem(
+        'malformed-request',
+        'A field name or the target has white space, or none is there.',
+        last,
+      );
     if (incoming.httpVersionMajor !== 1)
       return new Problem('version-not-supported', `The request is HTTP/${request.version}.`, last);
     // RFC 9112 §6.1: who speaks 1.0 does not know the field, so somebody on the way has read another length.
@@ -233,6 +239,12 @@ function sizeOf(raw: readonly string[]): number {
   let size = raw.length * 2;
   for (const part of raw) size += part.length;
   return size;
+}
+
+/** What llhttp lets pass before its version 9: a field name that is empty or ends in a space, a tab in the target. */
+function isWellFormed(raw: readonly string[], target: string): boolean {
+  for (let at = 0; at < raw.length; at += 2) if (raw[at] === '' || raw[at]?.endsWith(' ')) return false;
+  return !target.includes('\t');
 }
 
 /** The peer's address; one of IPv4 has the same form whether or not the listener speaks IPv6. */
