@@ -65,12 +65,16 @@ async function compiled(filename) {
   return script.createCachedData();
 }
 
+// Which Node.js this is; scripts/launch.cjs says why.
+const build = JSON.stringify([process.versions, process.platform, process.arch, process.config]);
+
 rmSync(dist, { recursive: true, force: true });
 compile('tsconfig.build.json');
 compile('tsconfig.cjs.json');
 const parts = join(dist, 'parts');
 compile('tsconfig.cjs.json', '--outDir', relative(root, parts), '--declaration', 'false', '--removeComments');
 writeFileSync(join(dist, 'command.js'), bundled(parts));
+writeFileSync(join(dist, 'command.build'), build);
 writeFileSync(join(dist, 'command.cache'), await compiled(join(dist, 'command.js')));
 copyFileSync(join(root, 'scripts', 'launch.cjs'), join(dist, 'server.js'));
 chmodSync(join(dist, 'server.js'), 0o755);
