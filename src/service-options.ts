@@ -52,7 +52,7 @@ export interface AccessEntry {
   readonly problem: string | undefined;
 }
 
-/** A user: one secret, or several while they are rotated. */
+/** A user: one secret and perhaps a password, or secrets as they are kept, several while they are rotated. */
 export type UserOption = UserDeclaration | { readonly secret: string; readonly password?: string };
 
 /** Every option there is. The compiler holds the list complete. */
@@ -70,6 +70,7 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   requireBodyDigest: true,
   maxNonces: true,
   maxAuthFailures: true,
+  trustProxy: true,
   explain: true,
   limits: true,
   log: true,
@@ -100,6 +101,8 @@ export interface ServiceOptions {
   readonly maxNonces?: number;
   /** Failed authentications a minute; 100 when left out, 0 is no limit. */
   readonly maxAuthFailures?: number;
+  /** Networks (CIDR) of the proxies whose word is taken on how a request came to them; nobody's when left out. */
+  readonly trustProxy?: readonly string[];
   /** Refusals carry what was checked. */
   readonly explain?: boolean;
   readonly limits?: Partial<Limits>;

@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createAccounts, type UserDeclaration } from './auth/accounts.ts';
-import { type Authenticator, createAuthenticator } from './auth/authenticate.ts';
-import { createHmacScheme } from './auth/hmac.ts';
-import { createThrottle } from './auth/throttle.ts';
+import { createAuthentication } from './authentication.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { decide, type House } from './decide.ts';
 import { type Collection, defaultCollections, defineCollection } from './declaration.ts';
@@ -29,7 +26,6 @@ import {
   type ServiceOptions,
 } from './service-options.ts';
 import { createMemoryStore } from './store/memory.ts';
-import { createNonces } from './store/nonces.ts';
 import { type Store, StoreError } from './store/store.ts';
 
 /** Where a service listens. */
@@ -47,6 +43,8 @@ export interface Service {
   handle(request: Request): Promise<Reply>;
   /** Opens a port; 0 picks a free one. Rejects with ListenError. */
   listen(address: { host?: string; port?: number }): Promise<Listening>;
+  /** Puts these users in the place of all that were there; requests that are not judged yet are judged by them. */
+  replaceUsers(users: NonNullable<ServiceOptions['users']>): void;
   /** Stops accepting, finishes what is in flight for at most `grace` ms (10,000), and lets go of everything. */
   close(grace?: number): Promise<void>;
 }
@@ -63,9 +61,10 @@ export function createService(options: ServiceOptions = {}): Service {
   let closing = false;
 
   const httpDate = createDateCache();
+  const authentication = createAuthentication(options, clock, random);
   const house: House = {
     router: createRouter(routesOf(collections, store, limits, options.resources ?? {})),
-    authenticator: authenticatorOf(options, clock),
+    authenticator: authentication.authenticator,
     clock,
     httpDate,
     limits,
@@ -120,6 +119,7 @@ export function createService(options: ServiceOptions = {}): Service {
       const name = host.includes(':') ? `[${host}]` : host;
       return { url: `http://${name}:${listener.port}`, port: listener.port };
     },
+    replaceUsers: authentication.replaceUsers,
     async close(grace = 10_000) {
       closing = true;
       await Promise.all(listeners.map((listener) => listener.close(grace)));
@@ -226,29 +226,4 @@ function routesOf(
   ];
   const taken = new Set(routes.map(({ template }) => template));
   return [...own.filter(({ template }) => !taken.has(template)), ...routes];
-}
-
-function authenticatorOf(options: ServiceOptions, clock: Clock): Authenticator {
-  const window = (options.window ?? 600) * 1000;
-  const hmac = createHmacScheme({
-    realm: options.realm ?? 'Countersign',
-    accounts: createAccounts(usersOf(options.users ?? {})),
-    nonces: createNonces({
-      bucketSpan: Math.max(1000, window / 4),
-      max: options.maxNonces ?? 10_000_000,
-      key: (options.random ?? randomBytes)(16),
-      monotonic: () => clock.steady(),
-    }),
-    clock,
-    window,
-    simple: options.hmacSimple ?? 'safe',
-    requireBodyDigest: options.requireBodyDigest ?? false,
-    explain: options.explain ?? false,
-  });
-  return createAuthenticator([hmac], createThrottle(options.maxAuthFailures ?? 100, clock));
-}
-
-function usersOf(users: NonNullable<ServiceOptions['users']>): ReadonlyMap<string, UserDeclaration> {
-  const entries = users instanceof Map ? [...users] : Object.entries(users);
-  return new Map(entries.map(([name, user]) => [name, 'secret' in user ? { secrets: [user] } : user]));
 }

@@ -58,7 +58,11 @@ interface Presented {
  */
 export function createHmacScheme(options: HmacOptions): Scheme {
   // Signed with by nobody: an unknown user costs the same computation as a known one.
-  const dummy: Account = { name: '', secrets: [{ key: keyOf('no one has this secret') }] };
+  const dummy: Account = {
+    name: '',
+    secrets: [{ key: keyOf('no one has this secret') }],
+    password: undefined,
+  };
 
   return {
     name: 'hmac',

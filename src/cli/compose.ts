@@ -21,6 +21,7 @@ export function composeService(
       requireBodyDigest: options.hmacRequireBodyDigest,
       maxNonces: options.maxNonces,
       maxAuthFailures: options.maxAuthFailures,
+      trustProxy: options.trustProxy,
       explain: options.explain,
       limits: limitsOf(options),
     });
@@ -46,5 +47,10 @@ function limitsOf(options: Options): Limits {
 
 /** The users of the configuration file and those kept in the data directory; the file's go before. */
 export function allUsers(options: Options, stored: ReadonlyMap<string, StoredUser>): Map<string, UserOption> {
-  return new Map<string, UserOption>([...stored, ...options.users]);
+  const kept = [...stored].map(([name, user]): [string, UserOption] => [name, declarationOf(user)]);
+  return new Map<string, UserOption>([...kept, ...options.users]);
+}
+
+function declarationOf({ secrets, password, disabled }: StoredUser): UserOption {
+  return { secrets, disabled, password: password === undefined ? undefined : { hash: password } };
 }

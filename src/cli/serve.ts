@@ -1,39 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
-import { createJudgeOfKept } from '../misfit.ts';
 import { type Options, readOptions } from '../options/options.ts';
 import type { Service } from '../service.ts';
-import { prepareDirectory } from '../store/directory.ts';
-import { openFileStore } from '../store/file.ts';
-import { lockDirectory } from '../store/lock.ts';
-import { createMemoryStore } from '../store/memory.ts';
-import type { Store } from '../store/store.ts';
-import { readUsers, type StoredUser, writeUsers } from '../store/users.ts';
 import { type AccessLog, createAccessLog } from './access-log.ts';
 import { makeCredentials, storedUser } from './credentials.ts';
 import { firstUserName, introduction } from './first-user.ts';
+import { inDirectory, inMemory, type Keeping } from './keeping.ts';
 import { report } from './refusal.ts';
 
 /** Milliseconds for what is in flight when the server is told to stop. */
 const grace = 10_000;
 
 type Composition = typeof import('./compose.ts');
-
-/** Where a server keeps what it is told: a directory of its own, or memory. */
-interface Keeping {
-  readonly store: Store;
-  readonly users: ReadonlyMap<string, StoredUser>;
-  /** Whether there was nothing here before. */
-  readonly fresh: boolean;
-  /** Keeps a first user. */
-  keepUser(name: string, user: StoredUser): Promise<void>;
-  /** Takes away what this start made: it came to nothing. */
-  undo(): void;
-  /** Finishes what is under way and lets others have the directory. */
-  close(): Promise<void>;
-}
 
 /** `countersign serve`: runs until it is told to stop. Gives the exit status when it could not start. */
 export async function serve(
@@ -79,7 +57,7 @@ async function start(
   });
   try {
     await service.ready;
-    const { url } = await service.listen({ host: options.host, port: options.port });
+    const { url } = await service.listen({ host: options.host, port: options.port ?? 0 });
     if (first !== undefined) {
       if (hashed !== undefined) await keeping.keepUser(firstUserName, await hashed);
       process.stderr.write(introduction(first, url));
@@ -93,52 +71,6 @@ async function start(
     await service.close(0);
     throw error;
   }
-}
-
-function inMemory(): Keeping {
-  return {
-    store: createMemoryStore({ lineage: newLineage() }),
-    users: new Map(),
-    fresh: true,
-    async keepUser() {},
-    undo() {},
-    async close() {},
-  };
-}
-
-async function inDirectory({ data, durability, collections }: Options): Promise<Keeping> {
-  await prepareDirectory(data);
-  const lock = await lockDirectory(data);
-  const storePath = join(data, 'store.json');
-  const fresh = !existsSync(storePath) && !existsSync(join(data, 'users.json'));
-  try {
-    const users = await readUsers(data);
-    const store = await openFileStore({
-      directory: data,
-      lineage: newLineage,
-      durability,
-      judge: createJudgeOfKept(collections),
-    });
-    return {
-      store,
-      users,
-      fresh,
-      keepUser: (name, user) => writeUsers(data, new Map([[name, user]])),
-      // Else the next start would take the directory for one in use, and make no user.
-      undo: () => rmSync(storePath, { force: true }),
-      async close() {
-        await store.close();
-        await lock.release();
-      },
-    };
-  } catch (error) {
-    await lock.release();
-    throw error;
-  }
-}
-
-function newLineage(): string {
-  return randomBytes(4).toString('hex');
 }
 
 function logOf(options: Options): AccessLog | undefined {

@@ -19,10 +19,18 @@ export { OptionsError } from './error.ts';
 /** What the server is told, checked and frozen. */
 export interface Options extends Declarations {
   readonly host: string;
-  readonly port: number;
+  /** Plain HTTP; undefined where it is off. */
+  readonly port: number | undefined;
+  /** HTTPS; undefined where it is off. */
+  readonly tlsPort: number | undefined;
+  /** PEM files, both or neither. */
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
   /** The data directory. */
   readonly data: string;
   readonly memory: boolean;
+  /** The file of the key that secrets at rest are encrypted with. */
+  readonly keyFile: string | undefined;
   /** The configuration file that was read. */
   readonly config: string | undefined;
   readonly durability: Word<'durability'>;
@@ -32,6 +40,8 @@ export interface Options extends Declarations {
   readonly window: number;
   readonly maxNonces: number;
   readonly maxAuthFailures: number;
+  /** Networks (CIDR) of the proxies that are believed. */
+  readonly trustProxy: readonly string[];
   readonly explain: boolean;
   /** Bytes, as are the two that follow. */
   readonly maxBody: number;
@@ -67,9 +77,8 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   const config = new Settings(outer, faults).text('config');
   const file = config === undefined ? emptyFile : fileOf(config, faults);
   const settings = new Settings([...outer, ...file.settings], faults);
-  if (settings.toggle('noHttp'))
-    faults.push('--no-http leaves nothing to listen on: this version has no TLS yet');
-  settings.toggle('noTls'); // It is how things are; said all the same, it must be said right.
+  if (settings.toggle('noHttp') && settings.toggle('noTls'))
+    faults.push('--no-http and --no-tls together leave nothing to listen on');
   const { users } = file;
   const declared = readDeclarations(file, config ?? '', faults);
   const options = { ...chosen(settings), config, users, ...declared, warnings: Object.freeze(warnings) };
@@ -98,7 +107,11 @@ const emptyFile: ConfigurationFile = {
 function chosen(settings: Settings): Omit<Options, 'config' | 'users' | 'warnings' | keyof Declarations> {
   return {
     host: settings.address(),
-    port: settings.whole('port'),
+    port: settings.toggle('noHttp') ? undefined : settings.whole('port'),
+    tlsPort: settings.toggle('noTls') ? undefined : settings.whole('tlsPort'),
+    tlsCert: settings.text('tlsCert'),
+    tlsKey: settings.text('tlsKey'),
+    keyFile: settings.text('keyFile'),
     data: settings.text('data') ?? optionTable.data.fallback,
     memory: settings.toggle('memory'),
     durability: settings.choice('durability') ?? optionTable.durability.fallback,
@@ -107,6 +120,7 @@ function chosen(settings: Settings): Omit<Options, 'config' | 'users' | 'warning
     window: settings.whole('window'),
     maxNonces: settings.whole('maxNonces'),
     maxAuthFailures: settings.whole('maxAuthFailures'),
+    trustProxy: settings.text('trustProxy')?.split(',') ?? [],
     explain: settings.toggle('explain'),
     maxBody: settings.whole('maxBody'),
     maxTarget: settings.whole('maxTarget'),

@@ -51,8 +51,23 @@ export const optionTable = {
     fallback: 8080,
     about: 'plain HTTP; 0 picks a free port',
   },
-  noHttp: { kind: 'toggle' },
-  noTls: { kind: 'toggle' },
+  noHttp: { kind: 'toggle', about: 'no plain HTTP' },
+  tlsPort: {
+    kind: 'whole',
+    value: 'PORT',
+    least: 0,
+    most: 65535,
+    fallback: 8443,
+    about: 'HTTPS; 0 picks a free port',
+  },
+  noTls: { kind: 'toggle', about: 'no HTTPS' },
+  tlsCert: {
+    kind: 'text',
+    value: 'FILE',
+    fallback: undefined,
+    about: 'certificate in PEM, with those between it and its authority; self-signed when left out',
+  },
+  tlsKey: { kind: 'text', value: 'FILE', fallback: undefined, about: "the certificate's private key in PEM" },
   data: {
     kind: 'text',
     value: 'DIR',
@@ -60,6 +75,12 @@ export const optionTable = {
     about: 'where everything durable lives, mode 0700',
   },
   memory: { kind: 'toggle', about: 'keep nothing: all is gone when the process ends' },
+  keyFile: {
+    kind: 'text',
+    value: 'FILE',
+    fallback: undefined,
+    about: 'key that the secrets in the data directory are encrypted with; or COUNTERSIGN_KEY',
+  },
   config: { kind: 'text', value: 'FILE', fallback: undefined, about: 'configuration file, JSON' },
   durability: {
     kind: 'choice',
@@ -102,6 +123,12 @@ export const optionTable = {
     most: anyCount,
     fallback: 100,
     about: 'failed authentications a minute per peer and user; 0: no limit',
+  },
+  trustProxy: {
+    kind: 'text',
+    value: 'CIDR[,CIDR]',
+    fallback: undefined,
+    about: 'peers whose X-Forwarded-Proto and Forwarded are believed',
   },
   explain: { kind: 'toggle', about: 'refusals carry what the server checked, never a secret' },
   maxBody: {
@@ -193,10 +220,6 @@ export const optionSpecs: ReadonlyMap<string, OptionSpec> = new Map(Object.entri
 
 /** Options of the design that this version does not have, and the reason given to who asks for one. */
 export const notThereYet: ReadonlyMap<string, string> = new Map([
-  ['tlsPort', 'this version serves plain HTTP only'],
-  ['tlsCert', 'this version serves plain HTTP only'],
-  ['tlsKey', 'this version serves plain HTTP only'],
-  ['trustProxy', 'this version believes no proxy'],
   ['publicUrl', 'this version makes no absolute links'],
   ['controlPort', 'this version has no control interface'],
 ]);
