@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { keyOf } from '../signature/hmac.ts';
 
 /** A secret of a user, and until when it is valid. */
@@ -20,15 +21,23 @@ export interface Account {
   readonly password: KnownPassword | undefined;
 }
 
-/** Where accounts are looked up; asynchronous, so that a directory on another machine can stand behind it. */
+/** Where accounts are looked up; not at once where a directory on another machine stands behind it. */
 export interface Accounts {
-  /** The account of that name, unless there is none or it is disabled. */
-  find(name: string): Promise<Account | undefined>;
+  /**
+   * The account of that name, unless there is none or it is disabled. It is the same object as long as nothing
+   * about the user changes: what is remembered of an account is remembered by the object.
+   */
+  find(name: string): Account | undefined | Promise<Account | undefined>;
+  /** The password hashes of all accounts; the same list as long as they are the same users. */
+  readonly hashes: readonly string[];
 }
 
 /** Accounts in memory. */
 export interface AccountsInMemory extends Accounts {
-  /** Puts these users in the place of all that were there: at once, for every request that is not judged yet. */
+  /**
+   * Puts these users in the place of all that were there: at once, for every request that is not judged yet.
+   * Throws RangeError on an empty secret, with nothing changed.
+   */
   replace(users: ReadonlyMap<string, UserDeclaration>): void;
 }
 
@@ -39,25 +48,58 @@ export interface UserDeclaration {
   readonly disabled?: boolean | undefined;
 }
 
+interface Entry {
+  /** A copy: whoever declares users may change the object and declare it again. */
+  readonly declaration: UserDeclaration;
+  readonly account: Account;
+}
+
 /** Makes accounts out of users. Throws RangeError on an empty secret. */
 export function createAccounts(users: ReadonlyMap<string, UserDeclaration>): AccountsInMemory {
-  let accounts = accountsOf(users);
+  let entries = entriesOf(users, new Map());
+  let hashes = hashesOf(entries);
   return {
-    async find(name) {
-      return accounts.get(name);
+    find: (name) => entries.get(name)?.account,
+    get hashes() {
+      return hashes;
     },
     replace(others) {
-      accounts = accountsOf(others);
+      entries = entriesOf(others, entries);
+      hashes = hashesOf(entries);
     },
   };
 }
 
-function accountsOf(users: ReadonlyMap<string, UserDeclaration>): ReadonlyMap<string, Account> {
-  const accounts = new Map<string, Account>();
-  for (const [name, { secrets, password, disabled }] of users) {
-    if (disabled !== true) accounts.set(name, { name, secrets: secrets.map(secretOf), password });
+function entriesOf(
+  users: ReadonlyMap<string, UserDeclaration>,
+  before: ReadonlyMap<string, Entry>,
+): ReadonlyMap<string, Entry> {
+  const entries = new Map<string, Entry>();
+  for (const [name, user] of users) {
+    if (user.disabled === true) continue;
+    const declaration = copyOf(user);
+    const known = before.get(name);
+    const unchanged = known !== undefined && isDeepStrictEqual(known.declaration, declaration);
+    entries.set(name, unchanged ? known : { declaration, account: accountOf(name, declaration) });
   }
-  return accounts;
+  return entries;
+}
+
+function copyOf({ secrets, password }: UserDeclaration): UserDeclaration {
+  return {
+    secrets: secrets.map(({ secret, until }) => ({ secret, until })),
+    password: password === undefined ? undefined : { ...password },
+  };
+}
+
+function accountOf(name: string, { secrets, password }: UserDeclaration): Account {
+  return { name, secrets: secrets.map(secretOf), password };
+}
+
+function hashesOf(entries: ReadonlyMap<string, Entry>): readonly string[] {
+  return Array.from(entries.values(), ({ account: { password } }) => password).flatMap((password) =>
+    password !== undefined && 'hash' in password ? [password.hash] : [],
+  );
 }
 
 function secretOf({ secret, until }: { secret: string; until?: number | undefined }): Secret {

@@ -1,17 +1,18 @@
-import { parseCredentials } from '../http/authorization.ts';
+import { type Credentials, parseCredentials } from '../http/authorization.ts';
 import type { Connection, FieldLine, Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
-import type { Scheme } from './scheme.ts';
-import type { Throttle } from './throttle.ts';
+import type { Scheme, Verdict } from './scheme.ts';
+import { type Throttle, tooManyFailures } from './throttle.ts';
 
 /** Who is asking: the credentials of a request judged by the scheme that they name. */
 export interface Authenticator {
   /**
-   * The principal; undefined when there are no credentials. Throws a Problem: 400 for malformed or several ones,
-   * 401 with every challenge for bad ones, 403 for those that must not come in the clear, 429 after too many.
+   * The principal, at once where nothing has to be waited for; undefined when there are no credentials. Throws or
+   * rejects with a Problem: 400 for malformed or several ones, 401 with every challenge for bad ones, 403 for those
+   * that must not come in the clear, 429 after too many.
    */
-  authenticate(request: Request): Promise<Principal | undefined>;
+  authenticate(request: Request): Principal | undefined | Promise<Principal>;
   /** `WWW-Authenticate` with the challenge of each scheme that works on this connection. */
   challenges(connection: Connection): FieldLine[];
 }
@@ -29,52 +30,54 @@ export function createAuthenticator(schemes: readonly Scheme[], throttle: Thrott
       .filter((challenge) => challenge !== undefined)
       .map((challenge) => ['WWW-Authenticate', challenge]);
 
-  const judge = async (request: Request, credentials: Credentials): Promise<Principal> => {
-    const { connection } = request;
-    if (throttle.blocksPeer(connection.peer)) throw tooMany(throttle);
-    const scheme = byName.get(credentials.scheme);
-    if (scheme === undefined) throw notOffered(challenges(connection));
-    const verdict = await scheme.authenticate(request, credentials.rest);
+  const principalOf = (verdict: Verdict, connection: Connection): Principal => {
     if (verdict.outcome === 'good') return verdict.principal;
-    if (verdict.problem.status !== 401) throw verdict.problem;
-    const blocked = verdict.claimed !== undefined && throttle.blocksUser(verdict.claimed);
-    throttle.fail(connection.peer, verdict.claimed);
-    if (blocked) throw tooMany(throttle);
-    throw verdict.problem.with(challenges(connection));
+    const { problem, claimed } = verdict;
+    if (problem.status !== 401) throw problem;
+    const blocked = claimed !== undefined && throttle.blocksUser(claimed);
+    throttle.fail(connection.peer, claimed);
+    throw blocked ? tooManyFailures(throttle) : problem.with(challenges(connection));
   };
 
   return {
-    async authenticate(request) {
+    authenticate(request) {
       const credentials = credentialsOf(request);
-      return credentials === undefined ? undefined : judge(request, credentials);
+      if (credentials === undefined) return undefined;
+      const { connection } = request;
+      if (throttle.blocksPeer(connection.peer)) throw tooManyFailures(throttle);
+      const scheme = byName.get(credentials.scheme);
+      if (scheme === undefined) throw notOffered(challenges(connection));
+      const verdict = scheme.authenticate(request, credentials.rest);
+      return 'outcome' in verdict
+        ? principalOf(verdict, connection)
+        : verdict.then((late) => principalOf(late, connection));
     },
     challenges,
   };
 }
 
-interface Credentials {
-  readonly scheme: string;
-  readonly rest: string;
-}
-
 /** The one set of credentials that the request carries. Nothing of it is compared with anything here. */
-function credentialsOf(request: Request): Credentials | undefined {
-  const { fields } = request;
-  if (!fields.has('authorization') && !fields.has('authentication')) return undefined;
-  const authorization = fields.lines('authorization');
-  const authentication = fields.lines('authentication');
-  if (authorization.length + authentication.length > 1) {
-    throw new Problem('several-credentials', 'Send one Authorization or Authentication field, once.');
-  }
-  const credentials = parseCredentials(authorization[0] ?? authentication[0] ?? '');
+function credentialsOf({ fields, connection }: Request): Credentials | undefined {
+  const authorization = fields.get('authorization');
+  const authentication = fields.get('authentication');
+  const value = authorization ?? authentication;
+  if (value === undefined) return undefined;
+  if (authorization !== undefined && authentication !== undefined) throw severalCredentials();
+  if (fields.repeated && fields.lines('authorization').length + fields.lines('authentication').length > 1)
+    throw severalCredentials();
+  const credentials = parseCredentials(value);
   if (credentials === undefined) throw malformed('A scheme and its credentials are expected.');
-  if (authentication.length > 0 && credentials.scheme !== 'hmac') {
+  if (authentication !== undefined && credentials.scheme !== 'hmac') {
     throw malformed('Authentication carries the scheme hmac only.');
   }
-  if (overTlsOnly.has(credentials.scheme) && !request.connection.secure) {
+  if (!connection.secure && overTlsOnly.has(credentials.scheme)) {
     throw new Problem('tls-required', 'These credentials came over plain HTTP. They were not read.');
   }
   return credentials;
+}
+
+function severalCredentials(): Problem {
+  return new Problem('several-credentials', 'Send one Authorization or Authentication field, once.');
 }
 
 function malformed(detail: string): Problem {
@@ -84,11 +87,5 @@ function malformed(detail: string): Problem {
 function notOffered(fields: readonly FieldLine[]): Problem {
   return new Problem('scheme-not-offered', 'The credentials are of a scheme that does not work here.', {
     fields,
-  });
-}
-
-function tooMany(throttle: Throttle): Problem {
-  return new Problem('too-many-failures', 'Too many authentications failed within this minute.', {
-    fields: [['Retry-After', String(throttle.retryAfter())]],
   });
 }

@@ -14,8 +14,8 @@ export type Verdict =
 export interface Scheme {
   /** As it stands in the field, in lower case: `hmac`. */
   readonly name: string;
-  /** Judges what follows the scheme's name. Nothing but a thrown fault of the server rejects. */
-  authenticate(request: Request, rest: string): Promise<Verdict>;
+  /** Judges what follows the scheme's name, at once where it can. Nothing but a fault of the server is thrown. */
+  authenticate(request: Request, rest: string): Verdict | Promise<Verdict>;
   /** The challenge (RFC 9110 §11.3) for this connection; undefined where the scheme does not work on it. */
   challenge(connection: Connection): string | undefined;
 }
