@@ -1,0 +1,167 @@
+import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { isIP } from 'node:net';
+import {
+  bitString,
+  booleanTrue,
+  explicitly,
+  implicitly,
+  integer,
+  objectIdentifier,
+  octetString,
+  sequence,
+  setOf,
+  time,
+  utf8String,
+} from './der.ts';
+
+/** What a certificate says. */
+export interface CertificateParts {
+  /** The common name of whom it is about. */
+  readonly subject: string;
+  /** The subject's private key (EC, P-256): the certificate has the public half. */
+  readonly key: KeyObject;
+  /** Who signs: a common name and a private key (EC, P-256). The subject itself when left out. */
+  readonly issuer?: { readonly name: string; readonly key: KeyObject };
+  /** What a server is reached by: DNS names and IP addresses. An authority, which signs others, has none. */
+  readonly names: readonly string[] | 'authority';
+  /** The first and the last moment at which it is valid, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly from: number;
+  readonly until: number;
+  /** Gives that many random bytes. */
+  readonly random: (size: number) => Uint8Array;
+}
+
+/** Makes a private key (EC, P-256). */
+export function makeKey(): KeyObject {
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+}
+
+/**
+ * Makes an X.509 certificate, version 3 (RFC 5280), signed with ECDSA and SHA-256, in PEM. Throws RangeError for a
+ * key of another kind, a name that is neither a DNS name nor an IP address, and a time in no year of a certificate.
+ */
+export function makeCertificate(parts: CertificateParts): string {
+  const { subject, key, issuer = { name: subject, key }, names, from, until, random } = parts;
+  const subjectKey = publicKeyOf(key);
+  const toBeSigned = sequence(
+    explicitly(0, integer(Buffer.of(2))), // version 3 counts as 2
+    integer(serialNumber(random)),
+    ecdsaWithSha256,
+    commonName(issuer.name),
+    sequence(time(from), time(until)),
+    commonName(subject),
+    subjectKey,
+    explicitly(
+      3,
+      sequence(
+        ...(names === 'authority' ? authorityExtensions() : serverExtensions(names)),
+        extension(oids.subjectKeyIdentifier, octetString(keyIdentifier(subjectKey))),
+        extension(
+          oids.authorityKeyIdentifier,
+          sequence(implicitly(0, keyIdentifier(publicKeyOf(issuer.key)))),
+        ),
+      ),
+    ),
+  );
+  const signature = sign('sha256', toBeSigned, { key: issuer.key, dsaEncoding: 'der' });
+  return pem(sequence(toBeSigned, ecdsaWithSha256, bitString(signature)));
+}
+
+/** A private key in PEM (PKCS #8), unencrypted. */
+export function pemOfKey(key: KeyObject): string {
+  return String(key.export({ type: 'pkcs8', format: 'pem' }));
+}
+
+const oids = {
+  commonName: '2.5.4.3',
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  subjectAlternativeName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  authorityKeyIdentifier: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+  serverAuthentication: '1.3.6.1.5.5.7.3.1',
+} as const;
+
+/** AlgorithmIdentifier (RFC 5758 §3.2). */
+const ecdsaWithSha256 = sequence(objectIdentifier(oids.ecdsaWithSha256));
+
+/** Bits of KeyUsage (§4.2.1.3) as the octet they are in, and how many bits of it are unused. */
+const digitalSignature = [Buffer.of(0x80), 7] as const;
+const keyCertSignAndCrlSign = [Buffer.of(0x06), 1] as const;
+
+/** SubjectPublicKeyInfo (§4.1.2.7). */
+function publicKeyOf(key: KeyObject): Buffer {
+  if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
+    throw new RangeError('the key of a certificate is one of the curve P-256');
+  return createPublicKey(key).export({ type: 'spki', format: 'der' });
+}
+
+/** §4.1.2.2: positive, and at most 20 octets. The bit that is set keeps it at 20. */
+function serialNumber(random: (size: number) => Uint8Array): Uint8Array {
+  const octets = Uint8Array.from(random(20));
+  octets[0] = ((octets[0] ?? 0) & 0x7f) | 0x40;
+  return octets;
+}
+
+/** Name (§4.1.2.4) of a common name alone. */
+function commonName(name: string): Buffer {
+  return sequence(setOf(sequence(objectIdentifier(oids.commonName), utf8String(name))));
+}
+
+/** RFC 7093 §2, method 1: 160 bits of the SHA-256 of the public key's BIT STRING, which is all of an uncompressed point. */
+function keyIdentifier(subjectPublicKeyInfo: Buffer): Buffer {
+  const point = subjectPublicKeyInfo.subarray(-65);
+  return createHash('sha256').update(point).digest().subarray(0, 20);
+}
+
+/** Extension (§4.1). */
+function extension(oid: string, value: Uint8Array, critical?: 'critical'): Buffer {
+  const flag = critical === undefined ? [] : [booleanTrue()];
+  return sequence(objectIdentifier(oid), ...flag, octetString(value));
+}
+
+/**
+ * A server's own certificate is nobody's authority, also when it is its own issuer: who trusts it trusts this server and
+ * nothing that its key might sign (RFC 6818 §2 has such certificates).
+ */
+function serverExtensions(names: readonly string[]): Buffer[] {
+  return [
+    extension(oids.basicConstraints, sequence(), 'critical'),
+    extension(oids.keyUsage, bitString(...digitalSignature), 'critical'),
+    extension(oids.extendedKeyUsage, sequence(objectIdentifier(oids.serverAuthentication))),
+    extension(oids.subjectAlternativeName, sequence(...names.map(generalName))),
+  ];
+}
+
+/** An authority signs servers, and no further authorities (§4.2.1.9: pathLenConstraint is 0). */
+function authorityExtensions(): Buffer[] {
+  return [
+    extension(oids.basicConstraints, sequence(booleanTrue(), integer(Buffer.of(0))), 'critical'),
+    extension(oids.keyUsage, bitString(...keyCertSignAndCrlSign), 'critical'),
+  ];
+}
+
+/** GeneralName (§4.2.1.6). */
+function generalName(name: string): Buffer {
+  if (isIP(name) === 4) return implicitly(7, Buffer.from(name.split('.').map(Number)));
+  if (isIP(name) === 6) return implicitly(7, octetsOfIPv6(name));
+  if (!/^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$/.test(name))
+    throw new RangeError(`${JSON.stringify(name)} is neither a DNS name nor an IP address`);
+  return implicitly(2, Buffer.from(name, 'latin1'));
+}
+
+function octetsOfIPv6(address: string): Buffer {
+  // As a host of a URL an address is written in hexadecimal groups, one run of zeros left out.
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const groups = (text: string): string[] => (text === '' ? [] : text.split(':'));
+  const zeros = Array<string>(8 - groups(head).length - groups(tail ?? '').length).fill('0');
+  const whole = [...groups(head), ...zeros, ...groups(tail ?? '')];
+  return Buffer.from(whole.map((group) => group.padStart(4, '0')).join(''), 'hex');
+}
+
+function pem(der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
+}
