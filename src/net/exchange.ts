@@ -60,6 +60,18 @@ export class Exchange {
     return this.isWhole || Number(fields.get('content-length') ?? Number.POSITIVE_INFINITY) <= smallContent;
   }
 
+  /** Whether node:http has nothing to do for the reply but to be told that it is out: nothing is left to be read or said. */
+  get isPlain(): boolean {
+    return (
+      this.isWhole && !this.#expectant && this.request.version === '1.1' && this.response.socket !== null
+    );
+  }
+
+  /** Tells node:http that the reply was written past it, so that it turns to the next request. */
+  settle(): void {
+    this.response.emit('finish');
+  }
+
   /** Writes a reply after which the connection goes on. Throws, with nothing written, if a field cannot be written. */
   write(reply: Reply): void {
     const { response } = this;

@@ -5,7 +5,8 @@ import { Problem, type ProblemParts } from '../http/problem.ts';
 import { Exchange, noContent, requestOf } from './exchange.ts';
 import { sayFarewell } from './farewell.ts';
 import { cutOff, faultOf, isOfMessage, isTimeout, problemOfContent, problemOfHeader } from './fault.ts';
-import { lastBytes } from './reply-bytes.ts';
+import type { Outbox } from './outbox.ts';
+import { lastBytes, messageOf } from './reply-bytes.ts';
 
 /** What a connection needs of the listener that it belongs to. */
 export interface Host {
@@ -20,6 +21,10 @@ export interface Host {
   readonly stopping: boolean;
   /** The sizes that are taken, in bytes, and for how long a reply may stay unread, in milliseconds. */
   readonly limits: { readonly headers: number; readonly target: number; readonly requestTimeout: number };
+  /** Where replies wait to be written. */
+  readonly outbox: Outbox;
+  /** The lines that tell the client how long the connection may rest. */
+  readonly persistence: string;
 }
 
 /** How many requests may wait on one connection for their turn. */
@@ -39,8 +44,14 @@ export class HttpConnection {
   /** The request that is being handled. */
   #current: Exchange | undefined;
   #waiting: Exchange[] = [];
-  /** The reply that was written last. */
+  /** The reply that waits in the outbox. */
+  #ready: { readonly exchange: Exchange; readonly message: string | Uint8Array } | undefined;
+  /** Whether a reply that was written past node:http is still in the socket's own buffer. */
+  #buffered = false;
+  /** The reply that was written last through node:http. */
   #written: ServerResponse | undefined;
+  /** What is done as soon as all that was written is out. */
+  #afterFlush: (() => void) | undefined;
   /** What is to be said once every request before it has been answered. */
   #refusal: { problem: Problem; request: Request | undefined } | undefined;
   /** Whether the last word was said. */
@@ -166,6 +177,9 @@ export class HttpConnection {
     if (this.#ended) return;
     if (reply.close === true || !this.#persists(exchange)) {
       this.#end(lastBytes(reply, exchange.isHead));
+    } else if (exchange.isPlain) {
+      this.#ready = { exchange, message: messageOf(reply, exchange.isHead, this.#host.persistence) };
+      this.#host.outbox.add(this);
     } else {
       exchange.write(reply);
       this.#written = exchange.response;
@@ -173,6 +187,38 @@ export class HttpConnection {
     }
     exchange.replied = true;
     this.#current = undefined;
+  }
+
+  /** Writes the reply that is ready. */
+  send(): void {
+    const ready = this.#ready;
+    if (ready === undefined) return;
+    this.#ready = undefined;
+    const socket = this.#socket;
+    if (socket.destroyed) return;
+    if (typeof ready.message === 'string') socket.write(ready.message, 'latin1');
+    else socket.write(ready.message);
+    ready.exchange.settle();
+    if (socket.writableLength === 0) this.#flushed();
+    else this.#awaitEmpty();
+  }
+
+  /** Until the client has taken what is buffered no other reply is made, and it has only so long for it. */
+  #awaitEmpty(): void {
+    this.#buffered = true;
+    this.#socket.setTimeout(this.#host.limits.requestTimeout);
+    // Nothing more to write, but its turn comes when everything before it is out.
+    this.#socket.write('', () => {
+      this.#buffered = false;
+      this.#flushed();
+    });
+  }
+
+  #flushed(): void {
+    const action = this.#afterFlush;
+    this.#afterFlush = undefined;
+    if (action === undefined) this.#proceed();
+    else action();
   }
 
   #reject(exchange: Exchange, problem: Problem): void {
@@ -186,6 +232,7 @@ export class HttpConnection {
   }
 
   get #isFlushed(): boolean {
+    if (this.#ready !== undefined || this.#buffered) return false;
     return this.#written === undefined || this.#written.writableFinished;
   }
 
@@ -219,6 +266,7 @@ export class HttpConnection {
     this.#waiting = [];
     const speak = (): void => sayFarewell(this.#socket, this.#host.limits.requestTimeout, bytes);
     if (this.#isFlushed) speak();
+    else if (this.#ready !== undefined || this.#buffered) this.#afterFlush = speak;
     else this.#written?.once('finish', speak);
   }
 

@@ -5,6 +5,7 @@ import type { Reply, Request } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import { type Host, HttpConnection } from './http-connection.ts';
 import { listenErrorOf } from './listen-error.ts';
+import { Outbox } from './outbox.ts';
 
 /** What is taken before it is refused: sizes in bytes, times in milliseconds. */
 export interface ListenerLimits {
@@ -70,13 +71,18 @@ function serverOf(limits: ListenerLimits): Server {
     maxHeaderSize: limits.headers + limits.target + 4096,
     headersTimeout: requestTimeout > 0 ? Math.min(headerTimeout, requestTimeout) : headerTimeout,
     requestTimeout,
-    keepAliveTimeout: limits.keepAliveTimeout ?? 5000,
+    keepAliveTimeout: restOf(limits),
     connectionsCheckingInterval: intervalOf(headerTimeout, requestTimeout),
   });
   server.maxHeadersCount = 0; // a number would cut the fields off behind it, unseen
   server.maxConnections = limits.connections + Math.max(16, Math.ceil(limits.connections / 4));
   // Without this a client that ends its side after its request would not get the reply.
   return Object.assign(server, { httpAllowHalfOpen: true });
+}
+
+/** How long a connection may rest, in milliseconds. */
+function restOf({ keepAliveTimeout = 5000 }: ListenerLimits): number {
+  return keepAliveTimeout;
 }
 
 /** How often the timeouts are looked at, in milliseconds: a quarter of the shorter one, within reason. */
@@ -91,6 +97,8 @@ class HttpListener implements Listener, Host {
   readonly limits: ListenerLimits;
   readonly handle: (request: Request) => Promise<Reply>;
   readonly refuse: (problem: Problem, request: Request | undefined) => Reply;
+  readonly outbox = new Outbox();
+  readonly persistence: string;
   readonly #server: Server;
   readonly #connections = new Map<Duplex, HttpConnection>();
   #handling = 0;
@@ -105,6 +113,8 @@ class HttpListener implements Listener, Host {
     this.limits = options.limits;
     this.handle = options.handle;
     this.refuse = options.refuse;
+    const rest = Math.floor(restOf(options.limits) / 1000);
+    this.persistence = `Connection: keep-alive\r\n${rest > 0 ? `Keep-Alive: timeout=${rest}\r\n` : ''}`;
     this.#server = server;
     this.#attach();
   }
