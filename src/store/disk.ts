@@ -22,6 +22,8 @@ export interface DiskFile {
   write(bytes: Uint8Array): Promise<number>;
   /** Resolves when everything written is on the medium. */
   sync(): Promise<void>;
+  /** As `sync`, but the time of the last change need not be there. */
+  syncData(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export const nodeDisk: Disk = {
     return {
       write: async (bytes) => (await handle.write(bytes)).bytesWritten,
       sync: () => handle.sync(),
+      syncData: () => handle.datasync(),
       close: () => handle.close(),
     };
   },

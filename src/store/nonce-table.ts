@@ -67,6 +67,16 @@ export class FingerprintTable {
     segment.put(low, high, tag);
   }
 
+  /** Gives a fingerprint that `find` finds another tag, which was not let go. */
+  retag(low: number, high: number, tag: number): void {
+    const segment = this.#segmentAt(positionOf(low));
+    const at = segment.find(low, high);
+    const before = segment.tagAt(at);
+    this.#entries[before] = this.entriesOf(before) - 1;
+    this.#entries[tag] = this.entriesOf(tag) + 1;
+    segment.retag(at, tag);
+  }
+
   /** How many entries of this tag are in the table: a tag that was let go may be used again when there are none. */
   entriesOf(tag: number): number {
     return this.#entries[tag] ?? 0;

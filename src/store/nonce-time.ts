@@ -31,7 +31,8 @@ export class LeastTime {
 /** How many spans are told apart. */
 const mostSpans = 16;
 
-interface Span {
+/** A span of time, from `from` to before `to` (ms). */
+export interface Span {
   readonly from: number;
   to: number;
 }
@@ -40,6 +41,11 @@ interface Span {
 export class ForgottenSpans {
   /** In order of time, without overlaps. */
   #spans: Span[] = [];
+
+  /** All of them, in order of time. */
+  list(): readonly Readonly<Span>[] {
+    return this.#spans;
+  }
 
   /** Adds the span from `from` to before `to`. */
   add(from: number, to: number): void {

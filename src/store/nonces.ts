@@ -23,8 +23,21 @@ export interface Nonces {
    * jump, at most one span longer.
    */
   claim(user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full';
+  /**
+   * Resolves when all that was claimed so far outlives the process, and with `durably` also a loss of power; undefined
+   * when there is nothing to wait for. Rejects with StoreError when it could not be kept; it stays claimed.
+   */
+  kept(durably: boolean): Promise<void> | undefined;
   /** How many are kept. */
   readonly size: number;
+}
+
+/** Nonces in memory, which can be told what was before. */
+export interface MemoryNonces extends Nonces {
+  /** Takes a nonce that was claimed before, even if there are more than `max` then. */
+  remember(user: string, nonce: string, until: number): void;
+  /** Takes every nonce for seen whose `until` (ms) is from `from` to before `to`: what was claimed there is not known. */
+  forget(from: number, to: number): void;
 }
 
 const mostNonces = 2 ** 31;
@@ -36,8 +49,18 @@ const spansOfDoubt = 48;
 const sweepPause = 8;
 
 /** Makes an empty set of nonces in memory. Throws RangeError for options out of range. */
-export function createNonces(options: NoncesOptions): Nonces {
+export function createNonces(options: NoncesOptions): MemoryNonces {
   return new NonceBuckets(options);
+}
+
+/** The span of a bucket for requests that may be dated this far (ms) from the clock. */
+export function bucketSpanFor(window: number): number {
+  return Math.max(1000, window / 4);
+}
+
+/** For how long (ms) a clock must keep to a time it jumped to until that is believed. */
+export function doubtFor(bucketSpan: number): number {
+  return spansOfDoubt * bucketSpan;
 }
 
 /** The nonces whose `until` lies in one span of time, from `from` to before `to`. They are dropped together. */
@@ -66,7 +89,7 @@ interface Bucket {
  * time are refused so: a jump back by less than two windows refuses them for less than one, since dates up to a
  * window ahead were not forgotten; after a longer one either these dates are refused or replays of them pass.
  */
-class NonceBuckets implements Nonces {
+class NonceBuckets implements MemoryNonces {
   readonly #span: number;
   readonly #max: number;
   readonly #monotonic: () => number;
@@ -90,7 +113,7 @@ class NonceBuckets implements Nonces {
     this.#max = max;
     this.#monotonic = monotonic;
     this.#fingerprint = new Fingerprint(key);
-    this.#leastTime = new LeastTime(spansOfDoubt * bucketSpan);
+    this.#leastTime = new LeastTime(doubtFor(bucketSpan));
   }
 
   get size(): number {
@@ -111,6 +134,25 @@ class NonceBuckets implements Nonces {
     this.#table.add(low, high, this.#bucketFor(until).tag);
     this.#size += 1;
     return 'fresh';
+  }
+
+  kept(): undefined {}
+
+  remember(user: string, nonce: string, until: number): void {
+    this.#fingerprint.take(user, nonce);
+    const { low, high } = this.#fingerprint;
+    const tag = this.#table.find(low, high);
+    if (tag === 0) {
+      this.#table.add(low, high, this.#bucketFor(until).tag);
+      this.#size += 1;
+    } else if (this.#buckets.some((bucket) => bucket.tag === tag && bucket.to <= until)) {
+      // Claimed again when its first time had passed.
+      this.#table.retag(low, high, this.#bucketFor(until).tag);
+    }
+  }
+
+  forget(from: number, to: number): void {
+    this.#forgotten.add(from, to);
   }
 
   /** Drops what has passed, or else takes a piece of what was dropped before out of the table. */

@@ -11,6 +11,16 @@ export interface ProcessMark {
   readonly started?: string;
 }
 
+/** What names the time from one start of the host to the next; undefined where the host does not say. */
+export async function bootId(): Promise<string | undefined> {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    return (await readFile('/proc/sys/kernel/random/boot_id', 'latin1')).trim();
+  } catch {
+    return undefined;
+  }
+}
+
 /** The mark of this process. */
 export async function ownMark(): Promise<ProcessMark> {
   const status = await processStatus(process.pid);
@@ -38,9 +48,9 @@ function exists(pid: number): boolean {
 
 /** What Linux tells of a process (proc(5)): field 3 is its state, field 22 the ticks from boot to its start. */
 async function processStatus(pid: number): Promise<{ state: string; started: string } | undefined> {
-  if (process.platform !== 'linux') return undefined;
+  const boot = await bootId();
+  if (boot === undefined) return undefined;
   try {
-    const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'latin1')).trim();
     const text = await readFile(`/proc/${pid}/stat`, 'latin1');
     // Field 2 is the command in brackets and may hold brackets and spaces itself.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -36,6 +36,7 @@ export function faultyDisk(): FaultyDisk {
   const wrap = (file: DiskFile): DiskFile => ({
     write: (bytes) => before('write').then(() => file.write(bytes.subarray(0, most))),
     sync: () => before('sync').then(() => file.sync()),
+    syncData: () => before('sync').then(() => file.syncData()),
     close: async () => {
       await file.close();
       await before('close');
