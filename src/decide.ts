@@ -78,7 +78,7 @@ export async function decide(request: Request, house: House, known: Known): Prom
     parameters,
     principal: known.principal,
     now,
-    date: house.httpDate(now),
+    httpDate: house.httpDate,
   });
   // 8: OPTIONS?
   if (method === 'OPTIONS')
@@ -97,7 +97,8 @@ export async function decide(request: Request, house: House, known: Known): Prom
   const unmodified = judgePreconditions(call, resource);
   if (unmodified !== undefined) return notModified(call, unmodified);
   // 15: is the content right?
-  call.content = await judgeContent(call, implemented, reading, house.limits.body);
+  const content = judgeContent(call, implemented, reading, house.limits.body);
+  if (content !== undefined) call.content = await content;
   // 16: act, in one turn with step 14 asked again
   return act(call, resource, implemented);
 }
@@ -247,12 +248,13 @@ function stateOf(call: JudgedCall, resource: Resource, found: JudgedCall['found'
   return resource.find === undefined ? { tags: [], modified: Number.POSITIVE_INFINITY } : undefined;
 }
 
-async function judgeContent(
+/** What is sent, once it has arrived; undefined where there is nothing to wait for. */
+function judgeContent(
   call: JudgedCall,
   implemented: Action,
   reading: Reading | undefined,
   limit: number,
-): Promise<unknown> {
+): Promise<unknown> | undefined {
   if (reading !== undefined) {
     judgeCharset(call.request.fields);
     return readContent(call.request, reading.decoder(call), limit);
@@ -260,8 +262,7 @@ async function judgeContent(
   if (implemented.reads !== undefined && implemented.reads.length > 0) {
     throw new Problem('content-missing', `${call.method} needs content here.`);
   }
-  await checkUnreadContent(call.request, limit);
-  return undefined;
+  return checkUnreadContent(call.request, limit);
 }
 
 /** Acts on the state that was judged; where it changed meanwhile, the steps 12 and 14 are asked again. */

@@ -16,9 +16,10 @@ export interface CallParts {
   readonly target: Target;
   readonly parameters: Parameters;
   readonly principal: Principal | undefined;
-  /** When the call is judged (ms), and the same as the value of Date. */
+  /** When the call is judged (ms). */
   readonly now: number;
-  readonly date: string;
+  /** Writes a time (ms) as the value of a date field. */
+  readonly httpDate: (ms: number) => string;
 }
 
 /** A call while it is being judged: each step fills in what it found out. */
@@ -28,8 +29,8 @@ export class JudgedCall implements Call {
   readonly parameters: Parameters;
   readonly principal: Principal | undefined;
   readonly now: number;
-  /** The value of the reply's Date. */
-  readonly date: string;
+  /** Writes a time (ms) as the value of a date field. */
+  readonly httpDate: (ms: number) => string;
   variant: Variant | undefined;
   found: Found | undefined;
   content: unknown;
@@ -43,10 +44,15 @@ export class JudgedCall implements Call {
     this.parameters = parts.parameters;
     this.principal = parts.principal;
     this.now = parts.now;
-    this.date = parts.date;
+    this.httpDate = parts.httpDate;
     this.variant = undefined;
     this.found = undefined;
     this.content = undefined;
+  }
+
+  /** The value of the reply's Date. */
+  get date(): string {
+    return this.httpDate(this.now);
   }
 
   get path(): string {

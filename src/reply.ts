@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { acceptsCoding } from './http/accept.ts';
-import { formatDate } from './http/date.ts';
 import { formatEntityTag } from './http/entity-tag.ts';
 import type { FieldLine, Reply } from './http/message.ts';
 import type { JudgedCall } from './judged-call.ts';
@@ -62,13 +61,13 @@ export function notModified(call: JudgedCall, tag: string): Reply {
   const { found, variant } = call;
   const current = tag === '' && found !== undefined ? tagOf(found, variant) : tag;
   if (current !== '') fields.push(['ETag', formatEntityTag(current)]);
-  if (found !== undefined) fields.push(...lastModified(found, call.now));
+  if (found !== undefined) addLastModified(fields, found, call);
   return { status: 304, fields, content: undefined };
 }
 
 // RFC 9110 §8.8.2.1: never later than Date, even after the clock was set back.
-function lastModified({ modified }: Found, now: number): FieldLine[] {
-  return Number.isFinite(modified) ? [['Last-Modified', formatDate(Math.min(modified, now))]] : [];
+function addLastModified(fields: FieldLine[], { modified }: Found, call: JudgedCall): void {
+  if (Number.isFinite(modified)) fields.push(['Last-Modified', call.httpDate(Math.min(modified, call.now))]);
 }
 
 /** Makes the reply of what an action did. */
@@ -98,7 +97,7 @@ function assemble(call: JudgedCall, outcome: Outcome, content: Reply['content'],
   if (representation !== undefined) fields.push(['Content-Type', representation.type]);
   if (shows !== undefined) {
     fields.push(['ETag', formatEntityTag(tagOf(shows, call.variant) + suffix)]);
-    fields.push(...lastModified(shows, call.now));
+    addLastModified(fields, shows, call);
   }
   if (outcome.fields !== undefined) fields.push(...outcome.fields);
   return { status, fields, content, headOnly: call.method === 'HEAD' };

@@ -72,8 +72,14 @@ export function createService(options: ServiceOptions = {}): Service {
     describe: writeDescription,
   };
   const seeded = plantSeed(store, collections, options.seed ?? {}, clock);
+  let planted = false;
   // Whoever waits for it learns of a failure; nobody has to.
-  seeded.catch(() => {});
+  seeded.then(
+    () => {
+      planted = true;
+    },
+    () => {},
+  );
   const { log, fault = (error) => console.error(error) } = options;
 
   const conclude = (
@@ -87,10 +93,10 @@ export function createService(options: ServiceOptions = {}): Service {
     return reply;
   };
   const handle = async (request: Request): Promise<Reply> => {
-    const begun = clock.steady();
+    const begun = log === undefined ? 0 : clock.steady();
     const known: Known = { principal: undefined };
     try {
-      await seeded;
+      if (!planted) await seeded;
       return conclude(request, await decide(request, house, known), known, begun);
     } catch (error) {
       const problem = problemOf(error, fault);

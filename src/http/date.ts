@@ -19,17 +19,21 @@ export function formatDate(ms: number): string {
   return new Date(ms).toUTCString();
 }
 
-/** Makes a `formatDate` that remembers the last second it wrote. */
+/** How many seconds are remembered as text; a power of 2. */
+const rememberedSeconds = 256;
+
+/** Makes a `formatDate` that remembers the seconds it wrote lately: now, and when what is read often was changed. */
 export function createDateCache(): (ms: number) => string {
-  let second = Number.NaN;
-  let text = '';
+  const seconds = new Float64Array(rememberedSeconds).fill(Number.NaN);
+  const texts: string[] = new Array<string>(rememberedSeconds).fill('');
   return (ms) => {
-    const now = Math.floor(ms / 1000);
-    if (now !== second) {
-      text = formatDate(ms);
-      second = now;
+    const second = Math.floor(ms / 1000);
+    const place = second & (rememberedSeconds - 1);
+    if (seconds[place] !== second) {
+      texts[place] = formatDate(ms);
+      seconds[place] = second;
     }
-    return text;
+    return texts[place] ?? '';
   };
 }
 

@@ -11,11 +11,18 @@ const openBracket = 0x5b;
 export function isValidHost(value: string): boolean {
   const end = value.charCodeAt(0) === openBracket ? literalEnd(value) : nameEnd(value);
   if (end <= 0) return false;
-  return end === value.length || (value.charCodeAt(end) === colon && isPort(value.slice(end + 1)));
+  return end === value.length || (value.charCodeAt(end) === colon && isPort(value, end + 1));
 }
 
-function isPort(text: string): boolean {
-  return /^\d{0,5}$/.test(text) && Number(text) <= 65_535;
+/** Whether what begins at `start` is the number of a port, or nothing. */
+function isPort(value: string, start: number): boolean {
+  let port = 0;
+  for (let at = start; at < value.length; at += 1) {
+    const digit = value.charCodeAt(at) - 0x30;
+    if (!(digit >= 0 && digit <= 9)) return false;
+    port = port * 10 + digit;
+  }
+  return value.length <= start + 5 && port <= 65_535;
 }
 
 /** An IPv4 address is a registered name too, so that both are one scan. */
