@@ -1,19 +1,24 @@
 import { createAccounts, type UserDeclaration } from './auth/accounts.ts';
 import { type Authenticator, createAuthenticator } from './auth/authenticate.ts';
+import { createBasicScheme } from './auth/basic.ts';
 import { createHmacScheme } from './auth/hmac.ts';
 import { createThrottle } from './auth/throttle.ts';
 import type { Clock } from './clock.ts';
 import type { ServiceOptions, UserOption } from './service-options.ts';
 import { createNonces } from './store/nonces.ts';
+import { decoyFor, decoyOf, isPasswordHash, verifyPassword } from './store/passwords.ts';
 
 type Users = NonNullable<ServiceOptions['users']>;
 
 /** Who is asking, composed out of accounts, nonces and every scheme that is offered. */
 export interface Authentication {
   readonly authenticator: Authenticator;
-  /** Puts these users in the place of all that were there. Throws RangeError on an empty secret. */
+  /** Puts these users in the place of all that were there. Throws RangeError on an empty secret or a hash that is none. */
   replaceUsers(users: Users): void;
 }
+
+/** What verifying a password costs where no user has a hash (N of RFC 7914): a few milliseconds. */
+const costWithoutHashes = 1024;
 
 /** Composes the authentication of a service. Throws RangeError on options that cannot be. */
 export function createAuthentication(
@@ -22,9 +27,11 @@ export function createAuthentication(
   random: (size: number) => Uint8Array,
 ): Authentication {
   const window = (options.window ?? 600) * 1000;
+  const { realm = 'Countersign', explain = false } = options;
   const accounts = createAccounts(declarationsOf(options.users ?? {}));
+  const throttle = createThrottle(options.maxAuthFailures ?? 100, clock);
   const hmac = createHmacScheme({
-    realm: options.realm ?? 'Countersign',
+    realm,
     accounts,
     nonces: createNonces({
       bucketSpan: Math.max(1000, window / 4),
@@ -36,21 +43,33 @@ export function createAuthentication(
     window,
     simple: options.hmacSimple ?? 'safe',
     requireBodyDigest: options.requireBodyDigest ?? false,
-    explain: options.explain ?? false,
+    explain,
+  });
+  const basic = createBasicScheme({
+    realm,
+    accounts,
+    hashing: { verify: verifyPassword, decoyOf, decoy: decoyFor(costWithoutHashes) },
+    throttle,
+    key: random(32),
+    explain,
   });
   return {
-    authenticator: createAuthenticator([hmac], createThrottle(options.maxAuthFailures ?? 100, clock)),
+    authenticator: createAuthenticator([hmac, basic], throttle),
     replaceUsers: (users) => accounts.replace(declarationsOf(users)),
   };
 }
 
 function declarationsOf(users: Users): ReadonlyMap<string, UserDeclaration> {
   const entries = users instanceof Map ? [...users] : Object.entries(users);
-  return new Map(entries.map(([name, user]) => [name, declarationOf(user)]));
+  return new Map(entries.map(([name, user]) => [name, declarationOf(name, user)]));
 }
 
-function declarationOf(user: UserOption): UserDeclaration {
-  if (!('secret' in user)) return user;
+function declarationOf(name: string, user: UserOption): UserDeclaration {
+  if (!('secret' in user)) {
+    if (user.password !== undefined && 'hash' in user.password && !isPasswordHash(user.password.hash))
+      throw new RangeError(`the password hash of the user ${JSON.stringify(name)} is not one of scrypt`);
+    return user;
+  }
   const { secret, password } = user;
   return { secrets: [{ secret }], password: password === undefined ? undefined : { plain: password } };
 }

@@ -125,7 +125,7 @@ export const problemTypes = {
     status: 401,
     title: 'The credentials are not good',
     explanation:
-      'The user, the secret or what was signed is not right; which of them is not told to strangers. Compare the message you signed with the form in the documentation: method, target exactly as sent with its query, the date without its spaces, the nonce, and the digest field if there is one. A server started with --explain shows the message that it rebuilt.',
+      'The user, the password, the secret or what was signed is not right; which of them is not told to strangers. Where you signed, compare the message you signed with the form in the documentation: method, target exactly as sent with its query, the date without its spaces, the nonce, and the digest field if there is one. A server started with --explain shows the message that it rebuilt.',
   },
   'scheme-not-offered': {
     status: 401,
@@ -248,6 +248,12 @@ export const problemTypes = {
     title: 'Too many failed authentications',
     explanation:
       'This peer or this user failed to authenticate too often within a minute. Retry-After says when to try again.',
+  },
+  'too-many-attempts': {
+    status: 429,
+    title: 'Too many passwords are being checked',
+    explanation:
+      'Checking a password for the first time takes a while, and too many requests wait for it. The credentials were not looked at. Retry-After says when to try again.',
   },
   'header-too-large': {
     status: 431,

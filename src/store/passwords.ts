@@ -32,8 +32,7 @@ export async function hashPassword(password: string, salt: Uint8Array, cost: num
     salt,
     hash: Buffer.alloc(hashLength),
   });
-  const parts = ['scrypt', cost, blockSize, parallelization, base64(salt), base64(hash)];
-  return parts.join('$');
+  return format({ cost, blockSize, parallelization, salt, hash });
 }
 
 /**
@@ -41,14 +40,43 @@ export async function hashPassword(password: string, salt: Uint8Array, cost: num
  * Throws TypeError when `stored` is not what hashPassword gives.
  */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
-  const expected = parse(stored);
-  if (expected === undefined) throw new TypeError('the stored password is not a scrypt hash');
+  const expected = parsed(stored);
   return timingSafeEqual(await derive(password, expected), expected.hash);
+}
+
+/** A hash that no password has and that costs as much to verify as one of `cost`, which is what hashPassword takes. */
+export function decoyFor(cost: number): string {
+  return format({
+    cost,
+    blockSize,
+    parallelization,
+    salt: new Uint8Array(16),
+    hash: new Uint8Array(hashLength),
+  });
+}
+
+/**
+ * A hash that no password has and that costs as much to verify as this one; hashes of equal cost have the same.
+ * Throws TypeError when `stored` is not what hashPassword gives.
+ */
+export function decoyOf(stored: string): string {
+  const { salt, hash, ...parameters } = parsed(stored);
+  return format({ ...parameters, salt: new Uint8Array(salt.length), hash: new Uint8Array(hash.length) });
 }
 
 /** Whether a text is in the form that hashPassword gives. */
 export function isPasswordHash(stored: string): boolean {
   return parse(stored) !== undefined;
+}
+
+function format({ cost, blockSize, parallelization, salt, hash }: PasswordHash): string {
+  return ['scrypt', cost, blockSize, parallelization, base64(salt), base64(hash)].join('$');
+}
+
+function parsed(stored: string): PasswordHash {
+  const hash = parse(stored);
+  if (hash === undefined) throw new TypeError('the stored password is not a scrypt hash');
+  return hash;
 }
 
 function parse(stored: string): PasswordHash | undefined {

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hashPassword, isPasswordHash, verifyPassword } from '../../src/store/passwords.ts';
+import {
+  decoyFor,
+  decoyOf,
+  hashPassword,
+  isPasswordHash,
+  verifyPassword,
+} from '../../src/store/passwords.ts';
 
 const salt = Buffer.from('0123456789abcdef');
 
@@ -66,5 +72,16 @@ describe('a password', () => {
     for (const cost of [0, 1, 3, -16, 16.5, Number.NaN, 2 ** 30]) {
       await assert.rejects(hashPassword('pw', salt, cost), RangeError);
     }
+  });
+
+  test("has a decoy of the same cost, which is nobody's", async () => {
+    const decoy = decoyOf(await hashPassword('pw', salt, 16));
+    assert.match(decoy, /^scrypt\$16\$8\$1\$/);
+    assert.equal(isPasswordHash(decoy), true);
+    for (const password of ['pw', '', '\0']) assert.equal(await verifyPassword(password, decoy), false);
+    assert.equal(decoyOf(await hashPassword('other', Buffer.alloc(16, 9), 16)), decoy);
+    assert.equal(decoyFor(16), decoy);
+    assert.notEqual(decoyOf(await hashPassword('pw', salt, 32)), decoy);
+    assert.throws(() => decoyOf('pw'), TypeError);
   });
 });

@@ -1,0 +1,179 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { formatChallenge } from '../http/authorization.ts';
+import { type BasicCredentials, parseBasicCredentials, preparePassword } from '../http/basic-credentials.ts';
+import { Problem } from '../http/problem.ts';
+import type { Account, Accounts } from './accounts.ts';
+import { BasicQueue } from './basic-queue.ts';
+import type { Scheme, Verdict } from './scheme.ts';
+import { countedAs, type Throttle, tooManyFailures } from './throttle.ts';
+
+/** How passwords are hashed. */
+export interface PasswordHashing {
+  /** Whether this is the password that was hashed. */
+  verify(password: string, hash: string): Promise<boolean>;
+  /** A hash that no password has and that costs as much to verify as this one; hashes of equal cost have the same. */
+  decoyOf(hash: string): string;
+  /** The decoy where no account has a hash. */
+  readonly decoy: string;
+}
+
+/** What the scheme goes by. */
+export interface BasicOptions {
+  readonly realm: string;
+  readonly accounts: Accounts;
+  readonly hashing: PasswordHashing;
+  readonly throttle: Throttle;
+  /** 32 random bytes, for what is remembered of passwords. */
+  readonly key: Uint8Array;
+  /** Whether a refusal shows what was checked. */
+  readonly explain: boolean;
+}
+
+/** Hashes that are computed at a time: of the four threads that Node.js has for such work, two stay free for files. */
+const atOnce = 2;
+/** Requests that wait for that. */
+const room = 64;
+/** Seconds after which somebody who found no room may try again. */
+const crowdedFor = 2;
+
+/**
+ * Basic (RFC 7617). A password that was right once is remembered as a keyed digest for as long as its account does not
+ * change. Every other one costs the same, be the user known or not, with or without a password: one computation for
+ * each cost that a hash here has.
+ */
+export function createBasicScheme(options: BasicOptions): Scheme {
+  const { accounts, throttle } = options;
+  const memory = createMemory(options.key);
+  const verify = createVerification(options);
+  const queue = new BasicQueue({
+    atOnce,
+    room,
+    allows: (peer, underway) => !throttle.blocksPeer(peer, underway),
+  });
+  const challenge = formatChallenge('Basic', [
+    ['realm', options.realm],
+    ['charset', 'UTF-8'],
+  ]);
+
+  const judge = (
+    presented: BasicCredentials,
+    account: Account | undefined,
+    peer: string,
+  ): Verdict | Promise<Verdict> => {
+    const digest = memory.digestOf(presented);
+    if (memory.holds(account, digest)) return good(account);
+    return judgeUnknown(presented, account, digest, peer);
+  };
+
+  const judgeUnknown = async (
+    { user, password }: BasicCredentials,
+    account: Account | undefined,
+    digest: Buffer,
+    peer: string,
+  ): Promise<Verdict> => {
+    // With the hash, so that who comes after a change of users does not share what was asked before it.
+    const key = `${digest.toString('latin1')} ${hashOf(account)}`;
+    const right = await queue.attempt(
+      countedAs(peer),
+      key,
+      async () =>
+        // Another request may have brought the same password meanwhile.
+        memory.holds(account, digest) || (await verify(password, account)),
+    );
+    if (right === 'crowded') return { outcome: 'bad', problem: crowded() };
+    if (right === 'blocked') return { outcome: 'bad', problem: tooManyFailures(throttle) };
+    // While this waited, the user may have got another password, or have gone.
+    const present = right ? await accounts.find(user) : undefined;
+    if (present === undefined || hashOf(present) !== hashOf(account)) {
+      return refuse(user, options.explain ? { check: account === undefined ? 'user' : 'password' } : {});
+    }
+    memory.keep(present, digest);
+    return good(present);
+  };
+
+  return {
+    name: 'basic',
+    authenticate({ connection }, rest) {
+      const presented = parseBasicCredentials(rest);
+      if (typeof presented === 'string')
+        return { outcome: 'bad', problem: new Problem('malformed-credentials', `${presented}.`) };
+      const found = accounts.find(presented.user);
+      return found === undefined || 'name' in found
+        ? judge(presented, found, connection.peer)
+        : found.then((account) => judge(presented, account, connection.peer));
+    },
+    challenge: ({ secure }) => (secure ? challenge : undefined),
+  };
+}
+
+function good({ name }: Account): Verdict {
+  return { outcome: 'good', principal: { name, scheme: 'basic' } };
+}
+
+function refuse(user: string, members: Readonly<Record<string, string>>): Verdict {
+  const problem = new Problem('credentials-refused', 'User and password do not fit.', { members });
+  return { outcome: 'bad', problem, claimed: user };
+}
+
+function crowded(): Problem {
+  return new Problem('too-many-attempts', 'Too many passwords wait to be checked.', {
+    fields: [['Retry-After', String(crowdedFor)]],
+  });
+}
+
+function hashOf(account: Account | undefined): string | undefined {
+  const password = account?.password;
+  return password !== undefined && 'hash' in password ? password.hash : undefined;
+}
+
+/** Which password is right for an account, as far as that is known without computing its hash. */
+interface Memory {
+  digestOf(presented: BasicCredentials): Buffer;
+  holds(account: Account | undefined, digest: Buffer): account is Account;
+  keep(account: Account, digest: Buffer): void;
+}
+
+function createMemory(key: Uint8Array): Memory {
+  const digests = new WeakMap<Account, Buffer>();
+  const nothing = Buffer.alloc(32);
+  // No control character is in either, so nothing of the one can pass for the other's.
+  const digestOf = ({ user, password }: BasicCredentials): Buffer =>
+    createHmac('sha256', key).update(`${user}\0${password}`, 'utf8').digest();
+  const keep = (account: Account, digest: Buffer): Buffer => {
+    digests.set(account, digest);
+    return digest;
+  };
+  const known = (account: Account): Buffer | undefined => {
+    const digest = digests.get(account);
+    const { name, password } = account;
+    if (digest !== undefined || password === undefined || 'hash' in password) return digest;
+    return keep(account, digestOf({ user: name, password: preparePassword(password.plain) }));
+  };
+  return {
+    digestOf,
+    holds(account, digest): account is Account {
+      const expected = account === undefined ? undefined : known(account);
+      return timingSafeEqual(expected ?? nothing, digest) && expected !== undefined;
+    },
+    keep,
+  };
+}
+
+/** Whether a password is the one that the account has a hash of, in a time that does not tell why not. */
+function createVerification({ accounts, hashing }: BasicOptions) {
+  let hashes: readonly string[] = [];
+  let decoys: ReadonlySet<string> = new Set([hashing.decoy]);
+  const currentDecoys = (): ReadonlySet<string> => {
+    if (hashes === accounts.hashes) return decoys;
+    hashes = accounts.hashes;
+    decoys = new Set(hashes.length === 0 ? [hashing.decoy] : hashes.map(hashing.decoyOf));
+    return decoys;
+  };
+  return async (password: string, account: Account | undefined): Promise<boolean> => {
+    const hash = hashOf(account);
+    if (hash !== undefined && (await hashing.verify(password, hash))) return true;
+    const done = hash === undefined ? undefined : hashing.decoyOf(hash);
+    for (const decoy of currentDecoys()) if (decoy !== done) await hashing.verify(password, decoy);
+    return false;
+  };
+}

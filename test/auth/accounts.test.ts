@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createAccounts, type UserDeclaration } from '../../src/auth/accounts.ts';
+
+const users = (entries: Record<string, UserDeclaration>): Map<string, UserDeclaration> =>
+  new Map(Object.entries(entries));
+const ann = { secrets: [{ secret: 'a', until: 5 }], password: { hash: 'h1' } };
+const bob = { secrets: [{ secret: 'b' }] };
+
+test('an account is found by its name, unless it is disabled', async () => {
+  const accounts = createAccounts(users({ ann, bob: { ...bob, disabled: true } }));
+  const found = await accounts.find('ann');
+  assert.equal(found?.name, 'ann');
+  assert.deepEqual(found?.password, { hash: 'h1' });
+  assert.equal(found?.secrets[0]?.until, 5);
+  for (const name of ['bob', 'Ann', '', '__proto__', 'constructor']) {
+    assert.equal(await accounts.find(name), undefined, name);
+  }
+});
+
+test('the hashes are those of the accounts that can be found', () => {
+  const password = { hash: 'h2' };
+  const accounts = createAccounts(users({ ann, bob, eve: { ...bob, password, disabled: true } }));
+  assert.deepEqual(accounts.hashes, ['h1']);
+  assert.equal(accounts.hashes, accounts.hashes);
+  accounts.replace(users({ bob: { ...bob, password: { plain: 'p' } }, eve: { ...bob, password } }));
+  assert.deepEqual(accounts.hashes, ['h2']);
+});
+
+test('a user about whom nothing changes keeps the account, and every other one gets a new one', async () => {
+  const accounts = createAccounts(users({ ann, bob }));
+  const before = await accounts.find('ann');
+  accounts.replace(users({ ann: structuredClone(ann) }));
+  assert.equal(await accounts.find('ann'), before);
+  assert.equal(await accounts.find('bob'), undefined);
+  const changes: Partial<UserDeclaration>[] = [
+    { secrets: [{ secret: 'a', until: 6 }] },
+    { secrets: [{ secret: 'a' }] },
+    { secrets: [] },
+    { password: undefined },
+    { password: { plain: 'h1' } },
+  ];
+  for (const change of changes) {
+    const last = await accounts.find('ann');
+    accounts.replace(users({ ann: { ...ann, ...change } }));
+    assert.notEqual(await accounts.find('ann'), last, JSON.stringify(change));
+  }
+});
+
+test('a declaration that is changed in place and declared again is a change', async () => {
+  const declared = { secrets: [{ secret: 'a' }], password: { plain: 'one' } };
+  const accounts = createAccounts(users({ ann: declared }));
+  declared.password.plain = 'two';
+  assert.deepEqual((await accounts.find('ann'))?.password, { plain: 'one' });
+  accounts.replace(users({ ann: declared }));
+  assert.deepEqual((await accounts.find('ann'))?.password, { plain: 'two' });
+});
+
+test('an empty secret is refused, and then all stay as they were', async () => {
+  assert.throws(() => createAccounts(users({ ann: { secrets: [{ secret: '' }] } })), RangeError);
+  const accounts = createAccounts(users({ ann }));
+  assert.throws(() => accounts.replace(users({ bob, eve: { secrets: [{ secret: '' }] } })), RangeError);
+  assert.equal((await accounts.find('ann'))?.name, 'ann');
+  assert.equal(await accounts.find('bob'), undefined);
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Attempted, BasicQueue, type QueueOptions } from '../../src/auth/basic-queue.ts';
+
+/** Resolves when the turn that an attempt left free was given to the next. */
+async function handedOn(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A queue whose attempts end when they are told to. */
+function openQueue(options: Partial<QueueOptions> = {}) {
+  const queue = new BasicQueue({ atOnce: 2, room: 4, allows: () => true, ...options });
+  const begun: string[] = [];
+  const ends = new Map<string, (right: boolean) => void>();
+  const fails = new Map<string, (error: Error) => void>();
+  return {
+    begun,
+    /** `peer` and the key of the attempt. */
+    attempt: (peer: string, key: string): Promise<Attempted> =>
+      queue.attempt(peer, key, () => {
+        begun.push(`${peer}${key}`);
+        return new Promise<boolean>((resolve, reject) => {
+          ends.set(`${peer}${key}`, resolve);
+          fails.set(`${peer}${key}`, reject);
+        });
+      }),
+    async end(name: string, right = false): Promise<void> {
+      ends.get(name)?.(right);
+      await handedOn();
+    },
+    async fail(name: string): Promise<void> {
+      fails.get(name)?.(new Error('broken'));
+      await handedOn();
+    },
+  };
+}
+
+test('no more attempts are made at once than are allowed, and the rest wait', async () => {
+  const { attempt, begun, end } = openQueue();
+  const results = ['1', '2', '3', '4'].map((key) => attempt('a', key));
+  assert.deepEqual(begun, ['a1', 'a2']);
+  await end('a2', true);
+  assert.deepEqual(begun, ['a1', 'a2', 'a3']);
+  for (const name of ['a1', 'a3', 'a4']) await end(name);
+  assert.deepEqual(await Promise.all(results), [false, true, false, false]);
+});
+
+test('peers take turns', async () => {
+  const { attempt, begun, end } = openQueue({ atOnce: 1, room: 10 });
+  for (const key of ['1', '2', '3', '4']) void attempt('a', key);
+  for (const key of ['1', '2']) void attempt('b', key);
+  void attempt('c', '1');
+  for (let turn = 0; turn < 7; turn += 1) await end(begun.at(-1) ?? '');
+  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
+});
+
+test('where there is no room, the latest of the peer with the most gives way to one with less', async () => {
+  const { attempt, begun, end } = openQueue({ atOnce: 1, room: 3 });
+  const [first, second, third, fourth] = ['1', '2', '3', '4'].map((key) => attempt('a', key));
+  assert.equal(await attempt('a', '5'), 'crowded');
+  const other = attempt('b', '1');
+  assert.equal(await fourth, 'crowded');
+  for (const name of ['a1', 'a2', 'b1', 'a3']) await end(name, true);
+  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3']);
+  assert.deepEqual(await Promise.all([first, second, other, third]), [true, true, true, true]);
+});
+
+test('among peers with one attempt each, who comes last finds no room', async () => {
+  const { attempt } = openQueue({ atOnce: 1, room: 2 });
+  for (const peer of ['a', 'b', 'c']) void attempt(peer, '1');
+  assert.equal(await attempt('d', '1'), 'crowded');
+});
+
+test('attempts of one peer with the same key share one, and later ones do not', async () => {
+  const { attempt, begun, end } = openQueue();
+  const results = [attempt('a', '1'), attempt('a', '1'), attempt('b', '1')];
+  assert.deepEqual(begun, ['a1', 'b1']);
+  await end('a1', true);
+  await end('b1');
+  assert.deepEqual(await Promise.all(results), [true, true, false]);
+  void attempt('a', '1');
+  assert.deepEqual(begun, ['a1', 'b1', 'a1']);
+});
+
+test('before an attempt is made it is asked whether its peer still may', async () => {
+  const asked: string[] = [];
+  const failed = new Map<string, number>();
+  const { attempt, begun, end } = openQueue({
+    room: 10,
+    allows(peer, underway) {
+      asked.push(`${peer} ${underway}`);
+      return (failed.get(peer) ?? 0) + underway < 3;
+    },
+  });
+  const results = ['1', '2', '3', '4', '5'].map((key) =>
+    attempt('a', key).then((result) => {
+      if (result === false) failed.set('a', (failed.get('a') ?? 0) + 1);
+      return result;
+    }),
+  );
+  for (let turn = 0; turn < 5; turn += 1) await end(begun[turn] ?? '');
+  assert.deepEqual(await Promise.all(results), [false, false, false, 'blocked', 'blocked']);
+  assert.deepEqual(asked, ['a 0', 'a 1', 'a 1', 'a 1', 'a 1']);
+});
+
+test('an attempt that breaks is told to who made it, and holds up nobody', async () => {
+  const { attempt, begun, end, fail } = openQueue({ atOnce: 1 });
+  const broken = attempt('a', '1');
+  const next = attempt('b', '1');
+  const told = assert.rejects(broken, /broken/);
+  await fail('a1');
+  await told;
+  await end('b1', true);
+  assert.deepEqual(begun, ['a1', 'b1']);
+  assert.equal(await next, true);
+});

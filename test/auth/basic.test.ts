@@ -1,0 +1,389 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { createServer } from 'node:net';
+import test from 'node:test';
+import { createAccounts, type UserDeclaration } from '../../src/auth/accounts.ts';
+import { createAuthenticator } from '../../src/auth/authenticate.ts';
+import { createBasicScheme, type PasswordHashing } from '../../src/auth/basic.ts';
+import { createThrottle } from '../../src/auth/throttle.ts';
+import { manualClock } from '../../src/clock.ts';
+import { createRequest, type Request } from '../../src/http/message.ts';
+import { Problem } from '../../src/http/problem.ts';
+import { decoyFor, decoyOf, hashPassword, verifyPassword } from '../../src/store/passwords.ts';
+
+/** Hashes that are no secret at all: `COST$PASSWORD`. What was computed is noted, and may have to wait for `gate`. */
+function openHashing(gate: () => Promise<void> = async () => {}) {
+  const computed: string[] = [];
+  const hashing: PasswordHashing = {
+    async verify(password, hash) {
+      computed.push(hash);
+      await gate();
+      return hash.slice(hash.indexOf('$') + 1) === password;
+    },
+    decoyOf: (hash) => `${hash.slice(0, hash.indexOf('$'))}$\0`,
+    decoy: '0$\0',
+  };
+  return { computed, hashing };
+}
+
+const hashed = (hash: string): UserDeclaration => ({ secrets: [], password: { hash } });
+const users = (entries: Record<string, UserDeclaration>) => new Map(Object.entries(entries));
+
+function openDoor(
+  declared: Record<string, UserDeclaration>,
+  { hashing = openHashing().hashing, limit = 0, explain = false } = {},
+) {
+  const clock = manualClock(0);
+  const accounts = createAccounts(users(declared));
+  const throttle = createThrottle(limit, clock);
+  const scheme = createBasicScheme({
+    realm: 'test',
+    accounts,
+    hashing,
+    throttle,
+    key: new Uint8Array(32),
+    explain,
+  });
+  const authenticator = createAuthenticator([scheme], throttle);
+  const outcome = async (request: Request): Promise<string | Problem> => {
+    try {
+      return (await authenticator.authenticate(request))?.name ?? 'nobody';
+    } catch (error) {
+      if (error instanceof Problem) return error;
+      throw error;
+    }
+  };
+  return {
+    accounts,
+    authenticator,
+    clock,
+    outcome,
+    async verdictOn(request: Request): Promise<string> {
+      const result = await outcome(request);
+      return typeof result === 'string' ? result : result.type;
+    },
+  };
+}
+
+function asking(pair: string, changes: { peer?: string; secure?: boolean; scheme?: string } = {}): Request {
+  const { peer = '192.0.2.1', secure = true, scheme = 'Basic' } = changes;
+  const value = `${scheme} ${Buffer.from(pair).toString('base64')}`;
+  return createRequest({ method: 'GET', target: '/', fields: [['Authorization', value]], peer, secure });
+}
+
+test('the right password opens, and nothing else does', async () => {
+  const declared = {
+    ann: hashed('1$ann-pw'),
+    bob: { secrets: [], password: { plain: 'bob:pw£' } },
+    eve: { secrets: [] },
+  };
+  const { verdictOn } = openDoor(declared);
+  for (const round of [1, 2]) {
+    assert.equal(await verdictOn(asking('ann:ann-pw')), 'ann', `round ${round}`);
+    assert.equal(await verdictOn(asking('bob:bob:pw£', { scheme: 'bASIC' })), 'bob', `round ${round}`);
+    for (const pair of [
+      'ann:bob:pw£',
+      'ann:',
+      'ann:ann-pw ',
+      'ann:Ann-pw',
+      'bob:ann-pw',
+      'bob:',
+      'eve:',
+      'eve:x',
+      'Ann:ann-pw',
+      'who:x',
+      '__proto__:x',
+    ])
+      assert.equal(await verdictOn(asking(pair)), 'credentials-refused', `${pair}, round ${round}`);
+  }
+});
+
+test('with real hashes too', async () => {
+  const hash = await hashPassword('open sesame', Buffer.alloc(16, 1), 16);
+  const hashing = { verify: verifyPassword, decoyOf, decoy: decoyFor(16) };
+  const { verdictOn } = openDoor({ Aladdin: hashed(hash) }, { hashing });
+  const given = createRequest({
+    method: 'GET',
+    target: '/',
+    fields: [['Authorization', 'Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==']],
+    secure: true,
+  });
+  for (const round of [1, 2]) {
+    assert.equal(await verdictOn(given), 'Aladdin', `round ${round}`);
+    assert.equal(await verdictOn(asking('Aladdin:open sesam')), 'credentials-refused', `round ${round}`);
+  }
+});
+
+test('malformed credentials are 400, and no password is compared', async () => {
+  const { computed, hashing } = openHashing();
+  const { outcome } = openDoor({ ann: hashed('1$pw') }, { hashing, limit: 1 });
+  for (const value of ['Basic', 'Basic ', 'Basic YW5uOnB3=', 'Basic YW5u', 'Basic ann:pw', 'Basic OnB3']) {
+    const request = createRequest({
+      method: 'GET',
+      target: '/',
+      fields: [['Authorization', value]],
+      secure: true,
+    });
+    const problem = await outcome(request);
+    assert.ok(problem instanceof Problem && problem.status === 400, value);
+    assert.doesNotMatch(problem.detail, /ann|pw/);
+  }
+  assert.deepEqual(computed, []);
+});
+
+test('over plain HTTP the credentials are not read, and Basic is not asked for', async () => {
+  const { computed, hashing } = openHashing();
+  const { authenticator, verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing });
+  for (const pair of ['ann:pw', 'ann:wrong']) {
+    assert.equal(await verdictOn(asking(pair, { secure: false })), 'tls-required');
+  }
+  const garbage = createRequest({ method: 'GET', target: '/', fields: [['Authorization', 'Basic ???']] });
+  assert.equal(await verdictOn(garbage), 'tls-required');
+  assert.deepEqual(computed, []);
+  assert.deepEqual(authenticator.challenges({ peer: '', secure: false }), []);
+  assert.deepEqual(authenticator.challenges({ peer: '', secure: true }), [
+    ['WWW-Authenticate', 'Basic realm="test", charset="UTF-8"'],
+  ]);
+});
+
+test('a refusal carries the challenge', async () => {
+  const { outcome } = openDoor({ ann: hashed('1$pw') });
+  const problem = await outcome(asking('ann:wrong'));
+  assert.ok(problem instanceof Problem);
+  assert.deepEqual(problem.fields, [['WWW-Authenticate', 'Basic realm="test", charset="UTF-8"']]);
+  assert.deepEqual(problem.members, {});
+});
+
+test('only with explain is it told whether there is such a user', async () => {
+  const { outcome } = openDoor({ ann: hashed('1$pw') }, { explain: true });
+  const members = async (pair: string) => {
+    const problem = await outcome(asking(pair));
+    return problem instanceof Problem ? problem.members : undefined;
+  };
+  assert.deepEqual(await members('ann:wrong'), { check: 'password' });
+  assert.deepEqual(await members('who:wrong'), { check: 'user' });
+});
+
+test('a password is hashed once, and then remembered', async () => {
+  const { computed, hashing } = openHashing();
+  const { verdictOn } = openDoor(
+    { ann: hashed('1$pw'), bob: { secrets: [], password: { plain: 'x' } } },
+    { hashing },
+  );
+  for (let round = 0; round < 5; round += 1) assert.equal(await verdictOn(asking('ann:pw')), 'ann');
+  assert.deepEqual(computed, ['1$pw']);
+  for (let round = 0; round < 5; round += 1) assert.equal(await verdictOn(asking('bob:x')), 'bob');
+  assert.deepEqual(computed, ['1$pw']);
+});
+
+test('every refusal computes one hash for each cost that there is', async () => {
+  const { computed, hashing } = openHashing();
+  const declared = {
+    ann: hashed('1$pw'),
+    bob: hashed('2$pw'),
+    dan: { secrets: [], password: { plain: 'x' } },
+    eve: { secrets: [] },
+    off: { ...hashed('3$pw'), disabled: true },
+  };
+  const { verdictOn } = openDoor(declared, { hashing });
+  assert.equal(await verdictOn(asking('ann:pw')), 'ann');
+  for (const name of ['ann', 'bob', 'dan', 'eve', 'off', 'who']) {
+    for (const round of [1, 2]) {
+      computed.length = 0;
+      assert.equal(await verdictOn(asking(`${name}:wrong`)), 'credentials-refused');
+      const costs = computed.map((hash) => hash.slice(0, 1)).sort();
+      assert.deepEqual(costs, ['1', '2'], `${name}, round ${round}`);
+    }
+  }
+});
+
+test('where nobody has a hash a refusal costs one all the same, and follows the users when they change', async () => {
+  const { computed, hashing } = openHashing();
+  const { accounts, verdictOn } = openDoor({ dan: { secrets: [], password: { plain: 'x' } } }, { hashing });
+  for (const pair of ['dan:wrong', 'who:wrong']) await verdictOn(asking(pair));
+  accounts.replace(users({ ann: hashed('7$pw') }));
+  await verdictOn(asking('who:wrong'));
+  accounts.replace(users({}));
+  await verdictOn(asking('who:wrong'));
+  assert.deepEqual(computed, ['0$\0', '0$\0', '7$\0', '0$\0']);
+});
+
+test('what is remembered is forgotten with a change of the user, and with no other', async () => {
+  const { computed, hashing } = openHashing();
+  const { accounts, verdictOn } = openDoor({ ann: hashed('1$pw'), bob: hashed('1$b') }, { hashing });
+  assert.equal(await verdictOn(asking('ann:pw')), 'ann');
+  accounts.replace(users({ ann: hashed('1$pw') }));
+  assert.equal(await verdictOn(asking('ann:pw')), 'ann');
+  assert.deepEqual(computed, ['1$pw']);
+  accounts.replace(users({ ann: hashed('1$new') }));
+  assert.equal(await verdictOn(asking('ann:pw')), 'credentials-refused');
+  assert.equal(await verdictOn(asking('ann:new')), 'ann');
+  accounts.replace(users({ ann: { ...hashed('1$new'), disabled: true } }));
+  assert.equal(await verdictOn(asking('ann:new')), 'credentials-refused');
+});
+
+test('names and passwords are the same however they are composed', async () => {
+  const password = { plain: 'cafe\u0301 cre\u0300me' };
+  const { verdictOn } = openDoor({ 'jos\u00e9': { secrets: [], password } });
+  assert.equal(await verdictOn(asking('jose\u0301:caf\u00e9\u00a0cr\u00e8me')), 'jos\u00e9');
+  assert.equal(await verdictOn(asking('jos\u00e9:cafe\u0301 cr\u00e8me')), 'jos\u00e9');
+});
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Hashing that stands still until it is let go on. */
+function stalledHashing() {
+  const waiting: (() => void)[] = [];
+  const made = openHashing(() => new Promise((resolve) => waiting.push(resolve)));
+  const proceed = async (): Promise<void> => {
+    await settled();
+    for (const release of waiting.splice(0)) release();
+    await settled();
+  };
+  const drain = async (): Promise<void> => {
+    for (let turn = 0; turn < 200; turn += 1) await proceed();
+  };
+  return { ...made, waiting, proceed, drain };
+}
+
+test('who lost the password while its check waited does not get in', async () => {
+  const changes = [{}, { ann: { secrets: [] } }, { ann: { secrets: [], password: { plain: 'new' } } }];
+  for (const change of [...changes, { ann: hashed('1$new') }]) {
+    const { hashing, drain } = stalledHashing();
+    const { accounts, verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing });
+    const late = verdictOn(asking('ann:pw'));
+    accounts.replace(users(change));
+    // The same credentials once more: they must not share what was asked of the old hash.
+    const later = verdictOn(asking('ann:pw'));
+    await drain();
+    const verdicts = await Promise.all([late, later]);
+    assert.deepEqual(verdicts, ['credentials-refused', 'credentials-refused'], JSON.stringify(change));
+    const fresh = verdictOn(asking('ann:new'));
+    await drain();
+    const opens = 'ann' in change && 'password' in change.ann;
+    assert.equal(await fresh, opens ? 'ann' : 'credentials-refused');
+  }
+});
+
+test('who keeps the password while another thing changes gets in', async () => {
+  const { hashing, drain } = stalledHashing();
+  const { accounts, verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing });
+  const late = verdictOn(asking('ann:pw'));
+  accounts.replace(users({ ann: { ...hashed('1$pw'), secrets: [{ secret: 's' }] } }));
+  await drain();
+  assert.equal(await late, 'ann');
+});
+
+const tally = (verdicts: readonly string[]): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const verdict of verdicts) counts[verdict] = (counts[verdict] ?? 0) + 1;
+  return counts;
+};
+
+test('a burst of guesses gets no further than the limit', async () => {
+  const { computed, hashing, drain } = stalledHashing();
+  const { verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing, limit: 10 });
+  const guesses = Array.from({ length: 1000 }, (_, guess) => verdictOn(asking(`ann:${guess}`)));
+  await drain();
+  // Two had their turn at once, 64 had room to wait.
+  assert.deepEqual(tally(await Promise.all(guesses)), {
+    'credentials-refused': 10,
+    'too-many-failures': 56,
+    'too-many-attempts': 934,
+  });
+  assert.equal(computed.length, 10);
+});
+
+test('a refusal for want of room says when to come again and is no failure', async () => {
+  const { hashing, waiting, drain } = stalledHashing();
+  const { outcome, verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing, limit: 1000 });
+  const guesses = Array.from({ length: 66 }, (_, guess) => verdictOn(asking(`ann:${guess}`)));
+  const problem = await outcome(asking('ann:66'));
+  assert.ok(problem instanceof Problem && problem.status === 429);
+  assert.deepEqual(problem.fields, [['Retry-After', '2']]);
+  assert.equal(waiting.length, 2);
+  await drain();
+  assert.deepEqual(tally(await Promise.all(guesses)), { 'credentials-refused': 66 });
+});
+
+test('a burst from one peer does not shut out another one', async () => {
+  const { computed, hashing, proceed, drain } = stalledHashing();
+  const { verdictOn } = openDoor({ ann: hashed('1$pw'), bob: hashed('1$b') }, { hashing, limit: 100 });
+  const known = verdictOn(asking('bob:b', { peer: '192.0.2.9' }));
+  await proceed();
+  assert.equal(await known, 'bob');
+  const guesses = Array.from({ length: 500 }, (_, guess) => verdictOn(asking(`ann:${guess}`)));
+  await settled();
+  // Remembered: it does not wait at all.
+  assert.equal(await verdictOn(asking('bob:b', { peer: '192.0.2.9' })), 'bob');
+  const right = verdictOn(asking('ann:pw', { peer: '192.0.2.2' }));
+  await proceed();
+  await proceed();
+  assert.equal(await right, 'ann');
+  assert.ok(computed.length <= 6, `${computed.length} were computed before`);
+  await drain();
+  await Promise.all(guesses);
+});
+
+test('a user under attack from many peers gets in with the right password', async () => {
+  const { verdictOn } = openDoor({ ann: hashed('1$pw') }, { limit: 2 });
+  for (const peer of ['192.0.2.1', '192.0.2.2']) await verdictOn(asking('ann:wrong', { peer }));
+  assert.equal(await verdictOn(asking('ann:wrong', { peer: '192.0.2.3' })), 'too-many-failures');
+  assert.equal(await verdictOn(asking('ann:pw', { peer: '192.0.2.4' })), 'ann');
+});
+
+test('a peer that is blocked is not looked at, with the right password neither', async () => {
+  const { computed, hashing } = openHashing();
+  const { clock, verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing, limit: 2 });
+  for (const guess of ['a', 'b']) await verdictOn(asking(`ann:${guess}`));
+  computed.length = 0;
+  assert.equal(await verdictOn(asking('ann:pw')), 'too-many-failures');
+  assert.deepEqual(computed, []);
+  clock.advance(60_000);
+  assert.equal(await verdictOn(asking('ann:pw')), 'ann');
+});
+
+test('many first requests with the same right password cost one hash and all pass', async () => {
+  const { computed, hashing, drain } = stalledHashing();
+  const { verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing, limit: 3 });
+  const requests = Array.from({ length: 1000 }, () => verdictOn(asking('ann:pw')));
+  await drain();
+  assert.deepEqual(tally(await Promise.all(requests)), { ann: 1000 });
+  assert.deepEqual(computed, ['1$pw']);
+});
+
+test('a fault of the hashing is a fault of the server and no refusal', async () => {
+  const hashing: PasswordHashing = {
+    ...openHashing().hashing,
+    verify: () => Promise.reject(new Error('no memory')),
+  };
+  const { verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing });
+  await assert.rejects(verdictOn(asking('ann:pw')), /no memory/);
+});
+
+test('what curl sends for a user and a password is read', async (context) => {
+  if (spawnSync('curl', ['--version']).error !== undefined) return context.skip('curl is not installed');
+  const received = new Promise<string>((resolve) => {
+    const server = createServer((socket) => {
+      socket.once('data', (bytes) => {
+        socket.end('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n');
+        server.close();
+        resolve(bytes.toString('latin1'));
+      });
+    });
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      spawn('curl', ['-s', '-u', 'jürgen:a:b £', `http://127.0.0.1:${port}/`]);
+    });
+  });
+  const value = /^Authorization: (.*)\r$/m.exec(await received)?.[1] ?? '';
+  const { verdictOn } = openDoor({ jürgen: { secrets: [], password: { plain: 'a:b £' } } });
+  const request = createRequest({
+    method: 'GET',
+    target: '/',
+    fields: [['Authorization', value]],
+    secure: true,
+  });
+  assert.equal(await verdictOn(request), 'jürgen');
+});
