@@ -1,10 +1,9 @@
-import type { KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { keyOf } from '../signature/hmac.ts';
+import { keyOf, type SigningKey } from '../signature/hmac.ts';
 
 /** A secret of a user, and until when it is valid. */
 export interface Secret {
-  readonly key: KeyObject;
+  readonly key: SigningKey;
   /** Milliseconds since 1970-01-01T00:00:00Z; left out, it does not expire. */
   readonly until?: number;
 }

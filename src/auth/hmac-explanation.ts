@@ -1,29 +1,36 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
+import { formatDate } from '../http/date.ts';
+import type { Request } from '../http/message.ts';
 import type { ProblemMember } from '../http/problem.ts';
-import { digestOf, messageOf, type Signed, sameDigest } from '../signature/hmac.ts';
+import { messageOf, type Signed } from '../signature/hmac.ts';
+import type { Secret } from './accounts.ts';
+import { type MessageMistake, messageMistakes } from './hmac-message-mistakes.ts';
+import { secretMistakes } from './hmac-secret-mistakes.ts';
 
-/** A message that a client may have signed by mistake, and the mistake. */
-interface Suspicion {
-  readonly hint: string;
-  readonly message: string;
-}
+/** Members of a problem that say what was checked. Nothing of a secret, nor any signature, is ever in them. */
+export type Explanation = Record<string, ProblemMember>;
 
 /**
  * What a wrong digest is the digest of, where that is one of the usual mistakes: the message that was signed, where
- * it first differs from the server's, and a hint. Nothing of the secret, nor any digest, is in what it gives.
+ * it first differs from the server's, and a hint. It costs up to a hundred digests.
  */
 export function explainDigest(
+  request: Request,
   signed: Signed,
   digest: string,
-  secrets: readonly { readonly key: KeyObject }[],
-): Record<string, ProblemMember> {
+  secrets: readonly Secret[],
+): Explanation {
+  if (secrets.length === 0) return { hint: 'this user has no secret to sign with' };
   const message = messageOf(signed);
+  if (secrets.some(({ key }) => key.signs(message, digest))) {
+    return { hint: 'this is signed with a secret that has expired' };
+  }
+  const mistakes = messageMistakes(request, signed).filter((mistake) => mistake.message !== message);
   for (const { key } of secrets) {
-    const found = suspicions(signed).find((suspicion) =>
-      sameDigest(digestOf(key, suspicion.message), digest),
-    );
+    const found = mistakes.find((mistake) => key.signs(mistake.message, digest));
     if (found !== undefined) return difference(message, found);
-    const hint = keyMistake(key, message, digest);
+    const hint = secretMistakes.find(([, compute]) =>
+      key.makes(digest, (secret) => compute(secret, message)),
+    )?.[0];
     if (hint !== undefined) return { hint };
   }
   return {
@@ -31,60 +38,49 @@ export function explainDigest(
   };
 }
 
-function difference(message: string, { hint, message: implied }: Suspicion): Record<string, ProblemMember> {
+function difference(message: string, { hint, message: implied }: MessageMistake): Explanation {
   let at = 0;
   while (at < message.length && message[at] === implied[at]) at += 1;
   return { hint, signedMessage: implied, firstDifference: at };
 }
 
-/** The usual mistakes in a message, those that change nothing here included: they cannot fit. */
-function suspicions(signed: Signed): Suspicion[] {
-  const { method, target, date, nonce } = signed;
-  const query = target.indexOf('?');
-  const of = (hint: string, changed: Partial<Signed>): Suspicion => ({
-    hint,
-    message: messageOf({ ...signed, ...changed }),
-  });
-  const list = [
-    { hint: 'a line feed was signed at the end (echo without -n?)', message: `${messageOf(signed)}\n` },
-    of('the query was left out', { target: query < 0 ? target : target.slice(0, query) }),
-    of('the target was percent-decoded before it was signed', { target: decoded(target) }),
-    of('the target was percent-encoded after it was signed, or again', { target: encodeURI(target) }),
-    of('the host was signed with the path, or the other way round', {
-      target: target.replace(/^https?:\/\/[^/]*/i, ''),
-    }),
-    of('the method was signed in lower case', { method: method.toLowerCase() }),
-    of('the content digest was left out', { contentDigest: undefined }),
-    of('date and nonce were left out', { date: undefined, nonce: undefined }),
-  ];
-  if (date !== undefined && nonce !== undefined) {
-    list.push({ hint: 'the spaces were left in the date', message: `${method}+${target}+${date}+${nonce}` });
-    list.push({ hint: 'the nonce was left out', message: `${method}+${target}+${date.replaceAll(' ', '')}` });
-    list.push(of('the month was signed in another case', { date: date.toLowerCase() }));
-    list.push(of('the month was signed in another case', { date: capitalised(date) }));
+const hour = 3600;
+/** So many seconds (either way) a date may be on its way and still be off by hours. */
+const slack = 30;
+
+/**
+ * What usually makes a date so many seconds wrong, as far as can be told. A zone is whole hours from UTC, or half
+ * hours and quarters more, up to 14 hours.
+ */
+export function explainDate(seconds: number, now: number): Explanation {
+  const distance = Math.abs(seconds);
+  const hours = Math.round((distance / hour) * 4) / 4;
+  const rest = Math.abs(distance - hours * hour);
+  // Below an hour there is no zone, and a clock that is wrong by some minutes is more likely.
+  if (hours < 1 || hours > 14 || rest > slack) {
+    return { hint: "the client's clock is wrong, or the request was held up", serverDate: formatDate(now) };
   }
-  return list;
+  const exactly = rest === 0 ? 'exactly' : 'nearly';
+  return {
+    hint: `off by ${exactly} ${hours} ${hours === 1 ? 'hour' : 'hours'}: a time zone? The date is in UTC`,
+    serverDate: formatDate(now),
+  };
 }
 
-function decoded(target: string): string {
-  return target.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-}
+const dateForms: readonly [form: RegExp, hint: string][] = [
+  [/^\d{4}-?\d\d-?\d\dT/i, 'this is ISO 8601'],
+  [/^\d+(?:\.\d+)?$/, 'this is a number of seconds or milliseconds'],
+  [/^[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d /, 'this is the obsolete form of RFC 850'],
+  [/^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d /, 'this is the form of asctime'],
+  [/[+-]\d\d:?\d\d$/, 'the date has an offset; it must be in UTC'],
+  [/^[A-Z][a-z]{2}, .* GMT$/, 'the day of the week does not fit, or there is no such day or time'],
+  [/^\d{1,2} [A-Za-z]{4,} /, 'the month is written out; its first three letters are expected'],
+  [/^\d{1,2} [A-Za-z]{3} \d{4} \d\d:\d\d:\d\d$/, 'there is no such day, month or time'],
+  [/^\d{1,2}[A-Za-z]{3}\d{4}/, 'the spaces are left out in the message alone, not in the field'],
+];
 
-function capitalised(date: string): string {
-  return date.replace(/[A-Za-z]{3}/g, (word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase());
-}
-
-/** The usual mistakes with the secret itself. */
-function keyMistake(key: KeyObject, message: string, digest: string): string | undefined {
-  const secret = key.export().toString('utf8');
-  const readings: [hint: string, bytes: Buffer][] = [
-    ['the secret was decoded as base64; its characters are the key', Buffer.from(secret, 'base64')],
-    ['the secret was decoded as hexadecimal; its characters are the key', Buffer.from(secret, 'hex')],
-    ['the secret was taken with a line feed at its end', Buffer.from(`${secret}\n`)],
-  ];
-  return readings.find(
-    ([, bytes]) => bytes.length > 0 && sameDigest(digestOf(createSecretKey(bytes), message), digest),
-  )?.[0];
+/** What a date that cannot be read is by the look of it. */
+export function explainDateForm(date: string): Explanation {
+  const hint = dateForms.find(([form]) => form.test(date))?.[1];
+  return hint === undefined ? {} : { hint };
 }

@@ -3,20 +3,18 @@ import { formatChallenge } from '../http/authorization.ts';
 import { parseSignedDate } from '../http/date.ts';
 import type { Request } from '../http/message.ts';
 import { isMethod, isSafe } from '../http/method.ts';
-import { Problem, type ProblemMember } from '../http/problem.ts';
+import { Problem } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
 import {
-  digestOf,
   endsLikeFullForm,
   type HmacCredentials,
   keyOf,
   messageOf,
   parseHmacCredentials,
   type Signed,
-  sameDigest,
 } from '../signature/hmac.ts';
-import type { Account, Accounts } from './accounts.ts';
-import { explainDigest } from './hmac-explanation.ts';
+import type { Account, Accounts, Secret } from './accounts.ts';
+import { type Explanation, explainDate, explainDateForm, explainDigest } from './hmac-explanation.ts';
 import type { Scheme, Verdict } from './scheme.ts';
 
 /** Where nonces are remembered. */
@@ -26,6 +24,11 @@ export interface Nonces {
    * `full` takes nothing.
    */
   claim(user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full';
+  /**
+   * Resolves when every nonce claimed so far is written, and `durably` when it is on the medium; undefined when there
+   * is nothing to wait for.
+   */
+  kept(durably: boolean): Promise<void> | undefined;
 }
 
 /** What the scheme goes by. */
@@ -44,8 +47,15 @@ export interface HmacOptions {
   readonly explain: boolean;
 }
 
+/** What the digest, the date and the nonce are judged by. */
+interface Judging extends HmacOptions {
+  /** Stands where a user has no secret, so that every refusal costs as much. It has never been valid. */
+  readonly nobodys: Secret;
+}
+
 /** What a request signs, and with which credentials. */
 interface Presented {
+  readonly request: Request;
   readonly credentials: HmacCredentials;
   readonly signed: Signed;
   /** The time that the date says (ms); undefined in the simple form. */
@@ -57,20 +67,17 @@ interface Presented {
  * grammar, user, digest, date, nonce, so that only who holds the secret learns what is wrong after the digest.
  */
 export function createHmacScheme(options: HmacOptions): Scheme {
-  // Signed with by nobody: an unknown user costs the same computation as a known one.
-  const dummy: Account = {
-    name: '',
-    secrets: [{ key: keyOf('no one has this secret') }],
-    password: undefined,
-  };
-
+  const nobodys: Secret = { key: keyOf('no one has this secret'), until: Number.NEGATIVE_INFINITY };
+  const judging: Judging = { ...options, nobodys };
   return {
     name: 'hmac',
-    async authenticate(request, rest) {
+    authenticate(request, rest) {
       const presented = present(request, rest, options);
       if (presented instanceof Problem) return { outcome: 'bad', problem: presented };
-      const account = await options.accounts.find(presented.credentials.user);
-      return judge(presented, account, account ?? dummy, options);
+      const account = options.accounts.find(presented.credentials.user);
+      return account instanceof Promise
+        ? account.then((found) => judge(presented, found, judging))
+        : judge(presented, account, judging);
     },
     challenge: () =>
       formatChallenge('hmac', [
@@ -83,7 +90,9 @@ export function createHmacScheme(options: HmacOptions): Scheme {
 /** The grammar: what is presented, or the Problem with it. */
 function present(request: Request, rest: string, options: HmacOptions): Presented | Problem {
   const credentials = parseHmacCredentials(rest);
-  if (typeof credentials === 'string') return new Problem('malformed-credentials', `${credentials}.`);
+  if (typeof credentials === 'string') {
+    return malformed(`${credentials}.`, options.explain ? { check: 'grammar' } : {});
+  }
   const { fields, method, target } = request;
   const contentDigest = fields.get('content-digest') ?? fields.get('content-md5');
   if (options.requireBodyDigest && contentDigest === undefined && carriesContent(request)) {
@@ -91,23 +100,30 @@ function present(request: Request, rest: string, options: HmacOptions): Presente
   }
   const { nonce } = credentials;
   if (nonce === undefined) {
+    const signed = { method, target, date: undefined, nonce, contentDigest };
     const problem = simpleFormFault(method, target, options.simple);
-    return problem ?? { credentials, signed: { method, target, contentDigest }, time: undefined };
+    return problem ?? { request, credentials, signed, time: undefined };
   }
   const date = fields.get('x-date') ?? fields.get('date');
   if (date === undefined) return new Problem('date-missing', 'The full form needs a Date, or an X-Date.');
   const time = parseSignedDate(date);
   if (time === undefined) {
-    return new Problem(
-      'malformed-credentials',
-      'The date is neither like "20 apr 2013 12:59:24" nor an IMF-fixdate.',
-    );
+    const detail = 'The date is neither like "20 apr 2013 12:59:24" nor an IMF-fixdate.';
+    return malformed(detail, options.explain ? { check: 'grammar', ...explainDateForm(date) } : {});
   }
-  return { credentials, signed: { method, target, date, nonce, contentDigest }, time };
+  return { request, credentials, signed: { method, target, date, nonce, contentDigest }, time };
+}
+
+function malformed(detail: string, members: Explanation): Problem {
+  return new Problem('malformed-credentials', detail, { members });
 }
 
 function carriesContent({ body, fields }: Request): boolean {
   return body.present && fields.get('content-length') !== '0';
+}
+
+function isSafeMethod(method: string): boolean {
+  return isMethod(method) && isSafe(method);
 }
 
 function simpleFormFault(
@@ -116,7 +132,7 @@ function simpleFormFault(
   allowed: HmacOptions['simple'],
 ): Problem | undefined {
   if (allowed === 'off') return new Problem('simple-form-refused', 'The simple form is switched off.');
-  if (allowed === 'safe' && !(isMethod(method) && isSafe(method))) {
+  if (allowed === 'safe' && !isSafeMethod(method)) {
     return new Problem(
       'simple-form-refused',
       `The simple form does not sign ${method}: it could be sent again.`,
@@ -132,31 +148,40 @@ function simpleFormFault(
 function judge(
   presented: Presented,
   account: Account | undefined,
-  signer: Account,
-  options: HmacOptions,
-): Verdict {
+  judging: Judging,
+): Verdict | Promise<Verdict> {
   const { credentials, signed, time } = presented;
-  const now = options.clock.now();
+  const now = judging.clock.now();
   const message = messageOf(signed);
-  const good = isSignedBy(signer, message, credentials.digest, now);
+  const good = isSignedBy(account?.secrets ?? [], message, credentials.digest, now, judging.nobodys);
   if (!good || account === undefined) {
-    const explained = options.explain ? explain(presented, message, account) : {};
+    const explained = judging.explain ? explain(presented, message, account) : {};
     return refuse(presented, 'credentials-refused', 'User, secret or signed message do not fit.', explained);
   }
-  if (time !== undefined && credentials.nonce !== undefined) {
-    const fault = judgeFreshness(presented, time, credentials.nonce, message, now, options);
-    if (fault !== undefined) return fault;
-  }
-  return { outcome: 'good', principal: { name: account.name, scheme: 'hmac' } };
+  const verdict: Verdict = { outcome: 'good', principal: { name: account.name, scheme: 'hmac' } };
+  if (time === undefined || credentials.nonce === undefined) return verdict;
+  const fault = judgeFreshness(presented, time, credentials.nonce, message, now, judging);
+  if (fault !== undefined) return fault;
+  const writing = judging.nonces.kept(!isSafeMethod(signed.method));
+  return writing === undefined ? verdict : writing.then(() => verdict);
 }
 
-function isSignedBy(signer: Account, message: string, digest: string, now: number): boolean {
-  let good = false;
-  for (const { key, until } of signer.secrets) {
-    const same = sameDigest(digestOf(key, message), digest);
-    if (same && (until === undefined || now < until)) good = true;
+/**
+ * Whether one of the secrets that are valid now signs the message so. Whoever is refused costs two digests at the
+ * least, whether there are two secrets, one or none, and whether they have expired.
+ */
+function isSignedBy(
+  secrets: readonly Secret[],
+  message: string,
+  digest: string,
+  now: number,
+  nobodys: Secret,
+): boolean {
+  for (let at = 0; at < Math.max(secrets.length, 2); at += 1) {
+    const { key, until } = secrets[at] ?? nobodys;
+    if (key.signs(message, digest) && (until === undefined || now < until)) return true;
   }
-  return good;
+  return false;
 }
 
 function judgeFreshness(
@@ -172,7 +197,8 @@ function judgeFreshness(
   const off = time - Math.floor(now / 1000) * 1000;
   if (Math.abs(off) > window) {
     const detail = `The date is ${Math.abs(off) / 1000} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock; ${window / 1000} s are allowed.`;
-    return refuse(presented, 'date-out-of-window', detail, explaining ? { check: 'date', message } : {});
+    const explained = explaining ? { check: 'date', message, ...explainDate(off / 1000, now) } : {};
+    return refuse(presented, 'date-out-of-window', detail, explained);
   }
   // The last moment at which this date is still inside the window, to the end of its second.
   const claimed = options.nonces.claim(presented.credentials.user, nonce, time + window + 999, now);
@@ -191,17 +217,13 @@ function refuse(
   { credentials }: Presented,
   type: ProblemType,
   detail: string,
-  members: Readonly<Record<string, ProblemMember>>,
+  members: Explanation,
 ): Verdict {
   return { outcome: 'bad', problem: new Problem(type, detail, { members }), claimed: credentials.user };
 }
 
-function explain(
-  presented: Presented,
-  message: string,
-  account: Account | undefined,
-): Record<string, ProblemMember> {
+function explain(presented: Presented, message: string, account: Account | undefined): Explanation {
   if (account === undefined) return { check: 'user', message };
-  const { credentials, signed } = presented;
-  return { check: 'digest', message, ...explainDigest(signed, credentials.digest, account.secrets) };
+  const { request, credentials, signed } = presented;
+  return { check: 'digest', message, ...explainDigest(request, signed, credentials.digest, account.secrets) };
 }

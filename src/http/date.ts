@@ -8,6 +8,9 @@ const cycleMs = 146_097 * dayMs;
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const longWeekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const monthCodes = months.map((name) =>
+  inLowerCase(name.charCodeAt(0), name.charCodeAt(1), name.charCodeAt(2)),
+);
 const monthLengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 const earliest = -62_167_219_200_000;
@@ -102,11 +105,20 @@ export function parseSignedDate(value: string): number | undefined {
   if (value.length !== dayLength + 18) return parseFixdate(value);
   const at = dayLength + 1;
   if (!isSpace(value, dayLength) || !isSpace(value, at + 3) || !isSpace(value, at + 8)) return undefined;
-  const name = value.slice(at, at + 3);
-  // Only ASCII letters: the long s (U+017F) has S for its upper case, and September is not spelt with it.
-  if (!/^[A-Za-z]{3}$/.test(name)) return undefined;
-  const month = months.indexOf(name.charAt(0).toUpperCase() + name.slice(1).toLowerCase());
+  const month = monthInAnyCase(value, at);
   return instant(digits(value, at + 4, 4), month, digits(value, 0, dayLength), timeOfDay(value, at + 9));
+}
+
+/** The month (from 0) whose three letters stand here, in any case; -1 where none does. */
+function monthInAnyCase(value: string, at: number): number {
+  const [first, second, third] = [value.charCodeAt(at), value.charCodeAt(at + 1), value.charCodeAt(at + 2)];
+  // Only ASCII letters: the long s (U+017F) has S for its upper case, and September is not spelt with it.
+  return (first | second | third) < 0x80 ? monthCodes.indexOf(inLowerCase(first, second, third)) : -1;
+}
+
+/** Three letters as one number; the bit 0x20 makes a capital of ASCII small, and no letter of anything else. */
+function inLowerCase(first: number, second: number, third: number): number {
+  return (first << 16) | (second << 8) | third | 0x202020;
 }
 
 function isSpace(value: string, at: number): boolean {

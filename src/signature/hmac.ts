@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+export { digestOf, keyOf, type SigningKey } from './hmac-sha256.ts';
 
 /** What an HMAC signature covers. The full form has date and nonce, the simple form neither. */
 export interface Signed {
@@ -22,46 +22,60 @@ export interface HmacCredentials {
 }
 
 /** The base string: method, target, date without its spaces, nonce and content digest, joined by `+`. */
-export function messageOf(signed: Signed): string {
-  let message = `${signed.method}+${signed.target}`;
-  if (signed.date !== undefined && signed.nonce !== undefined) {
-    message += `+${signed.date.replaceAll(' ', '')}+${signed.nonce}`;
+export function messageOf({ method, target, date, nonce, contentDigest }: Signed): string {
+  let message = `${method}+${target}`;
+  if (date !== undefined && nonce !== undefined) message += `+${withoutSpaces(date)}+${nonce}`;
+  return contentDigest === undefined ? message : `${message}+${contentDigest}`;
+}
+
+function withoutSpaces(date: string): string {
+  let text = '';
+  let from = 0;
+  for (let at = date.indexOf(' '); at >= 0; at = date.indexOf(' ', from)) {
+    text += date.slice(from, at);
+    from = at + 1;
   }
-  if (signed.contentDigest !== undefined) message += `+${signed.contentDigest}`;
-  return message;
+  return text + date.slice(from);
 }
 
-/** A secret as a key: its UTF-8 bytes. Throws RangeError on an empty one. */
-export function keyOf(secret: string): KeyObject {
-  if (secret === '') throw new RangeError('a secret must not be empty');
-  return createSecretKey(Buffer.from(secret, 'utf8'));
+const base64 = 1;
+/** What stands before the padding of 32 bytes: it carries four bits, so two of its six are zero. */
+const base64End = 2;
+const nonceCharacter = 4;
+
+/** The classes above, one table lookup each. */
+const classes = new Uint8Array(256);
+
+function put(characters: string, bits: number): void {
+  for (const character of characters) {
+    const code = character.charCodeAt(0);
+    classes[code] = (classes[code] ?? 0) | bits;
+  }
 }
 
-/** The signature: HMAC-SHA256 (RFC 2104) over the message, each character one octet, as base64. */
-export function digestOf(key: KeyObject, message: string): string {
-  return createHmac('sha256', key).update(message, 'latin1').digest('base64');
-}
+put('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789', base64 | nonceCharacter);
+put('+/', base64);
+put('AEIMQUYcgkosw048', base64End);
+put('._~-', nonceCharacter);
 
-/** Compares two digests of 44 characters in a time that does not depend on where they differ. */
-export function sameDigest(one: string, other: string): boolean {
-  const a = Buffer.from(one, 'latin1');
-  const b = Buffer.from(other, 'latin1');
-  return a.length === b.length && timingSafeEqual(a, b);
+/** Whether every character from `from` to before `to` is of the class. */
+function areAll(text: string, from: number, to: number, bits: number): boolean {
+  for (let at = from; at < to; at += 1) {
+    if (((classes[text.charCodeAt(at)] ?? 0) & bits) === 0) return false;
+  }
+  return true;
 }
-
-const nonceForm = /^[A-Za-z0-9._~-]{1,128}$/;
 
 /** Whether this can be a nonce: it has no `+`, so that it cannot reach into its neighbours in the message. */
 export function isNonce(text: string): boolean {
-  return nonceForm.test(text);
+  return text.length >= 1 && text.length <= 128 && areAll(text, 0, text.length, nonceCharacter);
 }
 
-// Canonical only: the last character before the padding carries four bits, so two of its six are zero.
-const digestForm = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
-
-/** Whether this is the canonical base64 of 32 bytes. */
+/** Whether this is the canonical base64 (RFC 4648 §3.5) of 32 bytes. */
 export function isDigest(text: string): boolean {
-  return digestForm.test(text);
+  return (
+    text.length === 44 && text.endsWith('=') && areAll(text, 0, 42, base64) && areAll(text, 42, 43, base64End)
+  );
 }
 
 /**
@@ -69,23 +83,52 @@ export function isDigest(text: string): boolean {
  * a sentence when it is neither; nothing of what was sent is in it.
  */
 export function parseHmacCredentials(text: string): HmacCredentials | string {
-  const parts = text.split(':', 4);
-  const [first = '', second = '', third] = parts;
-  if (parts.length < 2 || parts.length > 3) return 'USER:DIGEST or USER:NONCE:DIGEST is expected';
-  const digest = third ?? second;
-  if (!isDigest(digest))
-    return 'the digest is not the canonical base64 of 32 bytes (44 characters, the last one "=")';
-  if (third !== undefined && !isNonce(second)) {
+  const first = text.indexOf(':');
+  const last = text.lastIndexOf(':');
+  const simple = first === last;
+  if (first < 0 || (!simple && text.indexOf(':', first + 1) !== last)) {
+    return 'USER:DIGEST or USER:NONCE:DIGEST is expected';
+  }
+  const digest = text.slice(last + 1);
+  if (!isDigest(digest)) return digestFault(digest);
+  const nonce = simple ? undefined : text.slice(first + 1, last);
+  if (nonce !== undefined && !isNonce(nonce)) {
     return 'the nonce is not 1 to 128 characters out of A-Z a-z 0-9 . _ ~ -';
   }
-  const user = decodeUser(first);
+  const user = decodeUser(text.slice(0, first));
   if (user === undefined) return 'the user is not 1 to 128 bytes of UTF-8 without control characters';
-  return { user, nonce: third === undefined ? undefined : second, digest };
+  return { user, nonce, digest };
 }
 
+/** Why it is no digest, with the usual mistake by the look of it: what can be seen without any secret. */
+function digestFault(text: string): string {
+  const found = digestLooks.find(([form]) => form.test(text))?.[1];
+  const fault = 'the digest is not the canonical base64 of 32 bytes (44 characters, the last one "=")';
+  return found === undefined ? fault : `${fault}: ${found}`;
+}
+
+const digestLooks: readonly [form: RegExp, found: string][] = [
+  [/^[0-9a-f]{64}$/i, 'it is hexadecimal; base64 is expected'],
+  [/^[A-Za-z0-9+/]{43}$/, 'the padding "=" is missing'],
+  [/^[A-Za-z0-9+/]{43}=$/, 'the two bits before the padding are not zero'],
+  [/^[A-Za-z0-9_-]{43}=?$/, 'it is base64url; base64 with "+" and "/" is expected'],
+  [/^[A-Za-z0-9+/]{27}=?$/, 'it is as long as one of SHA-1; SHA-256 is expected'],
+  [/^[A-Za-z0-9+/]{64}$/, 'it is as long as one of SHA-384; SHA-256 is expected'],
+  [/^[A-Za-z0-9+/]{86}(?:==)?$/, 'it is as long as one of SHA-512, or as hexadecimal in base64'],
+];
+
 function decodeUser(octets: string): string | undefined {
-  if (octets.length === 0 || octets.length > 128 || /[\x00-\x1f\x7f]/.test(octets)) return undefined;
-  if (/^[\x20-\x7e]*$/.test(octets)) return octets;
+  if (octets.length === 0 || octets.length > 128) return undefined;
+  let all = 0;
+  for (let at = 0; at < octets.length; at += 1) {
+    const code = octets.charCodeAt(at);
+    if (code < 0x20 || code === 0x7f) return undefined;
+    all |= code;
+  }
+  return all < 0x80 ? octets : decodeUtf8(octets);
+}
+
+function decodeUtf8(octets: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(octets, 'latin1'));
   } catch {

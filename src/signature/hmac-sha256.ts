@@ -1,0 +1,118 @@
+// HMAC (RFC 2104) with SHA-256, over messages of which each character is one octet.
+import crypto, { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+
+/** SHA-256's block and digest in bytes, and its digest in characters of base64. */
+const block = 64;
+const size = 32;
+const written = 44;
+
+/** So long a message has its place in the key; a longer one is copied to a place of its own. */
+const room = 256;
+
+// The memory of a key: what the outer hash reads, two digests to compare, what the inner hash reads.
+const innerDigestAt = block;
+const expectedAt = block + size;
+const givenAt = expectedAt + written;
+const innerAt = givenAt + written;
+const messageAt = innerAt + block;
+const memorySize = messageAt + room;
+
+/** Hashes in one call, as `hash` of node:crypto does. */
+export type OneShotHash = (algorithm: 'sha256', data: Uint8Array, encoding: 'binary' | 'base64') => string;
+
+/**
+ * A secret made ready to sign with. Nothing of it is shown when the key is printed or made JSON. Both hashes of HMAC
+ * begin with a block that depends on the secret alone, so these are kept, with the message and the inner digest
+ * written behind them: that takes half the time of `createHmac`, which sets up both anew each time.
+ */
+export class SigningKey {
+  readonly #secret: KeyObject;
+  readonly #hash: OneShotHash | undefined;
+  readonly #memory = Buffer.alloc(memorySize);
+  readonly #outer = this.#memory.subarray(0, block + size);
+  readonly #expected = this.#memory.subarray(expectedAt, expectedAt + written);
+  readonly #given = this.#memory.subarray(givenAt, givenAt + written);
+
+  /** Takes the secret's bytes, and what to hash with; without that `createHmac` is used. */
+  constructor(secret: Uint8Array, hash: OneShotHash | undefined) {
+    this.#secret = createSecretKey(secret);
+    this.#hash = hash;
+    if (hash !== undefined) this.#prepare(secret, hash);
+  }
+
+  /** Puts the key, which is the hash of a secret longer than a block, against both pads (RFC 2104 §2). */
+  #prepare(secret: Uint8Array, hash: OneShotHash): void {
+    const key = Buffer.alloc(block);
+    if (secret.length > block) key.write(hash('sha256', secret, 'binary'), 'latin1');
+    else key.set(secret);
+    for (let at = 0; at < block; at += 1) {
+      const byte = key[at] ?? 0;
+      this.#memory[at] = byte ^ 0x5c;
+      this.#memory[innerAt + at] = byte ^ 0x36;
+    }
+  }
+
+  /** The digest of a message, as base64. */
+  digest(message: string): string {
+    const hash = this.#hash;
+    if (hash === undefined)
+      return createHmac('sha256', this.#secret).update(message, 'latin1').digest('base64');
+    this.#memory.write(hash('sha256', this.#innerBlocks(message), 'binary'), innerDigestAt, size, 'latin1');
+    return hash('sha256', this.#outer, 'base64');
+  }
+
+  #innerBlocks(message: string): Uint8Array {
+    const memory = this.#memory;
+    if (message.length <= room) {
+      memory.write(message, messageAt, room, 'latin1');
+      return new Uint8Array(memory.buffer, memory.byteOffset + innerAt, block + message.length);
+    }
+    const blocks = Buffer.alloc(block + message.length);
+    memory.copy(blocks, 0, innerAt, messageAt);
+    blocks.write(message, block, 'latin1');
+    return blocks;
+  }
+
+  /**
+   * Whether a digest is that of the message. `digest` must be 44 characters of base64; the time that it takes
+   * does not depend on where it differs.
+   */
+  signs(message: string, digest: string): boolean {
+    this.#memory.write(this.digest(message), expectedAt, written, 'latin1');
+    this.#memory.write(digest, givenAt, written, 'latin1');
+    return digest.length === written && timingSafeEqual(this.#expected, this.#given);
+  }
+
+  /** Whether `compute` makes this digest of the secret's bytes: for what is no HMAC of the secret as it is. */
+  makes(digest: string, compute: (secret: Buffer) => string): boolean {
+    const [given, made] = [
+      Buffer.from(digest, 'latin1'),
+      Buffer.from(compute(this.#secret.export()), 'latin1'),
+    ];
+    return given.length === made.length && timingSafeEqual(given, made);
+  }
+}
+
+/**
+ * A secret as a key: its UTF-8 bytes. Throws RangeError on an empty one. `hash` is asked a known answer first; where
+ * it fails, or there is none (before Node.js 20.12), the key goes by `createHmac`.
+ */
+export function keyOf(secret: string, hash: OneShotHash | undefined = crypto.hash): SigningKey {
+  if (secret === '') throw new RangeError('a secret must not be empty');
+  return new SigningKey(Buffer.from(secret, 'utf8'), hash !== undefined && isRight(hash) ? hash : undefined);
+}
+
+/** Asks for the first test case of RFC 4231 (§4.2). */
+function isRight(hash: OneShotHash): boolean {
+  try {
+    const key = new SigningKey(Buffer.alloc(20, 0x0b), hash);
+    return key.digest('Hi There') === 'sDRMYdjbOFNcqK/OrwvxK4gdwgDJgz2nJuk3bC4yz/c=';
+  } catch {
+    return false;
+  }
+}
+
+/** The signature: HMAC-SHA256 over the message, as base64. */
+export function digestOf(key: SigningKey, message: string): string {
+  return key.digest(message);
+}
