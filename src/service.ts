@@ -9,6 +9,7 @@ import { Problem } from './http/problem.ts';
 import type { Known } from './judged-call.ts';
 import { suggestion } from './nearest.ts';
 import { type Listener, listen } from './net/listener.ts';
+import { createProxyTrust } from './proxy.ts';
 import { leadingFields } from './reply.ts';
 import { writeDescription, writeProblem } from './representation/documents.ts';
 import type { Resource } from './resource.ts';
@@ -92,7 +93,7 @@ export function createService(options: ServiceOptions = {}): Service {
     if (log !== undefined) log(accessEntry(request, reply.status, known, clock, begun, problem));
     return reply;
   };
-  const handle = async (request: Request): Promise<Reply> => {
+  const answer = async (request: Request): Promise<Reply> => {
     const begun = log === undefined ? 0 : clock.steady();
     const known: Known = { principal: undefined };
     try {
@@ -109,6 +110,11 @@ export function createService(options: ServiceOptions = {}): Service {
       );
     }
   };
+
+  const { trustProxy = [] } = options;
+  const asSent = createProxyTrust(trustProxy);
+  const handle =
+    trustProxy.length === 0 ? answer : (request: Request): Promise<Reply> => answer(asSent(request));
 
   const refuse = (problem: Problem, request: Request | undefined): Reply => {
     const known: Known = { principal: undefined };

@@ -120,7 +120,7 @@ function chosen(settings: Settings): Omit<Options, 'config' | 'users' | 'warning
     window: settings.whole('window'),
     maxNonces: settings.whole('maxNonces'),
     maxAuthFailures: settings.whole('maxAuthFailures'),
-    trustProxy: settings.text('trustProxy')?.split(',') ?? [],
+    trustProxy: settings.networks('trustProxy'),
     explain: settings.toggle('explain'),
     maxBody: settings.whole('maxBody'),
     maxTarget: settings.whole('maxTarget'),

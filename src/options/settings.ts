@@ -1,3 +1,4 @@
+import { parseIpNetwork } from '../http/ip-address.ts';
 import type { Setting } from './file.ts';
 import { hint, printable } from './flags.ts';
 import {
@@ -72,6 +73,19 @@ export class Settings {
       this.#first('host', read, () => 'an address such as 127.0.0.1, ::1 or localhost') ??
       optionTable.host.fallback
     );
+  }
+
+  /** Networks with commas between. */
+  networks(key: TextKey): readonly string[] {
+    const listed = ({ value }: Setting): string[] =>
+      typeof value === 'string' ? value.split(',').map((network) => network.trim()) : [];
+    const faultOf = (setting: Setting): string | undefined => {
+      const wrong = listed(setting).find((network) => typeof parseIpNetwork(network) === 'string');
+      return wrong === undefined ? undefined : `: ${shown(wrong)} ${parseIpNetwork(wrong)}`;
+    };
+    const read = (setting: Setting): string[] | undefined =>
+      listed(setting).length > 0 && faultOf(setting) === undefined ? listed(setting) : undefined;
+    return this.#first(key, read, (setting) => `a list of networks${faultOf(setting) ?? ''}`) ?? [];
   }
 
   #first<T>(
