@@ -5,11 +5,19 @@ export type FieldLine = [name: string, value: string];
 export class Fields {
   readonly #byName = new Map<string, string | string[]>();
   #repeated = false;
+  /** The bytes of the header section: names, values, and what stands between them (a colon, a space, the line's end). */
+  readonly size: number;
 
   /** Takes names and values in turn, as they stood on the wire (`rawHeaders` of node:http). */
   constructor(raw: readonly string[]) {
-    for (let at = 0; at + 1 < raw.length; at += 2)
-      this.#add((raw[at] ?? '').toLowerCase(), raw[at + 1] ?? '');
+    let size = raw.length * 2;
+    for (let at = 0; at + 1 < raw.length; at += 2) {
+      const name = raw[at] ?? '';
+      const value = raw[at + 1] ?? '';
+      size += name.length + value.length;
+      this.#add(name.toLowerCase(), value);
+    }
+    this.size = size;
   }
 
   #add(name: string, value: string): void {

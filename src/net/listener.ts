@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Reply, Request } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import { type Host, HttpConnection } from './http-connection.ts';
+import { Incoming } from './incoming.ts';
 import { listenErrorOf } from './listen-error.ts';
 import { Outbox } from './outbox.ts';
 
@@ -66,6 +67,7 @@ function serverOf(limits: ListenerLimits): Server {
   const { headerTimeout, requestTimeout } = limits;
   const server = createServer({
     insecureHTTPParser: false,
+    IncomingMessage: Incoming,
     requireHostHeader: false,
     // Both limits are judged by the connection; node:http only stops what exceeds them by far.
     maxHeaderSize: limits.headers + limits.target + 4096,
