@@ -117,7 +117,14 @@ const refused: readonly [argv: string[], fault: string][] = [
   [['--data='], '--data: "" is not a text of at least one character'],
   [['--no-http'], '--no-http leaves nothing to listen on: this version has no TLS yet'],
   [['--tls-port', '8443'], '--tls-port is not there yet: this version serves plain HTTP only'],
-  [['--trust-proxy', '10.0.0.0/8'], '--trust-proxy is not there yet: this version believes no proxy'],
+  [
+    ['--trust-proxy', '10.0.0.0/8,10.0.0.0/33'],
+    '--trust-proxy: "10.0.0.0/8,10.0.0.0/33" is not a list of networks: "10.0.0.0/33" is not a network such as 10.0.0.0/8 or fd00::/8',
+  ],
+  [
+    ['--trust-proxy', '192.0.2.1/24'],
+    '--trust-proxy: "192.0.2.1/24" is not a list of networks: "192.0.2.1/24" has bits set behind its prefix; the network is 192.0.2.0/24',
+  ],
   [['stop'], '"stop" is not an option'],
 ];
 
@@ -125,6 +132,16 @@ describe('a command line that cannot be taken is refused with the reason', () =>
   for (const [argv, fault] of refused) {
     test(argv.join(' '), () => assert.deepEqual(faultsOf(argv), [fault]));
   }
+});
+
+test('the proxies to trust are networks with commas between', () => {
+  const read = (...argv: string[]): readonly string[] => readOptions(argv, {}).trustProxy;
+  assert.deepEqual(read(), []);
+  assert.deepEqual(read('--trust-proxy', '127.0.0.1, 10.0.0.0/8,fd00::/8'), [
+    '127.0.0.1',
+    '10.0.0.0/8',
+    'fd00::/8',
+  ]);
 });
 
 test('everything that is wrong is told at once, wherever it stands', () => {
