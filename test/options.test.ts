@@ -135,13 +135,16 @@ describe('a command line that cannot be taken is refused with the reason', () =>
 });
 
 test('the proxies to trust are networks with commas between', () => {
-  const read = (...argv: string[]): readonly string[] => readOptions(argv, {}).trustProxy;
-  assert.deepEqual(read(), []);
-  assert.deepEqual(read('--trust-proxy', '127.0.0.1, 10.0.0.0/8,fd00::/8'), [
-    '127.0.0.1',
-    '10.0.0.0/8',
-    'fd00::/8',
-  ]);
+  const read = (argv: string[], environment = {}): readonly string[] =>
+    readOptions(argv, environment).trustProxy;
+  const networks = ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'];
+  assert.deepEqual(read([]), []);
+  assert.deepEqual(read(['--trust-proxy', '127.0.0.1, 10.0.0.0/8,fd00::/8']), networks);
+  const file = ['--config', fileWith({ trustProxy: '::1' })];
+  const variable = { COUNTERSIGN_TRUST_PROXY: '::2' };
+  assert.deepEqual(read(file), ['::1']);
+  assert.deepEqual(read(file, variable), ['::2']);
+  assert.deepEqual(read([...file, '--trust-proxy=::3'], variable), ['::3']);
 });
 
 test('everything that is wrong is told at once, wherever it stands', () => {
@@ -200,7 +203,7 @@ function sampleValues(spec: OptionSpec, random: Seeded): [text: string, json: un
 describe('the flag wins, then the variable, then the file', () => {
   const random = seeded();
   for (const [key, spec] of optionSpecs) {
-    if (['noHttp', 'noTls', 'config'].includes(key)) continue;
+    if (['noHttp', 'noTls', 'config', 'trustProxy'].includes(key)) continue;
     test(flagOf(key), () => {
       const [first, second, third] = sampleValues(spec, random);
       assert.ok(first !== undefined && second !== undefined && third !== undefined);
