@@ -68,7 +68,8 @@ export async function decide(request: Request, house: House, known: Known): Prom
   // 6: is there a resource here?
   const place = judgePlace(target, house.router);
   // 7: are the credentials good?
-  known.principal = await house.authenticator.authenticate(request);
+  const principal = house.authenticator.authenticate(request);
+  known.principal = principal instanceof Promise ? await principal : principal;
   const { resource, parameters } = place;
   const now = house.clock.now();
   const call = new JudgedCall({
