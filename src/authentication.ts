@@ -5,7 +5,7 @@ import { createHmacScheme } from './auth/hmac.ts';
 import { createThrottle } from './auth/throttle.ts';
 import type { Clock } from './clock.ts';
 import type { ServiceOptions, UserOption } from './service-options.ts';
-import { createNonces } from './store/nonces.ts';
+import { bucketSpanFor, createNonces } from './store/nonces.ts';
 import { decoyFor, decoyOf, isPasswordHash, verifyPassword } from './store/passwords.ts';
 
 type Users = NonNullable<ServiceOptions['users']>;
@@ -33,12 +33,14 @@ export function createAuthentication(
   const hmac = createHmacScheme({
     realm,
     accounts,
-    nonces: createNonces({
-      bucketSpan: Math.max(1000, window / 4),
-      max: options.maxNonces ?? 10_000_000,
-      key: random(16),
-      monotonic: () => clock.steady(),
-    }),
+    nonces:
+      options.nonces ??
+      createNonces({
+        bucketSpan: bucketSpanFor(window),
+        max: options.maxNonces ?? 10_000_000,
+        key: random(16),
+        monotonic: () => clock.steady(),
+      }),
     clock,
     window,
     simple: options.hmacSimple ?? 'safe',

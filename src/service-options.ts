@@ -2,6 +2,7 @@ import type { UserDeclaration } from './auth/accounts.ts';
 import type { Clock } from './clock.ts';
 import type { Collection, CollectionDeclaration } from './declaration.ts';
 import type { Resource } from './resource.ts';
+import type { Nonces } from './store/nonces.ts';
 import type { Store } from './store/store.ts';
 
 /** The limits on what a client may send. */
@@ -68,6 +69,7 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   window: true,
   hmacSimple: true,
   requireBodyDigest: true,
+  nonces: true,
   maxNonces: true,
   maxAuthFailures: true,
   trustProxy: true,
@@ -97,7 +99,9 @@ export interface ServiceOptions {
   /** Which requests the simple form may sign; safe ones when left out. */
   readonly hmacSimple?: 'safe' | 'all' | 'off';
   readonly requireBodyDigest?: boolean;
-  /** How many nonces are remembered at most; 10 million when left out. */
+  /** Where nonces are remembered; in memory when left out. Whoever passes some makes them for the same window, and closes them. */
+  readonly nonces?: Nonces;
+  /** How many nonces are remembered at most, when none are passed; 10 million when left out. */
   readonly maxNonces?: number;
   /** Failed authentications a minute; 100 when left out, 0 is no limit. */
   readonly maxAuthFailures?: number;

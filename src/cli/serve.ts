@@ -25,7 +25,7 @@ export async function serve(
     for (const warning of options.warnings) warn(warning);
     // The service is loaded while the disk is busy.
     const [keeping, composition] = await Promise.all([
-      options.memory ? inMemory() : inDirectory(options),
+      options.memory ? inMemory() : inDirectory(options, warn),
       import('./compose.ts'),
     ]);
     await start(options, keeping, composition).catch(async (error: unknown) => {
@@ -46,12 +46,13 @@ async function start(
 ): Promise<void> {
   const users = allUsers(options, keeping.users);
   const first = keeping.fresh && users.size === 0 ? makeCredentials(randomBytes) : undefined;
-  if (first !== undefined) users.set(firstUserName, { secret: first.secret });
+  if (first !== undefined) users.set(firstUserName, first);
   const hashed = first === undefined || options.memory ? undefined : storedUser(first, randomBytes);
   hashed?.catch(() => {}); // told where it is waited for
   const log = logOf(options);
   const service = composeService(options, users, {
     store: keeping.store,
+    ...(keeping.nonces === undefined ? {} : { nonces: keeping.nonces }),
     fault: (error) => tellFault(error, log === undefined ? undefined : formOf(options)),
     ...(log === undefined ? {} : { log: log.add }),
   });

@@ -6,14 +6,14 @@ import { StoreError } from './store.ts';
 const chunkLength = 65_536;
 
 /** Only the owner reads and writes what is kept. */
-const fileMode = 0o600;
+export const fileMode = 0o600;
 
 const fullCodes: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** What was being done to a file. */
 type Operation = 'open' | 'write' | 'fsync' | 'close' | 'rename';
 
-/** A file could not be replaced. */
+/** A file could not be replaced, or written. */
 export class ReplaceError extends StoreError {
   /**
    * Whether the medium must not be believed again: after a failed fsync the system may have dropped what was
@@ -82,7 +82,8 @@ async function fill(file: DiskFile, content: Iterable<string>, path: string, syn
   await step(path, 'close', file.close());
 }
 
-async function writeWhole(file: DiskFile, bytes: Uint8Array, path: string): Promise<void> {
+/** Writes all of the bytes. Throws ReplaceError. */
+export async function writeWhole(file: DiskFile, bytes: Uint8Array, path: string): Promise<void> {
   let rest = bytes;
   while (rest.length > 0) {
     const written = await step(path, 'write', file.write(rest));
@@ -102,7 +103,8 @@ function* encode(content: Iterable<string>): Generator<Uint8Array> {
   yield Buffer.from(gathered);
 }
 
-async function step<T>(path: string, operation: Operation, done: Promise<T>): Promise<T> {
+/** Waits for something that is done to a file at `path`. Throws ReplaceError when it fails. */
+export async function step<T>(path: string, operation: Operation, done: Promise<T>): Promise<T> {
   try {
     return await done;
   } catch (error) {

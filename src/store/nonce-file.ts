@@ -1,0 +1,225 @@
+import type { Clock } from '../clock.ts';
+import { type Disk, nodeDisk } from './disk.ts';
+import { formatIsoDate } from './iso-date.ts';
+import { type Claim, earliest, latest } from './nonce-record.ts';
+import { type KeptNonces, readNonces } from './nonce-recovery.ts';
+import { NonceWriter } from './nonce-writer.ts';
+import { bucketSpanFor, createNonces, type MemoryNonces, type Nonces } from './nonces.ts';
+import { ReplaceError } from './replace.ts';
+import { bootId } from './running.ts';
+import { StoreError } from './store.ts';
+
+/** What nonces in a directory are opened with. */
+export interface NonceFileOptions {
+  /** Where the files are; it exists, and its lock is the caller's. */
+  readonly directory: string;
+  /** Whether `kept(true)` waits for the medium (`fsync`) or for the system (`os`). */
+  readonly durability: 'fsync' | 'os';
+  /** How far a date may be from the clock, either way, in ms. */
+  readonly window: number;
+  /** The most nonces remembered at once. Those kept from before may be more; then no new one is taken. */
+  readonly max: number;
+  /** 16 random bytes that nobody else knows. */
+  readonly key: Uint8Array;
+  readonly clock: Clock;
+  /** Told once, in one line, that nonces were lost and what follows from that. */
+  readonly tell: (loss: string) => void;
+  /** The file operations; the host's own by default. */
+  readonly disk?: Disk;
+  /** Names this start of the host; the host is asked by default. */
+  readonly boot?: () => Promise<string | undefined>;
+}
+
+/** Nonces that outlive the process. */
+export interface FileNonces extends Nonces {
+  /** Writes what is claimed and not yet kept, and that the end was in order. No call may follow. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the nonces in a directory. Nothing is written yet, unless some were lost: then requests with a date that one
+ * of these might have are refused, and that is kept. Throws DamagedStoreError when the files cannot be used.
+ */
+export async function openNonces(options: NonceFileOptions): Promise<FileNonces> {
+  const { directory, durability, window, clock, disk = nodeDisk, boot = bootId } = options;
+  const bucketSpan = bucketSpanFor(window);
+  const memory = createNonces({ ...options, bucketSpan, monotonic: () => clock.steady() });
+  const show = ({ user, nonce, until }: Claim): void => memory.remember(user, nonce, until);
+  const kept = await readNonces({ directory, disk, window, boot, show });
+  for (const { from, to } of kept.forgotten) memory.forget(from, to);
+  const sync = durability === 'fsync';
+  const writer = new NonceWriter({ directory, disk, sync, window, clock, boot }, kept);
+  if (kept.losses.length > 0) await refuseLost(kept, memory, writer, options);
+  return new NonceFile(memory, writer, sync);
+}
+
+/** The `until` (ms) from which on no claim can be that was lost before `now`. */
+export function endOfLost({ opened }: KeptNonces, window: number, now: number): number {
+  // Its date is at most a window ahead of the clock, and good for a window, to the end of its second. The clock that it
+  // was claimed by may have been set back since, but to what it was when the file was begun.
+  return Math.max(now, opened) + 2 * window + 1000;
+}
+
+/** What was lost, and what follows from that. */
+export function describeLost({ losses }: KeptNonces, window: number, end: number): string {
+  const time = formatIsoDate(end - window);
+  return `${losses.join('; ')}. Nonces may be lost: full signed requests dated before ${time} are refused`;
+}
+
+async function refuseLost(
+  kept: KeptNonces,
+  memory: MemoryNonces,
+  writer: NonceWriter,
+  { window, clock, tell }: NonceFileOptions,
+): Promise<void> {
+  const end = endOfLost(kept, window, clock.now());
+  memory.forget(earliest, end);
+  tell(describeLost(kept, window, end));
+  // When this cannot be kept now, it is with the next claim; and until then the loss is found again.
+  await writer.forget(earliest, end).catch(() => {});
+}
+
+/** Somebody who waits until all up to the `position`th claim is kept. */
+interface Waiting {
+  readonly position: number;
+  resolve(): void;
+  reject(error: StoreError): void;
+}
+
+/**
+ * Claims are answered from memory, and written in groups: what is claimed while a write is under way makes the next one,
+ * and what is written while the medium is waited for shares the next wait. Who needs no medium waits for none.
+ */
+class NonceFile implements FileNonces {
+  readonly #memory: Nonces;
+  readonly #writer: NonceWriter;
+  readonly #sync: boolean;
+  #pending: Claim[] = [];
+  /** How many claims there were, how many are written, and how many of these are on the medium. */
+  #claimed = 0;
+  #written = 0;
+  #synced = 0;
+  /** In the order of their positions. */
+  #awaitingWrite: Waiting[] = [];
+  #awaitingSync: Waiting[] = [];
+  #writing: Promise<void> | undefined;
+  #syncing: Promise<void> | undefined;
+  /** Why nothing is written any more. */
+  #failure: StoreError | undefined;
+
+  constructor(memory: Nonces, writer: NonceWriter, sync: boolean) {
+    this.#memory = memory;
+    this.#writer = writer;
+    this.#sync = sync;
+  }
+
+  get size(): number {
+    return this.#memory.size;
+  }
+
+  claim(user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full' {
+    // What has no date cannot be written down.
+    if (!(until > earliest && until < latest)) return 'seen';
+    const claimed = this.#memory.claim(user, nonce, until, now);
+    if (claimed === 'fresh') {
+      this.#pending.push({ user, nonce, until });
+      this.#claimed += 1;
+    }
+    return claimed;
+  }
+
+  kept(durably: boolean): Promise<void> | undefined {
+    const toMedium = durably && this.#sync;
+    if (this.#failure === undefined && this.#claimed <= (toMedium ? this.#synced : this.#written))
+      return undefined;
+    return new Promise((resolve, reject) => {
+      const list = toMedium ? this.#awaitingSync : this.#awaitingWrite;
+      list.push({ position: this.#claimed, resolve, reject });
+      this.#work();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#work();
+    while (this.#writing !== undefined || this.#syncing !== undefined) {
+      await this.#writing;
+      await this.#syncing;
+    }
+    try {
+      if (this.#failure === undefined) await this.#writer.seal();
+    } finally {
+      await this.#writer.close();
+    }
+  }
+
+  /** Sees to it that somebody writes what is pending, and then waits for the medium where that is asked for. */
+  #work(): void {
+    if (this.#failure !== undefined) this.#fail(this.#failure, -1, this.#claimed);
+    else if (this.#pending.length > 0) this.#writing ??= this.#writeAll();
+    else if (this.#awaitingSync.length > 0 && this.#writing === undefined) this.#syncing ??= this.#syncAll();
+  }
+
+  async #writeAll(): Promise<void> {
+    await Promise.resolve(); // all that is claimed in this turn shares the first write
+    while (this.#pending.length > 0 && this.#failure === undefined) await this.#writePending();
+    this.#writing = undefined;
+  }
+
+  async #writePending(): Promise<void> {
+    const claims = this.#pending;
+    const position = this.#claimed;
+    this.#pending = [];
+    try {
+      if (await this.#writer.write(claims)) this.#synced = position;
+    } catch (error) {
+      this.#fail(error, this.#written, position);
+    }
+    this.#written = position;
+    this.#awaitingWrite = resolved(this.#awaitingWrite, position);
+    this.#awaitingSync = resolved(this.#awaitingSync, this.#synced);
+    if (this.#awaitingSync.length > 0) this.#syncing ??= this.#syncAll();
+  }
+
+  async #syncAll(): Promise<void> {
+    while ((this.#awaitingSync[0]?.position ?? Number.POSITIVE_INFINITY) <= this.#written) {
+      const position = this.#written;
+      try {
+        await this.#writer.sync();
+        this.#synced = Math.max(this.#synced, position);
+        this.#awaitingSync = resolved(this.#awaitingSync, position);
+      } catch (error) {
+        this.#fail(error, -1, this.#claimed);
+      }
+    }
+    this.#syncing = undefined;
+  }
+
+  /** Tells those who wait for what is after one position and up to another that it is not kept. */
+  #fail(error: unknown, after: number, position: number): void {
+    const failure =
+      error instanceof StoreError ? error : new StoreError('failed', 'nonces were not kept', error);
+    const final = !(failure instanceof ReplaceError) || failure.final;
+    if (final) this.#failure = failure;
+    const [from, to] = final ? [-1, this.#claimed] : [after, position];
+    this.#awaitingWrite = rejected(this.#awaitingWrite, from, to, failure);
+    this.#awaitingSync = rejected(this.#awaitingSync, from, to, failure);
+  }
+}
+
+/** Resolves those who wait for what is up to this position, and gives the others. */
+function resolved(list: readonly Waiting[], position: number): Waiting[] {
+  for (const waiting of list) if (waiting.position <= position) waiting.resolve();
+  return list.filter((waiting) => waiting.position > position);
+}
+
+/** Rejects those after one position and up to another, each with an error of its own, and gives the others. */
+function rejected(
+  list: readonly Waiting[],
+  after: number,
+  position: number,
+  { code, message, cause }: StoreError,
+): Waiting[] {
+  const concerns = (waiting: Waiting): boolean => after < waiting.position && waiting.position <= position;
+  for (const waiting of list) if (concerns(waiting)) waiting.reject(new StoreError(code, message, cause));
+  return list.filter((waiting) => !concerns(waiting));
+}
