@@ -159,21 +159,27 @@ function createMemory(key: Uint8Array): Memory {
   };
 }
 
-/** Whether a password is the one that the account has a hash of, in a time that does not tell why not. */
+/**
+ * Whether a password is the one that the account has a hash of. One hash of each cost is computed, in the same order
+ * for everybody, and only the account's own takes the place of its decoy: so the time does not tell why it is wrong.
+ */
 function createVerification({ accounts, hashing }: BasicOptions) {
   let hashes: readonly string[] = [];
+  let decoyByHash = new Map<string, string>();
   let decoys: ReadonlySet<string> = new Set([hashing.decoy]);
-  const currentDecoys = (): ReadonlySet<string> => {
-    if (hashes === accounts.hashes) return decoys;
+  const renew = (): void => {
+    if (hashes === accounts.hashes) return;
     hashes = accounts.hashes;
-    decoys = new Set(hashes.length === 0 ? [hashing.decoy] : hashes.map(hashing.decoyOf));
-    return decoys;
+    decoyByHash = new Map(hashes.map((hash) => [hash, hashing.decoyOf(hash)]));
+    decoys = new Set(hashes.length === 0 ? [hashing.decoy] : decoyByHash.values());
   };
   return async (password: string, account: Account | undefined): Promise<boolean> => {
-    const hash = hashOf(account);
-    if (hash !== undefined && (await hashing.verify(password, hash))) return true;
-    const done = hash === undefined ? undefined : hashing.decoyOf(hash);
-    for (const decoy of currentDecoys()) if (decoy !== done) await hashing.verify(password, decoy);
+    renew();
+    const own = hashOf(account) ?? hashing.decoy;
+    const ownDecoy = decoyByHash.get(own);
+    for (const decoy of decoys) {
+      if (await hashing.verify(password, decoy === ownDecoy ? own : decoy)) return true;
+    }
     return false;
   };
 }
