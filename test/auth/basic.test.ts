@@ -352,6 +352,29 @@ test('many first requests with the same right password cost one hash and all pas
   assert.deepEqual(computed, ['1$pw']);
 });
 
+test('accounts may be on another machine, and give the account anew each time', async () => {
+  const { hashing } = openHashing();
+  const throttle = createThrottle(0, manualClock(0));
+  const scheme = createBasicScheme({
+    realm: 'test',
+    accounts: {
+      hashes: ['1$pw'],
+      find: async (name) => (name === 'ann' ? { name, secrets: [], password: { hash: '1$pw' } } : undefined),
+    },
+    hashing,
+    throttle,
+    key: new Uint8Array(32),
+    explain: false,
+  });
+  const authenticator = createAuthenticator([scheme], throttle);
+  for (let round = 0; round < 2; round += 1) {
+    assert.deepEqual(await authenticator.authenticate(asking('ann:pw')), { name: 'ann', scheme: 'basic' });
+  }
+  for (const pair of ['ann:wrong', 'who:pw']) {
+    await assert.rejects(async () => authenticator.authenticate(asking(pair)), /credentials-refused/);
+  }
+});
+
 test('a fault of the hashing is a fault of the server and no refusal', async () => {
   const hashing: PasswordHashing = {
     ...openHashing().hashing,

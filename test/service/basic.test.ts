@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createRequest, type Reply, type ServiceOptions } from '../../src/index.ts';
+import { hashPassword } from '../../src/store/passwords.ts';
+import { openService } from './guest.ts';
+
+const users = { ann: { secret: 'ann-secret', password: 'ann:pw£' }, bob: { secret: 'bob-secret' } };
+
+/** A service, and a way to ask it over TLS (or not) with a user and a password. */
+function openDoor(options: ServiceOptions = {}) {
+  const { service } = openService({ users, ...options });
+  return {
+    service,
+    ask(method: string, target: string, pair?: string, secure = true): Promise<Reply> {
+      const value = pair === undefined ? undefined : `Basic ${Buffer.from(pair).toString('base64')}`;
+      const fields: [string, string][] = value === undefined ? [] : [['Authorization', value]];
+      return service.handle(createRequest({ method, target, fields, secure }));
+    },
+  };
+}
+
+const values = ({ fields }: Reply, name: string): string[] =>
+  fields.filter(([known]) => known === name).map(([, value]) => value);
+const own = '/users/ann/financialrecords';
+
+test('a password opens what its user may see', async () => {
+  const { ask } = openDoor();
+  assert.equal((await ask('GET', own, 'ann:ann:pw£')).status, 200);
+  assert.equal((await ask('GET', '/users/bob/financialrecords', 'ann:ann:pw£')).status, 403);
+  const reply = await ask('OPTIONS', '/articles/1', 'ann:ann:pw£');
+  assert.deepEqual(values(reply, 'Allow'), ['HEAD, GET, PUT, POST, DELETE, OPTIONS']);
+});
+
+test('what comes with a password is private, and varies with Authorization', async () => {
+  const reply = await openDoor().ask('GET', '/articles', 'ann:ann:pw£');
+  assert.deepEqual(values(reply, 'Cache-Control'), ['private, no-cache']);
+  assert.match(values(reply, 'Vary').join(), /^Authorization, Authentication,/);
+});
+
+test('every 401 asks for both schemes over TLS, and for no password without it', async () => {
+  const { ask } = openDoor({ realm: 'the "house"' });
+  const hmac = 'hmac realm="the \\"house\\"", algorithm="SHA-256"';
+  const basic = 'Basic realm="the \\"house\\"", charset="UTF-8"';
+  for (const pair of [undefined, 'ann:wrong', 'bob:', 'who:x']) {
+    const reply = await ask('GET', own, pair);
+    assert.equal(reply.status, 401);
+    assert.deepEqual(values(reply, 'WWW-Authenticate'), [hmac, basic]);
+    assert.deepEqual(values(reply, 'Cache-Control'), ['no-store']);
+  }
+  const clear = await ask('GET', own, undefined, false);
+  assert.equal(clear.status, 401);
+  assert.deepEqual(values(clear, 'WWW-Authenticate'), [hmac]);
+});
+
+test('over plain HTTP a password is 403 and never a success, right or wrong', async () => {
+  const { ask } = openDoor();
+  assert.equal((await ask('GET', own, 'ann:ann:pw£')).status, 200);
+  for (const pair of ['ann:ann:pw£', 'ann:wrong', 'who:x', 'nonsense']) {
+    const reply = await ask('GET', '/articles', pair, false);
+    assert.equal(reply.status, 403, pair);
+    assert.deepEqual(values(reply, 'WWW-Authenticate'), []);
+    assert.deepEqual(values(reply, 'Cache-Control'), ['no-store']);
+  }
+});
+
+test('no password is in a reply, in the log or in a fault', async () => {
+  const told: string[] = [];
+  const note = (what: unknown): void => {
+    told.push(JSON.stringify(what));
+  };
+  const { ask } = openDoor({ log: note, fault: note, explain: true });
+  for (const pair of ['ann:ann:pw£', 'ann:geheim', 'geheim', ':geheim', 'ann:geheim\n']) {
+    for (const secure of [true, false]) note(await ask('GET', own, pair, secure));
+  }
+  assert.ok(told.length >= 20);
+  for (const line of told) {
+    assert.doesNotMatch(line, /geheim|pw£/);
+    assert.ok(!line.includes(Buffer.from('ann:ann:pw£').toString('base64')));
+  }
+});
+
+test('users that are replaced lose and gain their passwords at once', async () => {
+  const { ask, service } = openDoor();
+  assert.equal((await ask('GET', own, 'ann:ann:pw£')).status, 200);
+  service.replaceUsers({ ann: { secret: 'ann-secret', password: 'other' } });
+  assert.equal((await ask('GET', own, 'ann:ann:pw£')).status, 401);
+  assert.equal((await ask('GET', own, 'ann:other')).status, 200);
+  service.replaceUsers({});
+  assert.equal((await ask('GET', own, 'ann:other')).status, 401);
+});
+
+test('a hash is enough', async () => {
+  const hash = await hashPassword('pw', Buffer.alloc(16, 1), 16);
+  const { ask } = openDoor({ users: { ann: { secrets: [], password: { hash } } } });
+  for (let round = 0; round < 2; round += 1) {
+    assert.equal((await ask('GET', own, 'ann:pw')).status, 200);
+    assert.equal((await ask('GET', own, 'ann:pv')).status, 401);
+  }
+});
+
+test('a burst of a thousand guesses gets no further than the limit, and the right user gets in', async () => {
+  const { ask, service } = openDoor({ maxAuthFailures: 20 });
+  const guesses = Array.from({ length: 1000 }, (_, guess) => ask('GET', own, `ann:${guess}`));
+  const pair = Buffer.from('ann:ann:pw£').toString('base64');
+  const elsewhere = createRequest({
+    method: 'GET',
+    target: own,
+    fields: [['Authorization', `Basic ${pair}`]],
+    peer: '192.0.2.7',
+    secure: true,
+  });
+  assert.equal((await service.handle(elsewhere)).status, 200);
+  const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+  assert.equal(statuses.filter((status) => status === 401).length, 20);
+  assert.equal(statuses.filter((status) => status === 429).length, 980);
+  assert.equal((await ask('GET', own, 'ann:ann:pw£')).status, 429);
+});
+
+test('what cannot be is refused when the service is made', () => {
+  const refused: [options: ServiceOptions, reason: RegExp][] = [
+    [{ users: { ann: { secrets: [], password: { hash: 'pw' } } } }, /hash of the user "ann"/],
+    [{ maxAuthFailures: Number.NaN }, /failed authentications/],
+    [{ maxAuthFailures: -1 }, /failed authentications/],
+    [{ realm: 'two\r\nlines' }, /quoted string/],
+    [{ trustProxy: ['everybody'] }, /"everybody" is not a network/],
+  ];
+  for (const [options, reason] of refused) {
+    assert.throws(() => openService(options), { name: 'RangeError', message: reason });
+  }
+});
