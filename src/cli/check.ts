@@ -1,9 +1,11 @@
 import { access, constants, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { systemClock } from '../clock.ts';
 import { createJudgeOfKept } from '../misfit.ts';
 import { OptionsError } from '../options/error.ts';
 import { type Options, readOptions } from '../options/options.ts';
 import { judgeAll, loadSnapshot } from '../store/file.ts';
+import { inspectNonces, type NonceReport } from '../store/nonce-file.ts';
 import { isRunning } from '../store/running.ts';
 import { readUsers, type StoredUser } from '../store/users.ts';
 import { allUsers, composeService } from './compose.ts';
@@ -40,7 +42,10 @@ interface Kept {
   readonly fresh: boolean;
   /** How many items there are, by collection. */
   readonly items: ReadonlyMap<string, number>;
+  readonly nonces: NonceReport;
 }
+
+const noNonces: NonceReport = { live: 0, loss: undefined };
 
 const nothingKept: Kept = {
   exists: false,
@@ -48,24 +53,33 @@ const nothingKept: Kept = {
   users: new Map(),
   fresh: true,
   items: new Map(),
+  nonces: noNonces,
 };
 
 /** Looks at a data directory. Throws Refusal with everything that would stop a start. */
-async function inspect({ data: path, collections: declared }: Options): Promise<Kept> {
+async function inspect({ data: path, collections: declared, window }: Options): Promise<Kept> {
   if (!(await usable(path))) return nothingKept;
-  const [snapshot, users] = await Promise.allSettled([loadSnapshot(path), readUsers(path)]);
-  const failures = [snapshot, users].flatMap((each) =>
+  const holder = await holderOf(path);
+  const [snapshot, users, nonces] = await Promise.allSettled([
+    loadSnapshot(path),
+    readUsers(path),
+    // What a server has in hand changes while it is read.
+    holder === undefined ? inspectNonces(path, window * 1000, systemClock) : noNonces,
+  ]);
+  const failures = [snapshot, users, nonces].flatMap((each) =>
     each.status === 'rejected' ? [messageOf(each.reason)] : [],
   );
-  if (snapshot.status === 'rejected' || users.status === 'rejected') throw new Refusal(failures, 1);
+  if (snapshot.status === 'rejected' || users.status === 'rejected' || nonces.status === 'rejected')
+    throw new Refusal(failures, 1);
   if (snapshot.value !== undefined) judgeAll(snapshot.value, createJudgeOfKept(declared));
   const collections = [...(snapshot.value?.state.collections() ?? [])];
   return {
     exists: true,
-    holder: await holderOf(path),
+    holder,
     users: users.value,
     fresh: snapshot.value === undefined && !(await readdir(path)).includes('users.json'),
     items: new Map(collections.map(({ path: name, entries }) => [name, [...entries].length])),
+    nonces: nonces.value,
   };
 }
 
@@ -128,6 +142,8 @@ function plan(options: Options, kept: Kept): string[] {
     `users        ${users.length === 0 ? (kept.fresh ? 'none; the first start makes demo' : 'none') : users.join(', ')}`,
     `collections  ${declared.join(', ') || 'none'}`,
     ...[...kept.items].map(([path, count]) => `items        ${path}: ${count}`),
+    ...(kept.nonces.live === 0 ? [] : [`nonces       ${kept.nonces.live} that could come again`]),
+    ...(kept.nonces.loss === undefined ? [] : [`nonces lost  ${kept.nonces.loss}`]),
   ];
 }
 

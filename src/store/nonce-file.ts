@@ -53,15 +53,35 @@ export async function openNonces(options: NonceFileOptions): Promise<FileNonces>
   return new NonceFile(memory, writer, sync);
 }
 
+/** What an opening would find. */
+export interface NonceReport {
+  /** How many nonces have not passed. */
+  readonly live: number;
+  /** What was lost, and what follows from that; undefined when nothing was. */
+  readonly loss: string | undefined;
+}
+
+/** Looks at the nonces in a directory that is not in use, and changes nothing. Throws DamagedStoreError as `openNonces` does. */
+export async function inspectNonces(directory: string, window: number, clock: Clock): Promise<NonceReport> {
+  const now = clock.now();
+  let live = 0;
+  const show = ({ until }: Claim): void => {
+    if (until >= now) live += 1;
+  };
+  const kept = await readNonces({ directory, disk: nodeDisk, window, boot: bootId, show });
+  const lost = kept.losses.length > 0;
+  return { live, loss: lost ? describeLost(kept, window, endOfLost(kept, window, now)) : undefined };
+}
+
 /** The `until` (ms) from which on no claim can be that was lost before `now`. */
-export function endOfLost({ opened }: KeptNonces, window: number, now: number): number {
+function endOfLost({ opened }: KeptNonces, window: number, now: number): number {
   // Its date is at most a window ahead of the clock, and good for a window, to the end of its second. The clock that it
   // was claimed by may have been set back since, but to what it was when the file was begun.
   return Math.max(now, opened) + 2 * window + 1000;
 }
 
 /** What was lost, and what follows from that. */
-export function describeLost({ losses }: KeptNonces, window: number, end: number): string {
+function describeLost({ losses }: KeptNonces, window: number, end: number): string {
   const time = formatIsoDate(end - window);
   return `${losses.join('; ')}. Nonces may be lost: full signed requests dated before ${time} are refused`;
 }
