@@ -27,6 +27,8 @@ export class BasicQueue {
   readonly #waiting = new Map<string, Attempt[]>();
   readonly #underway = new Map<string, number>();
   readonly #results = new Map<string, Promise<Attempted>>();
+  /** Peers of attempts that are through, but whose failure may not be counted yet. */
+  readonly #leaving: string[] = [];
   #waitingCount = 0;
   #underwayCount = 0;
 
@@ -93,18 +95,24 @@ export class BasicQueue {
     this.#underway.set(peer, (this.#underway.get(peer) ?? 0) + 1);
     const made = make();
     settle(made);
-    // Who waits for the result counts a failure first, or the next attempt would not know of it.
-    const leave = (): void => {
-      setImmediate(() => this.#left(peer));
-    };
+    const leave = (): void => this.#leave(peer);
     made.then(leave, leave);
   }
 
-  #left(peer: string): void {
-    this.#underwayCount -= 1;
-    const left = (this.#underway.get(peer) ?? 1) - 1;
-    if (left === 0) this.#underway.delete(peer);
-    else this.#underway.set(peer, left);
+  /** Who waits for a result counts a failure first; were the next attempt let in before, it would not know of it. */
+  #leave(peer: string): void {
+    if (this.#leaving.length === 0) setImmediate(() => this.#left());
+    this.#leaving.push(peer);
+  }
+
+  /** All that are through at once, so that none is counted as a failure and as under way too. */
+  #left(): void {
+    for (const peer of this.#leaving.splice(0)) {
+      this.#underwayCount -= 1;
+      const left = (this.#underway.get(peer) ?? 1) - 1;
+      if (left === 0) this.#underway.delete(peer);
+      else this.#underway.set(peer, left);
+    }
     this.#proceed();
   }
 }
