@@ -39,6 +39,10 @@ export function createAuthenticator(schemes: readonly Scheme[], throttle: Thrott
     throw blocked ? tooManyFailures(throttle) : problem.with(challenges(connection));
   };
 
+  // A promise of this realm whatever the scheme gave, so that nobody takes it for a principal.
+  const principalLater = async (verdict: Promise<Verdict>, connection: Connection): Promise<Principal> =>
+    principalOf(await verdict, connection);
+
   return {
     authenticate(request) {
       const credentials = credentialsOf(request);
@@ -48,9 +52,7 @@ export function createAuthenticator(schemes: readonly Scheme[], throttle: Thrott
       const scheme = byName.get(credentials.scheme);
       if (scheme === undefined) throw notOffered(challenges(connection));
       const verdict = scheme.authenticate(request, credentials.rest);
-      return 'outcome' in verdict
-        ? principalOf(verdict, connection)
-        : verdict.then((late) => principalOf(late, connection));
+      return 'outcome' in verdict ? principalOf(verdict, connection) : principalLater(verdict, connection);
     },
     challenges,
   };
