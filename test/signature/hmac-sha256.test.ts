@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { createHmac, hash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { inspect } from 'node:util';
+import { keyOf, type OneShotHash, SigningKey } from '../../src/signature/hmac-sha256.ts';
+import { seeded } from '../seeded.ts';
+
+/** A key of any bytes, by one-shot hashes and by createHmac. */
+const waysWith = (secret: Uint8Array): [way: string, key: SigningKey][] => [
+  ['one-shot', new SigningKey(secret, hash)],
+  ['createHmac', new SigningKey(secret, undefined)],
+];
+
+const hexOf = (digest: string): string => Buffer.from(digest, 'base64').toString('hex');
+const latin1 = (hex: string): string => Buffer.from(hex, 'hex').toString('latin1');
+
+// RFC 4231 §4.2 to §4.8: key, data, HMAC-SHA-256.
+const rfc4231: [section: string, key: Buffer, data: Buffer, digest: string][] = [
+  [
+    '4.2',
+    Buffer.alloc(20, 0x0b),
+    Buffer.from('Hi There'),
+    'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7',
+  ],
+  [
+    '4.3',
+    Buffer.from('Jefe'),
+    Buffer.from('what do ya want for nothing?'),
+    '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+  ],
+  [
+    '4.4',
+    Buffer.alloc(20, 0xaa),
+    Buffer.alloc(50, 0xdd),
+    '773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe',
+  ],
+  [
+    '4.5',
+    Buffer.from('0102030405060708090a0b0c0d0e0f10111213141516171819', 'hex'),
+    Buffer.alloc(50, 0xcd),
+    '82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b',
+  ],
+  // Cut to 128 bits.
+  ['4.6', Buffer.alloc(20, 0x0c), Buffer.from('Test With Truncation'), 'a3b6167473100ee06e0c796c2955552b'],
+  [
+    '4.7',
+    Buffer.alloc(131, 0xaa),
+    Buffer.from('Test Using Larger Than Block-Size Key - Hash Key First'),
+    '60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54',
+  ],
+  [
+    '4.8',
+    Buffer.alloc(131, 0xaa),
+    Buffer.from(
+      'This is a test using a larger than block-size key and a larger than block-size data. The key needs to be hashed before being used by the HMAC algorithm.',
+    ),
+    '9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2',
+  ],
+];
+
+for (const [section, secret, data, digest] of rfc4231) {
+  test(`the digest is that of RFC 4231 §${section}`, () => {
+    for (const [way, key] of waysWith(secret))
+      assert.equal(hexOf(key.digest(data.toString('latin1'))).slice(0, digest.length), digest, way);
+  });
+}
+
+interface Case {
+  readonly comment: string;
+  readonly key: string;
+  readonly message: string;
+  readonly tag: string;
+  readonly valid: boolean;
+}
+
+test('the tags that Python computes are right, and those it changed are wrong', () => {
+  const file = join(import.meta.dirname, '../../fixtures/hmac-sha256/cases.json');
+  const cases: Case[] = JSON.parse(readFileSync(file, 'utf8'));
+  assert.ok(cases.filter(({ valid }) => valid).length > 150 && cases.some(({ valid }) => !valid));
+  for (const { comment, key: secret, message, tag, valid } of cases) {
+    const digest = Buffer.from(tag, 'hex').toString('base64');
+    for (const [way, key] of waysWith(Buffer.from(secret, 'hex')))
+      assert.equal(key.signs(latin1(message), digest), valid, `${comment}, ${way}`);
+  }
+});
+
+test("Project Wycheproof's cases come out as it says", (context) => {
+  const file = process.env['WYCHEPROOF'];
+  if (file === undefined || !existsSync(file))
+    return context.skip('WYCHEPROOF does not name its hmac_sha256_test.json');
+  const { testGroups }: { testGroups: { tests: Record<'key' | 'msg' | 'tag' | 'result', string>[] }[] } =
+    JSON.parse(readFileSync(file, 'utf8'));
+  const cases = testGroups.flatMap(({ tests }) => tests);
+  assert.ok(cases.length > 100);
+  for (const { key: secret, msg, tag, result } of cases) {
+    for (const [way, key] of waysWith(Buffer.from(secret, 'hex'))) {
+      const right = hexOf(key.digest(latin1(msg))).slice(0, tag.length) === tag;
+      assert.equal(right, result === 'valid', way);
+      if (tag.length === 64)
+        assert.equal(key.signs(latin1(msg), Buffer.from(tag, 'hex').toString('base64')), right, way);
+    }
+  }
+});
+
+test('any key and any octets give what createHmac gives, one after the other from the same key', () => {
+  const random = seeded();
+  const octets = (count: number): Buffer =>
+    Buffer.from(Array.from({ length: count }, () => random.below(256)));
+  for (let round = 0; round < 400; round += 1) {
+    const secret = octets(1 + random.below(200));
+    const key = new SigningKey(secret, hash);
+    for (const length of [
+      random.below(64),
+      random.below(600),
+      random.below(64),
+      random.pick([255, 256, 257]),
+    ]) {
+      const message = octets(length);
+      const expected = createHmac('sha256', secret).update(message).digest('base64');
+      const about = `${secret.length} and ${length} bytes, seed ${random.seed}`;
+      assert.equal(key.digest(message.toString('latin1')), expected, about);
+      assert.ok(key.signs(message.toString('latin1'), expected), about);
+    }
+  }
+});
+
+test('a secret is its UTF-8 bytes', () => {
+  for (const secret of [
+    's',
+    'pässwörd',
+    '秘密',
+    '🔑'.repeat(20),
+    ' spaces ',
+    'x'.repeat(64),
+    'x'.repeat(65),
+  ]) {
+    const expected = createHmac('sha256', Buffer.from(secret, 'utf8')).update('GET+/').digest('base64');
+    assert.equal(keyOf(secret).digest('GET+/'), expected, secret);
+  }
+});
+
+test('an empty secret is refused', () => {
+  assert.throws(() => keyOf(''), RangeError);
+});
+
+test('only the whole digest is right', () => {
+  const key = keyOf('secret');
+  const digest = key.digest('message');
+  assert.ok(key.signs('message', digest));
+  for (let at = 0; at < digest.length; at += 1) {
+    const other = digest[at] === 'A' ? 'B' : 'A';
+    assert.ok(!key.signs('message', digest.slice(0, at) + other + digest.slice(at + 1)), `at ${at}`);
+  }
+  for (const wrong of ['', digest.slice(0, -1), `${digest}=`, digest.repeat(2), key.digest('other')])
+    assert.ok(!key.signs('message', wrong), wrong);
+  assert.ok(key.signs('message', digest));
+});
+
+test('a key shows nothing of its secret', () => {
+  const secret = 'a-secret-nobody-may-see';
+  const key = keyOf(secret);
+  key.digest('GET+/');
+  const shown = [
+    inspect(key, { showHidden: true, depth: null, getters: true }),
+    inspect({ key }, { showHidden: true, depth: null }),
+    JSON.stringify({ key }),
+    String(key),
+    Object.keys(key).join(),
+    JSON.stringify(Object.getOwnPropertyDescriptors(key)),
+  ].join('\n');
+  for (const form of [secret, Buffer.from(secret).toString('hex'), key.digest('GET+/')])
+    assert.ok(!shown.includes(form), shown);
+  assert.doesNotMatch(shown, /Buffer|Uint8Array|KeyObject/);
+});
+
+test('where the one-shot hash is wrong or fails, createHmac is used', () => {
+  const expected = createHmac('sha256', 'secret').update('message').digest('base64');
+  const broken: OneShotHash[] = [
+    () => '',
+    (_, data, encoding) => hash('sha256', data.subarray(1), encoding),
+    (_, data) => hash('sha256', data, 'hex'),
+    (_, data, encoding) => hash('sha512', data, encoding),
+    () => {
+      throw new Error('no such hash');
+    },
+  ];
+  for (const each of broken) assert.equal(keyOf('secret', each).digest('message'), expected);
+});
+
+test('where the one-shot hash is right, it is used', () => {
+  let calls = 0;
+  const counting: OneShotHash = (_, data, encoding) => {
+    calls += 1;
+    return hash('sha256', data, encoding);
+  };
+  const key = keyOf('secret', counting);
+  const before = calls;
+  key.digest('message');
+  assert.equal(calls - before, 2);
+});
