@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { formatDate, parseSignedDate } from '../http/date.ts';
 import type { Request } from '../http/message.ts';
 import { methods } from '../http/method.ts';
-import { formatSignedDate, messageOf, type Signed } from '../signature/hmac.ts';
+import { formatSignedDate, messageOf, type Signed, withoutSpaces } from '../signature/hmac.ts';
 
 /** A message that a client may have signed, and the mistake that makes it so. */
 export interface MessageMistake {
@@ -16,57 +16,58 @@ type Change = readonly [hint: string, changed: string | undefined];
 
 /** The usual mistakes, those that change nothing in this request included: most probable first. */
 export function messageMistakes(request: Request, signed: Signed): MessageMistake[] {
+  const date = request.fields.get('x-date') ?? request.fields.get('date') ?? '';
   const changedBy = (name: keyof Signed, changes: readonly Change[]): MessageMistake[] =>
     changes.map(([hint, changed]) => ({ hint, message: messageOf({ ...signed, [name]: changed }) }));
   return [
     ...changedBy('target', targets(signed.target, request)),
-    ...wholes(signed, request),
+    ...wholes(signed, date),
     ...changedBy('method', otherMethods(signed.method, request)),
-    ...(signed.nonce === undefined ? [] : changedBy('date', dates(signed.date ?? '', request))),
+    ...(signed.nonce === undefined ? [] : changedBy('date', dates(date, request))),
     ...changedBy('contentDigest', contentDigests(signed.contentDigest, request)),
   ];
 }
 
-/** Mistakes that are not in one part of the message. */
-function wholes(signed: Signed, { fields }: Request): MessageMistake[] {
-  const { method, target, date, nonce, contentDigest } = signed;
+type Parts = readonly (string | undefined)[];
+
+/** Mistakes that are not in one part of the message. `date` is as it was sent. */
+function wholes(signed: Signed, date: string): MessageMistake[] {
+  const { method, target, nonce, contentDigest } = signed;
   const message = messageOf(signed);
-  const list: MessageMistake[] = [
+  const stamp = withoutSpaces(date);
+  const forms: readonly (readonly [hint: string, parts: Parts])[] =
+    nonce === undefined
+      ? [
+          ['the full form was signed and the simple form sent', [method, target, stamp, contentDigest]],
+          ['the full form was signed and the simple form sent', [method, target, stamp, '', contentDigest]],
+        ]
+      : [
+          [
+            'the simple form was signed and the full form sent: date and nonce were left out',
+            [method, target, contentDigest],
+          ],
+          ['the spaces were left in the date', [method, target, date, nonce, contentDigest]],
+          ['the nonce was left out', [method, target, stamp, contentDigest]],
+          ['the date was left out', [method, target, nonce, contentDigest]],
+          ['date and nonce were exchanged', [method, target, nonce, stamp, contentDigest]],
+        ];
+  const parts =
+    nonce === undefined ? [method, target, contentDigest] : [method, target, stamp, nonce, contentDigest];
+  return [
     { hint: 'a line feed was signed at the end (echo without -n?)', message: `${message}\n` },
-    { hint: 'a line feed was signed at the end, with a carriage return', message: `${message}\r\n` },
+    { hint: 'a line end (CR LF) was signed at the end', message: `${message}\r\n` },
+    ...forms.map(([hint, form]) => ({ hint, message: joined(form, '+') })),
+    ...Object.entries(joints).map(([name, joint]) => ({
+      hint: `the parts were joined by ${name}; "+" is expected`,
+      message: joined(parts, joint),
+    })),
   ];
-  const joined = (hint: string, parts: readonly (string | undefined)[], joint = '+'): void => {
-    list.push({ hint, message: parts.filter((part) => part !== undefined).join(joint) });
-  };
-  if (date !== undefined && nonce !== undefined) {
-    const stamp = date.replaceAll(' ', '');
-    joined('the simple form was signed and the full form sent: date and nonce were left out', [
-      method,
-      target,
-      contentDigest,
-    ]);
-    joined('the spaces were left in the date', [method, target, date, nonce, contentDigest]);
-    joined('the nonce was left out', [method, target, stamp, contentDigest]);
-    joined('the date was left out', [method, target, nonce, contentDigest]);
-    joined('nonce and date were exchanged', [method, target, nonce, stamp, contentDigest]);
-  } else {
-    const sent = (fields.get('x-date') ?? fields.get('date'))?.replaceAll(' ', '');
-    joined('the full form was signed and the simple form sent', [method, target, sent ?? '', contentDigest]);
-    joined('the full form was signed and the simple form sent', [method, target, sent ?? '', '']);
-  }
-  const parts = [
-    method,
-    target,
-    nonce === undefined ? undefined : date?.replaceAll(' ', ''),
-    nonce,
-    contentDigest,
-  ];
-  joined('the parts were joined by line feeds; "+" is expected', parts, '\n');
-  joined('the parts were joined by nothing; "+" is expected', parts, '');
-  joined('the parts were joined by spaces; "+" is expected', parts, ' ');
-  joined('the parts were joined by "&"; "+" is expected', parts, '&');
-  joined('the parts were joined by ":"; "+" is expected', parts, ':');
-  return list;
+}
+
+const joints = { 'line feeds': '\n', nothing: '', spaces: ' ', '"&"': '&', '":"': ':' };
+
+function joined(parts: Parts, joint: string): string {
+  return parts.filter((part) => part !== undefined).join(joint);
 }
 
 function targets(target: string, { fields }: Request): Change[] {

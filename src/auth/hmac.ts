@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { formatChallenge } from '../http/authorization.ts';
+import { parseContentDigest, parseContentMd5 } from '../http/content-digest.ts';
 import { parseSignedDate } from '../http/date.ts';
-import type { Request } from '../http/message.ts';
+import type { Fields, Request } from '../http/message.ts';
 import { isMethod, isSafe } from '../http/method.ts';
 import { Problem } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
@@ -12,6 +13,7 @@ import {
   messageOf,
   parseHmacCredentials,
   type Signed,
+  withoutSpaces,
 } from '../signature/hmac.ts';
 import type { Account, Accounts, Secret } from './accounts.ts';
 import { type Explanation, explainDate, explainDateForm, explainDigest } from './hmac-explanation.ts';
@@ -47,8 +49,28 @@ export interface HmacOptions {
   readonly explain: boolean;
 }
 
-/** What the digest, the date and the nonce are judged by. */
+/** A date as the message has it, and the time (ms) that it says. */
+interface Dated {
+  readonly stamp: string;
+  readonly time: number;
+}
+
+/** Makes a reader of dates that remembers the last one: many requests come within one second. */
+function createDateReader(): (date: string) => Dated | undefined {
+  let last = '';
+  let dated: Dated | undefined;
+  return (date) => {
+    if (date === last) return dated;
+    const time = parseSignedDate(date);
+    dated = time === undefined ? undefined : { stamp: withoutSpaces(date), time };
+    last = date;
+    return dated;
+  };
+}
+
+/** What a request is judged by. */
 interface Judging extends HmacOptions {
+  readonly dated: (date: string) => Dated | undefined;
   /** Stands where a user has no secret, so that every refusal costs as much. It has never been valid. */
   readonly nobodys: Secret;
 }
@@ -68,11 +90,11 @@ interface Presented {
  */
 export function createHmacScheme(options: HmacOptions): Scheme {
   const nobodys: Secret = { key: keyOf('no one has this secret'), until: Number.NEGATIVE_INFINITY };
-  const judging: Judging = { ...options, nobodys };
+  const judging: Judging = { ...options, nobodys, dated: createDateReader() };
   return {
     name: 'hmac',
     authenticate(request, rest) {
-      const presented = present(request, rest, options);
+      const presented = present(request, rest, judging);
       if (presented instanceof Problem) return { outcome: 'bad', problem: presented };
       const account = options.accounts.find(presented.credentials.user);
       return account instanceof Promise
@@ -88,13 +110,15 @@ export function createHmacScheme(options: HmacOptions): Scheme {
 }
 
 /** The grammar: what is presented, or the Problem with it. */
-function present(request: Request, rest: string, options: HmacOptions): Presented | Problem {
+function present(request: Request, rest: string, options: Judging): Presented | Problem {
   const credentials = parseHmacCredentials(rest);
   if (typeof credentials === 'string') {
     return malformed(`${credentials}.`, options.explain ? { check: 'grammar' } : {});
   }
   const { fields, method, target } = request;
   const contentDigest = fields.get('content-digest') ?? fields.get('content-md5');
+  const digestFault = faultOfDigestField(fields);
+  if (digestFault !== undefined) return digestFault;
   if (options.requireBodyDigest && contentDigest === undefined && carriesContent(request)) {
     return new Problem('digest-required', 'The content has no Content-Digest that the signature covers.');
   }
@@ -106,16 +130,35 @@ function present(request: Request, rest: string, options: HmacOptions): Presente
   }
   const date = fields.get('x-date') ?? fields.get('date');
   if (date === undefined) return new Problem('date-missing', 'The full form needs a Date, or an X-Date.');
-  const time = parseSignedDate(date);
-  if (time === undefined) {
+  const dated = options.dated(date);
+  if (dated === undefined) {
     const detail = 'The date is neither like "20 apr 2013 12:59:24" nor an IMF-fixdate.';
     return malformed(detail, options.explain ? { check: 'grammar', ...explainDateForm(date) } : {});
   }
-  return { request, credentials, signed: { method, target, date, nonce, contentDigest }, time };
+  const signed = { method, target, date: dated.stamp, nonce, contentDigest };
+  return { request, credentials, signed, time: dated.time };
 }
 
 function malformed(detail: string, members: Explanation): Problem {
   return new Problem('malformed-credentials', detail, { members });
+}
+
+/**
+ * A digest field is a part of the message, so it must be one: a date and a nonce in its place would make the full
+ * signature of a request the simple one of the same request, which counts for ever.
+ */
+function faultOfDigestField(fields: Fields): Problem | undefined {
+  const contentDigest = fields.get('content-digest');
+  const md5 = fields.get('content-md5');
+  if (contentDigest !== undefined && parseContentDigest(contentDigest) === undefined)
+    return malformedDigest('Content-Digest', 'a dictionary of digests as RFC 9530 has it');
+  if (contentDigest === undefined && md5 !== undefined && parseContentMd5(md5) === undefined)
+    return malformedDigest('Content-MD5', 'the base64 of 16 bytes');
+  return undefined;
+}
+
+function malformedDigest(field: string, form: string): Problem {
+  return new Problem('malformed-field', `${field} must be ${form}.`, { members: { field } });
 }
 
 function carriesContent({ body, fields }: Request): boolean {
@@ -139,7 +182,10 @@ function simpleFormFault(
     );
   }
   if (endsLikeFullForm(target)) {
-    return new Problem('simple-form-refused', 'The target ends like a date and a nonce of the full form.');
+    return new Problem(
+      'simple-form-refused',
+      'The target ends like a date and a nonce of the full form, or like a digest of content.',
+    );
   }
   return undefined;
 }

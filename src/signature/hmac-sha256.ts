@@ -30,6 +30,8 @@ export class SigningKey {
   readonly #hash: OneShotHash | undefined;
   readonly #memory = Buffer.alloc(memorySize);
   readonly #outer = this.#memory.subarray(0, block + size);
+  /** What the inner hash read last; the next message is often as long. */
+  #inner: Uint8Array = this.#memory.subarray(innerAt);
   readonly #expected = this.#memory.subarray(expectedAt, expectedAt + written);
   readonly #given = this.#memory.subarray(givenAt, givenAt + written);
 
@@ -65,7 +67,11 @@ export class SigningKey {
     const memory = this.#memory;
     if (message.length <= room) {
       memory.write(message, messageAt, room, 'latin1');
-      return new Uint8Array(memory.buffer, memory.byteOffset + innerAt, block + message.length);
+      const length = block + message.length;
+      if (this.#inner.length !== length) {
+        this.#inner = new Uint8Array(memory.buffer, memory.byteOffset + innerAt, length);
+      }
+      return this.#inner;
     }
     const blocks = Buffer.alloc(block + message.length);
     memory.copy(blocks, 0, innerAt, messageAt);

@@ -5,7 +5,7 @@ export interface Signed {
   readonly method: string;
   /** The request target as sent, path and query, byte for byte. */
   readonly target: string;
-  /** The value of Date, or of X-Date, as sent. */
+  /** The value of Date, or of X-Date, as sent, or without its spaces. */
   readonly date?: string | undefined;
   readonly nonce?: string | undefined;
   /** The value of Content-Digest, or else of Content-MD5, as sent. */
@@ -28,7 +28,8 @@ export function messageOf({ method, target, date, nonce, contentDigest }: Signed
   return contentDigest === undefined ? message : `${message}+${contentDigest}`;
 }
 
-function withoutSpaces(date: string): string {
+/** A date as it stands in the message. */
+export function withoutSpaces(date: string): string {
   let text = '';
   let from = 0;
   for (let at = date.indexOf(' '); at >= 0; at = date.indexOf(' ', from)) {
@@ -68,13 +69,21 @@ function areAll(text: string, from: number, to: number, bits: number): boolean {
 
 /** Whether this can be a nonce: it has no `+`, so that it cannot reach into its neighbours in the message. */
 export function isNonce(text: string): boolean {
-  return text.length >= 1 && text.length <= 128 && areAll(text, 0, text.length, nonceCharacter);
+  return isNonceIn(text, 0, text.length);
 }
 
-/** Whether this is the canonical base64 (RFC 4648 §3.5) of 32 bytes. */
-export function isDigest(text: string): boolean {
+function isNonceIn(text: string, from: number, to: number): boolean {
+  return to > from && to - from <= 128 && areAll(text, from, to, nonceCharacter);
+}
+
+/** Whether the canonical base64 (RFC 4648 §3.5) of 32 bytes stands from `from` to the end. */
+function isDigestFrom(text: string, from: number): boolean {
+  const end = from + 43;
   return (
-    text.length === 44 && text.endsWith('=') && areAll(text, 0, 42, base64) && areAll(text, 42, 43, base64End)
+    text.length === end + 1 &&
+    text.charCodeAt(end) === 0x3d &&
+    areAll(text, from, end - 1, base64) &&
+    areAll(text, end - 1, end, base64End)
   );
 }
 
@@ -84,20 +93,22 @@ export function isDigest(text: string): boolean {
  */
 export function parseHmacCredentials(text: string): HmacCredentials | string {
   const first = text.indexOf(':');
-  const last = text.lastIndexOf(':');
-  const simple = first === last;
-  if (first < 0 || (!simple && text.indexOf(':', first + 1) !== last)) {
+  const second = first < 0 ? -1 : text.indexOf(':', first + 1);
+  if (first < 0 || (second >= 0 && text.includes(':', second + 1))) {
     return 'USER:DIGEST or USER:NONCE:DIGEST is expected';
   }
-  const digest = text.slice(last + 1);
-  if (!isDigest(digest)) return digestFault(digest);
-  const nonce = simple ? undefined : text.slice(first + 1, last);
-  if (nonce !== undefined && !isNonce(nonce)) {
+  const last = second < 0 ? first : second;
+  if (!isDigestFrom(text, last + 1)) return digestFault(text.slice(last + 1));
+  if (second >= 0 && !isNonceIn(text, first + 1, second)) {
     return 'the nonce is not 1 to 128 characters out of A-Z a-z 0-9 . _ ~ -';
   }
   const user = decodeUser(text.slice(0, first));
   if (user === undefined) return 'the user is not 1 to 128 bytes of UTF-8 without control characters';
-  return { user, nonce, digest };
+  return {
+    user,
+    nonce: second < 0 ? undefined : text.slice(first + 1, second),
+    digest: text.slice(last + 1),
+  };
 }
 
 /** Why it is no digest, with the usual mistake by the look of it: what can be seen without any secret. */
@@ -146,12 +157,16 @@ export function formatHmacCredentials({ user, nonce, digest }: HmacCredentials):
 const fullFormEnding =
   /\+(?:[A-Za-z]{3},)?[0-9]{1,2}[A-Za-z]{3}[0-9]{4}[0-9]{2}:[0-9]{2}:[0-9]{2}(?:GMT)?\+[A-Za-z0-9._~-]{1,128}(?:\+|$)/;
 
+// `+` and a member of Content-Digest, or the value of Content-MD5 at the end.
+const digestEnding = /\+(?:[a-z*][a-z0-9_.*-]*=:[A-Za-z0-9+/]*={0,2}:|[A-Za-z0-9+/]{22}==$)/;
+
 /**
  * Whether a target could be mistaken for a shorter target with a date and a nonce: a full signature for `/a` is
- * the simple one for `/a+DATE+NONCE`, so the simple form must not sign such a target.
+ * the simple one for `/a+DATE+NONCE`, so the simple form must not sign such a target. Nor one that ends like a digest
+ * of content: a simple signature for `/a` and its content is one for `/a+DIGEST` and any content.
  */
 export function endsLikeFullForm(target: string): boolean {
-  return target.includes('+') && fullFormEnding.test(target);
+  return target.includes('+') && (fullFormEnding.test(target) || digestEnding.test(target));
 }
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'] as const;
