@@ -155,7 +155,7 @@ export const problemTypes = {
     status: 401,
     title: 'The simple form may not sign this request',
     explanation:
-      'A signature without date and nonce can be replayed for ever, so it counts only for what the server’s option --hmac-simple allows (safe methods, unless set otherwise), and never on a target that ends like a date and a nonce. Use the full form.',
+      'A signature without date and nonce can be replayed for ever, so it counts only for what the server’s option --hmac-simple allows (safe methods, unless set otherwise), and never on a target that ends like a date and a nonce or has a digest of content in it. Use the full form.',
   },
   'digest-required': {
     status: 401,
