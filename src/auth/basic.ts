@@ -62,10 +62,10 @@ export function createBasicScheme(options: BasicOptions): Scheme {
   ): Verdict | Promise<Verdict> => {
     const digest = memory.digestOf(presented);
     if (memory.holds(account, digest)) return good(account);
-    return judgeUnknown(presented, account, digest, peer);
+    return judgeAnew(presented, account, digest, peer);
   };
 
-  const judgeUnknown = async (
+  const judgeAnew = async (
     { user, password }: BasicCredentials,
     account: Account | undefined,
     digest: Buffer,
