@@ -198,20 +198,25 @@ export class HttpConnection {
     if (socket.destroyed) return;
     if (typeof ready.message === 'string') socket.write(ready.message, 'latin1');
     else socket.write(ready.message);
-    ready.exchange.settle();
-    if (socket.writableLength === 0) this.#flushed();
-    else this.#awaitEmpty();
+    if (socket.writableLength > 0) this.#awaitEmpty(ready.exchange);
+    else this.#settle(ready.exchange);
   }
 
   /** Until the client has taken what is buffered no other reply is made, and it has only so long for it. */
-  #awaitEmpty(): void {
+  #awaitEmpty(exchange: Exchange): void {
     this.#buffered = true;
     this.#socket.setTimeout(this.#host.limits.requestTimeout);
     // Nothing more to write, but its turn comes when everything before it is out.
     this.#socket.write('', () => {
       this.#buffered = false;
-      this.#flushed();
+      this.#settle(exchange);
     });
+  }
+
+  /** The reply is out: node:http sets the time for which the connection may rest. */
+  #settle(exchange: Exchange): void {
+    exchange.settle();
+    this.#flushed();
   }
 
   #flushed(): void {

@@ -1,12 +1,22 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { SecureContextOptions } from 'node:tls';
 import type { Reply, Request } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
+import { Handshakes } from './handshakes.ts';
 import { type Host, HttpConnection } from './http-connection.ts';
 import { Incoming } from './incoming.ts';
 import { listenErrorOf } from './listen-error.ts';
 import { Outbox } from './outbox.ts';
+import { type ServerIdentity, usable } from './server-identity.ts';
 
 /** What is taken before it is refused: sizes in bytes, times in milliseconds. */
 export interface ListenerLimits {
@@ -29,6 +39,8 @@ export interface ListenerOptions {
   host: string;
   /** 0 picks a free one. */
   port: number;
+  /** HTTPS with this; plain HTTP when left out. */
+  tls?: ServerIdentity | undefined;
   limits: ListenerLimits;
   /** The service: answers every request, never rejects. */
   handle: (request: Request) => Promise<Reply>;
@@ -43,14 +55,19 @@ export interface Listener {
   readonly port: number;
   /** How many connections are open. */
   readonly connections: number;
+  /**
+   * Proves with this who the server is to whoever connects from now on; open connections go on. Throws
+   * IdentityError, and nothing is changed, or TypeError where plain HTTP is spoken.
+   */
+  replaceIdentity(identity: ServerIdentity): void;
   /** Stops accepting and finishes what is in flight, for at most `grace` milliseconds; then drops what is left. */
   close(grace: number): Promise<void>;
 }
 
-/** Listens. Rejects with a ListenError when the address cannot be had. */
-export function listen(options: ListenerOptions): Promise<Listener> {
+/** Listens. Rejects with a ListenError when the address cannot be had, and with an IdentityError when the identity is no good. */
+export async function listen(options: ListenerOptions): Promise<Listener> {
+  const server = await serverOf(options.limits, options.tls);
   return new Promise((resolve, reject) => {
-    const server = serverOf(options.limits);
     const refuse = (error: Error): void => reject(listenErrorOf(error, options.host, options.port));
     server.once('error', refuse);
     server.listen({ host: options.host, port: options.port }, () => {
@@ -62,10 +79,10 @@ export function listen(options: ListenerOptions): Promise<Listener> {
   });
 }
 
-/** The one place where a server of node:http is made. Nothing that it would decide or say by itself is left on. */
-function serverOf(limits: ListenerLimits): Server {
+/** The one place where a server of node:http or node:https is made. Nothing that it would decide or say by itself is left on. */
+async function serverOf(limits: ListenerLimits, identity?: ServerIdentity): Promise<Server | SecureServer> {
   const { headerTimeout, requestTimeout } = limits;
-  const server = createServer({
+  const options: ServerOptions = {
     insecureHTTPParser: false,
     IncomingMessage: Incoming,
     requireHostHeader: false,
@@ -75,11 +92,31 @@ function serverOf(limits: ListenerLimits): Server {
     requestTimeout,
     keepAliveTimeout: restOf(limits),
     connectionsCheckingInterval: intervalOf(headerTimeout, requestTimeout),
-  });
+  };
+  const server = identity === undefined ? createServer(options) : await secureServer(options, identity);
   server.maxHeadersCount = 0; // a number would cut the fields off behind it, unseen
   server.maxConnections = limits.connections + Math.max(16, Math.ceil(limits.connections / 4));
   // Without this a client that ends its side after its request would not get the reply.
   return Object.assign(server, { httpAllowHalfOpen: true });
+}
+
+/** HTTP/1.1 over TLS 1.2 or 1.3. Its modules are loaded only here: plain HTTP starts without them. */
+async function secureServer(options: ServerOptions, identity: ServerIdentity): Promise<SecureServer> {
+  const { createServer: createSecureServer } = await import('node:https');
+  return usable(() =>
+    createSecureServer({
+      ...options,
+      ...contextOf(identity),
+      ALPNProtocols: ['http/1.1'],
+      allowHalfOpen: true,
+      // TLS has as long to agree as a header section has to arrive.
+      handshakeTimeout: options.headersTimeout,
+    }),
+  );
+}
+
+function contextOf({ cert, key }: ServerIdentity): SecureContextOptions {
+  return { cert, key, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' };
 }
 
 /** How long a connection may rest, in milliseconds. */
@@ -101,13 +138,15 @@ class HttpListener implements Listener, Host {
   readonly refuse: (problem: Problem, request: Request | undefined) => Reply;
   readonly outbox = new Outbox();
   readonly persistence: string;
-  readonly #server: Server;
+  readonly #server: Server | SecureServer;
+  readonly #secure: boolean;
+  readonly #handshakes = new Handshakes();
   readonly #connections = new Map<Duplex, HttpConnection>();
   #handling = 0;
   #closing: Promise<void> | undefined;
   #settled: () => void = () => undefined;
 
-  constructor(server: Server, options: ListenerOptions) {
+  constructor(server: Server | SecureServer, options: ListenerOptions) {
     const address = server.address();
     if (address === null || typeof address === 'string') throw new TypeError('the server has no port');
     this.host = address.address;
@@ -118,15 +157,22 @@ class HttpListener implements Listener, Host {
     const rest = Math.floor(restOf(options.limits) / 1000);
     this.persistence = `Connection: keep-alive\r\n${rest > 0 ? `Keep-Alive: timeout=${rest}\r\n` : ''}`;
     this.#server = server;
+    this.#secure = options.tls !== undefined;
     this.#attach();
   }
 
   get connections(): number {
-    return this.#connections.size;
+    return this.#connections.size + this.#handshakes.size;
   }
 
   get stopping(): boolean {
     return this.#closing !== undefined;
+  }
+
+  replaceIdentity(identity: ServerIdentity): void {
+    const server = this.#server;
+    if (!('setSecureContext' in server)) throw new TypeError('plain HTTP has no certificate');
+    usable(() => server.setSecureContext(contextOf(identity)));
   }
 
   entered(): void {
@@ -147,7 +193,8 @@ class HttpListener implements Listener, Host {
     const receive = (incoming: IncomingMessage, response: ServerResponse): void =>
       this.#connections.get(incoming.socket)?.receive(incoming, response, false);
     this.#server
-      .on('connection', (socket: Socket) => this.#accept(socket))
+      .on('connection', (socket: Socket) => (this.#secure ? this.#shake(socket) : this.#accept(socket)))
+      .on('secureConnection', (socket: Socket) => this.#accept(socket))
       .on('request', receive)
       .on('checkExpectation', receive)
       .on('checkContinue', (incoming: IncomingMessage, response: ServerResponse) =>
@@ -156,12 +203,22 @@ class HttpListener implements Listener, Host {
       .on('connect', (incoming: IncomingMessage) =>
         this.#connections.get(incoming.socket)?.receiveConnect(incoming),
       )
-      .on('clientError', (error: Error, socket: Duplex) => this.#connections.get(socket)?.fail(error))
+      .on('clientError', (error: Error, socket: Duplex) => {
+        const connection = this.#connections.get(socket);
+        // Before TLS has agreed there is nobody to be told anything.
+        if (connection === undefined) socket.destroy();
+        else connection.fail(error);
+      })
       .on('timeout', (socket: Socket) => this.#connections.get(socket)?.stall());
   }
 
+  #shake(socket: Socket): void {
+    this.#handshakes.begin(socket, () => this.#settled());
+  }
+
   #accept(socket: Socket): void {
-    const full = this.#connections.size >= this.limits.connections;
+    if (this.#secure) this.#handshakes.finish(socket);
+    const full = this.connections >= this.limits.connections;
     this.#connections.set(socket, new HttpConnection(this, socket, full));
     socket.once('close', () => {
       this.#connections.delete(socket);
@@ -172,6 +229,7 @@ class HttpListener implements Listener, Host {
   #shut(grace: number): Promise<void> {
     // Not the close() of node:http, which destroys connections whose reply is not flushed, and stops the timeouts.
     NetServer.prototype.close.call(this.#server);
+    this.#handshakes.destroy();
     for (const connection of [...this.#connections.values()]) connection.close();
     return new Promise((resolve) => {
       let patient = true;
@@ -181,7 +239,7 @@ class HttpListener implements Listener, Host {
         this.#settled();
       }, grace); // the one timer that holds the process: without it a silent connection would not
       this.#settled = () => {
-        if (this.#connections.size > 0 || (patient && this.#handling > 0)) return;
+        if (this.connections > 0 || (patient && this.#handling > 0)) return;
         clearTimeout(timer);
         this.#server.close(); // now for what node:http holds besides the port
         resolve();

@@ -4,11 +4,16 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { Problem } from '../../src/http/problem.ts';
 import { ListenError } from '../../src/net/listen-error.ts';
-import { listen } from '../../src/net/listener.ts';
+import { type Listener, listen } from '../../src/net/listener.ts';
 import { replyTo, serve } from './service.ts';
 import { exchange, open } from './wire.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
+
+/** Resolves when no connection is left. */
+async function deserted(listener: Listener): Promise<void> {
+  while (listener.connections > 0) await new Promise((resolve) => setImmediate(resolve));
+}
 
 test('Connections beyond the limit are told so at their first request, and end.', async (t) => {
   const { port, listener } = await serve(t, { connections: 2 });
@@ -145,7 +150,7 @@ test('A client that never reads is let go.', async (t) => {
   const other = await open(port);
   other.socket.pause();
   await other.send('GET /large HTTP/1.1\r\nHost: h\r\n\r\n');
-  while (listener.connections > 0) await exchange(port, get);
+  await deserted(listener);
 });
 
 test('A connection at rest is let go.', async (t) => {
@@ -184,11 +189,13 @@ test('A request that takes the server long is not timed out.', async (t) => {
 test('A client that disappears while its request is handled leaves nothing behind.', async (t) => {
   const { port, listener, waiting, release } = await serve(t);
   const wire = await open(port);
+  await wire.send(get);
+  await wire.reply();
   await wire.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
   await waiting;
   wire.reset();
   release();
-  while (listener.connections > 0) await exchange(port, get);
+  await deserted(listener);
 });
 
 test('An address that cannot be had is told in one line with the system’s code.', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { date, serve } from './service.ts';
+import { transport } from './transport.ts';
 import { exchange, open } from './wire.ts';
 
 test('A reply carries its fields in order, the length of its content and the service’s Date alone.', async (t) => {
@@ -114,7 +115,7 @@ test('A request arrives as a value: target and fields byte for byte, the version
   assert.deepEqual(request.fields.lines('x-a'), ['one', '\xe9']);
   assert.equal(request.fields.get('__proto__'), 'p');
   assert.equal(request.body.present, false);
-  assert.deepEqual(request.connection, { peer: '127.0.0.1', secure: false });
+  assert.deepEqual(request.connection, { peer: '127.0.0.1', secure: transport.tls !== undefined });
 });
 
 test('Lines of a field that node:http would drop are all there.', async (t) => {

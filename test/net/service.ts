@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test';
 import type { FieldLine, Reply, Request } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { type Listener, type ListenerLimits, listen } from '../../src/net/listener.ts';
+import { transport } from './transport.ts';
 
 export const date = 'Tue, 15 Nov 1994 08:12:31 GMT';
 
@@ -41,7 +42,7 @@ export function replyTo(problem: Problem): Reply {
   return plain(problem.status, problem.type, [...problem.fields], problem.close);
 }
 
-/** Starts a listener on a free port that closes with the test. */
+/** Starts a listener on a free port, over what the test's file has for a transport, that closes with the test. */
 export async function serve(context: TestContext, limits: Partial<ListenerLimits> = {}): Promise<Served> {
   const requests: Request[] = [];
   const refused: Problem[] = [];
@@ -58,6 +59,7 @@ export async function serve(context: TestContext, limits: Partial<ListenerLimits
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
+    tls: transport.tls,
     limits: { ...roomy, ...limits },
     handle,
     refuse(problem) {

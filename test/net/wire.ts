@@ -1,5 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
+import type { ServerIdentity } from '../../src/net/server-identity.ts';
+import { transport } from './transport.ts';
 
 /** A reply as it stood on the wire. */
 export interface WireReply {
@@ -112,12 +115,15 @@ export class Wire {
   readonly socket: Socket;
   /** Resolves when the connection is gone. */
   readonly ending: Promise<Ending>;
+  readonly #carrier: Socket;
   readonly #reader = new ReplyReader();
   #wake: () => void = () => undefined;
   #over = false;
 
-  constructor(socket: Socket) {
+  /** `carrier` is what the socket is on, where it is one of TLS. */
+  constructor(socket: Socket, carrier = socket) {
     this.socket = socket;
+    this.#carrier = carrier;
     this.ending = new Promise((resolve) => {
       socket.once('error', () => undefined);
       socket.once('close', (failed) => {
@@ -179,7 +185,7 @@ export class Wire {
 
   /** Ends the connection with a reset. */
   reset(): void {
-    this.socket.resetAndDestroy();
+    this.#carrier.resetAndDestroy();
   }
 
   /** Lets the connection go, and waits until it is gone. */
@@ -189,11 +195,19 @@ export class Wire {
   }
 }
 
-/** Opens a connection to a port of this host. */
+/** Opens a connection to a port of this host, over what the test's file has for a transport. */
 export async function open(port: number, host = '127.0.0.1'): Promise<Wire> {
   const socket = connect({ port, host, allowHalfOpen: true, noDelay: true });
   await once(socket, 'connect');
-  return new Wire(socket);
+  return transport.tls === undefined ? new Wire(socket) : openSecurely(socket, transport.tls);
+}
+
+/** Puts TLS on a connection; whether it is agreed on or the server ends it, is seen on the wire that comes out. */
+async function openSecurely(carrier: Socket, { cert }: ServerIdentity): Promise<Wire> {
+  const socket = connectSecurely({ socket: carrier, ca: cert, servername: 'localhost' });
+  const wire = new Wire(socket, carrier);
+  await Promise.race([new Promise((resolve) => socket.once('secureConnect', resolve)), wire.ending]);
+  return wire;
 }
 
 /** Sends bytes on a new connection, ends its side, and gives every reply until the server has ended its own. */

@@ -1,0 +1,46 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import { IdentityError, type ServerIdentity, usable } from './server-identity.ts';
+
+/** The first certificate of a PEM file. Throws IdentityError when there is none. */
+export function readCertificate(cert: string | Buffer): X509Certificate {
+  // The constructor would take DER as well, which the server could not use.
+  if (!cert.toString('latin1').includes('-----BEGIN CERTIFICATE-----'))
+    throw new IdentityError('cert', 'there is no certificate in PEM');
+  try {
+    return new X509Certificate(cert);
+  } catch (cause) {
+    throw new IdentityError('cert', 'the certificate cannot be read', cause);
+  }
+}
+
+/** The private key of a PEM file. Throws IdentityError when there is none that can be used. */
+export function readKey(key: string | Buffer): KeyObject {
+  try {
+    return createPrivateKey(key);
+  } catch (cause) {
+    const locked = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MISSING_PASSPHRASE';
+    const message = locked
+      ? 'the private key is protected by a passphrase, and has to be given without'
+      : 'there is no private key in PEM that can be read';
+    // The cause might quote what it read.
+    throw new IdentityError('key', message);
+  }
+}
+
+/**
+ * Reads the server's own certificate, after it was seen that its key goes with it and that TLS takes the two.
+ * Throws IdentityError.
+ */
+export function readIdentity(identity: ServerIdentity): X509Certificate {
+  const certificate = readCertificate(identity.cert);
+  if (!certificate.checkPrivateKey(readKey(identity.key)))
+    throw new IdentityError('key', 'the private key is not that of the first certificate');
+  usable(() => createSecureContext({ cert: identity.cert, key: identity.key }));
+  return certificate;
+}
+
+/** From when until when a certificate is valid, in milliseconds since 1970-01-01T00:00:00Z. */
+export function validityOf(certificate: X509Certificate): { readonly from: number; readonly until: number } {
+  return { from: Date.parse(certificate.validFrom), until: Date.parse(certificate.validTo) };
+}

@@ -1,0 +1,5 @@
+/** What holds on plain connections holds over TLS: the same tests once more, with TLS in between. */
+import { makeIdentity, transport } from './transport.ts';
+
+transport.tls = makeIdentity();
+for (const name of ['content', 'fuzz', 'lifetime', 'malformed', 'replies']) await import(`./${name}.test.ts`);
