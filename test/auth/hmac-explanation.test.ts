@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import test from 'node:test';
 import { createRequest } from '../../src/http/message.ts';
-import { openHouse, signed } from './house.ts';
+import { seeded } from '../seeded.ts';
+import { openHouse, signed, start } from './house.ts';
 
 const date = '29 feb 2024 12:00:00';
 const stamp = '29feb202412:00:00';
@@ -68,4 +69,270 @@ test('an explained refusal names the check for user, date and nonce', async () =
 test('without the option a refusal shows nothing of what was rebuilt', async () => {
   const { members } = await openHouse().problemWith(requestSigning('something else'));
   assert.deepEqual(members, {});
+});
+
+/** A request of which a message is signed that is not the one that the server builds. */
+interface Sent {
+  readonly method?: string;
+  readonly target?: string;
+  readonly date?: string | null;
+  readonly nonce?: string | null;
+  readonly fields?: readonly [string, string][];
+  readonly content?: string;
+}
+
+function sent(message: string, parts: Sent = {}, digest = hmac(message)) {
+  const { method = 'GET', nonce = 'n1', content } = parts;
+  const date0 = parts.date === undefined ? date : parts.date;
+  const credentials = nonce === null ? `ann:${digest}` : `ann:${nonce}:${digest}`;
+  const fields: [string, string][] = [...(parts.fields ?? []), ['Authentication', `hmac ${credentials}`]];
+  if (date0 !== null) fields.push(['Date', date0]);
+  const request = { method, target: parts.target ?? target, fields };
+  return createRequest(content === undefined ? request : { ...request, content });
+}
+
+function hmac(message: string, key: string | Buffer = 'ann-secret', algorithm = 'sha256'): string {
+  return createHmac(algorithm, key).update(message, 'latin1').digest().subarray(0, 32).toString('base64');
+}
+
+const contentDigest = `sha-256=:${createHash('sha256').update('<a/>').digest('base64')}:`;
+const withDigest: Sent = { method: 'PUT', fields: [['Content-Digest', contentDigest]], content: '<a/>' };
+const empty = createHash('sha256').digest();
+
+const moreMistakes: [what: string, arrived: string, signed: string, parts: Sent, hint: RegExp][] = [
+  ['%7E that became ~', '/a~b', 'GET+/a%7Eb', {}, /percent-encoding was changed/],
+  ['%7e that became ~', '/a~b', 'GET+/a%7eb', {}, /percent-encoding was changed/],
+  ['~ that became %7E', '/a%7Eb', 'GET+/a~b', {}, /percent-encoding was changed|percent-decoded/],
+  ['escapes in small letters', '/a%2Fb', 'GET+/a%2fb', {}, /escapes had small letters/],
+  ['escapes in capitals', '/a%2fb', 'GET+/a%2Fb', {}, /escapes had capitals/],
+  ['%2F that was a slash, beside another escape', '/a%2Fb%20c', 'GET+/a/b%20c', {}, /%2F/],
+  ['%20 that was +', '/a?q=b%20c', 'GET+/a?q=b+c', {}, /space in the query was "\+"/],
+  ['+ that was %20', '/a?q=b+c', 'GET+/a?q=b%20c', {}, /space in the query was "%20"/],
+  ['+ that was %2B', '/a?q=b+c', 'GET+/a?q=b%2Bc', {}, /"%2B"/],
+  ['a comma that was escaped', '/a?q=b,c', 'GET+/a?q=b%2Cc', {}, /characters were escaped/],
+  ['a trailing slash that was not signed', '/a/?q', 'GET+/a?q', {}, /slash at its end was not there/],
+  ['a trailing slash that was signed', '/a?q', 'GET+/a/?q', {}, /there was a slash at its end/],
+  ['dot segments resolved before signing', '/a/./b/../c', 'GET+/a/c', {}, /dot segments/],
+  ['double slashes made one before signing', '//a//b', 'GET+/a/b', {}, /double slashes/],
+  ['a question mark with nothing behind it', '/a?', 'GET+/a', {}, /query was left out|"\?"/],
+  ['a question mark that went lost', '/a', 'GET+/a?', {}, /"\?" without a query was signed/],
+  ['sorted parameters', '/a?b=2&a=1', 'GET+/a?a=1&b=2', {}, /sorted/],
+  ['the host in the target', '/a', 'GET+http://localhost/a', {}, /host was signed/],
+  ['the host before the path', '/a', 'GET+localhost/a', {}, /host was signed/],
+  ['a target of absolute form, signed as a path', 'http://localhost/a', 'GET+/a', {}, /not signed/],
+  ['a HEAD signed as GET', '/a', 'GET+/a', { method: 'HEAD' }, /GET was signed, and HEAD arrived/],
+  ['a PUT signed, sent as POST', '/a', 'PUT+/a', { method: 'POST' }, /PUT was signed, and POST arrived/],
+  [
+    'a method that an override field names',
+    '/a',
+    'PURGE+/a',
+    { method: 'POST', fields: [['X-HTTP-Method-Override', 'PURGE']] },
+    /override field/,
+  ],
+];
+
+for (const [what, arrived, signedStart, parts, hint] of moreMistakes) {
+  test(`an explained refusal recognises ${what}`, async () => {
+    const message = `${signedStart}+${stamp}+n1`;
+    const house = openHouse({ explain: true });
+    const { members } = await house.problemWith(sent(message, { ...parts, target: arrived }));
+    assert.match(String(members['hint']), hint);
+    assert.equal(members['signedMessage'], message);
+    assert.equal(members['message'], `${parts.method ?? 'GET'}+${arrived}+${stamp}+n1`);
+  });
+}
+
+const wholeMistakes: [what: string, message: string, parts: Sent, hint: RegExp][] = [
+  [
+    'Date signed where X-Date counts',
+    `GET+${target}+${stamp}+n1`,
+    { fields: [['X-Date', '29 feb 2024 12:00:01']] },
+    /Date was signed, but X-Date/,
+  ],
+  [
+    'an IMF-fixdate signed and the short form sent',
+    `GET+${target}+Thu,29Feb202412:00:00GMT+n1`,
+    {},
+    /another form/,
+  ],
+  [
+    'the short form signed and an IMF-fixdate sent',
+    `GET+${target}+${stamp}+n1`,
+    { date: 'Thu, 29 Feb 2024 12:00:00 GMT' },
+    /another form/,
+  ],
+  ['the simple form signed and the full form sent', `GET+${target}`, {}, /simple form was signed/],
+  [
+    'the date signed and the simple form sent',
+    `GET+${target}+${stamp}`,
+    { nonce: null },
+    /full form was signed/,
+  ],
+  ['date and nonce exchanged', `GET+${target}+n1+${stamp}`, {}, /exchanged/],
+  ['parts joined by line feeds', `GET\n${target}\n${stamp}\nn1`, {}, /joined by line feeds/],
+  ['parts joined by nothing', `GET${target}${stamp}n1`, {}, /joined by nothing/],
+  ['the content digest left out', `PUT+${target}+${stamp}+n1`, withDigest, /content digest was left out/],
+  [
+    'the bare content digest',
+    `PUT+${target}+${stamp}+n1+${contentDigest.slice(9, -1)}`,
+    withDigest,
+    /bare digest/,
+  ],
+  [
+    'a digest of no content',
+    `GET+${target}+${stamp}+n1+${empty.toString('hex')}`,
+    {},
+    /digest of no content/,
+  ],
+  [
+    'Content-MD5 signed where Content-Digest counts',
+    `PUT+${target}+${stamp}+n1+bWQ1`,
+    {
+      ...withDigest,
+      fields: [
+        ['Content-MD5', 'bWQ1'],
+        ['Content-Digest', contentDigest],
+      ],
+    },
+    /Content-MD5 was signed/,
+  ],
+];
+
+for (const [what, message, parts, hint] of wholeMistakes) {
+  test(`an explained refusal recognises ${what}`, async () => {
+    const { members } = await openHouse({ explain: true }).problemWith(sent(message, parts));
+    assert.match(String(members['hint']), hint);
+    assert.equal(members['signedMessage'], message);
+  });
+}
+
+const right = `GET+${target}+${stamp}+n1`;
+const secretMistakes: [what: string, digest: string, hint: RegExp][] = [
+  ['decoded as base64', hmac(right, Buffer.from('ann-secret', 'base64')), /decoded as base64/],
+  ['with a line feed', hmac(right, 'ann-secret\n'), /line feed/],
+  ['with CR LF', hmac(right, 'ann-secret\r\n'), /CR LF/],
+  ['in double quotes', hmac(right, '"ann-secret"'), /quotes/],
+  ['in single quotes', hmac(right, "'ann-secret'"), /quotes/],
+  ['with a space behind it', hmac(right, 'ann-secret '), /space before or after/],
+  ['encoded as base64', hmac(right, Buffer.from('ann-secret').toString('base64')), /encoded as base64/],
+  [
+    'encoded as hexadecimal',
+    hmac(right, Buffer.from('ann-secret').toString('hex')),
+    /encoded as hexadecimal/,
+  ],
+  ['in UTF-16', hmac(right, Buffer.from('ann-secret', 'utf16le')), /UTF-16/],
+  ['hashed before', hmac(right, createHash('sha256').update('ann-secret').digest()), /secret was hashed/],
+  ['exchanged with the message', hmac('ann-secret', right), /exchanged/],
+  ['with SHA-512 cut off', hmac(right, 'ann-secret', 'sha512'), /SHA-512, cut off/],
+  ['with SHA-512/256', hmac(right, 'ann-secret', 'sha512-256'), /SHA-512\/256/],
+  ['with SHA3-256', hmac(right, 'ann-secret', 'sha3-256'), /SHA3-256/],
+  ['not at all', createHash('sha256').update(right).digest('base64'), /without HMAC/],
+  ['before the message', createHash('sha256').update(`ann-secret${right}`).digest('base64'), /without HMAC/],
+  ['over a hashed message', hmac(createHash('sha256').update(right).digest('hex')), /message was hashed/],
+];
+
+for (const [what, digest, hint] of secretMistakes) {
+  test(`an explained refusal recognises a secret that was used ${what}`, async () => {
+    const { members } = await openHouse({ explain: true }).problemWith(sent(right, {}, digest));
+    assert.match(String(members['hint']), hint);
+    assert.equal(members['signedMessage'], undefined);
+  });
+}
+
+test('an explained refusal recognises a secret that was decoded from hexadecimal', async () => {
+  const secret = 'c0ffee00c0ffee00';
+  const house = openHouse({ explain: true, users: new Map([['ann', { secrets: [{ secret }] }]]) });
+  const digest = hmac(right, Buffer.from(secret, 'hex'));
+  const { members } = await house.problemWith(sent(right, {}, digest));
+  assert.match(String(members['hint']), /decoded as hexadecimal/);
+});
+
+test('an explained refusal tells an expired secret, and a user without any', async () => {
+  const secrets = [{ secret: 'new' }, { secret: 'ann-secret', until: start }];
+  const rotated = openHouse({ explain: true, users: new Map([['ann', { secrets }]]) });
+  assert.match(String((await rotated.problemWith(sent(right))).members['hint']), /has expired/);
+  const without = openHouse({ explain: true, users: new Map([['ann', { secrets: [] }]]) });
+  assert.match(String((await without.problemWith(sent(right))).members['hint']), /no secret/);
+});
+
+const offs: [seconds: number, hint: RegExp][] = [
+  [3600, /off by exactly 1 hour: a time zone/],
+  [-7200, /off by exactly 2 hours/],
+  [-19_800, /off by exactly 5.5 hours/],
+  [32_405, /off by nearly 9 hours/],
+  [-20_700, /off by exactly 5.75 hours/],
+  [900, /clock is wrong/],
+  [5000, /clock is wrong/],
+  [86_400, /clock is wrong/],
+];
+
+for (const [seconds, hint] of offs) {
+  test(`an explained refusal says what a date ${seconds} s off may be`, async () => {
+    const house = openHouse({ explain: true });
+    const { members } = await house.problemWith(signed({ at: start + seconds * 1000 }));
+    assert.equal(members['check'], 'date');
+    assert.match(String(members['hint']), hint);
+    assert.equal(members['serverDate'], 'Thu, 29 Feb 2024 12:00:00 GMT');
+  });
+}
+
+test('an explained refusal says what an unreadable date looks like', async () => {
+  const house = openHouse({ explain: true });
+  for (const [unreadable, hint] of [
+    ['2024-02-29T12:00:00Z', /ISO 8601/],
+    ['1709208000', /number of seconds/],
+    ['Thursday, 29-Feb-24 12:00:00 GMT', /RFC 850/],
+    ['Thu Feb 29 12:00:00 2024', /asctime/],
+    ['29 feb 2024 12:00:00 +0100', /offset/],
+    ['Fri, 29 Feb 2024 12:00:00 GMT', /day of the week/],
+    ['29 february 2024 12:00:00', /written out/],
+    ['30 feb 2024 12:00:00', /no such day/],
+    ['29feb202412:00:00', /spaces/],
+  ] as const) {
+    const { type, members } = await house.problemWith(sent('x', { date: unreadable }));
+    assert.equal(type, 'malformed-credentials');
+    assert.equal(members['check'], 'grammar');
+    assert.match(String(members['hint']), hint, unreadable);
+  }
+});
+
+test('no explanation has a secret, or a signature other than content\u2019s, in it', async () => {
+  const random = seeded();
+  const house = openHouse({ explain: true, maxNonces: 10_000 });
+  const requests = [
+    ...mistakes.map(([, message]) => requestSigning(message)),
+    ...moreMistakes.map(([, arrived, message, parts]) =>
+      sent(`${message}+${stamp}+n1`, { ...parts, target: arrived }),
+    ),
+    ...secretMistakes.map(([, digest]) => sent(right, {}, digest)),
+    ...Array.from({ length: 200 }, () =>
+      sent(random.text('GET+/a%7E?=&. \n', 20), { target: `/${random.text('a%7E/.?&=~+', 12)}` }),
+    ),
+  ];
+  for (const request of requests) {
+    const problem = await house.problemWith(request);
+    const shown = JSON.stringify([problem.detail, problem.members, problem.fields]);
+    assert.doesNotMatch(shown, /ann-secret|[A-Za-z0-9+/]{43}=|[0-9a-f]{64}/, `seed ${random.seed}`);
+    assert.equal(problem.members['check'], 'digest');
+  }
+});
+
+test('without the option neither a reply\u2019s words nor its fields depend on what a stranger cannot know', async () => {
+  const house = openHouse();
+  await house.verdictOn(signed({ nonce: 'used' }));
+  const refusals = [
+    signed({ secret: 'guessed' }),
+    signed({ secret: 'guessed', at: 0 }),
+    signed({ secret: 'guessed', nonce: 'used' }),
+    signed({ user: 'mallory', secret: 'guessed' }),
+    signed({ secret: 'guessed', form: 'simple' }),
+    sent(`GET+/articles+${stamp}+n1`),
+    sent(right, {}, hmac(right, 'ann-secret\n')),
+  ];
+  const shown = new Set<string>();
+  for (const request of refusals) {
+    const { type, detail, members, fields, status, title } = await house.problemWith(request);
+    shown.add(JSON.stringify([type, status, title, detail, members, fields]));
+  }
+  assert.equal(shown.size, 1, [...shown].join('\n'));
 });
