@@ -1,5 +1,7 @@
 // HMAC (RFC 2104) with SHA-256, over messages of which each character is one octet.
-import crypto, { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+// As a whole, so that it loads where there is no `hash`.
+import crypto from 'node:crypto';
 
 /** SHA-256's block and digest in bytes, and its digest in characters of base64. */
 const block = 64;
@@ -37,7 +39,7 @@ export class SigningKey {
 
   /** Takes the secret's bytes, and what to hash with; without that `createHmac` is used. */
   constructor(secret: Uint8Array, hash: OneShotHash | undefined) {
-    this.#secret = createSecretKey(secret);
+    this.#secret = crypto.createSecretKey(secret);
     this.#hash = hash;
     if (hash !== undefined) this.#prepare(secret, hash);
   }
@@ -58,7 +60,7 @@ export class SigningKey {
   digest(message: string): string {
     const hash = this.#hash;
     if (hash === undefined)
-      return createHmac('sha256', this.#secret).update(message, 'latin1').digest('base64');
+      return crypto.createHmac('sha256', this.#secret).update(message, 'latin1').digest('base64');
     this.#memory.write(hash('sha256', this.#innerBlocks(message), 'binary'), innerDigestAt, size, 'latin1');
     return hash('sha256', this.#outer, 'base64');
   }
@@ -86,7 +88,7 @@ export class SigningKey {
   signs(message: string, digest: string): boolean {
     this.#memory.write(this.digest(message), expectedAt, written, 'latin1');
     this.#memory.write(digest, givenAt, written, 'latin1');
-    return digest.length === written && timingSafeEqual(this.#expected, this.#given);
+    return digest.length === written && crypto.timingSafeEqual(this.#expected, this.#given);
   }
 
   /** Whether `compute` makes this digest of the secret's bytes: for what is no HMAC of the secret as it is. */
@@ -95,7 +97,7 @@ export class SigningKey {
       Buffer.from(digest, 'latin1'),
       Buffer.from(compute(this.#secret.export()), 'latin1'),
     ];
-    return given.length === made.length && timingSafeEqual(given, made);
+    return given.length === made.length && crypto.timingSafeEqual(given, made);
   }
 }
 
