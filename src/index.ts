@@ -10,6 +10,7 @@ export {
 } from './http/message.ts';
 export { Problem, type ProblemMember, type ProblemParts } from './http/problem.ts';
 export type { ProblemType } from './http/problem-types.ts';
+export { IdentityError, type ServerIdentity } from './net/server-identity.ts';
 export type { Principal } from './principal.ts';
 export { bytes } from './representation/bytes.ts';
 export type { Decoder } from './representation/decoder.ts';
@@ -31,7 +32,7 @@ export {
   type Variant,
   xml,
 } from './resource.ts';
-export { createService, type Listening, type Service } from './service.ts';
+export { type Address, createService, type Listening, type Service } from './service.ts';
 export type { AccessEntry, Limits, ServiceOptions, UserOption } from './service-options.ts';
 export { createMemoryStore } from './store/memory.ts';
 export {

@@ -9,6 +9,7 @@ import { Problem } from './http/problem.ts';
 import type { Known } from './judged-call.ts';
 import { suggestion } from './nearest.ts';
 import { type Listener, listen } from './net/listener.ts';
+import type { ServerIdentity } from './net/server-identity.ts';
 import { createProxyTrust } from './proxy.ts';
 import { leadingFields } from './reply.ts';
 import { writeDescription, writeProblem } from './representation/documents.ts';
@@ -31,9 +32,24 @@ import { type Store, StoreError } from './store/store.ts';
 
 /** Where a service listens. */
 export interface Listening {
-  /** `http://127.0.0.1:8080`. */
+  /** `http://127.0.0.1:8080`, or `https://…`. */
   readonly url: string;
   readonly port: number;
+  /**
+   * Puts this certificate in the place of the one before it for whoever connects from now on; open connections go on.
+   * Throws IdentityError when it cannot be used, and the one before stays; TypeError where it is not HTTPS.
+   */
+  replaceCertificate(identity: ServerIdentity): void;
+}
+
+/** An address to listen on. */
+export interface Address {
+  /** 127.0.0.1 when left out. */
+  readonly host?: string;
+  /** 0, or left out, picks a free one. */
+  readonly port?: number;
+  /** HTTPS with this certificate and key; plain HTTP when left out. */
+  readonly tls?: ServerIdentity;
 }
 
 /** The whole of the server, with or without a socket. */
@@ -42,8 +58,8 @@ export interface Service {
   readonly ready: Promise<void>;
   /** Answers a request; never rejects. */
   handle(request: Request): Promise<Reply>;
-  /** Opens a port; 0 picks a free one. Rejects with ListenError. */
-  listen(address: { host?: string; port?: number }): Promise<Listening>;
+  /** Opens a port. Rejects with ListenError, or with IdentityError when the certificate and the key cannot be used. */
+  listen(address: Address): Promise<Listening>;
   /** Puts these users in the place of all that were there; requests that are not judged yet are judged by them. */
   replaceUsers(users: NonNullable<ServiceOptions['users']>): void;
   /** Stops accepting, finishes what is in flight for at most `grace` ms (10,000), and lets go of everything. */
@@ -125,11 +141,15 @@ export function createService(options: ServiceOptions = {}): Service {
   return {
     ready: seeded,
     handle,
-    async listen({ host = '127.0.0.1', port = 0 }) {
-      const listener = await listen({ host, port, limits, handle, refuse });
+    async listen({ host = '127.0.0.1', port = 0, tls }) {
+      const listener = await listen({ host, port, tls, limits, handle, refuse });
       listeners.push(listener);
       const name = host.includes(':') ? `[${host}]` : host;
-      return { url: `http://${name}:${listener.port}`, port: listener.port };
+      return {
+        url: `${tls === undefined ? 'http' : 'https'}://${name}:${listener.port}`,
+        port: listener.port,
+        replaceCertificate: (identity) => listener.replaceIdentity(identity),
+      };
     },
     replaceUsers: authentication.replaceUsers,
     async close(grace = 10_000) {
