@@ -37,18 +37,30 @@ export class SigningKey {
   readonly #expected = this.#memory.subarray(expectedAt, expectedAt + written);
   readonly #given = this.#memory.subarray(givenAt, givenAt + written);
 
-  /** Takes the secret's bytes, and what to hash with; without that `createHmac` is used. */
+  /**
+   * Takes the secret's bytes, and what to hash with. That is asked a known answer first; where it is wrong, fails or is
+   * not there, the key goes by `createHmac`.
+   */
   constructor(secret: Uint8Array, hash: OneShotHash | undefined) {
     this.#secret = crypto.createSecretKey(secret);
+    if (hash === undefined || !this.#isRightBy(hash)) return;
+    this.#prepare(secret, hash);
     this.#hash = hash;
-    if (hash !== undefined) this.#prepare(secret, hash);
+  }
+
+  /** Asks for the first test case of RFC 4231 (§4.2), in the memory that the key will have. */
+  #isRightBy(hash: OneShotHash): boolean {
+    try {
+      this.#prepare(new Uint8Array(20).fill(0x0b), hash);
+      return this.#digestBy(hash, 'Hi There') === 'sDRMYdjbOFNcqK/OrwvxK4gdwgDJgz2nJuk3bC4yz/c=';
+    } catch {
+      return false;
+    }
   }
 
   /** Puts the key, which is the hash of a secret longer than a block, against both pads (RFC 2104 §2). */
   #prepare(secret: Uint8Array, hash: OneShotHash): void {
-    const key = Buffer.alloc(block);
-    if (secret.length > block) key.write(hash('sha256', secret, 'binary'), 'latin1');
-    else key.set(secret);
+    const key = secret.length > block ? Buffer.from(hash('sha256', secret, 'binary'), 'latin1') : secret;
     for (let at = 0; at < block; at += 1) {
       const byte = key[at] ?? 0;
       this.#memory[at] = byte ^ 0x5c;
@@ -59,8 +71,12 @@ export class SigningKey {
   /** The digest of a message, as base64. */
   digest(message: string): string {
     const hash = this.#hash;
-    if (hash === undefined)
-      return crypto.createHmac('sha256', this.#secret).update(message, 'latin1').digest('base64');
+    return hash === undefined
+      ? crypto.createHmac('sha256', this.#secret).update(message, 'latin1').digest('base64')
+      : this.#digestBy(hash, message);
+  }
+
+  #digestBy(hash: OneShotHash, message: string): string {
     this.#memory.write(hash('sha256', this.#innerBlocks(message), 'binary'), innerDigestAt, size, 'latin1');
     return hash('sha256', this.#outer, 'base64');
   }
@@ -102,22 +118,12 @@ export class SigningKey {
 }
 
 /**
- * A secret as a key: its UTF-8 bytes. Throws RangeError on an empty one. `hash` is asked a known answer first; where
- * it fails, or there is none (before Node.js 20.12), the key goes by `createHmac`.
+ * A secret as a key: its UTF-8 bytes. Throws RangeError on an empty one. `hash` is that of node:crypto, which is there
+ * from Node.js 20.12 on.
  */
 export function keyOf(secret: string, hash: OneShotHash | undefined = crypto.hash): SigningKey {
   if (secret === '') throw new RangeError('a secret must not be empty');
-  return new SigningKey(Buffer.from(secret, 'utf8'), hash !== undefined && isRight(hash) ? hash : undefined);
-}
-
-/** Asks for the first test case of RFC 4231 (§4.2). */
-function isRight(hash: OneShotHash): boolean {
-  try {
-    const key = new SigningKey(Buffer.alloc(20, 0x0b), hash);
-    return key.digest('Hi There') === 'sDRMYdjbOFNcqK/OrwvxK4gdwgDJgz2nJuk3bC4yz/c=';
-  } catch {
-    return false;
-  }
+  return new SigningKey(Buffer.from(secret, 'utf8'), hash);
 }
 
 /** The signature: HMAC-SHA256 over the message, as base64. */
