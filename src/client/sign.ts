@@ -1,11 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import {
-  digestOf,
+  digestOnce,
   formatHmacCredentials,
   formatSignedDate,
   isNonce,
-  keyOf,
   messageOf,
   type Signed,
 } from '../signature/hmac.ts';
@@ -49,7 +48,7 @@ export function signRequest(options: SignOptions): Record<string, string> {
   if (contentDigest !== undefined) headers['Content-Digest'] = contentDigest;
   const target = options.target ?? targetOf(options.url);
   const signed: Signed = { method: options.method, target, ...dated, contentDigest };
-  const digest = digestOf(keyOf(options.secret), messageOf(signed));
+  const digest = digestOnce(options.secret, messageOf(signed));
   headers['Authentication'] = `hmac ${formatHmacCredentials({ user, nonce: dated?.nonce, digest })}`;
   return headers;
 }

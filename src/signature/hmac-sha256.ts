@@ -122,11 +122,20 @@ export class SigningKey {
  * from Node.js 20.12 on.
  */
 export function keyOf(secret: string, hash: OneShotHash | undefined = crypto.hash): SigningKey {
+  return new SigningKey(bytesOf(secret), hash);
+}
+
+function bytesOf(secret: string): Buffer {
   if (secret === '') throw new RangeError('a secret must not be empty');
-  return new SigningKey(Buffer.from(secret, 'utf8'), hash);
+  return Buffer.from(secret, 'utf8');
 }
 
 /** The signature: HMAC-SHA256 over the message, as base64. */
 export function digestOf(key: SigningKey, message: string): string {
   return key.digest(message);
+}
+
+/** The same for one message, without a key that would be worth its making. Throws RangeError on an empty secret. */
+export function digestOnce(secret: string, message: string): string {
+  return crypto.createHmac('sha256', bytesOf(secret)).update(message, 'latin1').digest('base64');
 }

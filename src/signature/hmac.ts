@@ -1,4 +1,4 @@
-export { digestOf, keyOf, type SigningKey } from './hmac-sha256.ts';
+export { digestOf, digestOnce, keyOf, type SigningKey } from './hmac-sha256.ts';
 
 /** What an HMAC signature covers. The full form has date and nonce, the simple form neither. */
 export interface Signed {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { inspect } from 'node:util';
-import { keyOf, type OneShotHash, SigningKey } from '../../src/signature/hmac-sha256.ts';
+import { digestOnce, keyOf, type OneShotHash, SigningKey } from '../../src/signature/hmac-sha256.ts';
 import { seeded } from '../seeded.ts';
 
 /** A key of any bytes, by one-shot hashes and by createHmac. */
@@ -138,11 +138,13 @@ test('a secret is its UTF-8 bytes', () => {
   ]) {
     const expected = createHmac('sha256', Buffer.from(secret, 'utf8')).update('GET+/').digest('base64');
     assert.equal(keyOf(secret).digest('GET+/'), expected, secret);
+    assert.equal(digestOnce(secret, 'GET+/'), expected, secret);
   }
 });
 
 test('an empty secret is refused', () => {
   assert.throws(() => keyOf(''), RangeError);
+  assert.throws(() => digestOnce('', 'GET+/'), RangeError);
 });
 
 test('only the whole digest is right', () => {
