@@ -48,6 +48,10 @@ test('without a word said, everything is as documented', () => {
   assert.deepEqual(options, {
     host: '127.0.0.1',
     port: 8080,
+    tlsPort: 8443,
+    tlsCert: undefined,
+    tlsKey: undefined,
+    keyFile: undefined,
     data: './countersign-data',
     memory: false,
     config: undefined,
@@ -57,6 +61,7 @@ test('without a word said, everything is as documented', () => {
     window: 600,
     maxNonces: 10_000_000,
     maxAuthFailures: 100,
+    trustProxy: [],
     explain: false,
     maxBody: 1_048_576,
     maxTarget: 8192,
@@ -115,8 +120,13 @@ const refused: readonly [argv: string[], fault: string][] = [
   [['--host='], '--host: "" is not an address such as 127.0.0.1, ::1 or localhost'],
   [['--host', 'http://x'], '--host: "http://x" is not an address such as 127.0.0.1, ::1 or localhost'],
   [['--data='], '--data: "" is not a text of at least one character'],
-  [['--no-http'], '--no-http leaves nothing to listen on: this version has no TLS yet'],
-  [['--tls-port', '8443'], '--tls-port is not there yet: this version serves plain HTTP only'],
+  [['--no-http', '--no-tls'], '--no-http and --no-tls together leave nothing to listen on'],
+  [['--port', '8443'], '--port and --tls-port are both 8443'],
+  [['--tls-port', '8080'], '--port and --tls-port are both 8080'],
+  [['--tls-port', '65536'], '--tls-port: "65536" is not a whole number from 0 to 65535'],
+  [['--tls-cert', 'c.pem'], '--tls-cert and --tls-key go together: --tls-key is missing'],
+  [['--tls-key', 'k.pem'], '--tls-cert and --tls-key go together: --tls-cert is missing'],
+  [['--tls-cert='], '--tls-cert: "" is not a text of at least one character'],
   [
     ['--trust-proxy', '10.0.0.0/8,10.0.0.0/33'],
     '--trust-proxy: "10.0.0.0/8,10.0.0.0/33" is not a list of networks: "10.0.0.0/33" is not a network such as 10.0.0.0/8 or fd00::/8',
@@ -150,10 +160,10 @@ test('the proxies to trust are networks with commas between', () => {
 test('everything that is wrong is told at once, wherever it stands', () => {
   const config = fileWith({ prot: 1, window: '600', users: { 'a:b': { secret: 's' } } });
   assert.deepEqual(
-    faultsOf(['--bogus', '--config', config], { COUNTERSIGN_PORT: 'x', COUNTERSIGN_TLS_KEY: 'k' }),
+    faultsOf(['--bogus', '--config', config], { COUNTERSIGN_PORT: 'x', COUNTERSIGN_CONTROL_PORT: '1' }),
     [
       '--bogus is not an option',
-      'COUNTERSIGN_TLS_KEY is not there yet: this version serves plain HTTP only',
+      'COUNTERSIGN_CONTROL_PORT is not there yet: this version has no control interface',
       `${config}: prot is not known; did you mean "port"?`,
       `${config}: users.a:b: a user name has no colon`,
       'COUNTERSIGN_PORT: "x" is not a whole number from 0 to 65535',
@@ -166,9 +176,27 @@ test('what is said wrongly is told even where something stronger speaks', () => 
   assert.equal(faultsOf(['--port', '1'], { COUNTERSIGN_PORT: 'x' }).length, 1);
 });
 
-test('--no-tls is how things are, and may be said everywhere', () => {
-  const config = fileWith({ noTls: true, noHttp: false });
-  assert.deepEqual(readOptions(['--no-tls', '--config', config], { COUNTERSIGN_NO_TLS: '1' }).warnings, []);
+test('what is off has no port', () => {
+  const ports = (...argv: string[]): unknown[] => {
+    const { port, tlsPort } = readOptions(argv, {});
+    return [port, tlsPort];
+  };
+  assert.deepEqual(ports(), [8080, 8443]);
+  assert.deepEqual(ports('--no-tls'), [8080, undefined]);
+  assert.deepEqual(ports('--no-http', '--tls-port', '1'), [undefined, 1]);
+  assert.deepEqual(ports('--port', '0', '--tls-port', '0'), [0, 0]);
+  assert.deepEqual(ports('--no-http', '--port', '1', '--tls-port', '1'), [undefined, 1]);
+  assert.deepEqual(ports('--no-tls=false', '--no-http=0'), [8080, 8443]);
+});
+
+test('a certificate comes with its key, from whatever source, and is a warning where HTTPS is off', () => {
+  const file = ['--config', fileWith({ tlsCert: 'c.pem' })];
+  const { tlsCert, tlsKey, warnings } = readOptions(file, { COUNTERSIGN_TLS_KEY: 'k.pem' });
+  assert.deepEqual([tlsCert, tlsKey, warnings], ['c.pem', 'k.pem', []]);
+  assert.equal(faultsOf(file).length, 1);
+  assert.deepEqual(readOptions([...file, '--tls-key=k.pem', '--no-tls'], {}).warnings, [
+    '--tls-cert and --tls-key have nothing to do, because HTTPS is off',
+  ]);
 });
 
 test('an unknown variable is a warning, one that is no option but known is nothing', () => {
@@ -200,6 +228,12 @@ function sampleValues(spec: OptionSpec, random: Seeded): [text: string, json: un
   return [start, start + 1, start + 2].map((number) => [String(number), number]);
 }
 
+/** Options that have to be there when another is. */
+const companions: ReadonlyMap<string, Record<string, string>> = new Map([
+  ['tlsCert', { COUNTERSIGN_TLS_KEY: 'key.pem' }],
+  ['tlsKey', { COUNTERSIGN_TLS_CERT: 'cert.pem' }],
+]);
+
 describe('the flag wins, then the variable, then the file', () => {
   const random = seeded();
   for (const [key, spec] of optionSpecs) {
@@ -208,14 +242,15 @@ describe('the flag wins, then the variable, then the file', () => {
       const [first, second, third] = sampleValues(spec, random);
       assert.ok(first !== undefined && second !== undefined && third !== undefined);
       const file = ['--config', fileWith({ [key]: third[1] })];
-      const variable = { [variableOf(key)]: second[0] };
+      const others = companions.get(key) ?? {};
+      const variable = { ...others, [variableOf(key)]: second[0] };
       const flag = [flagOf(key) + (random.below(2) === 0 ? '=' : ' ') + first[0]].flatMap((text) =>
         spec.kind === 'toggle' ? [text.replace(' ', '=')] : text.split(' '),
       );
       const message = `seed ${random.seed}`;
       assert.deepEqual(optionOf(readOptions([...flag, ...file], variable), key), first[1], message);
       assert.deepEqual(optionOf(readOptions(file, variable), key), second[1], message);
-      assert.deepEqual(optionOf(readOptions(file, {}), key), third[1], message);
+      assert.deepEqual(optionOf(readOptions(file, others), key), third[1], message);
     });
   }
 });
@@ -251,7 +286,7 @@ test('no flag passes that is not known', () => {
 });
 
 const wrongFiles: readonly [content: unknown, faults: string[]][] = [
-  [{ tlsProt: 1 }, ['tlsProt is not known']],
+  [{ tlsProt: 1 }, ['tlsProt is not known; did you mean "tlsPort"?']],
   [{ hmacSimpel: 'all' }, ['hmacSimpel is not known; did you mean "hmacSimple"?']],
   [{ config: 'x.json' }, ['a configuration file does not name another']],
   [{ port: '8080' }, ['port: "8080" is not a whole number from 0 to 65535']],
@@ -264,7 +299,8 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
   ],
   [{ hmac: true }, ['hmac is not an object']],
   [{ nonces: { max: 0 } }, ['nonces.max: 0 is not a whole number from 1 to 2147483647']],
-  [{ noHttp: true }, ['--no-http leaves nothing to listen on: this version has no TLS yet']],
+  [{ noHttp: true, noTls: true }, ['--no-http and --no-tls together leave nothing to listen on']],
+  [{ port: 1, tlsPort: 1 }, ['--port and --tls-port are both 1']],
   [{ clients: {} }, ['clients is not there yet: this version has no OAuth']],
   [{ consumers: {} }, ['consumers is not there yet: this version has no OAuth']],
   [[], ['an object is expected']],

@@ -57,13 +57,17 @@ test('the first session of the README goes as it is shown', async (context) => {
       return context.skip(`${program} is not installed`);
   }
   const data = mkdtempSync(join(tmpdir(), 'countersign-readme-'));
-  const server = spawn(process.execPath, ['dist/server.js', '--port', '0', '--data', data, '--log', 'off'], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const server = spawn(
+    process.execPath,
+    ['dist/server.js', '--port', '0', '--tls-port', '0', '--data', data, '--log', 'off'],
+    {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   const [told, ready] = await Promise.all([
     outputUpTo(server, 'stderr', /export COUNTERSIGN_SECRET=\S+\n/),
-    outputUpTo(server, 'stdout', /ready: \S+\n/),
+    outputUpTo(server, 'stdout', /ready: .+\n/),
   ]);
   const secret = /export COUNTERSIGN_SECRET=(\S+)/.exec(told)?.[1];
   const url = /ready: (\S+)/.exec(ready)?.[1] ?? '';

@@ -8,6 +8,7 @@ import { judgeAll, loadSnapshot } from '../store/file.ts';
 import { inspectNonces, type NonceReport } from '../store/nonce-file.ts';
 import { isRunning } from '../store/running.ts';
 import { readUsers, type StoredUser } from '../store/users.ts';
+import { type Certificate, openCertificate } from './certificate.ts';
 import { allUsers, composeService } from './compose.ts';
 import { Refusal, report } from './refusal.ts';
 import type { Terminal } from './terminal.ts';
@@ -21,15 +22,29 @@ export async function check(
   try {
     const options = readOptions(argv, environment);
     for (const warning of options.warnings) terminal.stderr.write(`countersign: ${warning}\n`);
-    const kept = options.memory ? nothingKept : await inspect(options);
+    const [kept, certificate] = await together(
+      options.memory ? nothingKept : inspect(options),
+      options.tlsPort === undefined ? undefined : openCertificate(options),
+    );
+    for (const note of certificate?.notes ?? []) terminal.stderr.write(`countersign: ${note}\n`);
     await tryTogether(options, kept.users);
-    terminal.stdout.write(`${plan(options, kept).join('\n')}\n`);
+    terminal.stdout.write(`${plan(options, kept, certificate).join('\n')}\n`);
     return 0;
   } catch (error) {
     const status = report(error, terminal);
     // What is wrong with a configuration is what this command is asked for; a flag it does not know is not.
     return error instanceof OptionsError && error.code === 'usage' ? status : 1;
   }
+}
+
+/** What two looks come to. Throws Refusal with what either of them found to be wrong. */
+async function together<A, B>(one: A | Promise<A>, other: B | Promise<B>): Promise<[A, B]> {
+  const [first, second] = await Promise.allSettled([one, other]);
+  if (first.status === 'fulfilled' && second.status === 'fulfilled') return [first.value, second.value];
+  const faults = [first, second].flatMap((each) =>
+    each.status === 'rejected' ? messageOf(each.reason).split('\n') : [],
+  );
+  throw new Refusal(faults, 1);
 }
 
 /** What is in a data directory. */
@@ -128,13 +143,14 @@ async function tryTogether(options: Options, stored: ReadonlyMap<string, StoredU
 }
 
 /** What a start would do, a line each. */
-function plan(options: Options, kept: Kept): string[] {
-  const { host, port, collections } = options;
-  const name = host.includes(':') ? `[${host}]` : host;
+function plan(options: Options, kept: Kept, certificate: Certificate | undefined): string[] {
+  const { port, tlsPort, collections } = options;
   const users = [...allUsers(options, kept.users).keys()];
   const declared = collections.map(({ path }) => path);
   return [
-    `address      ${port === 0 ? `a free port of ${name}` : `http://${name}:${port}`}`,
+    ...(port === undefined ? [] : [`address      ${addressOf('http', options.host, port)}`]),
+    ...(tlsPort === undefined ? [] : [`address      ${addressOf('https', options.host, tlsPort)}`]),
+    ...(certificate === undefined ? [] : [`certificate  ${certificate.about}`]),
     `data         ${dataLine(options, kept)}`,
     ...(kept.holder === undefined
       ? []
@@ -145,6 +161,11 @@ function plan(options: Options, kept: Kept): string[] {
     ...(kept.nonces.live === 0 ? [] : [`nonces       ${kept.nonces.live} that could come again`]),
     ...(kept.nonces.loss === undefined ? [] : [`nonces lost  ${kept.nonces.loss}`]),
   ];
+}
+
+function addressOf(scheme: string, host: string, port: number): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return port === 0 ? `${scheme} on a free port of ${name}` : `${scheme}://${name}:${port}`;
 }
 
 function dataLine({ memory, data }: Options, { exists }: Kept): string {

@@ -5,11 +5,15 @@ import { quoted } from './shell.ts';
 /** The user that a first start makes. */
 export const firstUserName = 'demo';
 
-/** What its owner is told, once: password, secret, and two commands that work as they stand. */
-export function introduction({ password, secret }: Credentials, url: string): string {
+/**
+ * What its owner is told, once: password, secret, and two commands that work as they stand at this URL. `trusted` is
+ * the file of the server's own certificate, where there is one.
+ */
+export function introduction({ password, secret }: Credentials, url: string, trusted?: string): string {
   const sign = `${invocation()} sign POST ${url}/articles --user ${firstUserName}`;
   const article = '<article><title>A first article</title><price currency="EUR">12.30</price></article>';
-  const send = `curl -i -H @- -H 'Content-Type: application/xml' -d '${article}' ${url}/articles`;
+  const curl = `curl -i${trustOf(url, trusted)}`;
+  const send = `${curl} -H @- -H 'Content-Type: application/xml' -d '${article}' ${url}/articles`;
   return `This is a first start, so there is a user now. This is told once:
 
   user      ${firstUserName}
@@ -22,6 +26,14 @@ Try it from another terminal:
   ${sign} | ${send}
 
 `;
+}
+
+/** How curl comes to trust the server at this URL: its own certificate says localhost and is good for nothing else. */
+function trustOf(url: string, trusted: string | undefined): string {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'http:') return '';
+  const named = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  return named && trusted !== undefined ? ` --cacert ${quoted(trusted)}` : ' --insecure';
 }
 
 /** How this program was called, as words of a shell command. */

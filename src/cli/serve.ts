@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import { type Options, readOptions } from '../options/options.ts';
-import type { Service } from '../service.ts';
+import type { Listening, Service } from '../service.ts';
 import { type AccessLog, createAccessLog } from './access-log.ts';
+import type { Certificate } from './certificate.ts';
 import { makeCredentials, storedUser } from './credentials.ts';
 import { firstUserName, introduction } from './first-user.ts';
 import { inDirectory, inMemory, type Keeping } from './keeping.ts';
@@ -20,15 +21,18 @@ export async function serve(
 ): Promise<number | undefined> {
   // Who closes the terminal or the pipe does not end the server.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  process.on('SIGHUP', () => {}); // nor does a hang-up, whether or not there is a certificate to read again
   try {
     const options = readOptions(argv, environment);
     for (const warning of options.warnings) warn(warning);
-    // The service is loaded while the disk is busy.
+    // The certificate is read or made, and the service loaded, while the disk is busy.
+    const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
+    opening?.catch(() => {}); // told where it is waited for
     const [keeping, composition] = await Promise.all([
       options.memory ? inMemory() : inDirectory(options, warn),
       import('./compose.ts'),
     ]);
-    await start(options, keeping, composition).catch(async (error: unknown) => {
+    await start(options, keeping, composition, opening).catch(async (error: unknown) => {
       if (keeping.fresh) keeping.undo();
       await keeping.close();
       throw error;
@@ -43,6 +47,7 @@ async function start(
   options: Options,
   keeping: Keeping,
   { allUsers, composeService }: Composition,
+  opening: Promise<Certificate> | undefined,
 ): Promise<void> {
   const users = allUsers(options, keeping.users);
   const first = keeping.fresh && users.size === 0 ? makeCredentials(randomBytes) : undefined;
@@ -57,21 +62,56 @@ async function start(
     ...(log === undefined ? {} : { log: log.add }),
   });
   try {
+    const certificate = await opening;
+    for (const note of certificate?.notes ?? []) warn(note);
     await service.ready;
-    const { url } = await service.listen({ host: options.host, port: options.port ?? 0 });
+    const { plain, secure } = await open(service, options, certificate);
     if (first !== undefined) {
       if (hashed !== undefined) await keeping.keepUser(firstUserName, await hashed);
-      process.stderr.write(introduction(first, url));
+      process.stderr.write(introduction(first, plain?.url ?? secure?.url ?? '', certificate?.file));
     }
     if (users.size === 0) warn('there are no users, so nobody can sign; countersign user add NAME makes one');
-    if (!isLoopback(options.host))
-      warn(`${options.host} is open to others than this host, and plain HTTP to who listens`);
+    if (!isLoopback(options.host)) warn(openness(options));
     stopOnSignal(service, keeping, log);
-    process.stdout.write(`Countersign is ready: ${url}\n`);
+    if (certificate !== undefined && secure !== undefined) await tend(certificate, secure);
+    const urls = [plain, secure].flatMap((listening) => (listening === undefined ? [] : [listening.url]));
+    process.stdout.write(`Countersign is ready: ${urls.join(' ')}\n`);
   } catch (error) {
     await service.close(0);
     throw error;
   }
+}
+
+/** Opens what the options ask for, and puts what was made for it on the disk. Nothing is under way when it fails. */
+async function open(
+  service: Service,
+  { host, port, tlsPort }: Options,
+  certificate: Certificate | undefined,
+): Promise<{ plain: Listening | undefined; secure: Listening | undefined }> {
+  const [plain, secure, kept] = await Promise.allSettled([
+    port === undefined ? undefined : service.listen({ host, port }),
+    tlsPort === undefined || certificate === undefined
+      ? undefined
+      : service.listen({ host, port: tlsPort, tls: certificate.identity }),
+    certificate?.keep(),
+  ]);
+  const opened = { plain: settledValue(plain), secure: settledValue(secure) };
+  settledValue(kept);
+  return opened;
+}
+
+function settledValue<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === 'rejected') throw result.reason;
+  return result.value;
+}
+
+/** What is about certificates is loaded only where there is HTTPS. */
+async function openCertificate(options: Options): Promise<Certificate> {
+  return (await import('./certificate.ts')).openCertificate(options);
+}
+
+async function tend(certificate: Certificate, secure: Listening): Promise<void> {
+  (await import('./certificate.ts')).tend(certificate, secure, warn);
 }
 
 function logOf(options: Options): AccessLog | undefined {
@@ -112,6 +152,11 @@ async function finish(service: Service, keeping: Keeping, log: AccessLog | undef
   await service.close(grace);
   await keeping.close();
   await log?.flush();
+}
+
+function openness({ host, port }: Options): string {
+  const plainly = port === undefined ? '' : ', and plain HTTP to who listens';
+  return `${host} is open to others than this host${plainly}`;
 }
 
 function isLoopback(host: string): boolean {

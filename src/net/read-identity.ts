@@ -28,16 +28,17 @@ export function readKey(key: string | Buffer): KeyObject {
   }
 }
 
-/**
- * Reads the server's own certificate, after it was seen that its key goes with it and that TLS takes the two.
- * Throws IdentityError.
- */
-export function readIdentity(identity: ServerIdentity): X509Certificate {
-  const certificate = readCertificate(identity.cert);
-  if (!certificate.checkPrivateKey(readKey(identity.key)))
-    throw new IdentityError('key', 'the private key is not that of the first certificate');
-  usable(() => createSecureContext({ cert: identity.cert, key: identity.key }));
+/** Reads the server's certificate, and sees that the key goes with it. Throws IdentityError. */
+export function readIdentity({ cert, key }: ServerIdentity): X509Certificate {
+  const certificate = readCertificate(cert);
+  if (!certificate.checkPrivateKey(readKey(key)))
+    throw new IdentityError('both', 'the private key is not that of the first certificate');
   return certificate;
+}
+
+/** Sees that TLS takes an identity: a key may be too weak for it. Throws IdentityError. */
+export function tryIdentity({ cert, key }: ServerIdentity): void {
+  usable(() => createSecureContext({ cert, key }));
 }
 
 /** From when until when a certificate is valid, in milliseconds since 1970-01-01T00:00:00Z. */

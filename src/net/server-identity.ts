@@ -8,10 +8,10 @@ export interface ServerIdentity {
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   readonly code = 'identity';
-  /** Where the fault is. */
-  readonly part: keyof ServerIdentity;
+  /** Where the fault is; `both` when each may be good by itself. */
+  readonly part: keyof ServerIdentity | 'both';
 
-  constructor(part: keyof ServerIdentity, message: string, cause?: unknown) {
+  constructor(part: IdentityError['part'], message: string, cause?: unknown) {
     super(message, { cause });
     this.part = part;
   }

@@ -77,13 +77,31 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   const config = new Settings(outer, faults).text('config');
   const file = config === undefined ? emptyFile : fileOf(config, faults);
   const settings = new Settings([...outer, ...file.settings], faults);
-  if (settings.toggle('noHttp') && settings.toggle('noTls'))
-    faults.push('--no-http and --no-tls together leave nothing to listen on');
   const { users } = file;
   const declared = readDeclarations(file, config ?? '', faults);
-  const options = { ...chosen(settings), config, users, ...declared, warnings: Object.freeze(warnings) };
+  const values = chosen(settings);
+  judgeListening(values, faults, warnings);
+  const options = { ...values, config, users, ...declared, warnings: Object.freeze(warnings) };
   if (faults.length > 0) throw new OptionsError(faults, code);
   return Object.freeze(options);
+}
+
+/** What is wrong or odd with what is listened on, each option by itself being right. */
+function judgeListening(
+  { port, tlsPort, tlsCert, tlsKey }: Pick<Options, 'port' | 'tlsPort' | 'tlsCert' | 'tlsKey'>,
+  faults: string[],
+  warnings: string[],
+): void {
+  if (port === undefined && tlsPort === undefined)
+    faults.push('--no-http and --no-tls together leave nothing to listen on');
+  if (port !== undefined && port !== 0 && port === tlsPort)
+    faults.push(`--port and --tls-port are both ${port}`);
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    faults.push(
+      `--tls-cert and --tls-key go together: ${tlsCert === undefined ? '--tls-cert' : '--tls-key'} is missing`,
+    );
+  else if (tlsCert !== undefined && tlsPort === undefined)
+    warnings.push('--tls-cert and --tls-key have nothing to do, because HTTPS is off');
 }
 
 /** Reads the file. One that cannot be read is told alone when nothing else is wrong. */

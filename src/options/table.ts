@@ -65,7 +65,7 @@ export const optionTable = {
     kind: 'text',
     value: 'FILE',
     fallback: undefined,
-    about: 'certificate in PEM, with those between it and its authority; self-signed when left out',
+    about: 'certificate in PEM, with those above it; self-signed when left out',
   },
   tlsKey: { kind: 'text', value: 'FILE', fallback: undefined, about: "the certificate's private key in PEM" },
   data: {
@@ -79,7 +79,7 @@ export const optionTable = {
     kind: 'text',
     value: 'FILE',
     fallback: undefined,
-    about: 'key that the secrets in the data directory are encrypted with; or COUNTERSIGN_KEY',
+    about: 'key that secrets at rest are encrypted with; or COUNTERSIGN_KEY',
   },
   config: { kind: 'text', value: 'FILE', fallback: undefined, about: 'configuration file, JSON' },
   durability: {

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { call, startServer, temporaryDirectory } from './command.ts';
@@ -19,6 +27,8 @@ test('before a first start it says what that would do, and makes nothing', async
     stdout,
     [
       'address      http://127.0.0.1:8080',
+      'address      https://127.0.0.1:8443',
+      `certificate  ${data}/tls/certificate.pem, self-signed, to be made`,
       `data         ${data}, to be made`,
       'users        none; the first start makes demo',
       'collections  /articles, /users/{username}/financialrecords',
@@ -29,8 +39,8 @@ test('before a first start it says what that would do, and makes nothing', async
 });
 
 test('in memory and on a free port there is nothing more to say', async () => {
-  const { stdout } = await call(['check', '--memory', '--port', '0', '--host', '::1']);
-  assert.match(stdout, /^address {6}a free port of \[::1\]\ndata {9}in memory/);
+  const { stdout } = await call(['check', '--memory', '--port', '0', '--no-tls', '--host', '::1']);
+  assert.match(stdout, /^address {6}http on a free port of \[::1\]\ndata {9}in memory/);
 });
 
 test('of a directory in use it says by whom, and what is in it, and changes nothing', async () => {
@@ -56,7 +66,9 @@ test('of a directory in use it says by whom, and what is in it, and changes noth
 });
 
 function contentsOf(directory: string): Map<string, string> {
-  const names = readdirSync(directory).filter((name) => name !== 'users.lock');
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => !name.startsWith('users.lock') && statSync(join(directory, name)).isFile(),
+  );
   return new Map(names.map((name) => [name, readFileSync(join(directory, name), 'utf8')]));
 }
 

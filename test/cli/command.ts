@@ -35,11 +35,14 @@ export interface Ended {
 
 /** A server that said it is ready. */
 export interface Running {
+  /** The first address of the ready line: plain HTTP where there is that. */
   readonly url: string;
+  /** The address of HTTPS; empty where there is none. */
+  readonly secureUrl: string;
   readonly pid: number;
   /** What it said on standard error, once that is in it. */
   told(what: RegExp): Promise<string>;
-  signal(name: 'SIGTERM' | 'SIGINT'): void;
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP'): void;
   readonly ended: Promise<Ended>;
 }
 
@@ -85,18 +88,19 @@ function outlets() {
 export async function startServer(args: readonly string[], given: Given = {}): Promise<Running> {
   const { child, ended, ready, told } = launch(args, given);
   after(() => child.kill('SIGKILL'));
-  const url = await Promise.race([
+  const [url = '', ...others] = await Promise.race([
     ready,
     ended.then((end) => Promise.reject(new Error(`it ended with ${end.status}: ${end.stderr}`))),
   ]);
-  return { url, pid: child.pid ?? 0, told, signal: (name) => child.kill(name), ended };
+  const secureUrl = [url, ...others].find((each) => each.startsWith('https:')) ?? '';
+  return { url, secureUrl, pid: child.pid ?? 0, told, signal: (name) => child.kill(name), ended };
 }
 
 interface Launched {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** The address of the ready line. */
-  readonly ready: Promise<string>;
+  /** The addresses of the ready line. */
+  readonly ready: Promise<readonly string[]>;
   told(what: RegExp): Promise<string>;
 }
 
@@ -104,18 +108,19 @@ function launch(args: readonly string[], { environment = {} }: Given): Launched 
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('COUNTERSIGN_') && name !== 'NODE_OPTIONS',
   );
-  const env = { ...Object.fromEntries(inherited), ...environment };
+  // Tests run side by side: none takes the port that is the default.
+  const env = { ...Object.fromEntries(inherited), COUNTERSIGN_TLS_PORT: '0', ...environment };
   const child = spawn(process.execPath, [...command, ...args], { cwd: root, env, stdio: 'pipe' });
   let [stdout, stderr] = ['', ''];
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     stderr += chunk;
   });
   child.stdout.setEncoding('utf8');
-  const ready = new Promise<string>((resolve) => {
+  const ready = new Promise<readonly string[]>((resolve) => {
     child.stdout.on('data', (chunk: string) => {
       stdout += chunk;
-      const url = /^Countersign is ready: (\S+)\n/.exec(stdout)?.[1];
-      if (url !== undefined) resolve(url);
+      const urls = /^Countersign is ready: (.+)\n/.exec(stdout)?.[1];
+      if (urls !== undefined) resolve(urls.split(' '));
     });
   });
   const ended = new Promise<Ended>((resolve) => {

@@ -44,7 +44,8 @@ test('standard output has the ready line and nothing else; SIGTERM and SIGINT en
     assert.equal((await fetch(`${server.url}/articles`)).status, 200);
     const { status, stdout } = await stop(server, signal);
     assert.equal(status, 0);
-    assert.equal(stdout, `Countersign is ready: ${server.url}\n`);
+    assert.match(server.secureUrl, /^https:\/\/127\.0\.0\.1:[1-9][0-9]*$/);
+    assert.equal(stdout, `Countersign is ready: ${server.url} ${server.secureUrl}\n`);
   }
 });
 
