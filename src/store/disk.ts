@@ -4,6 +4,8 @@ import { open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 export interface Disk {
   /** The whole content of a file, or undefined when there is no such file. */
   read(path: string): Promise<Uint8Array | undefined>;
+  /** Opens a file to read it in parts, or gives undefined when there is no such file. */
+  openToRead(path: string): Promise<ReadableFile | undefined>;
   /** Makes a new file to write to, with these permissions; fails with code EEXIST when the name is taken. */
   create(path: string, mode: number): Promise<DiskFile>;
   /** Gives a file another name, taking the place of a file that has it. */
@@ -14,6 +16,15 @@ export interface Disk {
   list(directory: string): Promise<readonly string[]>;
   /** Resolves when the names in a directory are on the medium. */
   syncDirectory(directory: string): Promise<void>;
+}
+
+/** A file that is read in parts. */
+export interface ReadableFile {
+  /** How many bytes it had when it was opened. */
+  readonly size: number;
+  /** Reads some of the bytes from this position on, as many as there is room for, and gives how many; 0 at the end. */
+  read(into: Uint8Array, position: number): Promise<number>;
+  close(): Promise<void>;
 }
 
 /** A file that is being written, from its start to its end. */
@@ -32,6 +43,19 @@ export const nodeDisk: Disk = {
   async read(path) {
     try {
       return await readFile(path);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  },
+  async openToRead(path) {
+    try {
+      const handle = await open(path, 'r');
+      return {
+        size: (await handle.stat()).size,
+        read: async (into, position) => (await handle.read(into, 0, into.length, position)).bytesRead,
+        close: () => handle.close(),
+      };
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return undefined;
       throw error;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type Disk, nodeDisk } from './disk.ts';
+import { readFirstVersion, type FirstVersion as Snapshot } from './first-version-reader.ts';
+import { type Batch, writeFirstVersion } from './first-version-writer.ts';
 import { ReplaceError, removeLeftovers, replaceFile } from './replace.ts';
-import { readSnapshot, type Snapshot } from './snapshot-reader.ts';
-import { type Batch, writeSnapshot } from './snapshot-writer.ts';
 import { type Prepared, State } from './state.ts';
 import { type Applied, type Change, type Entry, type Page, type Store, StoreError } from './store.ts';
 
@@ -47,7 +47,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<Store> {
 export async function loadSnapshot(directory: string, disk: Disk = nodeDisk): Promise<Snapshot | undefined> {
   const path = join(directory, fileName);
   const bytes = await disk.read(path);
-  return bytes === undefined ? undefined : readSnapshot(path, bytes);
+  return bytes === undefined ? undefined : readFirstVersion(path, bytes);
 }
 
 /** Shows every item to `judge`, collection by collection. */
@@ -175,7 +175,7 @@ class FileStore implements Store {
   }
 
   #write(batch: Batch): Promise<void> {
-    const content = writeSnapshot(this.lineage, this.#state, batch);
+    const content = writeFirstVersion(this.lineage, this.#state, batch);
     return replaceFile(this.#disk, { directory: this.#directory, name: fileName, content, sync: this.#sync });
   }
 }

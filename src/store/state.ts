@@ -1,6 +1,7 @@
 import { ChosenIds, counterNumber, type NumberRange } from './chosen-ids.ts';
 import { CreationOrder } from './creation-order.ts';
-import type { Change, Creation, Deletion, Entry, Page, Replacement } from './store.ts';
+import { KeptRun, scanItems, sequenceAt } from './kept-run.ts';
+import type { Change, Creation, Deletion, Entry, Page, RecordValue, Replacement } from './store.ts';
 import { isRecordValue } from './value.ts';
 
 /** The latest time a date can stand for (ECMAScript §21.4.1.1), in ms before and after 1970. */
@@ -34,12 +35,38 @@ export interface CollectionView extends CollectionNumbers {
   readonly path: string;
   readonly chosen: Iterable<NumberRange>;
   readonly entries: Iterable<Entry>;
+  /** How many entries there are. */
+  readonly count: number;
+}
+
+/** A change as it was made visible once, with every number it drew. */
+export interface MadeChange {
+  /** `create`: the store picked the id. */
+  readonly kind: 'create' | 'put' | 'delete';
+  readonly collection: string;
+  readonly id: string;
+  /** That of the item. */
+  readonly sequence: number;
+  /** The change's own. */
+  readonly revision: number;
+  /** When (ms). */
+  readonly modified: number;
+  /** None for a deletion. */
+  readonly value?: RecordValue;
+}
+
+/** What is taken in of a block of a snapshot: where its sequences are, and how many items it has. */
+export interface TakenIn {
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
 }
 
 interface Collection {
   readonly order: CreationOrder;
-  readonly byId: Map<string, Entry>;
-  readonly chosen: ChosenIds;
+  /** A run stands for an entry of it that nobody asked for yet. */
+  readonly byId: Map<string, Entry | KeptRun>;
+  chosen: ChosenIds;
   counter: number;
   sequence: number;
   revision: number;
@@ -68,7 +95,7 @@ export class State {
 
   /** The item, or undefined. */
   read(collection: string, id: string): Entry | undefined {
-    return this.#collections.get(collection)?.byId.get(id);
+    return entryIn(this.#collections.get(collection), id);
   }
 
   /** Up to `limit` items whose sequence is greater than `after`. */
@@ -118,20 +145,83 @@ export class State {
 
   /** Every collection that was ever changed. */
   *collections(): Generator<CollectionView> {
-    for (const [path, collection] of this.#collections) {
-      const { counter, sequence, revision, modified, chosen, order } = collection;
-      yield { path, counter, sequence, revision, modified, chosen, entries: order };
-    }
+    for (const [path, collection] of this.#collections) yield viewOf(path, collection);
+  }
+
+  /** One collection, or undefined when it was never changed. */
+  collection(path: string): CollectionView | undefined {
+    const collection = this.#collections.get(path);
+    return collection === undefined ? undefined : viewOf(path, collection);
+  }
+
+  /** What to copy next of a collection after this sequence: see CreationOrder.next. */
+  next(path: string, sequence: number, limit: number): KeptRun | Entry[] {
+    return this.#collections.get(path)?.order.next(sequence, limit) ?? [];
   }
 
   /** Takes in a collection that was kept elsewhere; entries ascend in sequence, ids differ, numbers hold. */
   restore(path: string, numbers: CollectionNumbers, chosen: ChosenIds, entries: Iterable<Entry>): void {
-    const collection: Collection = { order: new CreationOrder(), byId: new Map(), chosen, ...numbers };
+    const collection = this.#begin(path, numbers, chosen);
     for (const entry of entries) {
       collection.byId.set(entry.id, entry);
       collection.order.append(entry);
     }
-    this.#collections.set(path, collection);
+  }
+
+  /** Takes in the numbers of a collection as a part of a snapshot has them; those of a later part count. */
+  restoreNumbers(path: string, numbers: CollectionNumbers, chosen: ChosenIds): void {
+    const collection = this.#collections.get(path);
+    if (collection === undefined) this.#begin(path, numbers, chosen);
+    else Object.assign(collection, numbers, { chosen });
+    this.#revision = Math.max(this.#revision, numbers.revision);
+  }
+
+  /**
+   * Takes in items of a collection whose numbers are there, as the text that a snapshot has: an array with an item a
+   * line, at least one. They are read when somebody asks for one. Gives undefined when the lines are not those of
+   * items, do not ascend from the items before or have an id that is there already.
+   */
+  restoreText(path: string, text: string): TakenIn | undefined {
+    const { byId, order, sequence } = this.#collection(path);
+    const before = byId.size;
+    let run: KeptRun | undefined;
+    const ids: string[] = [];
+    const scanned = scanItems(text, (id) => ids.push(id));
+    if (scanned === undefined) return undefined;
+    const { count } = scanned;
+    const [first, last] = [sequenceAt(text, scanned.first), sequenceAt(text, scanned.last)];
+    if (!(first > order.last && first <= last && last <= sequence)) return undefined;
+    run = new KeptRun(text, { sequence: first, last, count }, (entry) => {
+      if (byId.get(entry.id) === run) byId.set(entry.id, entry);
+    });
+    for (const id of ids) byId.set(id, run);
+    order.appendRun(run);
+    return byId.size === before + count ? { first, last, count } : undefined;
+  }
+
+  /**
+   * Makes a change again that was made before, in the order in which they were made. What is here already, or newer,
+   * stays: a snapshot that was copied while changes went on may have this one, and later ones.
+   */
+  replay(change: MadeChange): void {
+    const { kind, id, sequence, revision, modified } = change;
+    const collection = this.#collection(change.collection);
+    this.#revision = Math.max(this.#revision, revision);
+    collection.sequence = Math.max(collection.sequence, sequence);
+    collection.revision = Math.max(collection.revision, revision);
+    collection.modified = Math.max(collection.modified, modified);
+    replayId(collection, kind, id);
+    const present = entryIn(collection, id);
+    if (present !== undefined && present.revision >= revision) return;
+    if (present !== undefined && (kind === 'delete' || present.sequence !== sequence)) {
+      collection.byId.delete(id);
+      collection.order.remove(present.sequence);
+    }
+    if (kind === 'delete') return;
+    const entry: Entry = { id, sequence, revision, modified, value: change.value ?? {} };
+    collection.byId.set(id, entry);
+    if (present?.sequence === sequence) collection.order.replace(entry);
+    else collection.order.insert(entry);
   }
 
   #prepareCreation(change: Creation, at: number): Prepared {
@@ -167,12 +257,34 @@ export class State {
   }
 
   #collection(path: string): Collection {
-    let collection = this.#collections.get(path);
-    if (collection === undefined) {
-      const numbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
-      collection = { order: new CreationOrder(), byId: new Map(), chosen: new ChosenIds(), ...numbers };
-      this.#collections.set(path, collection);
-    }
+    const numbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
+    return this.#collections.get(path) ?? this.#begin(path, numbers, new ChosenIds());
+  }
+
+  #begin(path: string, numbers: CollectionNumbers, chosen: ChosenIds): Collection {
+    const collection = { order: new CreationOrder(), byId: new Map(), chosen, ...numbers };
+    this.#collections.set(path, collection);
     return collection;
   }
+}
+
+function viewOf(path: string, collection: Collection): CollectionView {
+  const { counter, sequence, revision, modified, chosen, order, byId } = collection;
+  return { path, counter, sequence, revision, modified, chosen, entries: order, count: byId.size };
+}
+
+function entryIn(collection: Collection | undefined, id: string): Entry | undefined {
+  const found = collection?.byId.get(id);
+  if (!(found instanceof KeptRun)) return found;
+  return found.entries.find((entry) => entry.id === id);
+}
+
+/** Moves the counter, or what it has to step over, as the change did that took the id. */
+function replayId(collection: Collection, kind: MadeChange['kind'], id: string): void {
+  const number = counterNumber(id);
+  if (number === undefined || number <= collection.counter) return;
+  if (kind === 'put') collection.chosen.add(number);
+  if (kind !== 'create') return;
+  collection.counter = number;
+  collection.chosen.forgetUpTo(number);
 }

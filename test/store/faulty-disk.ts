@@ -56,6 +56,7 @@ export function faultyDisk(): FaultyDisk {
       return { reached: arrival.promise, release: release.resolve };
     },
     read: (path) => nodeDisk.read(path),
+    openToRead: (path) => nodeDisk.openToRead(path),
     list: (directory) => nodeDisk.list(directory),
     create: (path, mode) => before('create').then(async () => wrap(await nodeDisk.create(path, mode))),
     rename: (from, to) => before('rename').then(() => nodeDisk.rename(from, to)),

@@ -1,23 +1,25 @@
 import { ChosenIds, counterNumber } from './chosen-ids.ts';
 import { StoredDocument } from './document.ts';
-import { snapshotVersion } from './snapshot-writer.ts';
 import { type CollectionNumbers, State } from './state.ts';
 import type { Entry } from './store.ts';
 import { isRecordValue } from './value.ts';
 
 /** What store.json holds. */
-export interface Snapshot {
+export interface FirstVersion {
   readonly lineage: string;
   readonly state: State;
 }
 
+/** The first version of the form of store.json: one document without checksums. */
+const firstVersion = 1;
+
 /**
- * Reads the bytes of store.json; `file` is its path for messages. Throws DamagedStoreError for anything that
+ * Reads the bytes of a store.json of the first version; `file` is its path for messages. Throws DamagedStoreError for anything that
  * could not have been written there, so that no change is ever built on a guess.
  */
-export function readSnapshot(file: string, bytes: Uint8Array): Snapshot {
+export function readFirstVersion(file: string, bytes: Uint8Array): FirstVersion {
   const document = new StoredDocument(file);
-  const root = document.versioned(bytes, snapshotVersion, ['lineage', 'revision', 'collections']);
+  const root = document.versioned(bytes, firstVersion, ['lineage', 'revision', 'collections']);
   const lineage = document.text(root.get('lineage'), 'lineage');
   const revision = document.count(root.get('revision'), 'revision');
   const state = new State(revision);
