@@ -49,6 +49,10 @@ async function start(
   { allUsers, composeService }: Composition,
   opening: Promise<Certificate> | undefined,
 ): Promise<void> {
+  const certificate = await opening;
+  for (const note of certificate?.notes ?? []) warn(note);
+  const kept = certificate?.keep();
+  kept?.catch(() => {}); // told where it is waited for
   const users = allUsers(options, keeping.users);
   const first = keeping.fresh && users.size === 0 ? makeCredentials(randomBytes) : undefined;
   if (first !== undefined) users.set(firstUserName, first);
@@ -62,10 +66,8 @@ async function start(
     ...(log === undefined ? {} : { log: log.add }),
   });
   try {
-    const certificate = await opening;
-    for (const note of certificate?.notes ?? []) warn(note);
     await service.ready;
-    const { plain, secure } = await open(service, options, certificate);
+    const { plain, secure } = await open(service, options, certificate, kept);
     if (first !== undefined) {
       if (hashed !== undefined) await keeping.keepUser(firstUserName, await hashed);
       process.stderr.write(introduction(first, plain?.url ?? secure?.url ?? '', certificate?.file));
@@ -82,18 +84,19 @@ async function start(
   }
 }
 
-/** Opens what the options ask for, and puts what was made for it on the disk. Nothing is under way when it fails. */
+/** Opens what the options ask for, and waits until the certificate is kept. Nothing is under way when it fails. */
 async function open(
   service: Service,
   { host, port, tlsPort }: Options,
   certificate: Certificate | undefined,
+  keeping: Promise<void> | undefined,
 ): Promise<{ plain: Listening | undefined; secure: Listening | undefined }> {
   const [plain, secure, kept] = await Promise.allSettled([
     port === undefined ? undefined : service.listen({ host, port }),
     tlsPort === undefined || certificate === undefined
       ? undefined
       : service.listen({ host, port: tlsPort, tls: certificate.identity }),
-    certificate?.keep(),
+    keeping,
   ]);
   const opened = { plain: settledValue(plain), secure: settledValue(secure) };
   settledValue(kept);
