@@ -1,0 +1,336 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { openFileStore } from '../../src/store/file.ts';
+import { type Article, article, articles } from './articles.ts';
+
+/** A store that is open, with articles numbered from 0. */
+export interface Opened {
+  /** Replaces an article that is there; resolves when the new one is as safe as this store makes it. */
+  write(number: number, article: Article): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A store to measure. Its package is loaded only in the process that measures it, and throws there if it is not installed. */
+export interface Contestant {
+  /** Whether an acknowledged write is on the medium. */
+  readonly synced: boolean;
+  /** More records than this are not measured, for the reason given. */
+  readonly most?: { readonly count: number; readonly reason: string };
+  /** Makes the store with its first articles in an empty directory. */
+  fill(directory: string, count: number): Promise<void>;
+  open(directory: string, count: number): Promise<Opened>;
+}
+
+/** How many articles are put in at once. */
+const slice = 10_000;
+
+const wholeFile = 'each write is the whole file';
+
+/** All of them by name: ours first, then those that the requirements name, and the bare medium last. */
+export const contestants: ReadonlyMap<string, Contestant> = new Map<string, Contestant>([
+  ['countersign', countersign()],
+  ['better-sqlite3, grouped', sqlite(betterSqlite, 'grouped')],
+  ['better-sqlite3', sqlite(betterSqlite, 'each')],
+  ['node:sqlite, grouped', sqlite(nodeSqlite, 'grouped')],
+  ['classic-level', classicLevel()],
+  ['nedb', nedb()],
+  ['lowdb', lowdb()],
+  ['append + fdatasync, grouped', bare('grouped')],
+  ['append + fdatasync', bare('each')],
+]);
+
+/** The numbers from 0 to `count`, in slices. */
+function* slices(count: number): Generator<number[]> {
+  for (let from = 0; from < count; from += slice) {
+    yield Array.from({ length: Math.min(slice, count - from) }, (_, index) => from + index);
+  }
+}
+
+function countersign(): Contestant {
+  const open = (directory: string) =>
+    openFileStore({ directory, lineage: () => 'bench', durability: 'fsync' });
+  return {
+    synced: true,
+    most: { count: 100_000, reason: wholeFile },
+    async fill(directory, count) {
+      const store = await open(directory);
+      const all: Promise<unknown>[] = [];
+      for (let number = 0; number < count; number += 1) {
+        all.push(store.apply({ kind: 'create', collection: articles, value: article(number), at: 0 }));
+      }
+      await Promise.all(all);
+      await store.close();
+    },
+    async open(directory, count) {
+      const store = await open(directory);
+      // The revisions of those that were not written since.
+      const revisions = new Float64Array(count);
+      return {
+        async write(number, value) {
+          const id = String(number + 1);
+          const expected = revisions[number] || ((await store.read(articles, id))?.revision ?? 'absent');
+          const applied = await store.apply({
+            kind: 'put',
+            collection: articles,
+            id,
+            expected,
+            value,
+            at: performance.timeOrigin + performance.now(),
+          });
+          if (!applied.applied) throw new Error(`article ${id} was changed by somebody else`);
+          revisions[number] = applied.entry.revision;
+        },
+        close: () => store.close(),
+      };
+    },
+  };
+}
+
+/** A write that waits, and whom to tell. */
+interface Waiting {
+  readonly number: number;
+  readonly article: Article;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** Gathers what is written in one turn of the event loop, as requests come in, and lets it be kept together. */
+function gathered(keep: (waiting: readonly Waiting[]) => void): Opened['write'] {
+  let waiting: Waiting[] = [];
+  const flush = (): void => {
+    const batch = waiting;
+    waiting = [];
+    try {
+      keep(batch);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+  return (number, article) =>
+    new Promise((resolve, reject) => {
+      if (waiting.push({ number, article, resolve, reject }) === 1) setImmediate(flush);
+    });
+}
+
+/** What better-sqlite3 and node:sqlite have in common. */
+interface Database {
+  exec(sql: string): unknown;
+  prepare(sql: string): { run(...values: (string | number)[]): unknown };
+  close(): void;
+}
+
+async function betterSqlite(path: string): Promise<Database> {
+  const name = 'better-sqlite3';
+  const { default: open }: { default: new (path: string) => Database } = await import(name);
+  return new open(path);
+}
+
+async function nodeSqlite(path: string): Promise<Database> {
+  const name = 'node:sqlite';
+  const { DatabaseSync }: { DatabaseSync: new (path: string) => Database } = await import(name);
+  return new DatabaseSync(path);
+}
+
+function sqlite(connect: (path: string) => Promise<Database>, commits: 'each' | 'grouped'): Contestant {
+  const open = async (directory: string): Promise<Database> => {
+    const database = await connect(join(directory, 'articles.sqlite'));
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    return database;
+  };
+  return {
+    synced: true,
+    async fill(directory, count) {
+      const database = await open(directory);
+      database.exec('CREATE TABLE articles (id INTEGER PRIMARY KEY, value TEXT NOT NULL) STRICT; BEGIN');
+      const insert = database.prepare('INSERT INTO articles VALUES (?, ?)');
+      for (let number = 0; number < count; number += 1) insert.run(number, JSON.stringify(article(number)));
+      database.exec('COMMIT');
+      database.close();
+    },
+    async open(directory) {
+      const database = await open(directory);
+      const update = database.prepare('UPDATE articles SET value = ? WHERE id = ?');
+      const begin = database.prepare('BEGIN IMMEDIATE');
+      const commit = database.prepare('COMMIT');
+      const each = (waiting: readonly Waiting[]): void => {
+        for (const { number, article, resolve } of waiting) {
+          update.run(JSON.stringify(article), number);
+          resolve();
+        }
+      };
+      const grouped = (waiting: readonly Waiting[]): void => {
+        begin.run();
+        for (const { number, article } of waiting) update.run(JSON.stringify(article), number);
+        commit.run();
+        for (const { resolve } of waiting) resolve();
+      };
+      return {
+        write: gathered(commits === 'each' ? each : grouped),
+        async close() {
+          database.close();
+        },
+      };
+    },
+  };
+}
+
+interface Level {
+  open(): Promise<void>;
+  put(key: string, value: Article, options: { sync: boolean }): Promise<void>;
+  batch(operations: readonly object[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+function classicLevel(): Contestant {
+  const open = async (directory: string): Promise<Level> => {
+    const name = 'classic-level';
+    const { ClassicLevel }: { ClassicLevel: new (path: string, options: object) => Level } = await import(
+      name
+    );
+    const level = new ClassicLevel(join(directory, 'level'), { valueEncoding: 'json' });
+    await level.open();
+    return level;
+  };
+  return {
+    synced: true,
+    async fill(directory, count) {
+      const level = await open(directory);
+      for (const numbers of slices(count)) {
+        await level.batch(
+          numbers.map((number) => ({ type: 'put', key: String(number), value: article(number) })),
+        );
+      }
+      await level.close();
+    },
+    async open(directory) {
+      const level = await open(directory);
+      return {
+        write: (number, value) => level.put(String(number), value, { sync: true }),
+        close: () => level.close(),
+      };
+    },
+  };
+}
+
+interface Datastore {
+  loadDatabaseAsync(): Promise<void>;
+  insertAsync(documents: readonly object[]): Promise<unknown>;
+  updateAsync(query: object, document: object, options: object): Promise<{ numAffected: number }>;
+}
+
+function nedb(): Contestant {
+  const open = async (directory: string): Promise<Datastore> => {
+    const name = '@seald-io/nedb';
+    const { default: Nedb }: { default: new (options: object) => Datastore } = await import(name);
+    const store = new Nedb({ filename: join(directory, 'articles.db') });
+    await store.loadDatabaseAsync();
+    return store;
+  };
+  return {
+    synced: false,
+    async fill(directory, count) {
+      const store = await open(directory);
+      for (const numbers of slices(count)) {
+        await store.insertAsync(numbers.map((number) => ({ _id: String(number), ...article(number) })));
+      }
+    },
+    async open(directory) {
+      const store = await open(directory);
+      return {
+        async write(number, value) {
+          const { numAffected } = await store.updateAsync({ _id: String(number) }, value, {});
+          if (numAffected !== 1) throw new Error(`there is no article ${number}`);
+        },
+        async close() {},
+      };
+    },
+  };
+}
+
+interface Low {
+  readonly data: { readonly articles: Article[] };
+  read(): Promise<void>;
+  write(): Promise<void>;
+}
+
+function lowdb(): Contestant {
+  const open = async (directory: string): Promise<Low> => {
+    const [name, adapters] = ['lowdb', 'lowdb/node'];
+    const { Low }: { Low: new (adapter: unknown, initial: Low['data']) => Low } = await import(name);
+    const { JSONFile }: { JSONFile: new (path: string) => unknown } = await import(adapters);
+    const low = new Low(new JSONFile(join(directory, 'articles.json')), { articles: [] });
+    await low.read();
+    return low;
+  };
+  return {
+    synced: false,
+    most: { count: 100_000, reason: wholeFile },
+    async fill(directory, count) {
+      const low = await open(directory);
+      for (let number = 0; number < count; number += 1) low.data.articles.push(article(number));
+      await low.write();
+    },
+    async open(directory) {
+      const low = await open(directory);
+      return {
+        write(number, value) {
+          low.data.articles[number] = value;
+          return low.write();
+        },
+        async close() {},
+      };
+    },
+  };
+}
+
+/** What the medium gives at most: lines written one after the other into space that is there already, and synced. */
+function bare(syncs: 'each' | 'grouped'): Contestant {
+  const size = 64 * 1024 * 1024;
+  return {
+    synced: true,
+    async fill(directory) {
+      const path = join(directory, 'lines');
+      writeFileSync(path, Buffer.alloc(size));
+      const file = openSync(path, 'r+');
+      fsyncSync(file);
+      closeSync(file);
+    },
+    async open(directory) {
+      const path = join(directory, 'lines');
+      readFileSync(path); // so that it is no slower at first than later
+      const file = openSync(path, 'r+');
+      let at = 0;
+      const append = (text: string): void => {
+        const bytes = Buffer.from(text);
+        if (at + bytes.length > size) at = 0;
+        at += writeSync(file, bytes, 0, bytes.length, at);
+        fdatasyncSync(file);
+      };
+      const lineOf = ({ number, article }: Waiting): string => `${JSON.stringify({ number, article })}\n`;
+      const each = (waiting: readonly Waiting[]): void => {
+        for (const one of waiting) {
+          append(lineOf(one));
+          one.resolve();
+        }
+      };
+      const grouped = (waiting: readonly Waiting[]): void => {
+        append(waiting.map(lineOf).join(''));
+        for (const { resolve } of waiting) resolve();
+      };
+      return {
+        write: gathered(syncs === 'each' ? each : grouped),
+        async close() {
+          closeSync(file);
+        },
+      };
+    },
+  };
+}
