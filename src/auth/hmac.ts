@@ -8,11 +8,12 @@ import { Problem } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
 import {
   endsLikeFullForm,
+  faultOfDigest,
   type HmacCredentials,
   keyOf,
   messageOf,
-  parseHmacCredentials,
   type Signed,
+  splitHmacCredentials,
   withoutSpaces,
 } from '../signature/hmac.ts';
 import type { Account, Accounts, Secret } from './accounts.ts';
@@ -94,8 +95,10 @@ export function createHmacScheme(options: HmacOptions): Scheme {
   return {
     name: 'hmac',
     authenticate(request, rest) {
-      const presented = present(request, rest, judging);
-      if (presented instanceof Problem) return { outcome: 'bad', problem: presented };
+      const credentials = splitHmacCredentials(rest);
+      if (typeof credentials === 'string') return bad(malformedCredentials(credentials, options));
+      const presented = present(request, credentials, judging);
+      if (presented instanceof Problem) return bad(digestFaultOf(credentials, options) ?? presented);
       const account = options.accounts.find(presented.credentials.user);
       return account instanceof Promise
         ? account.then((found) => judge(presented, found, judging))
@@ -109,16 +112,21 @@ export function createHmacScheme(options: HmacOptions): Scheme {
   };
 }
 
-/** The grammar: what is presented, or the Problem with it. */
-function present(request: Request, rest: string, options: Judging): Presented | Problem {
-  const credentials = parseHmacCredentials(rest);
-  if (typeof credentials === 'string') {
-    return malformed(`${credentials}.`, options.explain ? { check: 'grammar' } : {});
-  }
+function bad(problem: Problem): Verdict {
+  return { outcome: 'bad', problem };
+}
+
+/** The Problem with the letters of a digest. They are looked at where it is not the right one: that one is well-formed. */
+function digestFaultOf({ digest }: HmacCredentials, options: HmacOptions): Problem | undefined {
+  const fault = faultOfDigest(digest);
+  return fault === undefined ? undefined : malformedCredentials(fault, options);
+}
+
+/** The grammar of what is signed: what is presented, or the Problem with it. */
+function present(request: Request, credentials: HmacCredentials, options: Judging): Presented | Problem {
   const { fields, method, target } = request;
-  const contentDigest = fields.get('content-digest') ?? fields.get('content-md5');
-  const digestFault = faultOfDigestField(fields);
-  if (digestFault !== undefined) return digestFault;
+  const contentDigest = digestFieldOf(fields);
+  if (contentDigest instanceof Problem) return contentDigest;
   if (options.requireBodyDigest && contentDigest === undefined && carriesContent(request)) {
     return new Problem('digest-required', 'The content has no Content-Digest that the signature covers.');
   }
@@ -143,18 +151,23 @@ function malformed(detail: string, members: Explanation): Problem {
   return new Problem('malformed-credentials', detail, { members });
 }
 
+function malformedCredentials(fault: string, { explain: explaining }: HmacOptions): Problem {
+  return malformed(`${fault}.`, explaining ? { check: 'grammar' } : {});
+}
+
 /**
- * A digest field is a part of the message, so it must be one: a date and a nonce in its place would make the full
- * signature of a request the simple one of the same request, which counts for ever.
+ * The value of Content-Digest, or else of Content-MD5. It is a part of the message, so it must be a digest: a date and a
+ * nonce in its place would make the full signature of a request the simple one of the same request, which counts for ever.
  */
-function faultOfDigestField(fields: Fields): Problem | undefined {
+function digestFieldOf(fields: Fields): string | Problem | undefined {
   const contentDigest = fields.get('content-digest');
-  const md5 = fields.get('content-md5');
-  if (contentDigest !== undefined && parseContentDigest(contentDigest) === undefined)
+  if (contentDigest !== undefined) {
+    if (parseContentDigest(contentDigest) !== undefined) return contentDigest;
     return malformedDigest('Content-Digest', 'a dictionary of digests as RFC 9530 has it');
-  if (contentDigest === undefined && md5 !== undefined && parseContentMd5(md5) === undefined)
-    return malformedDigest('Content-MD5', 'the base64 of 16 bytes');
-  return undefined;
+  }
+  const md5 = fields.get('content-md5');
+  if (md5 === undefined || parseContentMd5(md5) !== undefined) return md5;
+  return malformedDigest('Content-MD5', 'the base64 of 16 bytes');
 }
 
 function malformedDigest(field: string, form: string): Problem {
@@ -201,6 +214,8 @@ function judge(
   const message = messageOf(signed);
   const good = isSignedBy(account?.secrets ?? [], message, credentials.digest, now, judging.nobodys);
   if (!good || account === undefined) {
+    const fault = digestFaultOf(credentials, judging);
+    if (fault !== undefined) return bad(fault);
     const explained = judging.explain ? explain(presented, message, account) : {};
     return refuse(presented, 'credentials-refused', 'User, secret or signed message do not fit.', explained);
   }

@@ -98,13 +98,19 @@ export class SigningKey {
   }
 
   /**
-   * Whether a digest is that of the message. `digest` must be 44 characters of base64; the time that it takes
-   * does not depend on where it differs.
+   * Whether a digest is that of the message, letter for letter; the time that it takes does not depend on where it
+   * differs.
    */
   signs(message: string, digest: string): boolean {
-    this.#memory.write(this.digest(message), expectedAt, written, 'latin1');
-    this.#memory.write(digest, givenAt, written, 'latin1');
-    return digest.length === written && crypto.timingSafeEqual(this.#expected, this.#given);
+    const pair = this.digest(message) + digest;
+    // As UTF-8, so that a character that is no octet does not become another one; and both at once, for a write costs
+    // half as much as a hash.
+    const bytes = this.#memory.write(pair, expectedAt, 2 * written, 'utf8');
+    return (
+      pair.length === 2 * written &&
+      bytes === 2 * written &&
+      crypto.timingSafeEqual(this.#expected, this.#given)
+    );
   }
 
   /** Whether `compute` makes this digest of the secret's bytes: for what is no HMAC of the secret as it is. */

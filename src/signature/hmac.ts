@@ -76,39 +76,46 @@ function isNonceIn(text: string, from: number, to: number): boolean {
   return to > from && to - from <= 128 && areAll(text, from, to, nonceCharacter);
 }
 
-/** Whether the canonical base64 (RFC 4648 §3.5) of 32 bytes stands from `from` to the end. */
-function isDigestFrom(text: string, from: number): boolean {
-  const end = from + 43;
-  return (
-    text.length === end + 1 &&
-    text.charCodeAt(end) === 0x3d &&
-    areAll(text, from, end - 1, base64) &&
-    areAll(text, end - 1, end, base64End)
-  );
-}
+/** The characters of a digest. */
+const digestLength = 44;
 
 /**
  * Reads `USER:DIGEST` or `USER:NONCE:DIGEST`, each character one octet of the field as sent. Gives the fault as
  * a sentence when it is neither; nothing of what was sent is in it.
  */
 export function parseHmacCredentials(text: string): HmacCredentials | string {
+  const credentials = splitHmacCredentials(text);
+  return typeof credentials === 'string' ? credentials : (faultOfDigest(credentials.digest) ?? credentials);
+}
+
+/**
+ * The same, but the letters of the digest are not looked at: one that is the right one is well-formed too, and of
+ * any other `faultOfDigest` tells.
+ */
+export function splitHmacCredentials(text: string): HmacCredentials | string {
   const first = text.indexOf(':');
   const second = first < 0 ? -1 : text.indexOf(':', first + 1);
   if (first < 0 || (second >= 0 && text.includes(':', second + 1))) {
     return 'USER:DIGEST or USER:NONCE:DIGEST is expected';
   }
-  const last = second < 0 ? first : second;
-  if (!isDigestFrom(text, last + 1)) return digestFault(text.slice(last + 1));
+  const digest = text.slice((second < 0 ? first : second) + 1);
+  if (digest.length !== digestLength) return digestFault(digest);
   if (second >= 0 && !isNonceIn(text, first + 1, second)) {
     return 'the nonce is not 1 to 128 characters out of A-Z a-z 0-9 . _ ~ -';
   }
   const user = decodeUser(text.slice(0, first));
   if (user === undefined) return 'the user is not 1 to 128 bytes of UTF-8 without control characters';
-  return {
-    user,
-    nonce: second < 0 ? undefined : text.slice(first + 1, second),
-    digest: text.slice(last + 1),
-  };
+  return { user, nonce: second < 0 ? undefined : text.slice(first + 1, second), digest };
+}
+
+/** Why this is not the canonical base64 (RFC 4648 §3.5) of 32 bytes, as a sentence; undefined when it is. */
+export function faultOfDigest(digest: string): string | undefined {
+  const canonical =
+    digest.length === digestLength &&
+    digest.charCodeAt(digestLength - 1) === 0x3d &&
+    areAll(digest, 0, digestLength - 2, base64) &&
+    areAll(digest, digestLength - 2, digestLength - 1, base64End);
+  return canonical ? undefined : digestFault(digest);
 }
 
 /** Why it is no digest, with the usual mistake by the look of it: what can be seen without any secret. */
