@@ -1,4 +1,4 @@
-import { DamagedStoreError } from './damage.ts';
+import { DamagedStoreError, type Place } from './damage.ts';
 import { parseIsoDate } from './iso-date.ts';
 
 /**
@@ -8,9 +8,14 @@ import { parseIsoDate } from './iso-date.ts';
  */
 export class StoredDocument {
   readonly #file: string;
+  readonly #place: Place | undefined;
+  readonly #choices: string | undefined;
 
-  constructor(file: string) {
+  /** `place` is where in the file the document is, when that is a part of it; `choices` says what can be done. */
+  constructor(file: string, place?: Place, choices?: string) {
     this.#file = file;
+    this.#place = place;
+    this.#choices = choices;
   }
 
   /** The members of the whole document: `version`, which must be the one given, and those named. */
@@ -87,6 +92,6 @@ export class StoredDocument {
 
   /** The error to throw for something wrong. */
   damage(what: string): DamagedStoreError {
-    return new DamagedStoreError(this.#file, what);
+    return new DamagedStoreError(this.#file, what, this.#place, this.#choices);
   }
 }

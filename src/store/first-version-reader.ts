@@ -55,25 +55,11 @@ class CollectionReader {
       modified: this.#document.time(members.get('modified'), `modified of ${this.#name}`),
     };
     if (numbers.revision > this.#highest) throw this.#behind('the revision of the store', 'that');
-    const chosen = this.#chosen(members.get('chosen'), numbers.counter);
+    const chosen = readChosen(this.#document, members.get('chosen'), numbers.counter, this.#name);
     const items = this.#document.array(members.get('items'), `items of ${this.#name}`);
     const entries = items.map((item, index) => this.#entry(item, `item ${index + 1}`));
     this.#compare(entries, numbers, chosen);
     state.restore(this.#path, numbers, chosen, entries);
-  }
-
-  #chosen(value: unknown, counter: number): ChosenIds {
-    const chosen = new ChosenIds();
-    let former = counter;
-    for (const part of this.#document.array(value, `chosen of ${this.#name}`)) {
-      const [first, last] = this.#document.array(part, `a range of chosen of ${this.#name}`);
-      const from = this.#document.count(first, `the start of a range of chosen of ${this.#name}`);
-      const to = this.#document.count(last, `the end of a range of chosen of ${this.#name}`);
-      if (from <= former || to < from) throw this.#document.damage(`chosen of ${this.#name} does not ascend`);
-      chosen.append({ first: from, last: to });
-      former = to;
-    }
-    return chosen;
   }
 
   #entry(value: unknown, place: string): Entry {
@@ -115,4 +101,24 @@ class CollectionReader {
   #behind(number: string, what: string): Error {
     return this.#document.damage(`${number} is behind ${what} of ${this.#name}`);
   }
+}
+
+/** Reads the ranges of chosen ids of the collection called `name`; all are above the counter. */
+export function readChosen(
+  document: StoredDocument,
+  value: unknown,
+  counter: number,
+  name: string,
+): ChosenIds {
+  const chosen = new ChosenIds();
+  let former = counter;
+  for (const part of document.array(value, `chosen of ${name}`)) {
+    const [first, last] = document.array(part, `a range of chosen of ${name}`);
+    const from = document.count(first, `the start of a range of chosen of ${name}`);
+    const to = document.count(last, `the end of a range of chosen of ${name}`);
+    if (from <= former || to < from) throw document.damage(`chosen of ${name} does not ascend`);
+    chosen.append({ first: from, last: to });
+    former = to;
+  }
+  return chosen;
 }

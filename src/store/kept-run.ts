@@ -1,4 +1,3 @@
-import { parseIsoDate } from './iso-date.ts';
 import type { Entry } from './store.ts';
 
 /** How the line of an item begins. */
@@ -67,8 +66,8 @@ export interface KeptItem extends Omit<Entry, 'modified'> {
 function parseItems(text: string): Entry[] {
   const items: KeptItem[] = JSON.parse(text);
   return items.map(({ id, sequence, revision, modified, value }) => {
-    const time = parseIsoDate(modified);
-    if (time === undefined) throw new SyntaxError('an item has no date');
+    const time = Date.parse(modified);
+    if (Number.isNaN(time)) throw new SyntaxError('an item has no date');
     return { id, sequence, revision, modified: time, value };
   });
 }

@@ -1,0 +1,36 @@
+import type { ReadableFile } from './disk.ts';
+
+const chunkSize = 8 * 1024 * 1024;
+/** No line or block is longer, for no text could hold it. */
+const longest = 512 * 1024 * 1024;
+
+/**
+ * Reads a file from its start to its end. `take` is shown what was read and not taken yet, and gives how many of these
+ * bytes it takes; what it leaves is shown again with more behind it. It is told when nothing more follows. The bytes
+ * are good for that call alone.
+ */
+export async function readInChunks(
+  file: ReadableFile,
+  take: (bytes: Buffer, ended: boolean) => number,
+): Promise<void> {
+  let buffer: Buffer = Buffer.allocUnsafe(Math.max(1, Math.min(chunkSize, file.size + 1)));
+  let [filled, position] = [0, 0];
+  for (;;) {
+    const read = await file.read(buffer.subarray(filled), position);
+    filled += read;
+    position += read;
+    if (read > 0 && filled < buffer.length) continue;
+    const taken = take(buffer.subarray(0, filled), read === 0);
+    if (read === 0) return;
+    if (taken === 0) buffer = enlarged(buffer);
+    else buffer.copyWithin(0, taken, filled);
+    filled -= taken;
+  }
+}
+
+function enlarged(buffer: Buffer): Buffer {
+  if (buffer.length >= longest) throw new RangeError('a part of the file is too long to be read');
+  const larger = Buffer.allocUnsafe(buffer.length * 2);
+  buffer.copy(larger);
+  return larger;
+}

@@ -1,0 +1,275 @@
+import { readInChunks } from './chunks.ts';
+import { crc32 } from './crc32.ts';
+import { DamagedStoreError, type Place } from './damage.ts';
+import type { Disk, ReadableFile } from './disk.ts';
+import { StoredDocument } from './document.ts';
+import { readChosen, readFirstVersion } from './first-version-reader.ts';
+import { formatChecksum, type SnapshotHead, snapshotVersion } from './snapshot-writer.ts';
+import { type CollectionNumbers, State } from './state.ts';
+
+/** What store.json holds. */
+export interface Snapshot {
+  readonly head: SnapshotHead;
+  /** The number of the last line of a journal whose change it may have. */
+  readonly reached: number;
+  readonly state: State;
+}
+
+/** Is told how many bytes of how many are read, and how many items that were. */
+export type Progress = (done: number, size: number, items: number) => void;
+
+/** What can be done about a snapshot that is not what was written. */
+export const snapshotChoices =
+  'Put back a copy of it, with its journals; if it was edited, "countersign check --accept-edits" takes the edits in; "countersign check --repair NEWDIR" saves what can be read';
+
+/** `{"crc":"89abcdef",` */
+const checksumLength = 18;
+const [newline, comma, brace, bracket] = [0x0a, 0x2c, 0x7b, 0x5d];
+const blockEnd = '\n]}';
+/** No first line is longer. */
+const longestHead = 65_536;
+
+/**
+ * Reads a snapshot of any version; undefined when there is no such file. The first version counts as one of generation
+ * 0. The values of items are not looked at where their checksum fits. Throws DamagedStoreError.
+ */
+export async function readSnapshot(
+  disk: Disk,
+  path: string,
+  progress: Progress = () => {},
+): Promise<Snapshot | undefined> {
+  const file = await disk.openToRead(path);
+  if (file === undefined) return undefined;
+  try {
+    const version = versionOf(await firstBytes(file));
+    if (version === snapshotVersion) return await readBlocks(file, path, progress);
+    if (version > snapshotVersion) {
+      const known = `this program reads 1 and ${snapshotVersion}`;
+      throw new DamagedStoreError(path, `its version is ${version}, and ${known}`);
+    }
+  } finally {
+    await file.close();
+  }
+  const bytes = await disk.read(path);
+  if (bytes === undefined) return undefined;
+  const { lineage, state } = readFirstVersion(path, bytes);
+  const head = { lineage, generation: 0, revision: state.revision, sequence: 0, written: 0 };
+  return { head, reached: 0, state };
+}
+
+async function firstBytes(file: ReadableFile): Promise<string> {
+  const bytes = Buffer.alloc(longestHead);
+  let filled = 0;
+  for (;;) {
+    const read = await file.read(bytes.subarray(filled), filled);
+    filled += read;
+    if (read === 0 || filled === bytes.length) return bytes.toString('latin1', 0, filled);
+  }
+}
+
+/** Which version the beginning of a file is of, also when a part of it is damaged. */
+function versionOf(start: string): number {
+  const version = /^\{"version":([0-9]{1,9}),/.exec(start)?.[1];
+  if (version === undefined) return /^[^\n]*"blocks":\[\n/.test(start) ? snapshotVersion : 1;
+  return Number(version);
+}
+
+async function readBlocks(file: ReadableFile, path: string, progress: Progress): Promise<Snapshot> {
+  const reading = new BlockReader(path);
+  await readInChunks(file, (bytes, ended) => {
+    const taken = reading.take(bytes, ended);
+    progress(reading.bytes, file.size, reading.items);
+    return taken;
+  });
+  return reading.end();
+}
+
+/** Reads a snapshot of the second version part by part: its first line, its blocks, its footer. */
+class BlockReader {
+  readonly #path: string;
+  #state = new State();
+  #head: SnapshotHead | undefined;
+  #line = 1;
+  #sum = 0;
+  #blocks = 0;
+  #reached: number | undefined;
+  /** What may come next. */
+  #next: 'head' | 'block or footer' | 'block' | 'footer' | 'nothing' = 'head';
+  /** How many bytes and items are taken. */
+  bytes = 0;
+  items = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Takes all whole parts, and gives how many bytes they have. */
+  take(bytes: Buffer, ended: boolean): number {
+    let at = 0;
+    while (at < bytes.length) {
+      const length = this.#takePart(bytes, at, ended);
+      if (length === 0) break;
+      at += length;
+      this.bytes += length;
+    }
+    if (ended && at < bytes.length) throw this.#damage('it is cut off here');
+    return at;
+  }
+
+  /** What was read. */
+  end(): Snapshot {
+    if (this.#head === undefined || this.#reached === undefined) throw this.#damage('it is cut off here');
+    return { head: this.#head, reached: this.#reached, state: this.#state };
+  }
+
+  #takePart(bytes: Buffer, at: number, ended: boolean): number {
+    if (this.#next === 'nothing') throw this.#damage('something follows its end');
+    if (this.#next === 'head') return this.#takeHead(bytes, ended);
+    if (bytes[at] === brace && this.#next !== 'footer') return this.#takeBlock(bytes, at);
+    if (bytes[at] === bracket && this.#next !== 'block') return this.#takeFooter(bytes, at);
+    throw this.#damage('neither a block nor the end begins here');
+  }
+
+  #takeHead(bytes: Buffer, ended: boolean): number {
+    const end = bytes.indexOf(newline) + 1;
+    if (end === 0 && !ended) return 0;
+    const line = bytes.toString('utf8', 0, end);
+    const document = this.#document();
+    const members = this.#object(document, `${line}]}`, [
+      'version',
+      'lineage',
+      'generation',
+      'revision',
+      'sequence',
+      'written',
+      'blocks',
+    ]);
+    const head = {
+      lineage: document.text(members.get('lineage'), 'lineage'),
+      generation: document.count(members.get('generation'), 'generation'),
+      revision: document.count(members.get('revision'), 'revision'),
+      sequence: document.count(members.get('sequence'), 'sequence'),
+      written: document.time(members.get('written'), 'written'),
+    };
+    this.#head = head;
+    this.#state = new State(head.revision);
+    this.#sum = crc32(bytes.subarray(0, end));
+    this.#next = 'block or footer';
+    this.#line += 1;
+    return end;
+  }
+
+  #takeBlock(bytes: Buffer, at: number): number {
+    const found = bytes.indexOf(blockEnd, at);
+    const end = found + blockEnd.length;
+    // Whether another block follows is in the two bytes behind it.
+    if (found < 0 || end + 2 > bytes.length) return 0;
+    const text = bytes.toString('utf8', at, end);
+    const checksum = formatChecksum(crc32(bytes.subarray(at + checksumLength, end)));
+    if (!text.startsWith(`{"crc":"${checksum}",`)) throw this.#misfit(text);
+    this.#restore(text);
+    this.#sum = crc32(checksum, this.#sum);
+    this.#blocks += 1;
+    const follows = bytes[end] === comma;
+    if (bytes[follows ? end + 1 : end] !== newline) throw this.#damage('a block does not end as it should');
+    this.#next = follows ? 'block' : 'footer';
+    return end - at + (follows ? 2 : 1);
+  }
+
+  #restore(text: string): void {
+    const start = text.indexOf('\n');
+    const document = this.#document();
+    const names = ['crc', 'collection', 'counter', 'chosen', 'sequence', 'revision', 'modified', 'items'];
+    const members = this.#object(document, `${text.slice(0, start)}]}`, names);
+    const path = document.text(members.get('collection'), 'collection');
+    const { numbers, chosen } = readNumbers(document, members, path);
+    this.#state.restoreNumbers(path, numbers, chosen);
+    const items = text.slice(start - 1, -1);
+    let count = 0;
+    if (items !== '[\n]') {
+      const taken = this.#state.restoreText(path, items);
+      if (taken === undefined) throw this.#damage('the items of this block do not fit those before');
+      count = taken.count;
+    }
+    this.items += count;
+    this.#line += count + 2;
+  }
+
+  #takeFooter(bytes: Buffer, at: number): number {
+    const end = bytes.indexOf(newline, at) + 1;
+    if (end === 0) return 0;
+    const line = bytes.toString('utf8', at, end);
+    const [, checksum, rest = ''] = /^\],"footer":\{"crc":"([0-9a-f]{8})"(,.*\}\})\n$/.exec(line) ?? [];
+    if (checksum === undefined) throw this.#damage('this is not the end of a snapshot');
+    if (checksum !== formatChecksum(crc32(rest, this.#sum)))
+      throw this.#damage('the checksum of the first line and of all blocks does not fit');
+    const document = this.#document();
+    const members = this.#object(document, `{${rest.slice(1, -1)}`, ['blocks', 'items', 'sequence']);
+    this.#reached = document.count(members.get('sequence'), 'sequence');
+    if (members.get('blocks') !== this.#blocks || members.get('items') !== this.items)
+      throw this.#damage(`it says ${members.get('blocks')} blocks and ${members.get('items')} items`);
+    this.#next = 'nothing';
+    this.#line += 1;
+    return end - at;
+  }
+
+  #object(document: StoredDocument, text: string, names: readonly string[]): ReadonlyMap<string, unknown> {
+    try {
+      const value: unknown = JSON.parse(text);
+      return document.object(value, 'this part', names);
+    } catch (error) {
+      throw error instanceof SyntaxError ? this.#damage('this is not JSON') : error;
+    }
+  }
+
+  /** What is wrong with a block whose checksum does not fit. */
+  #misfit(text: string): DamagedStoreError {
+    const lines = text.split('\n');
+    const last = this.#line + lines.length - 1;
+    let byte = this.bytes;
+    for (const [index, line] of lines.entries()) {
+      const first = index === 0 ? `${line}]}` : line.replace(/,$/, '');
+      if (!isJson(index === lines.length - 1 ? '0' : first))
+        return this.#damage('this is not JSON', { line: this.#line + index, byte });
+      byte += Buffer.byteLength(line) + 1;
+    }
+    return this.#damage(`lines ${this.#line} to ${last} do not fit their checksum`);
+  }
+
+  #document(): StoredDocument {
+    return new StoredDocument(this.#path, this.#place(), snapshotChoices);
+  }
+
+  #place(): Place {
+    return { line: this.#line, byte: this.bytes };
+  }
+
+  #damage(what: string, place = this.#place()): DamagedStoreError {
+    return new DamagedStoreError(this.#path, what, place, snapshotChoices);
+  }
+}
+
+/** The numbers that a block has of its collection. */
+export function readNumbers(
+  document: StoredDocument,
+  members: ReadonlyMap<string, unknown>,
+  path: string,
+): { readonly numbers: CollectionNumbers; readonly chosen: ReturnType<typeof readChosen> } {
+  const name = `the collection ${JSON.stringify(path)}`;
+  const numbers = {
+    counter: document.count(members.get('counter'), `counter of ${name}`),
+    sequence: document.count(members.get('sequence'), `sequence of ${name}`),
+    revision: document.count(members.get('revision'), `revision of ${name}`),
+    modified: document.time(members.get('modified'), `modified of ${name}`),
+  };
+  return { numbers, chosen: readChosen(document, members.get('chosen'), numbers.counter, name) };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
