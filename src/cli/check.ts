@@ -1,16 +1,20 @@
-import { access, constants, readdir, readFile, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { access, constants, readdir, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { createJudgeOfKept } from '../misfit.ts';
 import { OptionsError } from '../options/error.ts';
 import { type Options, readOptions } from '../options/options.ts';
+import { refuseExposed } from '../store/exposure.ts';
 import { judgeAll, loadSnapshot } from '../store/file.ts';
+import { holderOf } from '../store/lock.ts';
 import { inspectNonces, type NonceReport } from '../store/nonce-file.ts';
-import { isRunning } from '../store/running.ts';
+import type { Seal } from '../store/seal.ts';
 import { readUsers, type StoredUser } from '../store/users.ts';
 import { type Certificate, openCertificate } from './certificate.ts';
 import { allUsers, composeService } from './compose.ts';
-import { Refusal, report } from './refusal.ts';
+import { exposedConfiguration } from './exposure.ts';
+import { faultsOf, Refusal, report } from './refusal.ts';
+import { readSeal } from './seal-key.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `countersign check`: says what is wrong, or what a start would do. Changes nothing. Gives the exit status. */
@@ -21,14 +25,16 @@ export async function check(
 ): Promise<number> {
   try {
     const options = readOptions(argv, environment);
-    for (const warning of options.warnings) terminal.stderr.write(`countersign: ${warning}\n`);
+    for (const warning of [...options.warnings, ...exposedConfiguration(options)])
+      terminal.stderr.write(`countersign: ${warning}\n`);
+    const seal = options.memory ? undefined : readSeal(options, environment);
     const [kept, certificate] = await together(
-      options.memory ? nothingKept : inspect(options),
+      options.memory ? nothingKept : inspect(options, seal),
       options.tlsPort === undefined ? undefined : openCertificate(options),
     );
     for (const note of certificate?.notes ?? []) terminal.stderr.write(`countersign: ${note}\n`);
     await tryTogether(options, kept.users);
-    terminal.stdout.write(`${plan(options, kept, certificate).join('\n')}\n`);
+    terminal.stdout.write(`${plan(options, kept, certificate, seal).join('\n')}\n`);
     return 0;
   } catch (error) {
     const status = report(error, terminal);
@@ -41,9 +47,7 @@ export async function check(
 async function together<A, B>(one: A | Promise<A>, other: B | Promise<B>): Promise<[A, B]> {
   const [first, second] = await Promise.allSettled([one, other]);
   if (first.status === 'fulfilled' && second.status === 'fulfilled') return [first.value, second.value];
-  const faults = [first, second].flatMap((each) =>
-    each.status === 'rejected' ? messageOf(each.reason).split('\n') : [],
-  );
+  const faults = [first, second].flatMap((each) => (each.status === 'rejected' ? faultsOf(each.reason) : []));
   throw new Refusal(faults, 1);
 }
 
@@ -53,6 +57,8 @@ interface Kept {
   /** The process that has it. */
   readonly holder: number | undefined;
   readonly users: ReadonlyMap<string, StoredUser>;
+  /** How many of their secrets are in the clear. */
+  readonly clear: number;
   /** Whether a server ever ran on it, or a user was ever added. */
   readonly fresh: boolean;
   /** How many items there are, by collection. */
@@ -66,23 +72,28 @@ const nothingKept: Kept = {
   exists: false,
   holder: undefined,
   users: new Map(),
+  clear: 0,
   fresh: true,
   items: new Map(),
   nonces: noNonces,
 };
 
 /** Looks at a data directory. Throws Refusal with everything that would stop a start. */
-async function inspect({ data: path, collections: declared, window }: Options): Promise<Kept> {
+async function inspect(
+  { data: path, collections: declared, window }: Options,
+  seal: Seal | undefined,
+): Promise<Kept> {
   if (!(await usable(path))) return nothingKept;
-  const holder = await holderOf(path);
+  refuseExposed(path);
+  const holder = (await holderOf(path))?.pid;
   const [snapshot, users, nonces] = await Promise.allSettled([
     loadSnapshot(path),
-    readUsers(path),
+    readUsers(path, { seal }),
     // What a server has in hand changes while it is read.
     holder === undefined ? inspectNonces(path, window * 1000, systemClock) : noNonces,
   ]);
   const failures = [snapshot, users, nonces].flatMap((each) =>
-    each.status === 'rejected' ? [messageOf(each.reason)] : [],
+    each.status === 'rejected' ? faultsOf(each.reason) : [],
   );
   if (snapshot.status === 'rejected' || users.status === 'rejected' || nonces.status === 'rejected')
     throw new Refusal(failures, 1);
@@ -91,7 +102,8 @@ async function inspect({ data: path, collections: declared, window }: Options): 
   return {
     exists: true,
     holder,
-    users: users.value,
+    users: users.value.users,
+    clear: users.value.clear,
     fresh: snapshot.value === undefined && !(await readdir(path)).includes('users.json'),
     items: new Map(collections.map(({ path: name, entries }) => [name, [...entries].length])),
     nonces: nonces.value,
@@ -124,17 +136,6 @@ async function nearestExisting(path: string): Promise<{ existing: string; direct
   }
 }
 
-/** The running process whose lock is in the directory. */
-async function holderOf(path: string): Promise<number | undefined> {
-  const numbers = (await readdir(path)).map((name) => Number(/^lock\.([1-9][0-9]*)$/.exec(name)?.[1] ?? 0));
-  const highest = Math.max(0, ...numbers);
-  const text = await readFile(join(path, `lock.${highest}`), 'utf8').catch(() => '{}');
-  const pid = Number(/"pid":\s*([0-9]+)/.exec(text)?.[1] ?? 0);
-  const started = /"started":\s*"([^"]+)"/.exec(text)?.[1];
-  const running = await isRunning(started === undefined ? { pid } : { pid, started });
-  return running ? pid : undefined;
-}
-
 /** Puts everything together as a start does, in memory. Throws Refusal or DeclarationError where it does not fit. */
 async function tryTogether(options: Options, stored: ReadonlyMap<string, StoredUser>): Promise<void> {
   const service = composeService(options, allUsers(options, stored), {});
@@ -143,7 +144,12 @@ async function tryTogether(options: Options, stored: ReadonlyMap<string, StoredU
 }
 
 /** What a start would do, a line each. */
-function plan(options: Options, kept: Kept, certificate: Certificate | undefined): string[] {
+function plan(
+  options: Options,
+  kept: Kept,
+  certificate: Certificate | undefined,
+  seal: Seal | undefined,
+): string[] {
   const { port, tlsPort, collections } = options;
   const users = [...allUsers(options, kept.users).keys()];
   const declared = collections.map(({ path }) => path);
@@ -156,6 +162,7 @@ function plan(options: Options, kept: Kept, certificate: Certificate | undefined
       ? []
       : [`in use       by process ${kept.holder}: a start is refused while it runs`]),
     `users        ${users.length === 0 ? (kept.fresh ? 'none; the first start makes demo' : 'none') : users.join(', ')}`,
+    ...secretsLine(kept, seal),
     `collections  ${declared.join(', ') || 'none'}`,
     ...[...kept.items].map(([path, count]) => `items        ${path}: ${count}`),
     ...(kept.nonces.live === 0 ? [] : [`nonces       ${kept.nonces.live} that could come again`]),
@@ -168,11 +175,13 @@ function addressOf(scheme: string, host: string, port: number): string {
   return port === 0 ? `${scheme} on a free port of ${name}` : `${scheme}://${name}:${port}`;
 }
 
+function secretsLine({ users, clear }: Kept, seal: Seal | undefined): string[] {
+  if (users.size === 0) return [];
+  if (clear === 0) return ['secrets      encrypted'];
+  return [`secrets      ${seal === undefined ? 'in the clear' : 'in the clear; a start encrypts them'}`];
+}
+
 function dataLine({ memory, data }: Options, { exists }: Kept): string {
   if (memory) return 'in memory, gone when the server ends';
   return exists ? resolve(data) : `${resolve(data)}, to be made`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -16,7 +16,7 @@ A resource server over HTTP: XML and JSON resources, signed requests.
 Commands:
   serve                  run the server (also when no command is given)
   sign METHOD URL        print the header fields that sign a request
-  user add|rotate|remove|list
+  user add|rotate|remove|disable|enable|list
                          keep the users of a data directory
   check                  say what is wrong, or what a start would do; change nothing
 
@@ -59,16 +59,18 @@ ${lines([
 
   user: () => `Usage: countersign user add NAME
        countersign user rotate NAME [--grace TIME]
-       countersign user remove NAME
+       countersign user remove|disable|enable NAME
        countersign user list
 
-Keeps the users of a data directory. A running server reads them at its next start. A new user's secret is
-COUNTERSIGN_SECRET where that is set, else it is made and printed once.
+Keeps the users of a data directory. A server that runs on it goes by a change when the command ends. Who is
+disabled keeps secret and password, and is refused as if unknown. A new user's secret is COUNTERSIGN_SECRET
+where that is set, else it is made and printed once.
 
 Options:
 ${lines([
   ['--grace TIME', 'how long the old secret stays valid: 90s, 15m, 24h, 7d, or 0 (default: 24h)'],
   ['--data DIR', "the data directory (default: the server's)"],
+  ['--key-file FILE', 'the key that secrets are encrypted with; or COUNTERSIGN_KEY'],
   ['--config FILE', 'a configuration file, for its data directory and its users'],
 ])}`,
 };

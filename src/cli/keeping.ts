@@ -9,8 +9,11 @@ import { openFileStore } from '../store/file.ts';
 import { lockDirectory } from '../store/lock.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { type FileNonces, openNonces } from '../store/nonce-file.ts';
+import type { Seal } from '../store/seal.ts';
 import type { Store } from '../store/store.ts';
-import { readUsers, type StoredUser, writeUsers } from '../store/users.ts';
+import { readUsers, type StoredUser, type UsersFile, usersPath } from '../store/users.ts';
+import type { UsersWatch } from '../store/users-watch.ts';
+import { changeUsers } from './users-file.ts';
 
 /** Where a server keeps what it is told: a directory of its own, or memory. */
 export interface Keeping {
@@ -20,8 +23,12 @@ export interface Keeping {
   readonly users: ReadonlyMap<string, StoredUser>;
   /** Whether there was nothing here before. */
   readonly fresh: boolean;
+  /** Where users' secrets are kept for who can read the file; undefined where they are not. */
+  readonly clear: string | undefined;
   /** Keeps a first user. */
   keepUser(name: string, user: StoredUser): Promise<void>;
+  /** From now on calls `use` with the users when others have changed them, and `tell` with a line when they cannot be read. */
+  watchUsers(use: (users: ReadonlyMap<string, StoredUser>) => void, tell: (line: string) => void): void;
   /** Takes away what this start made: it came to nothing. */
   undo(): void;
   /** Finishes what is under way and lets others have the directory. */
@@ -35,19 +42,29 @@ export function inMemory(): Keeping {
     nonces: undefined,
     users: new Map(),
     fresh: true,
+    clear: undefined,
     async keepUser() {},
+    watchUsers() {},
     undo() {},
     async close() {},
   };
 }
 
 /**
- * Opens the data directory, makes it where there is none, and locks it. `tell` is told in a line what was lost in a crash
- * and what follows from that. Throws what hinders that.
+ * Opens the data directory, makes it where there is none, and locks it. Where there is a seal, users' secrets that are
+ * in the clear are sealed. `tell` is told of that in a line, and of what was lost in a crash and what follows from it.
+ * Throws what hinders that.
  */
-export async function inDirectory(options: Options, tell: (loss: string) => void): Promise<Keeping> {
+export async function inDirectory(
+  options: Options,
+  seal: Seal | undefined,
+  tell: (line: string) => void,
+): Promise<Keeping> {
   const { data, durability, collections } = options;
   await prepareDirectory(data);
+  // Read while the lock is taken, which does not keep others from changing them anyway.
+  const reading = readUsers(data, { seal });
+  reading.catch(() => {}); // told where it is waited for
   const lock = await lockDirectory(data);
   const storePath = join(data, 'store.json');
   const fresh = !existsSync(storePath) && !existsSync(join(data, 'users.json'));
@@ -63,7 +80,7 @@ export async function inDirectory(options: Options, tell: (loss: string) => void
   });
   opening.catch(() => {}); // told where it is waited for
   try {
-    const users = await readUsers(data);
+    const kept = await sealed(data, seal, await reading, tell);
     const store = await openFileStore({
       directory: data,
       lineage: newLineage,
@@ -71,17 +88,28 @@ export async function inDirectory(options: Options, tell: (loss: string) => void
       judge: createJudgeOfKept(collections),
     });
     const nonces = await opening;
+    let watching: Promise<UsersWatch> | undefined;
     return {
       store,
       nonces,
-      users,
+      users: kept.users,
       fresh,
-      keepUser: (name, user) => writeUsers(data, new Map([[name, user]])),
+      clear: seal === undefined ? usersPath(data) : undefined,
+      async keepUser(name, user) {
+        await changeUsers(data, seal, (users) => users.set(name, user));
+      },
+      watchUsers(use, tellFault) {
+        const { mark } = kept;
+        // Loaded when the server is ready: nobody waits for it.
+        watching = import('../store/users-watch.ts').then(({ watchUsers }) =>
+          watchUsers({ directory: data, seal, mark, use, tell: tellFault }),
+        );
+      },
       // Else the next start would take the directory for one in use, and make no user.
       undo: () => rmSync(storePath, { force: true }),
       async close() {
         try {
-          await Promise.all([store.close(), nonces.close()]);
+          await Promise.all([store.close(), nonces.close(), watching?.then((watch) => watch.close())]);
         } finally {
           await lock.release();
         }
@@ -93,6 +121,19 @@ export async function inDirectory(options: Options, tell: (loss: string) => void
     await lock.release();
     throw error;
   }
+}
+
+/** The users as they are kept, after those secrets were sealed that were not and can be. */
+async function sealed(
+  directory: string,
+  seal: Seal | undefined,
+  kept: UsersFile,
+  tell: (line: string) => void,
+): Promise<UsersFile> {
+  if (seal === undefined || kept.clear === 0) return kept;
+  await changeUsers(directory, seal, () => {});
+  tell(`the secrets in ${usersPath(directory)} were in the clear, and are encrypted now`);
+  return readUsers(directory, { seal });
 }
 
 function newLineage(): string {

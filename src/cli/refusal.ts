@@ -1,4 +1,6 @@
 import { OptionsError } from '../options/error.ts';
+import { ExposedError } from '../store/exposure.ts';
+import { exposureLine } from './exposure.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A command cannot do what it was asked: what is wrong, one line each, and the status to exit with. */
@@ -24,8 +26,14 @@ export function report(error: unknown, { stderr }: Pick<Terminal, 'stderr'>): 1 
   return status;
 }
 
+/** What went wrong, one line each. */
+export function faultsOf(error: unknown): readonly string[] {
+  return refusalOf(error).faults;
+}
+
 function refusalOf(error: unknown): { readonly faults: readonly string[]; readonly status: 1 | 2 } {
   if (error instanceof Refusal) return error;
+  if (error instanceof ExposedError) return { faults: [exposureLine(error)], status: 1 };
   if (error instanceof OptionsError)
     return { faults: error.faults, status: error.code === 'unreadable' ? 1 : 2 };
   if (!(error instanceof Error)) return { faults: [String(error)], status: 1 };

@@ -5,9 +5,11 @@ import type { Listening, Service } from '../service.ts';
 import { type AccessLog, createAccessLog } from './access-log.ts';
 import type { Certificate } from './certificate.ts';
 import { makeCredentials, storedUser } from './credentials.ts';
+import { exposedConfiguration } from './exposure.ts';
 import { firstUserName, introduction } from './first-user.ts';
 import { inDirectory, inMemory, type Keeping } from './keeping.ts';
 import { report } from './refusal.ts';
+import { readSeal } from './seal-key.ts';
 
 /** Milliseconds for what is in flight when the server is told to stop. */
 const grace = 10_000;
@@ -24,12 +26,15 @@ export async function serve(
   process.on('SIGHUP', () => {}); // nor does a hang-up, whether or not there is a certificate to read again
   try {
     const options = readOptions(argv, environment);
-    for (const warning of options.warnings) warn(warning);
+    for (const warning of [...options.warnings, ...exposedConfiguration(options)]) warn(warning);
+    const seal = options.memory ? undefined : readSeal(options, environment);
+    // Who started this process put it there for it alone: not for reports, nor for what it may start.
+    delete environment['COUNTERSIGN_KEY'];
     // The certificate is read or made, and the service loaded, while the disk is busy.
     const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
     opening?.catch(() => {}); // told where it is waited for
     const [keeping, composition] = await Promise.all([
-      options.memory ? inMemory() : inDirectory(options, warn),
+      options.memory ? inMemory() : inDirectory(options, seal, warn),
       import('./compose.ts'),
     ]);
     await start(options, keeping, composition, opening).catch(async (error: unknown) => {
@@ -72,9 +77,12 @@ async function start(
       if (hashed !== undefined) await keeping.keepUser(firstUserName, await hashed);
       process.stderr.write(introduction(first, plain?.url ?? secure?.url ?? '', certificate?.file));
     }
+    if (keeping.clear !== undefined && (keeping.users.size > 0 || first !== undefined))
+      warn(clearLine(keeping.clear));
     if (users.size === 0) warn('there are no users, so nobody can sign; countersign user add NAME makes one');
     if (!isLoopback(options.host)) warn(openness(options));
     stopOnSignal(service, keeping, log);
+    keeping.watchUsers((kept) => service.replaceUsers(allUsers(options, kept)), warn);
     if (certificate !== undefined && secure !== undefined) await tend(certificate, secure);
     const urls = [plain, secure].flatMap((listening) => (listening === undefined ? [] : [listening.url]));
     process.stdout.write(`Countersign is ready: ${urls.join(' ')}\n`);
@@ -82,6 +90,12 @@ async function start(
     await service.close(0);
     throw error;
   }
+}
+
+/** How secrets come to be encrypted. */
+function clearLine(path: string): string {
+  const make = '(umask 077; openssl rand -hex 32 > countersign.key)';
+  return `the secrets in ${path} are in the clear; to encrypt them: ${make}, and start with --key-file countersign.key`;
 }
 
 /** Opens what the options ask for, and waits until the certificate is kept. Nothing is under way when it fails. */

@@ -1,6 +1,10 @@
-import { access, constants, mkdir, stat } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { errorCode } from './disk.ts';
+import { ExposedError, exposureOf, refuseExposed } from './exposure.ts';
+
+/** Only the owner reads, writes and enters a data directory. */
+const directoryMode = 0o700;
 
 /** A directory cannot be used as the data directory. */
 export class DirectoryError extends Error {
@@ -16,29 +20,34 @@ export class DirectoryError extends Error {
 }
 
 /**
- * Makes the data directory, with those above it, for its owner alone (mode 0700). One that is there already
- * keeps its mode. Throws DirectoryError when it is none or cannot be made, read and written.
+ * Makes the data directory, with those above it, for its owner alone (mode 0700). One of our own that is there, empty
+ * and open to others, is closed. Throws DirectoryError when it is none or cannot be made, read and written,
+ * ExposedError when others can get at it or at anything in it.
  */
 export async function prepareDirectory(path: string): Promise<void> {
   try {
     await makeDirectory(resolve(path));
-    if (!(await stat(path)).isDirectory()) throw new DirectoryError(path, 'it is not a directory');
+    const found = await stat(path);
+    if (!found.isDirectory()) throw new DirectoryError(path, 'it is not a directory');
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    refuseExposed(path);
+    if (exposureOf(path, found) !== undefined) await chmod(path, directoryMode);
   } catch (error) {
-    throw error instanceof DirectoryError ? error : new DirectoryError(path, reasonOf(error), error);
+    if (error instanceof DirectoryError || error instanceof ExposedError) throw error;
+    throw new DirectoryError(path, reasonOf(error), error);
   }
 }
 
 /** Makes the directory and those above it. Not by `recursive`, which never ends where the system makes none, as in /proc. */
 async function makeDirectory(path: string): Promise<void> {
   try {
-    await mkdir(path, { mode: 0o700 });
+    await mkdir(path, { mode: directoryMode });
   } catch (error) {
     const code = errorCode(error);
     if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
     if (code !== 'ENOENT' || (await exists(dirname(path)))) throw error;
     await makeDirectory(dirname(path));
-    await mkdir(path, { mode: 0o700 });
+    await mkdir(path, { mode: directoryMode });
   }
 }
 

@@ -46,11 +46,22 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   }
 }
 
+/** The running process that has the directory; undefined when none has. Changes nothing. */
+export async function holderOf(directory: string): Promise<ProcessMark | undefined> {
+  return runningHolder(directory, await highestNumber(directory));
+}
+
+/** The running process that made the lock of this number; 0 is no lock. */
+async function runningHolder(directory: string, number: number): Promise<ProcessMark | undefined> {
+  const holder = number === 0 ? undefined : await readHolder(lockPath(directory, number));
+  return holder !== undefined && (await isRunning(holder)) ? holder : undefined;
+}
+
 async function take(directory: string, temporary: string): Promise<number> {
   for (;;) {
     const highest = await highestNumber(directory);
-    const holder = highest === 0 ? undefined : await readHolder(lockPath(directory, highest));
-    if (holder !== undefined && (await isRunning(holder))) throw new LockedError(directory, holder.pid);
+    const holder = await runningHolder(directory, highest);
+    if (holder !== undefined) throw new LockedError(directory, holder.pid);
     const number = highest + 1;
     if (!(await linked(directory, temporary, number))) continue;
     if ((await highestNumber(directory)) === number) return number;

@@ -49,7 +49,9 @@ test('of a directory in use it says by whom, and what is in it, and changes noth
   const config = join(directory, 'config.json');
   const article = { title: 'One', price: { value: '1.00', currency: 'EUR' } };
   const users = { ann: { secret: 'hidden' } };
-  writeFileSync(config, JSON.stringify({ data, users, seed: { '/articles': [article, article] } }));
+  writeFileSync(config, JSON.stringify({ data, users, seed: { '/articles': [article, article] } }), {
+    mode: 0o600,
+  });
   await call(['user', 'add', 'bea', '--data', data]);
   const server = await startServer(['--config', config, '--port', '0']);
   const before = contentsOf(data);
@@ -67,7 +69,7 @@ test('of a directory in use it says by whom, and what is in it, and changes noth
 
 function contentsOf(directory: string): Map<string, string> {
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => !name.startsWith('users.lock') && statSync(join(directory, name)).isFile(),
+    (name) => !/^users\.(lock|seen)/.test(name) && statSync(join(directory, name)).isFile(),
   );
   return new Map(names.map((name) => [name, readFileSync(join(directory, name), 'utf8')]));
 }
@@ -96,7 +98,9 @@ describe('what is wrong is told with exit 1', () => {
     test(what, async () => {
       const data = temporaryDirectory();
       for (const [name, content] of Object.entries({ 'c.json': {}, ...files })) {
-        writeFileSync(join(data, name), typeof content === 'string' ? content : JSON.stringify(content));
+        writeFileSync(join(data, name), typeof content === 'string' ? content : JSON.stringify(content), {
+          mode: 0o600,
+        });
       }
       const { status, stdout, stderr } = await call([
         'check',

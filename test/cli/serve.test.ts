@@ -18,6 +18,10 @@ async function stop(server: Running, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): 
   return server.ended;
 }
 
+/** The one line that is told where secrets are kept without a key. */
+const inTheClear =
+  /^countersign: the secrets in .*users\.json are in the clear; to encrypt them: .*--key-file .*\n$/;
+
 /** What a first start tells of the user that it made. */
 function credentialsIn(stderr: string): { password: string; secret: string } {
   const [, password = ''] = /^ {2}password {2}(\S+)$/m.exec(stderr) ?? [];
@@ -33,7 +37,7 @@ function signed(method: string, url: string, user: string, secret: string): Reco
 function configured(): { directory: string; data: string; config: string } {
   const directory = temporaryDirectory();
   const config = join(directory, 'config.json');
-  writeFileSync(config, ann);
+  writeFileSync(config, ann, { mode: 0o600 });
   return { directory, data: join(directory, 'data'), config };
 }
 
@@ -71,7 +75,7 @@ test('a first start makes the user demo and tells of it once; later starts keep 
     headers: signed('DELETE', location, 'demo', secret),
   });
   assert.equal(removal.status, 204);
-  assert.equal((await stop(second)).stderr, '');
+  assert.match((await stop(second)).stderr, inTheClear);
   assert.equal(readFileSync(join(data, 'users.json'), 'utf8'), stored);
 });
 
@@ -83,7 +87,7 @@ test('no user is made where some are configured, or were added before', async ()
   const other = join(data, 'other');
   await run(['user', 'add', 'bea', '--data', other]);
   const next = await startServer(['--data', other, '--port', '0']);
-  assert.equal((await stop(next)).stderr, '');
+  assert.match((await stop(next)).stderr, inTheClear);
 });
 
 test('what is in flight is finished before it ends, and nothing more is accepted', async () => {
@@ -195,8 +199,8 @@ describe('what stops a start is told in one line', () => {
     test(what, async () => {
       const data = temporaryDirectory();
       const config = join(data, 'c.json');
-      writeFileSync(config, ann);
-      writeFileSync(join(data, file), content);
+      writeFileSync(config, ann, { mode: 0o600 });
+      writeFileSync(join(data, file), content, { mode: 0o600 });
       const end = await run(['--data', data, '--config', config, '--port', '0']);
       assert.equal(end.status, status);
       assert.match(end.stderr, line);

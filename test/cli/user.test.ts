@@ -12,7 +12,7 @@ function told(output: string, what: 'user' | 'password' | 'secret'): string | un
 }
 
 async function kept(data: string, name: string): Promise<StoredUser> {
-  const user = (await readUsers(data)).get(name);
+  const user = (await readUsers(data)).users.get(name);
   assert.ok(user !== undefined, `${name} is not kept`);
   return user;
 }
@@ -21,7 +21,7 @@ test('a user is added, listed, rotated and removed', async () => {
   const data = join(temporaryDirectory(), 'deep', 'data');
   const added = await call(['user', 'add', 'johndoe', '--data', data]);
   assert.equal(added.status, 0, added.stderr);
-  assert.match(added.stderr, /next start/);
+  assert.match(added.stderr, /^no server runs on .*; one that starts reads this\n$/);
   const secret = told(added.stdout, 'secret');
   assert.match(secret ?? '', /^[A-Za-z0-9_-]{43}$/);
   const user = await kept(data, 'johndoe');
@@ -50,7 +50,7 @@ test('a user is added, listed, rotated and removed', async () => {
 
   const removed = await call(['user', 'remove', 'johndoe', '--data', data]);
   assert.equal(removed.status, 0, removed.stderr);
-  assert.equal((await readUsers(data)).size, 0);
+  assert.equal((await readUsers(data)).users.size, 0);
 });
 
 test('a rotation leaves two secrets valid, and with --grace 0 the new one alone', async () => {
@@ -65,6 +65,7 @@ test('a rotation leaves two secrets valid, and with --grace 0 the new one alone'
   writeFileSync(
     join(data, 'users.json'),
     JSON.stringify({ version: 1, users: { ann: { secrets, disabled: true } } }),
+    { mode: 0o600 },
   );
   assert.equal((await call(['user', 'list', '--data', data])).stdout, 'ann  2 valid secrets, disabled\n');
   const first = await call(['user', 'rotate', 'ann', '--data', data]);
@@ -93,16 +94,16 @@ test('users added at the same time are all kept', async () => {
   const names = ['ann', 'bea', 'cid', 'dan'];
   const ends = await Promise.all(names.map((name) => run(['user', 'add', name, '--data', data])));
   for (const { status, stderr } of ends) assert.equal(status, 0, stderr);
-  assert.deepEqual([...(await readUsers(data)).keys()].sort(), names);
+  assert.deepEqual([...(await readUsers(data)).users.keys()].sort(), names);
 });
 
 test('a user of the configuration file is listed, and changed only there', async () => {
   const data = temporaryDirectory();
   const config = join(data, 'config.json');
-  writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 'hidden' } } }));
+  writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 'hidden' } } }), { mode: 0o600 });
   const listed = await call(['user', 'list', '--config', config]);
   assert.equal(listed.stdout, `ann  1 valid secret, in ${config}\n`);
-  for (const action of ['add', 'rotate', 'remove']) {
+  for (const action of ['add', 'rotate', 'remove', 'disable', 'enable']) {
     const { status, stderr } = await call(['user', action, 'ann', '--config', config]);
     assert.equal(status, 1);
     assert.match(stderr, /is changed there/);
@@ -118,7 +119,7 @@ test('a directory in which nothing is to be changed is not made', async () => {
 
 test('a file that is damaged is told and left alone', async () => {
   const data = temporaryDirectory();
-  writeFileSync(join(data, 'users.json'), '{ "version": 1, "users": ');
+  writeFileSync(join(data, 'users.json'), '{ "version": 1, "users": ', { mode: 0o600 });
   const { status, stderr } = await call(['user', 'add', 'ann', '--data', data]);
   assert.equal(status, 1);
   assert.match(stderr, /^countersign: .*users\.json cannot be used/);
@@ -127,10 +128,10 @@ test('a file that is damaged is told and left alone', async () => {
 
 describe('what is asked wrongly is refused with the reason', () => {
   const data = temporaryDirectory();
-  mkdirSync(join(data, 'x'));
+  mkdirSync(join(data, 'x'), { mode: 0o700 });
   const cases: readonly [args: string[], status: number, reason: RegExp][] = [
-    [[], 2, /one of add, rotate, remove, list is needed/],
-    [['ad', 'x'], 2, /"ad" is not one of add, rotate, remove, list; did you mean "add"\?/],
+    [[], 2, /one of add, rotate, remove, disable, enable, list is needed/],
+    [['ad', 'x'], 2, /"ad" is not one of add, rotate, remove, disable, enable, list; did you mean "add"\?/],
     [['add'], 2, /one name is needed/],
     [['list', 'a'], 2, /list takes no name/],
     [['add', 'a:b'], 2, /no colon/],

@@ -13,7 +13,7 @@ const until = Date.UTC(2013, 3, 20, 12, 59, 24);
 
 describe('the users file', () => {
   test('is no users when it is missing', async (context) => {
-    assert.equal((await readUsers(await scratchDirectory(context))).size, 0);
+    assert.equal((await readUsers(await scratchDirectory(context))).users.size, 0);
   });
 
   test('gives back what was kept, whatever the users are called', async (context) => {
@@ -26,11 +26,11 @@ describe('the users file', () => {
       ['', { secrets: [{ secret: 's' }] }],
     ]);
     await writeUsers(directory, users);
-    const read = await readUsers(directory);
+    const { users: read } = await readUsers(directory);
     assert.equal(read.size, users.size);
     for (const [name, user] of users) assert.deepEqual(read.get(name), user);
     await writeUsers(directory, new Map());
-    assert.equal((await readUsers(directory)).size, 0);
+    assert.equal((await readUsers(directory)).users.size, 0);
   });
 
   test('is JSON that its owner can read, and nobody else', async (context) => {
@@ -55,8 +55,8 @@ describe('the users file', () => {
     for (const operation of ['create', 'write', 'sync', 'close', 'rename'] as const) {
       const disk = faultyDisk();
       disk.failNext(operation, 'EIO');
-      await assert.rejects(writeUsers(directory, new Map(), disk), StoreError);
-      assert.deepEqual([...(await readUsers(directory)).keys()], ['demo']);
+      await assert.rejects(writeUsers(directory, new Map(), { disk }), StoreError);
+      assert.deepEqual([...(await readUsers(directory)).users.keys()], ['demo']);
       assert.deepEqual(await readdir(directory), ['users.json']);
     }
   });
@@ -69,7 +69,7 @@ describe('the users file', () => {
       ['a', 'b', 'c'].map((name) => writeUsers(directory, new Map([[name, { secrets: [] }]]))),
     );
     assert.deepEqual(await readdir(directory), ['users.json']);
-    assert.equal((await readUsers(directory)).size, 1);
+    assert.equal((await readUsers(directory)).users.size, 1);
   });
 
   const damages: readonly (readonly [string, string, RegExp])[] = [

@@ -1,0 +1,44 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Options } from '../options/options.ts';
+import { type Exposed, type ExposedError, exposureOf } from '../store/exposure.ts';
+import { quoted } from './shell.ts';
+
+/** In a line: what others can get at, and the command that keeps them from it. */
+export function exposureLine({ directory, first, several, known }: ExposedError): string {
+  const { path, foreign } = first;
+  const more = several ? `, as is more in ${directory}` : '';
+  const what = `${path} is open to others than its owner (mode ${modeOf(first)})${more}`;
+  const another = `a directory for this alone, such as --data ${word(join(directory, 'countersign-data'))}`;
+  if (foreign !== undefined) return `${what} and belongs to user ${foreign}: take ${another}`;
+  if (path === directory && !known && first.directory)
+    return `${what} and has other files in it: take ${another}, or close it: ${closing(first)}`;
+  const command = several ? `chmod -R go= ${word(directory)}` : closing(first);
+  return `${what}; close it: ${command}`;
+}
+
+/** A sentence for a configuration file that has users and that others can read. */
+export function exposedConfiguration({ config, users }: Options): readonly string[] {
+  if (config === undefined || users.size === 0) return [];
+  const stats = statSync(config, { throwIfNoEntry: false });
+  const exposed = stats?.isFile() ? exposureOf(config, stats) : undefined;
+  if (exposed === undefined || (exposed.mode & anybodyReads) === 0) return [];
+  const what = `${config} has users' secrets in it and can be read by others (mode ${modeOf(exposed)})`;
+  return [`${what}; close it: ${closing(exposed)}`];
+}
+
+/** Permission for the group or for all others to read. */
+const anybodyReads = 0o044;
+
+function closing({ path, directory }: Exposed): string {
+  return `chmod ${directory ? 700 : 600} ${word(path)}`;
+}
+
+function modeOf({ mode }: Exposed): string {
+  return mode.toString(8).padStart(4, '0');
+}
+
+/** A path as a word that is no option, whatever it begins with. */
+function word(path: string): string {
+  return quoted(path.startsWith('-') ? `./${path}` : path);
+}

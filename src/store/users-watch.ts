@@ -1,0 +1,199 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pass } from 'node:timers/promises';
+import { DamagedStoreError } from './damage.ts';
+import { holderOf } from './lock.ts';
+import { fileMode } from './replace.ts';
+import { isRunning } from './running.ts';
+import { SealError } from './seal.ts';
+import { readUsers, type StoredUser, type UsersMedium, usersMark, usersPath } from './users.ts';
+
+/** The file in which a server says which state of `users.json` it goes by. */
+const seenName = 'users.seen';
+
+/** How often (ms) the file is looked at where nobody says that it changed. */
+const interval = 250;
+
+/** What a watch on the users of a data directory is made of. */
+export interface UsersWatchOptions extends UsersMedium {
+  readonly directory: string;
+  /** The mark of what is in use already. */
+  readonly mark: string | undefined;
+  /** Puts these users in the place of those in use. */
+  readonly use: (users: ReadonlyMap<string, StoredUser>) => void;
+  /** Told in one line that the file cannot be used, or is gone. */
+  readonly tell: (line: string) => void;
+  /** What says when to look; the host's own by default. */
+  readonly prompts?: Prompts;
+}
+
+/** Says when a file may have changed: rather too often than once too seldom. */
+export interface Prompts {
+  /** Calls `look` from now on; called again when another file has taken the place of the one that was there. */
+  watch(path: string, look: () => void): void;
+  stop(): void;
+}
+
+/** Takes care that changes of the users file are used. */
+export interface UsersWatch {
+  /** Looks at the file now; resolves when what it says is in use, or was told to be unusable. */
+  look(): Promise<void>;
+  /** Resolves when it looks no more. */
+  close(): Promise<void>;
+}
+
+/**
+ * Watches the users file of a data directory, and puts what it says to use as soon as it changes. A file that cannot
+ * be used changes nothing and is told once; one that is gone has no users. What is in use is noted in `users.seen`.
+ */
+export function watchUsers(options: UsersWatchOptions): UsersWatch {
+  const watch = new FileWatch(options);
+  void watch.look();
+  return watch;
+}
+
+class FileWatch implements UsersWatch {
+  readonly #options: UsersWatchOptions;
+  readonly #prompts: Prompts;
+  /** What is in use, what was last looked at, and what is noted to be in use. */
+  #used: string | undefined;
+  #known: string | undefined;
+  #noted: string | undefined;
+  #told: string | undefined;
+  #due = false;
+  #looking: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: UsersWatchOptions) {
+    this.#options = options;
+    this.#used = options.mark;
+    this.#known = options.mark;
+    this.#prompts = options.prompts ?? new HostPrompts();
+    this.#watch();
+  }
+
+  look(): Promise<void> {
+    this.#due = true;
+    this.#looking ??= this.#lookWhileDue();
+    return this.#looking;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#prompts.stop();
+    await this.#looking;
+  }
+
+  async #lookWhileDue(): Promise<void> {
+    while (this.#due && !this.#closed) {
+      this.#due = false;
+      try {
+        await this.#lookOnce();
+        this.#told = undefined;
+      } catch (error) {
+        this.#tellOnce(error);
+      }
+    }
+    this.#looking = undefined;
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { directory, use, tell } = this.#options;
+    const mark = await usersMark(directory);
+    if (mark !== this.#known) {
+      // Before it is read, so that no later change goes unseen.
+      this.#watch();
+      const file = await this.#read(mark);
+      use(file.users);
+      this.#used = this.#known = file.mark;
+      if (file.mark === undefined)
+        tell(`${usersPath(directory)} is gone, and so are the users that were in it`);
+    }
+    await this.#note();
+  }
+
+  /** Reads the file. What was once found to be damaged is not read again until it is another. */
+  async #read(mark: string | undefined) {
+    try {
+      return await readUsers(this.#options.directory, this.#options);
+    } catch (error) {
+      if (error instanceof DamagedStoreError || error instanceof SealError) this.#known = mark;
+      throw error;
+    }
+  }
+
+  /** Lets whoever changed the users see that they are in use. It is no loss when it fails: the next look tries again. */
+  async #note(): Promise<void> {
+    const mark = this.#used;
+    if (mark === this.#noted || mark === undefined) return;
+    await writeFile(join(this.#options.directory, seenName), mark, { mode: fileMode }).then(
+      () => {
+        this.#noted = mark;
+      },
+      () => {},
+    );
+  }
+
+  #watch(): void {
+    this.#prompts.watch(usersPath(this.#options.directory), () => void this.look());
+  }
+
+  #tellOnce(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (reason === this.#told) return;
+    this.#told = reason;
+    this.#options.tell(`${reason.replace(/\.$/, '')}. The users stay as they were.`);
+  }
+}
+
+/** The host tells of changes where it can, and a timer makes up for what it misses. Neither keeps the process alive. */
+class HostPrompts implements Prompts {
+  #watcher: FSWatcher | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  // The file, and not the directory, in which nonces are written all the time. It is another file after each change.
+  watch(path: string, look: () => void): void {
+    this.#timer ??= setInterval(look, interval).unref();
+    this.#watcher?.close();
+    try {
+      this.#watcher = watch(path, { persistent: false }, look).on('error', () => {});
+    } catch {
+      this.#watcher = undefined; // there is no file yet, or no more room for watches
+    }
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#watcher?.close();
+  }
+}
+
+/** Whether what was written to the users file is in use. */
+export interface Use {
+  /** The process that has the directory; undefined when there is none. */
+  readonly pid: number | undefined;
+  /** Whether that process goes by it. */
+  readonly seen: boolean;
+}
+
+/** How often, and how far apart (ms), it is asked whether a server goes by a change: two seconds in all. */
+const attempts = 400;
+const pause = 5;
+
+/** Waits until the server that has the directory, if there is one, goes by the users file with this mark. */
+export async function waitForUse(
+  directory: string,
+  mark: string | undefined,
+  wait: (ms: number) => Promise<unknown> = pass,
+): Promise<Use> {
+  const holder = await holderOf(directory);
+  if (holder === undefined) return { pid: undefined, seen: false };
+  for (let attempt = 1; ; attempt += 1) {
+    const seen = await readFile(join(directory, seenName), 'utf8').catch(() => undefined);
+    if (seen !== undefined && seen === mark) return { pid: holder.pid, seen: true };
+    if (!(await isRunning(holder))) return { pid: undefined, seen: false };
+    if (attempt === attempts) return { pid: holder.pid, seen: false };
+    await wait(pause);
+  }
+}
