@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import {
   createServer,
   type IncomingMessage,
@@ -16,7 +17,7 @@ import { type Host, HttpConnection } from './http-connection.ts';
 import { Incoming } from './incoming.ts';
 import { listenErrorOf } from './listen-error.ts';
 import { Outbox } from './outbox.ts';
-import { type ServerIdentity, usable } from './server-identity.ts';
+import { IdentityError, type ServerIdentity, usable } from './server-identity.ts';
 
 /** What is taken before it is refused: sizes in bytes, times in milliseconds. */
 export interface ListenerLimits {
@@ -116,7 +117,11 @@ async function secureServer(options: ServerOptions, identity: ServerIdentity): P
 }
 
 function contextOf({ cert, key }: ServerIdentity): SecureContextOptions {
-  return { cert, key, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' };
+  // Node takes an empty one for none, and fails only when a client comes.
+  if (cert.length === 0) throw new IdentityError('cert', 'the certificate is empty');
+  if (key.length === 0) throw new IdentityError('key', 'the private key is empty');
+  const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
+  return { cert, key, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3', secureOptions };
 }
 
 /** How long a connection may rest, in milliseconds. */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
-/** Whether a program is installed: what a test says when it is skipped for the lack of it, else false. */
-export function missing(program: string, ...args: readonly string[]): string | false {
-  const { error, status } = spawnSync(program, args.length > 0 ? args : ['--version'], { stdio: 'ignore' });
-  return error !== undefined || status !== 0 ? `${program} is not installed` : false;
+/** What a test says when it is skipped because this program is not installed; false when it is. */
+export function missing(program: string): string | false {
+  const { error } = spawnSync(program, ['--version'], { stdio: 'ignore' });
+  return error === undefined ? false : `${program} is not installed`;
 }

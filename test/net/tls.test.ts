@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type ConnectionOptions, connect as connectSecurely, type TLSSocket } from 'node:tls';
+import { IdentityError } from '../../src/net/server-identity.ts';
+import { createService, type Listening } from '../../src/service.ts';
+import { missing } from './program.ts';
+import { makeIdentity } from './transport.ts';
+
+const request = 'GET /articles HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+/** A service over TLS, closed with the test. */
+async function serve(
+  context: TestContext,
+  tls = makeIdentity(),
+  limits = {},
+): Promise<Listening & { cert: string; close(): Promise<void> }> {
+  const service = createService({ limits });
+  const listening = await service.listen({ tls });
+  context.after(() => service.close(0));
+  return { ...listening, cert: tls.cert, close: () => service.close(0) };
+}
+
+/** Connects with TLS; rejects with what hinders it. */
+async function agree(port: number, options: ConnectionOptions): Promise<TLSSocket> {
+  const socket = connectSecurely({ port, host: '127.0.0.1', servername: 'localhost', ...options });
+  await Promise.race([
+    once(socket, 'secureConnect'),
+    once(socket, 'close').then(() => Promise.reject(new Error('closed'))),
+  ]);
+  socket.on('error', () => {}); // a test may end it as it likes
+  return socket;
+}
+
+/** The start of what comes next on a socket. */
+async function answer(socket: TLSSocket, bytes = request): Promise<string> {
+  socket.write(bytes);
+  const [chunk] = await once(socket, 'data');
+  return String(chunk);
+}
+
+/** What a socket receives until it is closed; how it closes is all the same. */
+async function received(socket: NodeJS.ReadableStream): Promise<string> {
+  let text = '';
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1');
+  });
+  socket.on('error', () => {});
+  await new Promise((resolve) => socket.on('close', resolve));
+  return text;
+}
+
+test('TLS 1.2 and TLS 1.3 are spoken, and what is older is refused.', async (t) => {
+  const { port, cert } = await serve(t);
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const socket = await agree(port, { ca: cert, minVersion: version, maxVersion: version });
+    assert.equal(socket.getProtocol(), version);
+    assert.match(await answer(socket), /^HTTP\/1\.1 200 OK\r\n/);
+    socket.destroy();
+  }
+  for (const version of ['TLSv1', 'TLSv1.1'] as const) {
+    const old = { ca: cert, minVersion: version, maxVersion: version, ciphers: 'DEFAULT:@SECLEVEL=0' };
+    await assert.rejects(agree(port, old), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' });
+  }
+});
+
+test('HTTP/1.1 is agreed on, also with who would rather have HTTP/2, and HTTP/2 alone is refused.', async (t) => {
+  const { port, cert } = await serve(t);
+  const socket = await agree(port, { ca: cert, ALPNProtocols: ['h2', 'http/1.1'] });
+  assert.equal(socket.alpnProtocol, 'http/1.1');
+  socket.destroy();
+  await assert.rejects(agree(port, { ca: cert, ALPNProtocols: ['h2'] }));
+});
+
+test('A client cannot have the connection renegotiated.', async (t) => {
+  const { port, cert } = await serve(t);
+  const socket = await agree(port, { ca: cert, maxVersion: 'TLSv1.2' });
+  const outcome = await new Promise((resolve) => {
+    socket.on('error', resolve);
+    socket.renegotiate({}, resolve);
+  });
+  assert.ok(outcome instanceof Error);
+  socket.destroy();
+});
+
+test('A session is resumed.', async (t) => {
+  const { port, cert } = await serve(t);
+  const first = await agree(port, { ca: cert });
+  const session = once(first, 'session');
+  await answer(first);
+  const second = await agree(port, { ca: cert, session: (await session)[0] });
+  assert.ok(second.isSessionReused());
+  assert.match(await answer(second), /^HTTP\/1\.1 200 /);
+  for (const socket of [first, second]) socket.destroy();
+});
+
+test('Another certificate takes the place of the first for who comes then; who is there stays.', async (t) => {
+  const first = makeIdentity('The first');
+  const { port, replaceCertificate } = await serve(t, first);
+  const subjectOf = (socket: TLSSocket): unknown => socket.getPeerCertificate().subject.CN;
+  const before = await agree(port, { ca: first.cert });
+  assert.equal(subjectOf(before), 'The first');
+  await answer(before);
+  const second = makeIdentity('The second');
+  replaceCertificate(second);
+  assert.match(await answer(before), /^HTTP\/1\.1 200 /);
+  const after = await agree(port, { ca: second.cert });
+  assert.equal(subjectOf(after), 'The second');
+  await assert.rejects(agree(port, { ca: first.cert }), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+  for (const socket of [before, after]) socket.destroy();
+});
+
+test('What cannot be used is refused when it listens, and later leaves what was before.', async (t) => {
+  const [one, other] = [makeIdentity(), makeIdentity()];
+  const { port, cert, replaceCertificate } = await serve(t, one);
+  const bad = [
+    { cert: one.cert, key: other.key },
+    { cert: 'garbage', key: one.key },
+    { cert: one.cert, key: 'garbage' },
+    { cert: '', key: '' },
+  ];
+  for (const tls of bad) {
+    await assert.rejects(createService().listen({ tls }), IdentityError);
+    assert.throws(() => replaceCertificate(tls), IdentityError);
+    (await agree(port, { ca: cert })).destroy();
+  }
+  const plain = createService();
+  t.after(() => plain.close(0));
+  const listening = await plain.listen({});
+  assert.throws(() => listening.replaceCertificate(one), TypeError);
+});
+
+test('Who speaks plain HTTP to the port of HTTPS is let go, and TLS to the port of HTTP gets a 400.', async (t) => {
+  const { port, cert } = await serve(t);
+  const lost = connect(port, '127.0.0.1');
+  lost.write(request);
+  assert.doesNotMatch(await received(lost), /HTTP\/1\.1 2/);
+  const service = createService();
+  t.after(() => service.close(0));
+  const plain = await service.listen({});
+  const hello = connect(plain.port, '127.0.0.1');
+  const [, first] = await Promise.all([
+    assert.rejects(agree(plain.port, { ca: cert })),
+    received(hello),
+    // The start of a ClientHello (RFC 8446 §5.1, §4.1.2).
+    hello.write(Buffer.from('16030100be010000ba0303', 'hex')),
+  ]);
+  assert.match(first, /^HTTP\/1\.1 400 Bad Request\r\n/);
+});
+
+test('Who never finishes the handshake is let go, and closing does not wait for that.', async (t) => {
+  const { port, close } = await serve(t, makeIdentity(), { headerTimeout: 40, requestTimeout: 40 });
+  const silent = connect(port, '127.0.0.1');
+  assert.equal(await received(silent), '');
+  const patient = await serve(t, makeIdentity(), { headerTimeout: 60_000 });
+  const halfway = connect(patient.port, '127.0.0.1');
+  halfway.write(Buffer.from('1603', 'hex'));
+  await once(halfway, 'connect');
+  (await agree(patient.port, { ca: patient.cert })).destroy(); // so that the one before it was accepted
+  await Promise.all([received(halfway), patient.close()]);
+  await close();
+});
+
+test('Connections count before TLS has agreed, and who is one too many is told so over TLS.', async (t) => {
+  const { port, cert } = await serve(t, makeIdentity(), { connections: 1 });
+  const silent = connect(port, '127.0.0.1');
+  silent.on('error', () => {});
+  await once(silent, 'connect');
+  const beyond = await agree(port, { ca: cert });
+  assert.match(await answer(beyond), /^HTTP\/1\.1 503 /);
+  for (const socket of [silent, beyond]) socket.destroy();
+});
+
+/** Runs a program to its end without holding up this process, which has to answer it. */
+async function run(program: string, args: readonly string[], environment = {}): Promise<string> {
+  const child = spawn(program, args, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+    });
+  await once(child, 'close');
+  return output;
+}
+
+/** A directory with the certificate in a file, removed with the test. */
+function certificateFile(context: TestContext, cert: string): { directory: string; file: string } {
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-tls-'));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, 'certificate.pem');
+  writeFileSync(file, cert);
+  return { directory, file };
+}
+
+const hosts = ['localhost', '127.0.0.1'];
+
+test('curl trusts the certificate.', { skip: missing('curl') }, async (t) => {
+  const { port, cert } = await serve(t);
+  const { file } = certificateFile(t, cert);
+  for (const host of hosts) {
+    const url = `https://${host}:${port}/articles`;
+    assert.equal(await run('curl', ['-s', '--noproxy', '*', '--cacert', file, url]), '<articles></articles>');
+    assert.match(await run('curl', ['-sS', '--noproxy', '*', url]), /self[- ]signed certificate/);
+  }
+});
+
+test('Node trusts the certificate.', async (t) => {
+  const { port, cert } = await serve(t);
+  for (const host of hosts) {
+    const [response] = await once(
+      get(`https://${host}:${port}/articles`, { ca: cert, family: 4 }),
+      'response',
+    );
+    assert.equal(response.statusCode, 200);
+    response.resume();
+  }
+});
+
+const python = `
+import ssl, sys, urllib.request
+context = ssl.create_default_context(cafile=sys.argv[1])
+assert context.check_hostname
+context.verify_flags |= ssl.VERIFY_X509_STRICT
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
+print(opener.open(sys.argv[2]).read().decode())
+`;
+
+test('Python trusts the certificate, strictly.', { skip: missing('python3') }, async (t) => {
+  const { port, cert } = await serve(t);
+  const { file } = certificateFile(t, cert);
+  for (const host of hosts) {
+    const output = await run('python3', ['-c', python, file, `https://${host}:${port}/articles`]);
+    assert.equal(output, '<articles></articles>\n');
+  }
+});
+
+test('Chromium trusts the certificate when its database does, and not otherwise.', {
+  skip: missing('chromium') || missing('certutil'),
+  timeout: 120_000,
+}, async (t) => {
+  const { port, cert } = await serve(t);
+  const { directory, file } = certificateFile(t, cert);
+  const database = `sql:${join(directory, '.pki', 'nssdb')}`;
+  await run('mkdir', ['-p', join(directory, '.pki', 'nssdb')]);
+  const browse = (host: string): Promise<string> => {
+    const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--no-proxy-server', '--dump-dom'];
+    return run('chromium', [...flags, `https://${host}:${port}/articles`], { HOME: directory });
+  };
+  await run('certutil', ['-d', database, '-N', '--empty-password']);
+  assert.doesNotMatch(await browse('localhost'), /<articles/);
+  // P: a peer that is trusted by itself, and no authority.
+  await run('certutil', ['-d', database, '-A', '-t', 'P,,', '-n', 'Countersign', '-i', file]);
+  for (const host of hosts) assert.match(await browse(host), /<articles/, host);
+});
