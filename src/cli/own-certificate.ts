@@ -1,7 +1,7 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { makeCertificate, makeKey, pemOfKey } from '../net/certificate.ts';
+import { canCertify, makeCertificate, makeKey, pemOfKey } from '../net/certificate.ts';
 import { readIdentity, readKey, validityOf } from '../net/read-identity.ts';
 import { IdentityError, type ServerIdentity } from '../net/server-identity.ts';
 import { prepareDirectory } from '../store/directory.ts';
@@ -83,6 +83,7 @@ function completed(
   key: KeyObject,
   surroundings: Surroundings,
 ): Certificate {
+  if (!canCertify(key)) throw new IdentityError('key', 'the private key is not one of the curve P-256');
   const write = (identity: ServerIdentity): Promise<void> => writePem(directory, certName, identity.cert);
   const made = make(key, surroundings);
   return tended(made, surroundings, write, {

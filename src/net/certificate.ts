@@ -35,6 +35,11 @@ export function makeKey(): KeyObject {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 }
 
+/** Whether a private key is of the kind that makeCertificate takes. */
+export function canCertify(key: KeyObject): boolean {
+  return key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+}
+
 /**
  * Makes an X.509 certificate, version 3 (RFC 5280), signed with ECDSA and SHA-256, in PEM. Throws RangeError for a
  * key of another kind, a name that is neither a DNS name nor an IP address, and a time in no year of a certificate.
@@ -92,8 +97,7 @@ const keyCertSignAndCrlSign = [Buffer.of(0x06), 1] as const;
 
 /** SubjectPublicKeyInfo (§4.1.2.7). */
 function publicKeyOf(key: KeyObject): Buffer {
-  if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
-    throw new RangeError('the key of a certificate is one of the curve P-256');
+  if (!canCertify(key)) throw new RangeError('the key of a certificate is one of the curve P-256');
   return createPublicKey(key).export({ type: 'spki', format: 'der' });
 }
 
