@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { DamagedStoreError } from '../../src/store/damage.ts';
 import { hashPassword } from '../../src/store/passwords.ts';
+import { createSeal, SealError } from '../../src/store/seal.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { readUsers, type StoredUser, writeUsers } from '../../src/store/users.ts';
 import { faultyDisk } from './faulty-disk.ts';
@@ -113,6 +115,88 @@ describe('the users file', () => {
         return true;
       });
       assert.equal(await readFile(path, 'utf8'), content);
+    });
+  }
+});
+
+describe('the users file under a key', () => {
+  const seal = createSeal(randomBytes(32), randomBytes);
+  const users = new Map<string, StoredUser>([
+    ['ann', { secrets: [{ secret: 'new-of-ann' }, { secret: 'old-of-ann', until }] }],
+    ['bea', { secrets: [{ secret: 'one-of-bea' }], disabled: true }],
+    ['__proto__', { secrets: [{ secret: 'of-proto' }] }],
+  ]);
+
+  test('has no secret in it, and gives back what was kept', async (context) => {
+    const directory = await scratchDirectory(context);
+    await writeUsers(directory, users, { seal });
+    const text = await readFile(join(directory, 'users.json'), 'utf8');
+    for (const { secrets } of users.values())
+      for (const { secret } of secrets) assert.ok(!text.includes(secret), secret);
+    const read = await readUsers(directory, { seal });
+    assert.deepEqual([...read.users], [...users]);
+    assert.equal(read.clear, 0);
+  });
+
+  test('is read with secrets in the clear as well, which are counted', async (context) => {
+    const directory = await scratchDirectory(context);
+    await writeUsers(directory, users);
+    assert.equal((await readUsers(directory, { seal })).clear, 4);
+    assert.equal((await readUsers(directory)).clear, 4);
+  });
+
+  test('is refused without the key and with another, whoever asks', async (context) => {
+    const directory = await scratchDirectory(context);
+    await writeUsers(directory, users, { seal });
+    const path = join(directory, 'users.json');
+    const before = await readFile(path, 'utf8');
+    await assert.rejects(readUsers(directory), (error) => {
+      assert.ok(error instanceof SealError && error.code === 'sealed');
+      assert.match(error.message, /users\.json has encrypted secrets, and no key is given/);
+      return true;
+    });
+    const other = createSeal(randomBytes(32), randomBytes);
+    await assert.rejects(readUsers(directory, { seal: other }), (error) => {
+      assert.ok(error instanceof SealError);
+      assert.match(error.message, /secret 1 of the user "ann" cannot be decrypted/);
+      return true;
+    });
+    assert.equal(await readFile(path, 'utf8'), before);
+  });
+
+  test("is refused when one user's sealed secret is put in the place of another's", async (context) => {
+    const directory = await scratchDirectory(context);
+    await writeUsers(directory, users, { seal });
+    const path = join(directory, 'users.json');
+    const text = await readFile(path, 'utf8');
+    const [ofAnn = '', , ofBea = ''] = [...text.matchAll(/"sealed": "([^"]+)"/g)].map(([, sealed]) => sealed);
+    await writeFile(path, text.replace(ofBea, ofAnn));
+    await assert.rejects(readUsers(directory, { seal }), /secret 1 of the user "bea" cannot be decrypted/);
+    await writeFile(path, text.replace(ofAnn, '*').replace(ofBea, ofAnn).replace('*', ofBea));
+    await assert.rejects(readUsers(directory, { seal }), SealError);
+    await writeFile(path, text.replace('"ann"', '"eve"'));
+    await assert.rejects(readUsers(directory, { seal }), /secret 1 of the user "eve" cannot be decrypted/);
+  });
+
+  const damages: readonly (readonly [string, unknown, RegExp])[] = [
+    ['a number', 7, /secret 1 .* is not a text/],
+    ['nothing', null, /secret 1 .* is not a text/],
+    ['a list', ['x'], /secret 1 .* is not an object/],
+    ['a member too many', { sealed: 'x', secret: 's3cret' }, /has a member that is not known/],
+    ['no text', { sealed: 7 }, /secret 1 .* is not a text/],
+    ['an empty one, sealed', { sealed: seal.seal('', ['secret', 'demo']) }, /secret 1 .* is empty/],
+  ];
+  for (const [what, secret, message] of damages) {
+    test(`with ${what} for a secret is refused as damaged`, async (context) => {
+      const directory = await scratchDirectory(context);
+      const content = { version: 1, users: { demo: { secrets: [{ secret }] } } };
+      await writeFile(join(directory, 'users.json'), JSON.stringify(content));
+      await assert.rejects(readUsers(directory, { seal }), (error) => {
+        assert.ok(error instanceof DamagedStoreError);
+        assert.match(error.message, message);
+        assert.ok(!error.message.includes('s3cret'));
+        return true;
+      });
     });
   }
 });
