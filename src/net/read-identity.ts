@@ -18,12 +18,15 @@ export function readCertificate(cert: string | Buffer): X509Certificate {
 export function readKey(key: string | Buffer): KeyObject {
   try {
     return createPrivateKey(key);
-  } catch (cause) {
-    const locked = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MISSING_PASSPHRASE';
+  } catch {
+    // PKCS #8 (RFC 7468 §11), and what came before it (RFC 1421 §4.6.1.1).
+    const locked = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(
+      key.toString('latin1'),
+    );
     const message = locked
       ? 'the private key is protected by a passphrase, and has to be given without'
       : 'there is no private key in PEM that can be read';
-    // The cause might quote what it read.
+    // Without the cause, which might quote what it read.
     throw new IdentityError('key', message);
   }
 }
