@@ -4,6 +4,8 @@
  */
 const entriesInGroup = 7;
 const wordsInGroup = 16;
+/** The share of entries that may be taken. With more, too many would not be in their own group. */
+const mostTaken = 0.8;
 /** Where the fingerprints begin in a group. The number of entries is the lowest byte of the first word. */
 const firstEntry = 2;
 
@@ -15,6 +17,8 @@ export class Segment {
   /** How many groups there are, a power of 2, and how many entries that makes. */
   readonly groups: number;
   readonly most: number;
+  /** How many of them may be taken. */
+  readonly limit: number;
   /** How many entries there are. */
   taken = 0;
   /** It holds what shares the first `depth` bits of its position. */
@@ -24,6 +28,7 @@ export class Segment {
   constructor(groups: number, depth: number) {
     this.groups = groups;
     this.most = groups * entriesInGroup;
+    this.limit = Math.ceil(this.most * mostTaken);
     this.depth = depth;
     this.#words = new Int32Array(groups * wordsInGroup);
   }
@@ -39,6 +44,32 @@ export class Segment {
         if (words[at] === low && words[at + 1] === high) return at;
       }
       if (((words[start] ?? 0) & 255) < entriesInGroup) return -1;
+    }
+  }
+
+  /**
+   * Puts in what is not there, and gives -1; or gives where it is, or -2 when the segment is full. In one step, for
+   * what a look has to wait for is there to be changed then.
+   */
+  claim(low: number, high: number, tag: number): number {
+    const words = this.#words;
+    const last = this.groups - 1;
+    for (let group = high & last; ; group = (group + 1) & last) {
+      const start = group * wordsInGroup;
+      for (let at = start + firstEntry; at < start + wordsInGroup; at += 2) {
+        if (words[at] === low && words[at + 1] === high) return at;
+      }
+      const counted = words[start] ?? 0;
+      const count = counted & 255;
+      if (count === entriesInGroup) continue;
+      if (this.taken >= this.limit) return -2;
+      this.taken += 1;
+      const at = start + firstEntry + count * 2;
+      words[at] = low;
+      words[at + 1] = high;
+      words[start] = counted + 1;
+      this.retag(at, tag);
+      return -1;
     }
   }
 

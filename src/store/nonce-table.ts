@@ -7,8 +7,6 @@ const fewestGroups = 1 << 7;
  * for 10 million entries there are so few segments that what leads to them stays in the processor's cache.
  */
 const mostGroups = 1 << 13;
-/** The share of entries that may be taken. With more, too many would not be in their own group. */
-const mostTaken = 0.8;
 /** The share of kept entries above which a full segment gets more room. With fewer, taking out the others is enough. */
 const growAbove = 0.7;
 /** The share of kept entries of two halves below which they become one segment again. */
@@ -49,22 +47,19 @@ export class FingerprintTable {
     return this.#dead[tag] === 1 ? 0 : tag;
   }
 
-  /** Adds a fingerprint that `find` does not find, with a tag that was not let go. */
-  add(low: number, high: number, tag: number): void {
+  /** Adds a fingerprint, with a tag that was not let go, unless `find` finds it. Whether it was added. */
+  add(low: number, high: number, tag: number): boolean {
     const position = positionOf(low);
-    let segment = this.#segmentAt(position);
-    this.#entries[tag] = this.entriesOf(tag) + 1;
-    const there = this.#dying === 0 ? -1 : segment.find(low, high);
+    const segment = this.#segmentAt(position);
+    const there = segment.claim(low, high, tag);
     if (there >= 0) {
-      this.#removed(segment.tagAt(there));
+      const before = segment.tagAt(there);
+      if (this.#dead[before] === 0) return false;
+      this.#removed(before);
       segment.retag(there, tag);
-      return;
-    }
-    while (segment.taken >= segment.most * mostTaken) {
-      this.#relieve(segment, position);
-      segment = this.#segmentAt(position);
-    }
-    segment.put(low, high, tag);
+    } else if (there === -2) this.#addToFull(position, low, high, tag);
+    this.#entries[tag] = this.entriesOf(tag) + 1;
+    return true;
   }
 
   /** Gives a fingerprint that `find` finds another tag, which was not let go. */
@@ -106,6 +101,15 @@ export class FingerprintTable {
     this.#dead.fill(0);
     this.#entries.fill(0);
     this.#dying = 0;
+  }
+
+  #addToFull(position: number, low: number, high: number, tag: number): void {
+    let segment = this.#segmentAt(position);
+    while (segment.taken >= segment.limit) {
+      this.#relieve(segment, position);
+      segment = this.#segmentAt(position);
+    }
+    segment.put(low, high, tag);
   }
 
   #segmentAt(position: number): Segment {

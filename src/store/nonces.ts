@@ -127,11 +127,13 @@ class NonceBuckets implements MemoryNonces {
     const fingerprint = this.#fingerprint;
     fingerprint.take(user, nonce);
     const { low, high } = fingerprint;
-    if (this.#table.find(low, high) !== 0) return 'seen';
-    if (this.#size >= this.#max) this.#drop(now);
+    if (this.#size >= this.#max) {
+      if (this.#table.find(low, high) !== 0) return 'seen';
+      this.#drop(now);
+    }
     if (this.#forgotten.has(until)) return 'seen';
-    if (this.#size >= this.#max) return 'full';
-    this.#table.add(low, high, this.#bucketFor(until).tag);
+    if (this.#size >= this.#max) return this.#table.find(low, high) === 0 ? 'full' : 'seen';
+    if (!this.#table.add(low, high, this.#bucketFor(until).tag)) return 'seen';
     this.#size += 1;
     return 'fresh';
   }
