@@ -70,9 +70,12 @@ test('the first session of the README goes as it is shown', async (context) => {
     outputUpTo(server, 'stdout', /ready: .+\n/),
   ]);
   const secret = /export COUNTERSIGN_SECRET=(\S+)/.exec(told)?.[1];
-  const url = /ready: (\S+)/.exec(ready)?.[1] ?? '';
+  const [, url = '', securePort = ''] = /ready: (\S+) https:\S+:([0-9]+)\n/.exec(ready) ?? [];
   try {
-    const readme = readFileSync(join(root, 'README.md'), 'utf8').replaceAll('http://127.0.0.1:8080', url);
+    const readme = readFileSync(join(root, 'README.md'), 'utf8')
+      .replaceAll('http://127.0.0.1:8080', url)
+      .replaceAll('https://localhost:8443', `https://localhost:${securePort}`)
+      .replaceAll('countersign-data/', `${data}/`);
     const steps = stepsOf(readme);
     assert.ok(steps.length >= 10, `${steps.length} steps are found`);
     const marks = steps.map((_, at) => `--- ${at} ---`);
