@@ -10,6 +10,8 @@ export interface Disk {
   create(path: string, mode: number): Promise<DiskFile>;
   /** Gives a file another name, taking the place of a file that has it. */
   rename(from: string, to: string): Promise<void>;
+  /** Cuts a file off at this length; resolves when that, and what stays, is on the medium. */
+  truncate(path: string, length: number): Promise<void>;
   /** Takes a file away. */
   unlink(path: string): Promise<void>;
   /** The names in a directory. */
@@ -71,6 +73,15 @@ export const nodeDisk: Disk = {
     };
   },
   rename,
+  async truncate(path, length) {
+    const handle = await open(path, 'r+');
+    try {
+      await handle.truncate(length);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  },
   unlink,
   list: (directory) => readdir(directory),
   async syncDirectory(directory) {

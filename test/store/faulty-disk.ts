@@ -57,6 +57,7 @@ export function faultyDisk(): FaultyDisk {
     },
     read: (path) => nodeDisk.read(path),
     openToRead: (path) => nodeDisk.openToRead(path),
+    truncate: (path, length) => nodeDisk.truncate(path, length),
     list: (directory) => nodeDisk.list(directory),
     create: (path, mode) => before('create').then(async () => wrap(await nodeDisk.create(path, mode))),
     rename: (from, to) => before('rename').then(() => nodeDisk.rename(from, to)),
