@@ -1,4 +1,8 @@
-import { open, readdir, readFile, rename, unlink } from 'node:fs/promises';
+import { writeSync } from 'node:fs';
+import { type FileHandle, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
+
+/** Up to so many bytes are written at once: the system copies them faster than another thread could take them over. */
+const mostAtOnce = 65_536;
 
 /** The file operations that a store needs, so that a test can hand in a medium that fails. */
 export interface Disk {
@@ -8,6 +12,8 @@ export interface Disk {
   openToRead(path: string): Promise<ReadableFile | undefined>;
   /** Makes a new file to write to, with these permissions; fails with code EEXIST when the name is taken. */
   create(path: string, mode: number): Promise<DiskFile>;
+  /** Opens a file that is there, to write to any part of it. */
+  openToWrite(path: string): Promise<DiskFile>;
   /** Gives a file another name, taking the place of a file that has it. */
   rename(from: string, to: string): Promise<void>;
   /** Cuts a file off at this length; resolves when that, and what stays, is on the medium. */
@@ -29,10 +35,14 @@ export interface ReadableFile {
   close(): Promise<void>;
 }
 
-/** A file that is being written, from its start to its end. */
+/** A file that is being written. */
 export interface DiskFile {
-  /** Writes some of the bytes, and gives how many (at least one). */
+  /** Writes some of the bytes behind what was written before, and gives how many (at least one). */
   write(bytes: Uint8Array): Promise<number>;
+  /** Writes some of the bytes from this position on, and gives how many (at least one): at once when they are few. */
+  writeAt(bytes: Uint8Array, position: number): number | Promise<number>;
+  /** Cuts the file off at this length. */
+  truncate(length: number): Promise<void>;
   /** Resolves when everything written is on the medium. */
   sync(): Promise<void>;
   /** As `sync`, but the time of the last change need not be there. */
@@ -64,13 +74,10 @@ export const nodeDisk: Disk = {
     }
   },
   async create(path, mode) {
-    const handle = await open(path, 'wx', mode);
-    return {
-      write: async (bytes) => (await handle.write(bytes)).bytesWritten,
-      sync: () => handle.sync(),
-      syncData: () => handle.datasync(),
-      close: () => handle.close(),
-    };
+    return fileOf(await open(path, 'wx', mode));
+  },
+  async openToWrite(path) {
+    return fileOf(await open(path, 'r+'));
   },
   rename,
   async truncate(path, length) {
@@ -95,6 +102,20 @@ export const nodeDisk: Disk = {
     }
   },
 };
+
+function fileOf(handle: FileHandle): DiskFile {
+  return {
+    write: async (bytes) => (await handle.write(bytes)).bytesWritten,
+    writeAt(bytes, position) {
+      if (bytes.length <= mostAtOnce) return writeSync(handle.fd, bytes, 0, bytes.length, position);
+      return handle.write(bytes, 0, bytes.length, position).then(({ bytesWritten }) => bytesWritten);
+    },
+    truncate: (length) => handle.truncate(length),
+    sync: () => handle.sync(),
+    syncData: () => handle.datasync(),
+    close: () => handle.close(),
+  };
+}
 
 /** The code of a system error (`ENOENT`), or undefined. */
 export function errorCode(error: unknown): string | undefined {

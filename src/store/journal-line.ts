@@ -2,6 +2,7 @@ import { crc32 } from './crc32.ts';
 import { formatIsoDate, parseIsoDate } from './iso-date.ts';
 import { formatChecksum } from './snapshot-writer.ts';
 import type { MadeChange } from './state.ts';
+import type { KeptNonce } from './store.ts';
 import { isRecordValue } from './value.ts';
 
 /** The version of the form of a journal. */
@@ -20,14 +21,6 @@ export interface JournalHeader {
   readonly sequence: number;
   /** When it was begun (ms). */
   readonly opened: number;
-}
-
-/** The nonce that came with a change. */
-export interface KeptNonce {
-  readonly user: string;
-  readonly nonce: string;
-  /** The time (ms) up to which a request that carries it could be accepted. */
-  readonly until: number;
 }
 
 /** A line of a journal: a change, and the nonce of its request. */

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { DamagedStoreError, type Place } from './damage.ts';
 import { type Disk, nodeDisk } from './disk.ts';
-import type { JournalHeader, KeptNonce } from './journal-line.ts';
+import type { JournalHeader } from './journal-line.ts';
 import { type JournalContent, readJournal } from './journal-reader.ts';
 import { type Mend, mend } from './mending.ts';
 import { readSnapshot, type Snapshot } from './snapshot-reader.ts';
 import { type MadeChange, State } from './state.ts';
+import type { KeptNonce } from './store.ts';
 
 /** The names of the files of a store, beside its journals. */
 export const snapshotName = 'store.json';

@@ -29,33 +29,43 @@ export interface Page {
   readonly modified: number;
 }
 
-/** Adds an item under an id that the store picks. */
-export interface Creation {
-  readonly kind: 'create';
+/** The nonce of a request. */
+export interface KeptNonce {
+  readonly user: string;
+  readonly nonce: string;
+  /** The time (ms) up to which a request that carries it could be accepted. */
+  readonly until: number;
+}
+
+/** What every change has. */
+interface Changing {
   readonly collection: string;
-  readonly value: RecordValue;
   /** When (ms since 1970-01-01T00:00:00Z). */
   readonly at: number;
+  /** That of its request: kept in one with the change, so that neither outlives the other. */
+  readonly nonce?: KeptNonce;
+}
+
+/** Adds an item under an id that the store picks. */
+export interface Creation extends Changing {
+  readonly kind: 'create';
+  readonly value: RecordValue;
 }
 
 /** Puts a value under an id that the client chose, if the id is in the state expected. */
-export interface Replacement {
+export interface Replacement extends Changing {
   readonly kind: 'put';
-  readonly collection: string;
   readonly id: string;
   /** The revision that must be there, or that nothing must be. */
   readonly expected: number | 'absent';
   readonly value: RecordValue;
-  readonly at: number;
 }
 
 /** Takes an item away, if it is in the state expected. */
-export interface Deletion {
+export interface Deletion extends Changing {
   readonly kind: 'delete';
-  readonly collection: string;
   readonly id: string;
   readonly expected: number;
-  readonly at: number;
 }
 
 /** One change to the store. */

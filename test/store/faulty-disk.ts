@@ -1,7 +1,16 @@
 import { type Disk, type DiskFile, nodeDisk } from '../../src/store/disk.ts';
 
 /** What a disk does that can fail. */
-export type DiskOperation = 'create' | 'write' | 'sync' | 'close' | 'rename' | 'unlink' | 'syncDirectory';
+export type DiskOperation =
+  | 'create'
+  | 'open'
+  | 'write'
+  | 'truncate'
+  | 'sync'
+  | 'close'
+  | 'rename'
+  | 'unlink'
+  | 'syncDirectory';
 
 /** The host's disk, until it is told to fail. */
 export interface FaultyDisk extends Disk {
@@ -35,6 +44,8 @@ export function faultyDisk(): FaultyDisk {
 
   const wrap = (file: DiskFile): DiskFile => ({
     write: (bytes) => before('write').then(() => file.write(bytes.subarray(0, most))),
+    writeAt: (bytes, position) => before('write').then(() => file.writeAt(bytes.subarray(0, most), position)),
+    truncate: (length) => before('truncate').then(() => file.truncate(length)),
     sync: () => before('sync').then(() => file.sync()),
     syncData: () => before('sync').then(() => file.syncData()),
     close: async () => {
@@ -60,6 +71,7 @@ export function faultyDisk(): FaultyDisk {
     truncate: (path, length) => nodeDisk.truncate(path, length),
     list: (directory) => nodeDisk.list(directory),
     create: (path, mode) => before('create').then(async () => wrap(await nodeDisk.create(path, mode))),
+    openToWrite: (path) => before('open').then(async () => wrap(await nodeDisk.openToWrite(path))),
     rename: (from, to) => before('rename').then(() => nodeDisk.rename(from, to)),
     unlink: (path) => before('unlink').then(() => nodeDisk.unlink(path)),
     syncDirectory: (path) => before('syncDirectory').then(() => nodeDisk.syncDirectory(path)),
