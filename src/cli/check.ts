@@ -151,7 +151,9 @@ function plan(
   seal: Seal | undefined,
 ): string[] {
   const { port, tlsPort, collections } = options;
-  const users = [...allUsers(options, kept.users).keys()];
+  const users = Array.from(allUsers(options, kept.users), ([name, user]) =>
+    'disabled' in user && user.disabled === true ? `${name} (disabled)` : name,
+  );
   const declared = collections.map(({ path }) => path);
   return [
     ...(port === undefined ? [] : [`address      ${addressOf('http', options.host, port)}`]),

@@ -6,15 +6,18 @@ import { quoted } from './shell.ts';
 
 /** In a line: what others can get at, and the command that keeps them from it. */
 export function exposureLine({ directory, first, several, known }: ExposedError): string {
-  const { path, foreign } = first;
-  const more = several ? `, as is more in ${directory}` : '';
-  const what = `${path} is open to others than its owner (mode ${modeOf(first)})${more}`;
-  const another = `a directory for this alone, such as --data ${word(join(directory, 'countersign-data'))}`;
-  if (foreign !== undefined) return `${what} and belongs to user ${foreign}: take ${another}`;
-  if (path === directory && !known && first.directory)
-    return `${what} and has other files in it: take ${another}, or close it: ${closing(first)}`;
-  const command = several ? `chmod -R go= ${word(directory)}` : closing(first);
-  return `${what}; close it: ${command}`;
+  const what = `${first.path} is open to others than its owner (mode ${modeOf(first)})`;
+  const another = `take a directory for this alone, such as --data ${word(join(directory, 'countersign-data'))}`;
+  if (first.foreign !== undefined) return `${what} and belongs to user ${first.foreign}: ${another}`;
+  if (first.path === directory && !known)
+    return `${what} and has other files in it: ${another}${orClosing(first)}`;
+  if (!several) return `${what}; close it: ${closing(first)}`;
+  return `${what}, as is more in ${directory}; close it: chmod -R go= ${word(directory)}`;
+}
+
+/** A directory in which everybody may make files, such as /tmp, is not to be closed. */
+function orClosing(exposed: Exposed): string {
+  return (exposed.mode & everybodys) === everybodys ? '' : `, or close it: ${closing(exposed)}`;
 }
 
 /** A sentence for a configuration file that has users and that others can read. */
@@ -29,6 +32,9 @@ export function exposedConfiguration({ config, users }: Options): readonly strin
 
 /** Permission for the group or for all others to read. */
 const anybodyReads = 0o044;
+
+/** Permission for all to write, and for none to take away what is another's. */
+const everybodys = 0o1002;
 
 function closing({ path, directory }: Exposed): string {
   return `chmod ${directory ? 700 : 600} ${word(path)}`;

@@ -40,7 +40,8 @@ function readKeyFile(path: string): string {
   let file: number | undefined;
   try {
     file = openSync(path, 'r');
-    const exposed = exposureOf(path, fstatSync(file));
+    const stats = fstatSync(file);
+    const exposed = stats.isFile() ? exposureOf(path, stats) : undefined;
     if (exposed !== undefined) throw new ExposedError(path, exposed, { several: false, known: true });
     return readText(file);
   } catch (error) {

@@ -7,7 +7,14 @@ import { holderOf } from './lock.ts';
 import { fileMode } from './replace.ts';
 import { isRunning } from './running.ts';
 import { SealError } from './seal.ts';
-import { readUsers, type StoredUser, type UsersMedium, usersMark, usersPath } from './users.ts';
+import {
+  readUsers,
+  type StoredUser,
+  type UsersFile,
+  type UsersMedium,
+  usersMark,
+  usersPath,
+} from './users.ts';
 
 /** The file in which a server says which state of `users.json` it goes by. */
 const seenName = 'users.seen';
@@ -45,7 +52,8 @@ export interface UsersWatch {
 
 /**
  * Watches the users file of a data directory, and puts what it says to use as soon as it changes. A file that cannot
- * be used changes nothing and is told once; one that is gone has no users. What is in use is noted in `users.seen`.
+ * be used changes nothing and is told once; one that is gone has no users. Both are believed at the second look. What
+ * is in use is noted in `users.seen`.
  */
 export function watchUsers(options: UsersWatchOptions): UsersWatch {
   const watch = new FileWatch(options);
@@ -60,6 +68,8 @@ class FileWatch implements UsersWatch {
   #used: string | undefined;
   #known: string | undefined;
   #noted: string | undefined;
+  /** What was found to be damaged, or gone, at one look. */
+  #doubted: { readonly mark: string | undefined } | undefined;
   #told: string | undefined;
   #due = false;
   #looking: Promise<void> | undefined;
@@ -99,28 +109,42 @@ class FileWatch implements UsersWatch {
   }
 
   async #lookOnce(): Promise<void> {
-    const { directory, use, tell } = this.#options;
-    const mark = await usersMark(directory);
-    if (mark !== this.#known) {
-      // Before it is read, so that no later change goes unseen.
-      this.#watch();
-      const file = await this.#read(mark);
-      use(file.users);
-      this.#used = this.#known = file.mark;
-      if (file.mark === undefined)
-        tell(`${usersPath(directory)} is gone, and so are the users that were in it`);
-    }
+    const mark = await usersMark(this.#options.directory);
+    if (mark !== this.#known) await this.#take(mark);
     await this.#note();
   }
 
-  /** Reads the file. What was once found to be damaged is not read again until it is another. */
-  async #read(mark: string | undefined) {
+  /** Puts to use what has another mark than what is known. */
+  async #take(mark: string | undefined): Promise<void> {
+    const { directory, use, tell } = this.#options;
+    // Before it is read, so that no later change goes unseen.
+    this.#watch();
+    const file = await this.#read(mark);
+    if (file === undefined || (file.mark === undefined && this.#doubts(undefined))) return;
+    use(file.users);
+    this.#used = this.#known = file.mark;
+    this.#doubted = undefined;
+    if (file.mark === undefined)
+      tell(`${usersPath(directory)} is gone, and so are the users that were in it`);
+  }
+
+  /** Reads the file. One that is damaged is not read a third time. */
+  async #read(mark: string | undefined): Promise<UsersFile | undefined> {
     try {
       return await readUsers(this.#options.directory, this.#options);
     } catch (error) {
-      if (error instanceof DamagedStoreError || error instanceof SealError) this.#known = mark;
+      if (!(error instanceof DamagedStoreError || error instanceof SealError)) throw error;
+      if (this.#doubts(mark)) return undefined;
+      this.#known = mark;
       throw error;
     }
+  }
+
+  /** Whether it is too early to believe this. An editor may empty a file, or remove it, just before it writes it. */
+  #doubts(mark: string | undefined): boolean {
+    const early = this.#doubted === undefined || this.#doubted.mark !== mark;
+    this.#doubted = { mark };
+    return early;
   }
 
   /** Lets whoever changed the users see that they are in use. It is no loss when it fails: the next look tries again. */

@@ -2,6 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { allUsers } from '../../src/cli/compose.ts';
+import { signRequest } from '../../src/client/sign.ts';
+import { manualClock } from '../../src/clock.ts';
+import { createRequest, createService } from '../../src/index.ts';
+import { readOptions } from '../../src/options/options.ts';
 import { verifyPassword } from '../../src/store/passwords.ts';
 import { readUsers, type StoredUser } from '../../src/store/users.ts';
 import { call, run, temporaryDirectory } from './command.ts';
@@ -80,6 +85,67 @@ test('a rotation leaves two secrets valid, and with --grace 0 the new one alone'
   assert.deepEqual((await kept(data, 'ann')).secrets, [{ secret: told(second.stdout, 'secret') }]);
 });
 
+test('where a service goes by the file, two secrets sign until the grace ends, and never three', async () => {
+  const data = temporaryDirectory();
+  const clock = manualClock(Date.now());
+  const service = createService({ clock, users: {}, maxAuthFailures: 0 });
+  const secrets: string[] = [];
+  const change = async (...args: string[]): Promise<void> => {
+    const { status, stdout, stderr } = await call(['user', ...args, '--data', data]);
+    assert.equal(status, 0, stderr);
+    const secret = told(stdout, 'secret');
+    if (secret !== undefined) secrets.push(secret);
+    service.replaceUsers(allUsers(readOptions([], {}), (await readUsers(data)).users));
+  };
+  const target = '/users/ann/financialrecords';
+  const signs = async (secret: string): Promise<boolean> => {
+    const headers = signRequest({ method: 'GET', url: `http://x${target}`, user: 'ann', secret, clock });
+    const request = createRequest({ method: 'GET', target, fields: Object.entries(headers) });
+    return (await service.handle(request)).status === 200;
+  };
+  const valid = (): Promise<boolean[]> => Promise.all(secrets.map(signs));
+
+  await change('add', 'ann');
+  assert.deepEqual(await valid(), [true]);
+  await change('rotate', 'ann', '--grace', '24h');
+  assert.deepEqual(await valid(), [true, true]);
+  clock.advance(12 * 3_600_000);
+  await change('rotate', 'ann', '--grace', '24h');
+  assert.deepEqual(await valid(), [false, true, true], 'the rotation ends the grace of the one before');
+  clock.advance(11 * 3_600_000);
+  assert.deepEqual(await valid(), [false, true, true]);
+  clock.advance(3_600_000 + 60_000);
+  assert.deepEqual(await valid(), [false, false, true], 'the time of the command counts, not of the service');
+  await change('disable', 'ann');
+  assert.deepEqual(await valid(), [false, false, false]);
+  await change('enable', 'ann');
+  assert.deepEqual(await valid(), [false, false, true]);
+  await service.close();
+});
+
+test('a user is disabled and enabled again, as often as is asked', async () => {
+  const data = temporaryDirectory();
+  await call(['user', 'add', 'ann', '--data', data]);
+  const before = await kept(data, 'ann');
+  for (const [action, disabled, stdout] of [
+    ['disable', true, 'disabled  ann\n'],
+    ['disable', true, 'disabled  ann\n'],
+    ['enable', undefined, 'enabled   ann\n'],
+    ['enable', undefined, 'enabled   ann\n'],
+  ] as const) {
+    const end = await call(['user', action, 'ann', '--data', data]);
+    assert.equal(end.status, 0, end.stderr);
+    assert.equal(end.stdout, stdout);
+    const { disabled: found, ...rest } = await kept(data, 'ann');
+    assert.equal(found, disabled);
+    assert.deepEqual(rest, before);
+    const state = disabled ? ', disabled' : '';
+    assert.equal((await call(['user', 'list', '--data', data])).stdout, `ann  1 valid secret${state}\n`);
+    const checked = (await call(['check', '--data', data])).stdout;
+    assert.match(checked, disabled ? /^users {8}ann \(disabled\)$/m : /^users {8}ann$/m);
+  }
+});
+
 test('a secret that is given is taken, and not printed', async () => {
   const data = temporaryDirectory();
   const environment = { COUNTERSIGN_SECRET: 'given to me', COUNTERSIGN_DATA: data };
@@ -145,6 +211,10 @@ describe('what is asked wrongly is refused with the reason', () => {
     [['rotate', 'a', '--grcae', '1h'], 2, /--grcae is not an option; did you mean "--grace"\?/],
     [['rotate', 'a'], 1, /there is no user a/],
     [['remove', 'a'], 1, /there is no user a/],
+    [['disable'], 2, /one name is needed: countersign user disable NAME/],
+    [['disable', 'a'], 1, /there is no user a/],
+    [['enable', 'a'], 1, /there is no user a/],
+    [['disable', 'a', '--grace', '1h'], 2, /--grace goes with rotate only/],
   ];
   for (const [args, status, reason] of cases) {
     test(args.join(' ') || 'nothing', async () => {

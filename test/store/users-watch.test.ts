@@ -117,11 +117,30 @@ describe('a watch on the users', () => {
     assert.ok(!told[0]?.includes('s3cr') && !told[0]?.includes('\n'));
     await writeFile(path, '[]');
     await watch.look();
+    await watch.look();
     assert.equal(told.length, 2, 'another damage is told as well');
     await writeUsers(directory, named('bea'));
     await watch.look();
     assert.deepEqual(used, [['bea']]);
     assert.equal(told.length, 2);
+  });
+
+  test('does not mind a file that is emptied, or gone, for the moment in which it is written', async (context) => {
+    const { directory, watch, used, told } = await watched(context, { users: named('ann') });
+    const path = join(directory, 'users.json');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, '');
+    await watch.look();
+    await writeFile(path, text.slice(0, 20));
+    await watch.look();
+    await writeFile(path, text);
+    await watch.look();
+    await unlink(path);
+    await watch.look();
+    await writeFile(path, text);
+    await watch.look();
+    assert.deepEqual(used, [['ann'], ['ann']]);
+    assert.deepEqual(told, []);
   });
 
   test('goes on trying a file that the system does not give', async (context) => {
@@ -228,6 +247,7 @@ describe('who changed the users', () => {
     const lock = await lockDirectory(directory);
     context.after(() => lock.release());
     await writeFile(join(directory, 'users.json'), 'damaged');
+    await watch.look();
     await watch.look();
     let waited = 0;
     const wait = async (ms: number): Promise<void> => {
