@@ -10,6 +10,7 @@ import { readUsers, type StoredSecret, type StoredUser } from '../store/users.ts
 import { waitForUse } from '../store/users-watch.ts';
 import { makeCredentials, randomSecret, storedUser } from './credentials.ts';
 import { secretVariable } from './input.ts';
+import { actAsOwnerOf } from './ownership.ts';
 import { Refusal, report } from './refusal.ts';
 import { readSeal } from './seal-key.ts';
 import type { Outlet, Terminal } from './terminal.ts';
@@ -42,7 +43,9 @@ export async function user(
   terminal: Terminal,
 ): Promise<number> {
   try {
-    await carryOut(readOrder(argv, environment), environment, terminal);
+    const order = readOrder(argv, environment);
+    actAsOwnerOf(order.options.data);
+    await carryOut(order, environment, terminal);
     return 0;
   } catch (error) {
     return report(error, terminal);

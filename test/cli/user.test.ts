@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { allUsers } from '../../src/cli/compose.ts';
@@ -181,6 +189,19 @@ test('a directory in which nothing is to be changed is not made', async () => {
   for (const args of [['remove', 'ann'], ['rotate', 'ann'], ['list']])
     await call(['user', ...args, '--data', data]);
   assert.ok(!existsSync(data));
+});
+
+test('who may do everything leaves a directory to its owner', {
+  skip: process.getuid?.() === 0 ? false : 'only who may do everything can act for somebody else',
+}, async () => {
+  const data = temporaryDirectory();
+  chownSync(data, 1234, 1235);
+  const { status, stderr } = await run(['user', 'add', 'ann', '--data', data]);
+  assert.equal(status, 0, stderr);
+  for (const name of readdirSync(data, { recursive: true, encoding: 'utf8' })) {
+    const { uid, gid } = statSync(join(data, name));
+    assert.deepEqual([uid, gid], [1234, 1235], name);
+  }
 });
 
 test('a file that is damaged is told and left alone', async () => {
