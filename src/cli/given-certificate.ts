@@ -37,7 +37,7 @@ async function readGiven(files: PemFiles): Promise<Given> {
   const [cert, key] = await Promise.all([readExisting(files.cert), readExisting(files.key)]);
   const identity = { cert, key };
   return withNames(files, '', () => {
-    const certificate = readIdentity(identity);
+    const { certificate } = readIdentity(identity);
     tryIdentity(identity);
     const subject = printable(certificate.subject?.replaceAll('\n', ', ') ?? 'without a subject');
     return { identity, subject, ...validityOf(certificate) };

@@ -50,47 +50,38 @@ export async function passingCertificate(surroundings: Surroundings): Promise<Ce
  */
 export async function ownCertificate(directory: string, surroundings: Surroundings): Promise<Certificate> {
   const files: PemFiles = { cert: join(directory, certName), key: join(directory, keyName) };
-  const hint = `; a start makes both when neither is there`;
+  const hint = '; a start makes both when neither is there';
   const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)]);
   return withNames(files, hint, () => {
     if (key === undefined && cert !== undefined)
       throw new IdentityError('key', `it is not there, and ${files.cert} is of no use without it`);
-    if (key === undefined) return first(directory, files, surroundings);
-    if (cert === undefined) return completed(directory, files, readKey(key), surroundings);
+    const kept = key === undefined || cert !== undefined ? undefined : readKey(key);
+    if (key === undefined || cert === undefined) return unmade(directory, files, kept, surroundings);
     return found(directory, files, { cert, key }, surroundings);
   });
 }
 
-function first(directory: string, files: PemFiles, surroundings: Surroundings): Certificate {
-  const made = make(makeKey(), surroundings);
-  return tended(made, surroundings, (identity) => writePem(directory, certName, identity.cert), {
+/** Makes what is not there: both, or the certificate for a key that a first start wrote before it ended. */
+function unmade(
+  directory: string,
+  files: PemFiles,
+  kept: KeyObject | undefined,
+  surroundings: Surroundings,
+): Certificate {
+  if (kept !== undefined && !canCertify(kept))
+    throw new IdentityError('key', 'the private key is not one of the curve P-256');
+  const made = make(kept ?? makeKey(), surroundings);
+  const write = (identity: ServerIdentity): Promise<void> => writePem(directory, certName, identity.cert);
+  return tended(made, surroundings, write, {
     notes: [],
     about: `${files.cert}, self-signed, to be made`,
     file: files.cert,
     async keep() {
       await prepareDirectory(directory);
       // The key first: a certificate can be made for it, but not the other way round.
-      await writePem(directory, keyName, made.identity.key);
-      await writePem(directory, certName, made.identity.cert);
+      if (kept === undefined) await writePem(directory, keyName, made.identity.key);
+      await write(made.identity);
     },
-  });
-}
-
-/** A first start ended after the key was written. */
-function completed(
-  directory: string,
-  files: PemFiles,
-  key: KeyObject,
-  surroundings: Surroundings,
-): Certificate {
-  if (!canCertify(key)) throw new IdentityError('key', 'the private key is not one of the curve P-256');
-  const write = (identity: ServerIdentity): Promise<void> => writePem(directory, certName, identity.cert);
-  const made = make(key, surroundings);
-  return tended(made, surroundings, write, {
-    notes: [],
-    about: `${files.cert}, self-signed, to be made`,
-    file: files.cert,
-    keep: () => write(made.identity),
   });
 }
 
@@ -100,10 +91,11 @@ function found(
   identity: ServerIdentity,
   surroundings: Surroundings,
 ): Certificate {
-  const certificate = readIdentity(identity);
+  const { certificate, privateKey: key } = readIdentity(identity);
   const { from, until } = validityOf(certificate);
   const now = surroundings.clock.now();
-  const kind = isOurs(certificate) ? 'self-signed' : 'not made here';
+  const ours = isOurs(certificate) && canCertify(key);
+  const kind = ours ? 'self-signed' : 'not made here';
   const about = `${files.cert}, ${kind}, valid until ${isoTime(until)}`;
   const parts = {
     notes: validityWarnings(files.cert, { from, until }, now),
@@ -111,8 +103,8 @@ function found(
     file: files.cert,
     keep: nowhere,
   };
-  if (!isOurs(certificate)) return { identity, ...parts, reload: nothingNew, renew: nothingNew };
-  const present = { key: readKey(identity.key), identity, from, until };
+  if (!ours) return { identity, ...parts, reload: nothingNew, renew: nothingNew };
+  const present = { key, identity, from, until };
   const write = (next: ServerIdentity): Promise<void> => writePem(directory, certName, next.cert);
   if (isFresh(present, now)) return tended(present, surroundings, write, parts);
   const made = make(present.key, surroundings);

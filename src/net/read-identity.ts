@@ -31,12 +31,16 @@ export function readKey(key: string | Buffer): KeyObject {
   }
 }
 
-/** Reads the server's certificate, and sees that the key goes with it. Throws IdentityError. */
-export function readIdentity({ cert, key }: ServerIdentity): X509Certificate {
+/** Reads the server's certificate and its key, and sees that they go together. Throws IdentityError. */
+export function readIdentity({ cert, key }: ServerIdentity): {
+  readonly certificate: X509Certificate;
+  readonly privateKey: KeyObject;
+} {
   const certificate = readCertificate(cert);
-  if (!certificate.checkPrivateKey(readKey(key)))
+  const privateKey = readKey(key);
+  if (!certificate.checkPrivateKey(privateKey))
     throw new IdentityError('both', 'the private key is not that of the first certificate');
-  return certificate;
+  return { certificate, privateKey };
 }
 
 /** Sees that TLS takes an identity: a key may be too weak for it. Throws IdentityError. */
