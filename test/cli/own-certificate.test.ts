@@ -85,7 +85,7 @@ test('a key whose certificate a crash has kept from being written gets one, and 
   const { directory, open, read } = await settled();
   const key = read('key');
   rmSync(join(directory, 'certificate.pem'));
-  writeFileSync(join(directory, 'certificate.pem.4194304-1.tmp'), 'half');
+  writeFileSync(join(directory, 'certificate.pem.4194304-1.tmp'), 'half', { mode: 0o600 });
   const certificate = await open();
   await certificate.keep();
   assert.equal(read('key'), key);
