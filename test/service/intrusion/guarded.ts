@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import type { ServiceOptions } from '../../../src/index.ts';
 import { createNonces, type Nonces } from '../../../src/store/nonces.ts';
+import { transport } from '../../net/transport.ts';
 import { exchange, type WireReply } from '../../net/wire.ts';
 import { type Guest, openService } from '../guest.ts';
 
@@ -31,7 +32,9 @@ export interface Guarded extends Guest {
   close(): Promise<void>;
 }
 
-/** Opens a server with the users ann and bob, three articles and one record of ann's. */
+/**
+ * Opens a server with the users ann and bob and three articles, over what the test's file has for a transport.
+ */
 export async function openGuarded(options: ServiceOptions = {}): Promise<Guarded> {
   const nonces = countedNonces();
   const guest = openService({
@@ -45,7 +48,8 @@ export async function openGuarded(options: ServiceOptions = {}): Promise<Guarded
     },
     ...options,
   });
-  const { port } = await guest.service.listen({});
+  const { tls } = transport;
+  const { port } = await guest.service.listen(tls === undefined ? {} : { tls });
   let drawn = 0;
   return {
     ...guest,
