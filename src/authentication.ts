@@ -43,6 +43,7 @@ export function createAuthentication(
       }),
     clock,
     window,
+    notBefore: options.notBefore,
     simple: options.hmacSimple ?? 'safe',
     requireBodyDigest: options.requireBodyDigest ?? false,
     explain,

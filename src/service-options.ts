@@ -67,6 +67,7 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   resources: true,
   realm: true,
   window: true,
+  notBefore: true,
   hmacSimple: true,
   requireBodyDigest: true,
   nonces: true,
@@ -96,6 +97,11 @@ export interface ServiceOptions {
   readonly realm?: string;
   /** Seconds that a date may differ from the clock, either way; 600 when left out. */
   readonly window?: number;
+  /**
+   * Signed dates before the second of this time (ms since 1970-01-01T00:00:00Z) are refused: a server that forgot the nonces
+   * of an earlier life passes when it began. None are when left out.
+   */
+  readonly notBefore?: number;
   /** Which requests the simple form may sign; safe ones when left out. */
   readonly hmacSimple?: 'safe' | 'all' | 'off';
   readonly requireBodyDigest?: boolean;

@@ -42,6 +42,8 @@ export interface HmacOptions {
   readonly clock: Clock;
   /** How far a date may be from the clock, either way, in ms; on the edge it is good. */
   readonly window: number;
+  /** Dates before the second of this time (ms) are refused: nonces that came with them are not known. None when left out. */
+  readonly notBefore?: number | undefined;
   /** Which requests the simple form may sign. */
   readonly simple: 'safe' | 'all' | 'off';
   /** Whether content must come with a digest that is signed. */
@@ -245,6 +247,10 @@ function isSignedBy(
   return false;
 }
 
+function wholeSecond(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
+}
+
 function judgeFreshness(
   presented: Presented,
   time: number,
@@ -255,11 +261,15 @@ function judgeFreshness(
 ): Verdict | undefined {
   const { window, explain: explaining } = options;
   // To the second, like the dates themselves: the fraction of the clock's second does not count.
-  const off = time - Math.floor(now / 1000) * 1000;
+  const off = time - wholeSecond(now);
   if (Math.abs(off) > window) {
     const detail = `The date is ${Math.abs(off) / 1000} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock; ${window / 1000} s are allowed.`;
     const explained = explaining ? { check: 'date', message, ...explainDate(off / 1000, now) } : {};
     return refuse(presented, 'date-out-of-window', detail, explained);
+  }
+  if (time < wholeSecond(options.notBefore ?? Number.NEGATIVE_INFINITY)) {
+    const detail = 'The date is before this server began, and it remembers no nonce from then.';
+    return refuse(presented, 'date-out-of-window', detail, explaining ? { check: 'date', message } : {});
   }
   // The last moment at which this date is still inside the window, to the end of its second.
   const claimed = options.nonces.claim(presented.credentials.user, nonce, time + window + 999, now);

@@ -8,7 +8,7 @@ import { Refusal } from './refusal.ts';
 export function composeService(
   options: Options,
   users: ReadonlyMap<string, UserOption>,
-  more: Pick<ServiceOptions, 'store' | 'nonces' | 'log' | 'fault'>,
+  more: Pick<ServiceOptions, 'store' | 'nonces' | 'notBefore' | 'log' | 'fault'>,
 ): Service {
   try {
     return createService({

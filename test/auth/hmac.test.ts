@@ -66,6 +66,16 @@ test('a clock that is set back lets no replay in', async () => {
   assert.equal(await house.verdictOn(signed()), 'nonce-replayed');
 });
 
+test('a server that forgot its earlier life takes no date from before the second in which it began', async () => {
+  const house = openHouse({ notBefore: start + 700 });
+  assert.equal(await house.verdictOn(signed({ nonce: 'same-second' })), 'ann');
+  const before = await house.problemWith(signed({ nonce: 'before', at: start - 1000 }));
+  assert.deepEqual([before.type, before.status], ['date-out-of-window', 401]);
+  house.clock.advance(5000);
+  assert.equal(await house.verdictOn(signed({ nonce: 'before', at: start - 1000 })), 'date-out-of-window');
+  assert.equal(await house.verdictOn(signed({ nonce: 'after', at: start + 4000 })), 'ann');
+});
+
 test('the window is judged to the second, whatever the fraction of the clock', async () => {
   const house = openHouse();
   house.clock.advance(999);
