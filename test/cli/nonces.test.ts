@@ -10,7 +10,9 @@ function configured(): { data: string; args: readonly string[] } {
   const directory = temporaryDirectory();
   const config = join(directory, 'config.json');
   const data = join(directory, 'data');
-  writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 'hidden-from-all' } } }));
+  writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 'hidden-from-all' } } }), {
+    mode: 0o600,
+  });
   return { data, args: ['--config', config, '--port', '0'] };
 }
 
