@@ -9,7 +9,7 @@ import { isRecordValue } from './value.ts';
 export const journalVersion = 1;
 
 /** `{"crc":"89abcdef",` */
-const prefixLength = 18;
+export const prefixLength = 18;
 
 /** The first line of a journal. */
 export interface JournalHeader {
@@ -37,20 +37,35 @@ export interface JournalLine {
 export function formatJournalHeader(header: JournalHeader): string {
   const { lineage, generation, revision, sequence, opened } = header;
   const numbers = { journal: journalVersion, lineage, generation, revision, sequence };
-  return sealed(JSON.stringify({ ...numbers, opened: formatIsoDate(opened) }));
+  return sealed(JSON.stringify({ ...numbers, opened: formatIsoDate(opened) }).slice(1));
 }
 
 /** A line as text, with its end. */
-export function formatJournalLine({ seq, durable, change, nonce }: JournalLine): string {
-  const { kind, collection, id, sequence, revision, modified, value } = change;
-  const made = { kind, collection, id, sequence, revision, modified: formatIsoDate(modified), value };
-  const kept = nonce === undefined ? undefined : [nonce.user, nonce.nonce, formatIsoDate(nonce.until)];
-  // JSON.stringify leaves out what is undefined.
-  return sealed(JSON.stringify({ seq, durable, change: made, nonce: kept }));
+export function formatJournalLine(line: JournalLine): string {
+  const { modified, value } = line.change;
+  return sealed(formatMembers(line, formatIsoDate(modified), value && JSON.stringify(value)));
 }
 
-function sealed(text: string): string {
-  const rest = text.slice(1);
+/** The text of a line from behind its checksum on, without its end; its date and its value are texts already. */
+export function formatMembers(
+  { seq, durable, change, nonce }: JournalLine,
+  modified: string,
+  value: string | undefined,
+): string {
+  const { kind, sequence, revision } = change;
+  // Put together by hand: JSON.stringify of all of it takes twice as long.
+  const item = `"collection":${JSON.stringify(change.collection)},"id":${JSON.stringify(change.id)}`;
+  const numbers = `"sequence":${sequence},"revision":${revision},"modified":"${modified}"`;
+  const content = value === undefined ? '' : `,"value":${value}`;
+  const kept = nonce === undefined ? '' : `,"nonce":${formatNonce(nonce)}`;
+  return `"seq":${seq},"durable":${durable},"change":{"kind":"${kind}",${item},${numbers}${content}}${kept}}`;
+}
+
+function formatNonce({ user, nonce, until }: KeptNonce): string {
+  return JSON.stringify([user, nonce, formatIsoDate(until)]);
+}
+
+function sealed(rest: string): string {
   return `{"crc":"${formatChecksum(crc32(rest))}",${rest}\n`;
 }
 

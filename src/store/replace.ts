@@ -11,7 +11,7 @@ export const fileMode = 0o600;
 const fullCodes: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** What was being done to a file. */
-type Operation = 'open' | 'write' | 'fsync' | 'close' | 'rename';
+type Operation = 'open' | 'write' | 'truncate' | 'fsync' | 'close' | 'rename';
 
 /** A file could not be replaced, or written. */
 export class ReplaceError extends StoreError {
@@ -56,7 +56,8 @@ export async function replaceFile(disk: Disk, { directory, name, content, sync }
   if (sync) await step(path, 'fsync', disk.syncDirectory(directory));
 }
 
-async function createTemporary(
+/** Makes a file that is on its way to become `name`. Throws ReplaceError. */
+export async function createTemporary(
   disk: Disk,
   directory: string,
   name: string,

@@ -1,0 +1,291 @@
+import type { Clock } from '../clock.ts';
+import { Compaction, type CompactionLimits } from './compaction.ts';
+import { type Disk, nodeDisk } from './disk.ts';
+import { Journal } from './journal.ts';
+import type { Recovered } from './recovery.ts';
+import type { MadeChange, Prepared, State } from './state.ts';
+import {
+  type Applied,
+  type Change,
+  type Entry,
+  type KeptNonce,
+  type Page,
+  type Store,
+  StoreError,
+} from './store.ts';
+
+/** What a store that outlives the process is opened with. */
+export interface DurableStoreOptions {
+  /** Where its files are; its lock is the caller's. */
+  readonly directory: string;
+  /** What `recover` found there; from now on it is the store's. */
+  readonly recovered: Recovered;
+  /** Draws the lineage of a store that is new. */
+  readonly lineage: () => string;
+  /** Whether a change is kept once it is on the medium (`fsync`) or once the system has it (`os`). */
+  readonly durability: 'fsync' | 'os';
+  readonly clock: Clock;
+  /** Is told in a line when changes are not kept from now on, or are again, and that no snapshot could be made. */
+  readonly tell: (line: string) => void;
+  /** Is told of the nonce of a change when both are kept. */
+  readonly onKept?: (nonce: KeptNonce) => void;
+  /** Waited for before a journal is removed: then its nonces have to be kept elsewhere. */
+  readonly beforeForgetting?: () => Promise<void>;
+  readonly limits?: CompactionLimits;
+  /** The file operations; the host's own by default. */
+  readonly disk?: Disk;
+}
+
+/** How a store is: `full` refuses changes while there is no room, `failed` refuses them for good. Both are read on. */
+export interface StoreHealth {
+  readonly state: 'well' | 'full' | 'failed';
+  /** What went wrong; undefined when nothing did. */
+  readonly reason: string | undefined;
+  /** Why the last compaction came to nothing; undefined when it did not. */
+  readonly compaction: string | undefined;
+}
+
+/** A store that outlives the process. */
+export interface DurableStore extends Store {
+  readonly health: StoreHealth;
+}
+
+/**
+ * Opens a store on what was recovered, and begins a journal where there is none: the lineage is in the first entity tag
+ * already, so it is kept before anything is read. Throws StoreError when that cannot be written.
+ */
+export async function openDurableStore(options: DurableStoreOptions): Promise<DurableStore> {
+  const { recovered, directory, clock, durability, disk = nodeDisk } = options;
+  const lineage = recovered.lineage ?? options.lineage();
+  const journal = await Journal.open({ directory, disk, clock, lineage, durability }, recovered);
+  return new JournaledStore(options, disk, lineage, journal);
+}
+
+/** A change that waits for its batch, and whom to tell. */
+interface Waiting {
+  readonly change: Change;
+  resolve(applied: Applied): void;
+  reject(error: unknown): void;
+}
+
+/** A change that is in the batch under way. */
+interface Member {
+  readonly prepared: Prepared;
+  readonly waiting: Waiting;
+}
+
+/**
+ * One batch is under way at a time: judged, written as lines of the journal, synced, made visible, answered. What
+ * arrives meanwhile waits and makes the next batch, so that many writers share one sync. A change is judged against
+ * what is visible, so a batch never has two of one item: the second waits, and is judged when it is known whether the
+ * first was kept.
+ */
+class JournaledStore implements DurableStore {
+  readonly lineage: string;
+  readonly #state: State;
+  readonly #journal: Journal;
+  readonly #compaction: Compaction;
+  readonly #tell: (line: string) => void;
+  readonly #onKept: ((nonce: KeptNonce) => void) | undefined;
+  #waiting: Waiting[] = [];
+  /** What is to be done while no batch is under way. */
+  readonly #tasks: (() => Promise<void>)[] = [];
+  #draining: Promise<void> | undefined;
+  #closed = false;
+  /** Why the last batch was refused, for want of room. */
+  #full: StoreError | undefined;
+  #toldFailure = false;
+
+  constructor(options: DurableStoreOptions, disk: Disk, lineage: string, journal: Journal) {
+    const { recovered, directory, clock, tell, onKept, beforeForgetting = async () => {} } = options;
+    const { state, generation, journals } = recovered;
+    this.lineage = lineage;
+    this.#state = state;
+    this.#journal = journal;
+    this.#tell = tell;
+    this.#onKept = onKept;
+    const compacting = {
+      ...{ disk, clock, directory, lineage, state, tell, beforeForgetting, limits: options.limits },
+      journals: {
+        rotate: () => this.#alone(() => journal.rotate(state.revision)),
+        get sequence() {
+          return journal.sequence;
+        },
+        sync: () => this.#alone(() => journal.syncAll()),
+      },
+    };
+    const earlier = journals.slice(0, -1).reduce((sum, { bytes }) => sum + bytes, 0);
+    this.#compaction = new Compaction(compacting, generation, earlier);
+  }
+
+  get health(): StoreHealth {
+    const failure = this.#journal.failure ?? this.#full;
+    return {
+      state: failure?.code ?? 'well',
+      reason: failure?.message,
+      compaction: this.#compaction.failure,
+    };
+  }
+
+  async read(collection: string, id: string): Promise<Entry | undefined> {
+    return this.#state.read(collection, id);
+  }
+
+  async list(collection: string, after: number, limit: number): Promise<Page> {
+    return this.#state.list(collection, after, limit);
+  }
+
+  apply(change: Change): Promise<Applied> {
+    if (this.#closed) return Promise.reject(new StoreError('failed', 'the store is closed'));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ change, resolve, reject });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#compaction.stop();
+    await this.#draining;
+    await this.#journal.close();
+  }
+
+  async #drain(): Promise<void> {
+    await Promise.resolve(); // all that is applied in this turn shares the first batch
+    for (;;) {
+      const task = this.#tasks.shift();
+      if (task !== undefined) await task();
+      else if (this.#waiting.length > 0) await this.#writeBatch();
+      else break;
+    }
+    this.#draining = undefined;
+  }
+
+  /** Does something while no batch is under way. */
+  #alone<T>(task: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#tasks.push(() =>
+        task()
+          .then(resolve, reject)
+          .finally(() => this.#tellFailure()),
+      );
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  async #writeBatch(): Promise<void> {
+    const members = this.#gather();
+    if (members.length === 0) return;
+    try {
+      await this.#journal.keep();
+    } catch (error) {
+      this.#refuse(members, error);
+      return;
+    }
+    this.#answer(members);
+    // Those who were answered are served before the next batch; and where nobody waits, nobody waits for this.
+    await this.#journal.prepareSpace().catch(() => this.#tellFailure());
+    this.#compaction.consider(this.#journal.bytes);
+  }
+
+  #answer(members: readonly Member[]): void {
+    for (const { prepared } of members) this.#state.commit(prepared);
+    for (const { prepared, waiting } of members) waiting.resolve({ applied: true, entry: prepared.entry });
+    for (const { waiting } of members) {
+      if (waiting.change.nonce !== undefined) this.#onKept?.(waiting.change.nonce);
+    }
+    if (this.#full === undefined) return;
+    this.#full = undefined;
+    this.#tell('there is room again, and changes are kept');
+  }
+
+  #refuse(members: readonly Member[], error: unknown): void {
+    for (const { waiting } of members) waiting.reject(failureOf(error));
+    if (this.#journal.failure === undefined && error instanceof StoreError) {
+      if (this.#full === undefined) this.#tell(`${error.message}; no change is kept while there is no room`);
+      this.#full = error;
+    }
+    this.#tellFailure();
+  }
+
+  /** Tells once that the journal failed for good. */
+  #tellFailure(): void {
+    const { failure } = this.#journal;
+    if (failure === undefined || this.#toldFailure) return;
+    this.#toldFailure = true;
+    this.#tell(`${failure.message}; no change is kept any more: mend the disk and start anew`);
+  }
+
+  /** Moves what can be made at once from the waiting to the batch; the rest stays, in order. */
+  #gather(): Member[] {
+    const batch = new Batch();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const [index, one] of waiting.entries()) {
+      if (batch.has(one.change)) this.#waiting.push(one);
+      else if (!this.#admit(one, batch)) {
+        // The batch is full.
+        for (let rest = index; rest < waiting.length; rest += 1) {
+          const left = waiting[rest];
+          if (left !== undefined) this.#waiting.push(left);
+        }
+        break;
+      }
+    }
+    return batch.members;
+  }
+
+  /** Judges a change, and takes it into the batch or answers it; says false when the batch has no room for it. */
+  #admit(waiting: Waiting, batch: Batch): boolean {
+    const { change } = waiting;
+    const { failure } = this.#journal;
+    try {
+      if (failure !== undefined) throw failureOf(failure);
+      const value = change.kind === 'delete' ? undefined : JSON.stringify(change.value);
+      const id = change.kind === 'create' ? '' : change.id;
+      if (!this.#journal.hasRoomFor(change.collection, id, value ?? '', change.nonce)) return false;
+      const prepared = this.#state.prepare(change);
+      if (prepared === undefined) {
+        waiting.resolve({ applied: false });
+        return true;
+      }
+      this.#journal.add({ change: madeChange(change.kind, prepared), value, nonce: change.nonce });
+      batch.add({ prepared, waiting });
+    } catch (error) {
+      waiting.reject(error);
+    }
+    return true;
+  }
+}
+
+/** Changes that are made together, of which no two name the same item. */
+class Batch {
+  readonly members: Member[] = [];
+  readonly #items = new Map<string, Set<string>>();
+
+  /** Whether it has a change to the same item. */
+  has(change: Change): boolean {
+    return change.kind !== 'create' && this.#items.get(change.collection)?.has(change.id) === true;
+  }
+
+  add(member: Member): void {
+    const { collection, entry } = member.prepared;
+    const items = this.#items.get(collection);
+    if (items === undefined) this.#items.set(collection, new Set([entry.id]));
+    else items.add(entry.id);
+    this.members.push(member);
+  }
+}
+
+function madeChange(kind: Change['kind'], { collection, entry, revision, at }: Prepared): MadeChange {
+  const { id, sequence, modified, value } = entry;
+  if (kind === 'delete') return { kind, collection, id, sequence, revision, modified: at };
+  return { kind, collection, id, sequence, revision, modified, value };
+}
+
+/** An error of its own for each change, with a stack that tells whose it was. */
+function failureOf(error: unknown): StoreError {
+  const code = error instanceof StoreError ? error.code : 'failed';
+  const message = error instanceof Error ? error.message : 'the journal could not be written';
+  return new StoreError(code, message, error);
+}

@@ -1,0 +1,82 @@
+import { crc32 } from './crc32.ts';
+import { formatIsoDate } from './iso-date.ts';
+import { formatMembers, type JournalLine, prefixLength } from './journal-line.ts';
+
+/** The bytes that there is room for at first, and that are kept for the next batch at most. */
+const smallest = 65_536;
+const largestKept = 1024 * 1024;
+
+const emptyPrefix = '{"crc":"00000000",';
+/** Where the digits of the checksum are. */
+const firstDigit = emptyPrefix.indexOf('0');
+const digits = Buffer.from('0123456789abcdef');
+
+/** The most bytes that one character of a text (UTF-16) takes in UTF-8. */
+const mostPerCharacter = 3;
+
+/** Gathers the lines of a batch as bytes. */
+export class JournalLines {
+  #buffer: Buffer = Buffer.allocUnsafeSlow(smallest);
+  #length = 0;
+  readonly #dates = new DateFormatter();
+
+  /** How many bytes there are. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The lines; good until the next one is added. */
+  get bytes(): Uint8Array {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** Adds a line; `value` is that of its change as JSON. */
+  add(line: JournalLine, value: string | undefined): void {
+    const text = `${emptyPrefix}${formatMembers(line, this.#dates.format(line.change.modified), value)}\n`;
+    this.#reserve(text);
+    const start = this.#length;
+    const end = start + this.#buffer.write(text, start);
+    this.#length = end;
+    this.#seal(start + firstDigit, crc32(this.#buffer.subarray(start + prefixLength, end - 1)));
+  }
+
+  /** Forgets all lines. */
+  clear(): void {
+    this.#length = 0;
+    if (this.#buffer.length > largestKept) this.#buffer = Buffer.allocUnsafeSlow(smallest);
+  }
+
+  #reserve(text: string): void {
+    const free = this.#buffer.length - this.#length;
+    if (text.length * mostPerCharacter <= free) return;
+    const needed = this.#length + Buffer.byteLength(text);
+    if (needed <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
+    this.#buffer.copy(larger, 0, 0, this.#length);
+    this.#buffer = larger;
+  }
+
+  #seal(at: number, checksum: number): void {
+    for (let digit = 0; digit < 8; digit += 1) {
+      // Four bits always name one of the sixteen digits.
+      this.#buffer[at + digit] = digits[(checksum >>> (28 - 4 * digit)) & 15] ?? 0;
+    }
+  }
+}
+
+/** Formats dates, most of which are in the same second as the one before. */
+class DateFormatter {
+  #second = Number.NaN;
+  /** That second's date up to the point. */
+  #text = '';
+
+  /** As formatIsoDate. */
+  format(time: number): string {
+    const second = Math.floor(time / 1000);
+    if (second !== this.#second) {
+      this.#text = formatIsoDate(second * 1000).slice(0, -'000Z'.length);
+      this.#second = second;
+    }
+    return `${this.#text}${String(time - second * 1000).padStart(3, '0')}Z`;
+  }
+}
