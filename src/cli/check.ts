@@ -4,34 +4,46 @@ import { systemClock } from '../clock.ts';
 import { createJudgeOfKept } from '../misfit.ts';
 import { OptionsError } from '../options/error.ts';
 import { type Options, readOptions } from '../options/options.ts';
+import { DamagedStoreError } from '../store/damage.ts';
 import { refuseExposed } from '../store/exposure.ts';
-import { judgeAll, loadSnapshot } from '../store/file.ts';
 import { holderOf } from '../store/lock.ts';
 import { inspectNonces, type NonceReport } from '../store/nonce-file.ts';
+import { type Examined, examine, type Looking } from '../store/recovery.ts';
 import type { Seal } from '../store/seal.ts';
 import { readUsers, type StoredUser } from '../store/users.ts';
+import { acceptEdits } from './accept-edits.ts';
 import { type Certificate, openCertificate } from './certificate.ts';
+import { readCheckOrder } from './check-order.ts';
 import { allUsers, composeService } from './compose.ts';
 import { exposedConfiguration } from './exposure.ts';
+import { showLoading } from './loading.ts';
 import { faultsOf, Refusal, report } from './refusal.ts';
+import { repair } from './repair.ts';
 import { readSeal } from './seal-key.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `countersign check`: says what is wrong, or what a start would do. Changes nothing. Gives the exit status. */
+/**
+ * `countersign check`: says what is wrong, or what a start would do, and changes nothing; or does what --repair and
+ * --accept-edits ask for. Gives the exit status.
+ */
 export async function check(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const options = readOptions(argv, environment);
+    const { action, to, rest } = readCheckOrder(argv);
+    const options = readOptions(rest, environment);
     for (const warning of [...options.warnings, ...exposedConfiguration(options)])
       terminal.stderr.write(`countersign: ${warning}\n`);
+    if (action === 'repair') return await repair(options, to, terminal);
+    if (action === 'accept edits') return await acceptEdits(options, terminal);
     const seal = options.memory ? undefined : readSeal(options, environment);
     const [kept, certificate] = await together(
-      options.memory ? nothingKept : inspect(options, seal),
+      options.memory ? nothingKept : inspect(options, seal, terminal),
       options.tlsPort === undefined ? undefined : openCertificate(options),
     );
+    for (const told of kept.told) terminal.stderr.write(`countersign: ${told}\n`);
     for (const note of certificate?.notes ?? []) terminal.stderr.write(`countersign: ${note}\n`);
     await tryTogether(options, kept.users);
     terminal.stdout.write(`${plan(options, kept, certificate, seal).join('\n')}\n`);
@@ -63,6 +75,10 @@ interface Kept {
   readonly fresh: boolean;
   /** How many items there are, by collection. */
   readonly items: ReadonlyMap<string, number>;
+  /** How many changes are in the journals. */
+  readonly changes: number;
+  /** What a start would mend, a sentence each. */
+  readonly told: readonly string[];
   readonly nonces: NonceReport;
 }
 
@@ -75,6 +91,8 @@ const nothingKept: Kept = {
   clear: 0,
   fresh: true,
   items: new Map(),
+  changes: 0,
+  told: [],
   nonces: noNonces,
 };
 
@@ -82,32 +100,53 @@ const nothingKept: Kept = {
 async function inspect(
   { data: path, collections: declared, window }: Options,
   seal: Seal | undefined,
+  { stderr }: Pick<Terminal, 'stderr'>,
 ): Promise<Kept> {
   if (!(await usable(path))) return nothingKept;
   refuseExposed(path);
   const holder = (await holderOf(path))?.pid;
-  const [snapshot, users, nonces] = await Promise.allSettled([
-    loadSnapshot(path),
+  const { loading, end } = showLoading(stderr, systemClock);
+  const [store, users, nonces] = await Promise.allSettled([
+    examineCalmly({ directory: path, loading }, holder).finally(end),
     readUsers(path, { seal }),
     // What a server has in hand changes while it is read.
     holder === undefined ? inspectNonces(path, window * 1000, systemClock) : noNonces,
   ]);
-  const failures = [snapshot, users, nonces].flatMap((each) =>
+  const failures = [store, users, nonces].flatMap((each) =>
     each.status === 'rejected' ? faultsOf(each.reason) : [],
   );
-  if (snapshot.status === 'rejected' || users.status === 'rejected' || nonces.status === 'rejected')
+  if (store.status === 'rejected' || users.status === 'rejected' || nonces.status === 'rejected')
     throw new Refusal(failures, 1);
-  if (snapshot.value !== undefined) judgeAll(snapshot.value, createJudgeOfKept(declared));
-  const collections = [...(snapshot.value?.state.collections() ?? [])];
+  const { state, lineage, changes, told } = store.value;
+  const judge = createJudgeOfKept(declared);
+  const collections = [...state.collections()];
+  for (const { path: name, entries } of collections) for (const entry of entries) judge(name, entry);
   return {
     exists: true,
     holder,
     users: users.value.users,
     clear: users.value.clear,
-    fresh: snapshot.value === undefined && !(await readdir(path)).includes('users.json'),
-    items: new Map(collections.map(({ path: name, entries }) => [name, [...entries].length])),
+    fresh: lineage === undefined && !(await readdir(path)).includes('users.json'),
+    items: new Map(collections.map(({ path: name, count }) => [name, count])),
+    changes,
+    // What a running server has in hand looks like a torn end.
+    told: holder === undefined ? told : [],
     nonces: nonces.value,
   };
+}
+
+/** How often a directory is looked at that a server writes to: it may put other files in their place meanwhile. */
+const looks = 4;
+
+/** What is in a directory that may be in use. */
+async function examineCalmly(looking: Looking, holder: number | undefined): Promise<Examined> {
+  for (let look = 1; ; look += 1) {
+    try {
+      return await examine(looking);
+    } catch (error) {
+      if (!(error instanceof DamagedStoreError) || holder === undefined || look === looks) throw error;
+    }
+  }
 }
 
 /** Whether the directory is there. Throws Refusal when it could not be used, or not be made. */
@@ -167,6 +206,7 @@ function plan(
     ...secretsLine(kept, seal),
     `collections  ${declared.join(', ') || 'none'}`,
     ...[...kept.items].map(([path, count]) => `items        ${path}: ${count}`),
+    ...(kept.changes === 0 ? [] : [`journal      ${kept.changes} changes since the snapshot`]),
     ...(kept.nonces.live === 0 ? [] : [`nonces       ${kept.nonces.live} that could come again`]),
     ...(kept.nonces.loss === undefined ? [] : [`nonces lost  ${kept.nonces.loss}`]),
   ];

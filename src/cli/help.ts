@@ -18,7 +18,7 @@ Commands:
   sign METHOD URL        print the header fields that sign a request
   user add|rotate|remove|disable|enable|list
                          keep the users of a data directory
-  check                  say what is wrong, or what a start would do; change nothing
+  check                  say what is wrong, or what a start would do; repair a data directory
 
   --help, -h             this text; after a command, what is known of it
   --version              the version
@@ -35,9 +35,20 @@ ${optionLines('Options')}
 ${elsewhere}`,
 
   check: () => `Usage: countersign check [OPTIONS]
+       countersign check --repair NEWDIR [OPTIONS]
+       countersign check --accept-edits [OPTIONS]
 
 Reads configuration and data as serve would with the same options. Says what is wrong and exits with 1, or
-says what a start would do and exits with 0. Changes nothing.
+says what a start would do and exits with 0. Changes nothing; a server may run meanwhile.
+
+${lines([
+  ['--repair NEWDIR', 'write what can be read of a damaged store to NEWDIR; say what is lost'],
+  ['--accept-edits', 'take in what was edited in store.json while no server ran'],
+])}
+In store.json each item has a line of its own. What may be edited: the value of an item (behind "value"); an
+item may be taken out with its line; one may be added as a line with "id" and "value" alone, among those of its
+collection, such as {"id":"7","value":{...}}. All items of an edited block are taken for changed and get
+new entity tags. What is in a journal is newer than store.json, and stands.
 
 ${optionLines('Options')}
 ${elsewhere}`,

@@ -7,5 +7,6 @@ export interface Terminal {
 
 /** Where a command says something. */
 export interface Outlet {
+  readonly isTTY?: boolean;
   write(text: string): unknown;
 }

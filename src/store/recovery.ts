@@ -59,6 +59,8 @@ export interface Looking {
   readonly directory: string;
   readonly disk?: Disk;
   readonly loading?: Loading;
+  /** Stands for what store.json has; it is read when left out. */
+  readonly snapshot?: Snapshot;
   /** Is shown each change of the journals before it is made. */
   readonly change?: (change: MadeChange) => void;
 }
@@ -152,6 +154,7 @@ class Examination {
 
   /** The newest snapshot that can be read. Without one the journals must have everything, from the first change on. */
   async #snapshot(generations: readonly number[]): Promise<Snapshot | undefined> {
+    if (this.#looking.snapshot !== undefined) return this.#looking.snapshot;
     const newest = await this.#tryRead(snapshotName);
     if (newest.snapshot !== undefined) return newest.snapshot;
     const previous = await this.#tryRead(previousName);

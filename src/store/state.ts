@@ -159,9 +159,17 @@ export class State {
     return this.#collections.get(path)?.order.next(sequence, limit) ?? [];
   }
 
+  /** Counts a change (ms) to a collection as a whole, of which no item tells. */
+  touch(path: string, at: number): void {
+    const collection = this.#collection(path);
+    collection.revision = ++this.#revision;
+    collection.modified = Math.max(collection.modified, Math.floor(at));
+  }
+
   /** Takes in a collection that was kept elsewhere; entries ascend in sequence, ids differ, numbers hold. */
   restore(path: string, numbers: CollectionNumbers, chosen: ChosenIds, entries: Iterable<Entry>): void {
     const collection = this.#begin(path, numbers, chosen);
+    this.#revision = Math.max(this.#revision, numbers.revision);
     for (const entry of entries) {
       collection.byId.set(entry.id, entry);
       collection.order.append(entry);

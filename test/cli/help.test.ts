@@ -8,12 +8,15 @@ import { root, run } from './command.ts';
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
+/** What is no option of the server. */
+const own = ['--help', '--version', '--repair', '--accept-edits'];
+
 test('the help lists every option that there is, and none that there is not', () => {
   for (const help of [helpOf(undefined), helpOf('serve'), helpOf('check')]) {
     const listed = [...help.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag]) => flag);
     const there = [...optionSpecs].filter(([, { about }]) => about !== undefined).map(([key]) => flagOf(key));
     assert.deepEqual(
-      listed.filter((flag) => flag !== '--help' && flag !== '--version'),
+      listed.filter((flag) => !own.includes(flag ?? '')),
       there,
     );
     for (const key of notThereYet.keys()) assert.ok(!help.includes(flagOf(key)), flagOf(key));

@@ -1,0 +1,86 @@
+import { readInChunks } from './chunks.ts';
+import { crc32 } from './crc32.ts';
+import type { Place } from './damage.ts';
+import type { Disk } from './disk.ts';
+import { formatChecksum } from './snapshot-writer.ts';
+
+/** A line of a snapshot, whether or not it is as it was written. */
+export interface SnapshotLine {
+  readonly kind: 'head' | 'block' | 'item' | 'end' | 'footer' | 'other';
+  /** Without its end, and without the comma after an item. */
+  readonly text: string;
+  readonly place: Place;
+  /** At the end of a block: whether its lines are those that were written. */
+  readonly fits: boolean;
+}
+
+const newline = 0x0a;
+/** `{"crc":"89abcdef",` */
+const checksumLength = 18;
+
+/** Gives each line of a snapshot to `take`; gives whether there is such a file. */
+export async function readSnapshotLines(
+  disk: Disk,
+  path: string,
+  take: (line: SnapshotLine) => void,
+): Promise<boolean> {
+  const file = await disk.openToRead(path);
+  if (file === undefined) return false;
+  const lines = new Lines(take);
+  try {
+    await readInChunks(file, (bytes, ended) => lines.take(bytes, ended));
+  } finally {
+    await file.close();
+  }
+  return true;
+}
+
+class Lines {
+  readonly #take: (line: SnapshotLine) => void;
+  #line = 0;
+  #byte = 0;
+  /** The checksum that the block under way says, and that of its lines so far. */
+  #said = '';
+  #sum = 0;
+
+  constructor(take: (line: SnapshotLine) => void) {
+    this.#take = take;
+  }
+
+  take(bytes: Buffer, ended: boolean): number {
+    let at = 0;
+    for (;;) {
+      const found = bytes.indexOf(newline, at);
+      if (found < 0 && !(ended && at < bytes.length)) return at;
+      const end = found < 0 ? bytes.length : found;
+      this.#line += 1;
+      this.#takeLine(bytes.subarray(at, end));
+      const next = Math.min(end + 1, bytes.length);
+      this.#byte += next - at;
+      at = next;
+    }
+  }
+
+  #takeLine(bytes: Buffer): void {
+    const line = bytes.toString('utf8').replace(/\r$/, '');
+    const place = { line: this.#line, byte: this.#byte };
+    const kind = kindOf(line);
+    if (kind === 'block') {
+      this.#said = line.slice(8, 16);
+      this.#sum = 0;
+    }
+    const counted = kind === 'end' ? bytes.subarray(0, 2) : bytes;
+    this.#sum = crc32(kind === 'block' ? counted.subarray(checksumLength) : counted, this.#sum);
+    const fits = kind === 'end' && this.#said === formatChecksum(this.#sum);
+    this.#sum = crc32('\n', this.#sum);
+    this.#take({ kind, text: kind === 'item' ? line.replace(/,\s*$/, '') : line, place, fits });
+  }
+}
+
+function kindOf(line: string): SnapshotLine['kind'] {
+  if (line.startsWith('{"version"')) return 'head';
+  if (line.startsWith('{"crc"')) return 'block';
+  if (line === ']}' || line === ']},') return 'end';
+  if (line.startsWith('],"footer"')) return 'footer';
+  return /^\s*\{/.test(line) ? 'item' : 'other';
+}
