@@ -45,9 +45,9 @@ ${lines([
   ['--repair NEWDIR', 'write what can be read of a damaged store to NEWDIR; say what is lost'],
   ['--accept-edits', 'take in what was edited in store.json while no server ran'],
 ])}
-In store.json each item has a line of its own. What may be edited: the value of an item (behind "value"); an
-item may be taken out with its line; one may be added as a line with "id" and "value" alone, among those of its
-collection, such as {"id":"7","value":{...}}. All items of an edited block are taken for changed and get
+In store.json each item has a line of its own. What may be edited: the value of an item, behind "value"; an
+item may be taken out with its line; one may be added, as a line with "id" and "value" alone among those of
+its collection, such as {"id":"7","value":{...}}. All items of an edited block are taken for changed and get
 new entity tags. What is in a journal is newer than store.json, and stands.
 
 ${optionLines('Options')}
