@@ -176,7 +176,7 @@ class NonceFile implements FileNonces {
   #work(): void {
     if (this.#failure !== undefined) this.#fail(this.#failure, -1, this.#claimed);
     else if (this.#pending.length > 0) this.#writing ??= this.#writeAll();
-    else if (this.#awaitingSync.length > 0 && this.#writing === undefined) this.#syncing ??= this.#syncAll();
+    else if (this.#writing === undefined) this.#beginSync();
   }
 
   async #writeAll(): Promise<void> {
@@ -197,11 +197,21 @@ class NonceFile implements FileNonces {
     this.#written = position;
     this.#awaitingWrite = resolved(this.#awaitingWrite, position);
     this.#awaitingSync = resolved(this.#awaitingSync, this.#synced);
-    if (this.#awaitingSync.length > 0) this.#syncing ??= this.#syncAll();
+    this.#beginSync();
   }
 
+  /** Begins to sync where somebody waits for what is written, and nobody does already. */
+  #beginSync(): void {
+    if (this.#isSyncWanted()) this.#syncing ??= this.#syncAll();
+  }
+
+  #isSyncWanted(): boolean {
+    return (this.#awaitingSync[0]?.position ?? Number.POSITIVE_INFINITY) <= this.#written;
+  }
+
+  /** Only where one is wanted: else it would be over before it is known to be under way. */
   async #syncAll(): Promise<void> {
-    while ((this.#awaitingSync[0]?.position ?? Number.POSITIVE_INFINITY) <= this.#written) {
+    while (this.#isSyncWanted()) {
       const position = this.#written;
       try {
         await this.#writer.sync();

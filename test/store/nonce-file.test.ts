@@ -625,6 +625,20 @@ describe('a disk', () => {
     await nonces.close();
   });
 
+  test('is synced for who came while what needs no sync was written', async (context) => {
+    const { disk, use, nonces } = await openFaulty(context);
+    await use('first', true);
+    const held = disk.hold('write');
+    const quick = use('quick', false);
+    await held.reached;
+    const slow = use('slow', true);
+    held.release();
+    await quick;
+    await slow;
+    await use('later', true);
+    await nonces.close();
+  });
+
   test('that is slow to sync keeps nobody waiting who need not', async (context) => {
     const { disk, use, nonces } = await openFaulty(context);
     await use('first', true);
