@@ -170,11 +170,19 @@ class Examination {
       return previous.snapshot;
     }
     const first = generations[0];
-    if (first !== undefined && damage === undefined && previous.damage === undefined) {
-      // A first start makes the journal before all else.
-      if (await this.#isWholeHistory(first)) return undefined;
-      throw this.#damage(snapshotName, `it is missing, though there is ${journalName(first)}`);
+    if (
+      first !== undefined &&
+      previous.damage === undefined &&
+      (await this.#isWholeHistory(first, damage === undefined))
+    ) {
+      if (damage === undefined) return undefined;
+      const from = 'the journals have all changes from the first on, so nothing is lost';
+      this.#told.push(`${damage.message} Instead, ${from}; the damaged file is kept aside`);
+      this.#mends.push({ kind: 'set aside', name: snapshotName });
+      return undefined;
     }
+    if (first !== undefined && damage === undefined && previous.damage === undefined)
+      throw this.#damage(snapshotName, `it is missing, though there is ${journalName(first)}`);
     if (damage !== undefined) throw damage;
     if (previous.damage !== undefined) throw previous.damage;
     return undefined;
@@ -191,12 +199,12 @@ class Examination {
     }
   }
 
-  /** Whether a journal begins with the first change ever, or was being begun when the first start ended. */
-  async #isWholeHistory(generation: number): Promise<boolean> {
+  /** Whether a journal begins with the first change ever, or, where it is alone, was being begun by a first start. */
+  async #isWholeHistory(generation: number, alone: boolean): Promise<boolean> {
     const content = await readJournal(this.#disk, this.#path(journalName(generation)), () => {});
     if (content === undefined) return true;
     if (content.header === undefined)
-      return generation <= 1 && !content.more && content.broken?.torn !== false;
+      return alone && generation <= 1 && !content.more && content.broken?.torn !== false;
     return content.header.sequence === 0 && content.header.revision === 0;
   }
 

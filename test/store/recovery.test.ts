@@ -128,6 +128,31 @@ describe('what is recovered', () => {
     }
   });
 
+  test('is what the journals have, when they have all and the only snapshot cannot be read', async (context) => {
+    const directory = await scratchDirectory(context);
+    const made = new History();
+    made.add({ kind: 'create', collection: '/a', value: {}, at: begun });
+    const whole = made.files.get('journal-1.jsonl') ?? '';
+    made.snapshot();
+    made.add({ kind: 'create', collection: '/a', value: {}, at: begun });
+    for (const store of ['', (made.files.get('store.json') ?? '').slice(0, -9)]) {
+      await put(directory, new Map([...made.files, ['journal-1.jsonl', whole], ['store.json', store]]));
+      const found = await recover({ directory });
+      assert.deepEqual(seen(found.state), seen(made.state));
+      assert.match(found.told.join(), /the journals have all changes from the first on.*kept aside/);
+      assert.deepEqual((await recover({ directory })).told, []);
+      assert.equal((await contents(directory)).get('store.damaged-1.json'), store);
+    }
+    await put(
+      directory,
+      new Map([
+        ['journal-1.jsonl', ''],
+        ['store.json', '{'],
+      ]),
+    );
+    await assert.rejects(recover({ directory }), DamagedStoreError);
+  });
+
   test('has the nonces of the changes, the journals and where the last one is written on', async (context) => {
     const directory = await scratchDirectory(context);
     const made = new History();
