@@ -7,8 +7,13 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openFileStore } from '../../src/store/file.ts';
+import { systemClock } from '../../src/clock.ts';
+import { type DurableStore, openDurableStore } from '../../src/store/durable.ts';
+import { recover } from '../../src/store/recovery.ts';
+import { writeSnapshot } from '../../src/store/snapshot-writer.ts';
+import { State } from '../../src/store/state.ts';
 import { type Article, article, articles } from './articles.ts';
 
 /** A store that is open, with articles numbered from 0. */
@@ -37,13 +42,13 @@ const wholeFile = 'each write is the whole file';
 /** All of them by name: ours first, then those that the requirements name, and the bare medium last. */
 export const contestants: ReadonlyMap<string, Contestant> = new Map<string, Contestant>([
   ['countersign', countersign()],
-  ['better-sqlite3, grouped', sqlite(betterSqlite, 'grouped')],
+  ['better-sqlite3 grouped', sqlite(betterSqlite, 'grouped')],
   ['better-sqlite3', sqlite(betterSqlite, 'each')],
-  ['node:sqlite, grouped', sqlite(nodeSqlite, 'grouped')],
+  ['node:sqlite grouped', sqlite(nodeSqlite, 'grouped')],
   ['classic-level', classicLevel()],
   ['nedb', nedb()],
   ['lowdb', lowdb()],
-  ['append + fdatasync, grouped', bare('grouped')],
+  ['append + fdatasync grouped', bare('grouped')],
   ['append + fdatasync', bare('each')],
 ]);
 
@@ -54,23 +59,41 @@ function* slices(count: number): Generator<number[]> {
   }
 }
 
+/** Opens ours; it compacts as it is, or when its journals reach so many bytes. */
+export async function openOurs(
+  directory: string,
+  durability: 'fsync' | 'os' = 'fsync',
+  compactAt?: number,
+): Promise<DurableStore> {
+  const tell = (line: string): void => console.error(line);
+  const limits = compactAt === undefined ? {} : { limits: { leastBytes: compactAt, ratio: 0 } };
+  const recovered = await recover({ directory });
+  return openDurableStore({
+    ...{ directory, recovered, durability, tell, clock: systemClock, lineage: () => 'bench' },
+    ...limits,
+  });
+}
+
+/** Makes a store of ours that has a snapshot and no journal, as after a compaction. */
+export async function fillOurs(directory: string, count: number): Promise<void> {
+  const state = new State();
+  for (let number = 0; number < count; number += 1) {
+    const made = state.prepare({ kind: 'create', collection: articles, value: article(number), at: 0 });
+    if (made !== undefined) state.commit(made);
+  }
+  const head = { lineage: 'bench', generation: 0, revision: state.revision, sequence: 0, written: 0 };
+  const file = await open(join(directory, 'store.json'), 'w', 0o600);
+  for (const part of writeSnapshot(head, state, () => 0)) await file.writeFile(part);
+  await file.sync();
+  await file.close();
+}
+
 function countersign(): Contestant {
-  const open = (directory: string) =>
-    openFileStore({ directory, lineage: () => 'bench', durability: 'fsync' });
   return {
     synced: true,
-    most: { count: 100_000, reason: wholeFile },
-    async fill(directory, count) {
-      const store = await open(directory);
-      const all: Promise<unknown>[] = [];
-      for (let number = 0; number < count; number += 1) {
-        all.push(store.apply({ kind: 'create', collection: articles, value: article(number), at: 0 }));
-      }
-      await Promise.all(all);
-      await store.close();
-    },
+    fill: fillOurs,
     async open(directory, count) {
-      const store = await open(directory);
+      const store = await openOurs(directory);
       // The revisions of those that were not written since.
       const revisions = new Float64Array(count);
       return {

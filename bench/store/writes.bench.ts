@@ -192,7 +192,7 @@ function verdicts(size: number, running: readonly Running[]): void {
     if (!judge(what, ratio(writers, we, they), 'at least', least)) missed = true;
   };
   console.log();
-  beside('better-sqlite3, grouped', 64, size > 100_000 ? 0.8 : 0.9);
+  beside('better-sqlite3 grouped', 64, size > 100_000 ? 0.8 : 0.9);
   beside('better-sqlite3', 64, 10);
   beside('better-sqlite3', 1, 0.8);
 }
