@@ -4,6 +4,7 @@ import { createBasicScheme } from './auth/basic.ts';
 import { createHmacScheme } from './auth/hmac.ts';
 import { createThrottle } from './auth/throttle.ts';
 import type { Clock } from './clock.ts';
+import type { Principal } from './principal.ts';
 import type { ServiceOptions, UserOption } from './service-options.ts';
 import { bucketSpanFor, createNonces } from './store/nonces.ts';
 import { decoyFor, decoyOf, isPasswordHash, verifyPassword } from './store/passwords.ts';
@@ -13,6 +14,11 @@ type Users = NonNullable<ServiceOptions['users']>;
 /** Who is asking, composed out of accounts, nonces and every scheme that is offered. */
 export interface Authentication {
   readonly authenticator: Authenticator;
+  /**
+   * Sees to it that the nonce of a request is kept before its reply, where no change kept it; undefined when there is
+   * nothing to wait for. `durably` is on the medium too. Rejects with StoreError.
+   */
+  keepNonce(principal: Principal | undefined, durably: boolean): Promise<void> | undefined;
   /** Puts these users in the place of all that were there. Throws RangeError on an empty secret or a hash that is none. */
   replaceUsers(users: Users): void;
 }
@@ -30,17 +36,18 @@ export function createAuthentication(
   const { realm = 'Countersign', explain = false } = options;
   const accounts = createAccounts(declarationsOf(options.users ?? {}));
   const throttle = createThrottle(options.maxAuthFailures ?? 100, clock);
+  const nonces =
+    options.nonces ??
+    createNonces({
+      bucketSpan: bucketSpanFor(window),
+      max: options.maxNonces ?? 10_000_000,
+      key: random(16),
+      monotonic: () => clock.steady(),
+    });
   const hmac = createHmacScheme({
     realm,
     accounts,
-    nonces:
-      options.nonces ??
-      createNonces({
-        bucketSpan: bucketSpanFor(window),
-        max: options.maxNonces ?? 10_000_000,
-        key: random(16),
-        monotonic: () => clock.steady(),
-      }),
+    nonces,
     clock,
     window,
     notBefore: options.notBefore,
@@ -58,6 +65,10 @@ export function createAuthentication(
   });
   return {
     authenticator: createAuthenticator([hmac, basic], throttle),
+    keepNonce(principal, durably) {
+      const held = principal?.nonce;
+      return held === undefined ? undefined : nonces.release(held, durably);
+    },
     replaceUsers: (users) => accounts.replace(declarationsOf(users)),
   };
 }

@@ -112,19 +112,23 @@ export function createService(options: ServiceOptions = {}): Service {
   const answer = async (request: Request): Promise<Reply> => {
     const begun = log === undefined ? 0 : clock.steady();
     const known: Known = { principal: undefined };
+    let outcome: Reply | Problem;
     try {
       if (!planted) await seeded;
-      return conclude(request, await decide(request, house, known), known, begun);
+      outcome = await decide(request, house, known);
     } catch (error) {
-      const problem = problemOf(error, fault);
-      return conclude(
-        request,
-        toProblemReply(problem, request, known, httpDate(clock.now())),
-        known,
-        begun,
-        problem,
-      );
+      outcome = problemOf(error, fault);
     }
+    // What was used up is kept before anything is said, unless the change kept it.
+    const keeping = authentication.keepNonce(known.principal, !(outcome instanceof Problem));
+    if (keeping !== undefined)
+      outcome = await keeping.then(
+        () => outcome,
+        (error) => problemOf(error, fault),
+      );
+    if (!(outcome instanceof Problem)) return conclude(request, outcome, known, begun);
+    const reply = toProblemReply(outcome, request, known, httpDate(clock.now()));
+    return conclude(request, reply, known, begun, outcome);
   };
 
   const { trustProxy = [] } = options;

@@ -6,6 +6,7 @@ import type { Fields, Request } from '../http/message.ts';
 import { isMethod, isSafe } from '../http/method.ts';
 import { Problem } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
+import type { HeldNonce, Principal } from '../principal.ts';
 import {
   endsLikeFullForm,
   faultOfDigest,
@@ -32,6 +33,11 @@ export interface Nonces {
    * is nothing to wait for.
    */
   kept(durably: boolean): Promise<void> | undefined;
+  /**
+   * Takes the latest claim out of what is written, for it is to be kept with what its request changes; undefined when
+   * nothing is written.
+   */
+  hold(): HeldNonce | undefined;
 }
 
 /** What the scheme goes by. */
@@ -221,11 +227,16 @@ function judge(
     const explained = judging.explain ? explain(presented, message, account) : {};
     return refuse(presented, 'credentials-refused', 'User, secret or signed message do not fit.', explained);
   }
-  const verdict: Verdict = { outcome: 'good', principal: { name: account.name, scheme: 'hmac' } };
+  const principal: Principal = { name: account.name, scheme: 'hmac' };
+  const verdict: Verdict = { outcome: 'good', principal };
   if (time === undefined || credentials.nonce === undefined) return verdict;
   const fault = judgeFreshness(presented, time, credentials.nonce, message, now, judging);
   if (fault !== undefined) return fault;
-  const writing = judging.nonces.kept(!isSafeMethod(signed.method));
+  if (!isSafeMethod(signed.method)) {
+    const held = judging.nonces.hold();
+    return held === undefined ? verdict : { outcome: 'good', principal: { ...principal, nonce: held } };
+  }
+  const writing = judging.nonces.kept(false);
   return writing === undefined ? verdict : writing.then(() => verdict);
 }
 

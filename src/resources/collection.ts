@@ -106,7 +106,13 @@ function withQuery(path: string, query: string): string {
 async function create({ form, path, shape }: Collection, store: Store, call: ListCall): Promise<Outcome> {
   if (call.content === undefined) throw new Problem('content-missing', 'An item is expected.');
   const name = fillTemplate(path, call.parameters);
-  const applied = await store.apply({ kind: 'create', collection: name, value: call.content, at: call.now });
+  const applied = await store.apply({
+    kind: 'create',
+    collection: name,
+    value: call.content,
+    at: call.now,
+    nonce: call.principal?.nonce,
+  });
   if (!applied.applied) throw new Error('the store refused to create an item');
   const { id, modified, revision, value } = applied.entry;
   const href = hrefOf(call.path, id);

@@ -106,7 +106,15 @@ async function replace(
 ): Promise<Outcome | typeof changedMeanwhile> {
   const expected = call.found?.state.revision ?? 'absent';
   const value = sent(call);
-  const applied = await store.apply({ kind: 'put', collection: name, id, expected, value, at: call.now });
+  const applied = await store.apply({
+    kind: 'put',
+    collection: name,
+    id,
+    expected,
+    value,
+    at: call.now,
+    nonce: call.principal?.nonce,
+  });
   if (!applied.applied) return changedMeanwhile;
   const fields: FieldLine[] = expected === 'absent' ? [['Location', call.path]] : [];
   // RFC 9110 §9.3.4: no entity tag, for what is kept is not byte for byte what was sent.
@@ -128,6 +136,7 @@ async function change(
     expected: revision,
     value,
     at: call.now,
+    nonce: call.principal?.nonce,
   });
   if (!applied.applied) return changedMeanwhile;
   const shows = foundOf(collection, store, applied.entry);
@@ -161,6 +170,7 @@ async function remove(
     id,
     expected: revision,
     at: call.now,
+    nonce: call.principal?.nonce,
   });
   return applied.applied ? { status: 204 } : changedMeanwhile;
 }

@@ -7,7 +7,7 @@ import { NonceWriter } from './nonce-writer.ts';
 import { bucketSpanFor, createNonces, type MemoryNonces, type Nonces } from './nonces.ts';
 import { ReplaceError } from './replace.ts';
 import { bootId } from './running.ts';
-import { StoreError } from './store.ts';
+import { type KeptNonce, StoreError } from './store.ts';
 
 /** What nonces in a directory are opened with. */
 export interface NonceFileOptions {
@@ -32,6 +32,8 @@ export interface NonceFileOptions {
 
 /** Nonces that outlive the process. */
 export interface FileNonces extends Nonces {
+  /** Tells that a claim which was held is kept with a change. It is written here too, which nobody waits for. */
+  keptWithChange(held: KeptNonce): void;
   /** Writes what is claimed and not yet kept, and that the end was in order. No call may follow. */
   close(): Promise<void>;
 }
@@ -115,6 +117,8 @@ class NonceFile implements FileNonces {
   readonly #writer: NonceWriter;
   readonly #sync: boolean;
   #pending: Claim[] = [];
+  /** Claims that were held and are kept with a change. */
+  readonly #withChange = new WeakSet<KeptNonce>();
   /** How many claims there were, how many are written, and how many of these are on the medium. */
   #claimed = 0;
   #written = 0;
@@ -157,6 +161,27 @@ class NonceFile implements FileNonces {
       list.push({ position: this.#claimed, resolve, reject });
       this.#work();
     });
+  }
+
+  hold(): KeptNonce | undefined {
+    const held = this.#pending.pop();
+    if (held === undefined) return undefined;
+    this.#claimed -= 1;
+    return held;
+  }
+
+  release(held: KeptNonce, durably: boolean): Promise<void> | undefined {
+    if (this.#withChange.has(held)) return undefined;
+    this.#pending.push(held);
+    this.#claimed += 1;
+    return this.kept(durably);
+  }
+
+  keptWithChange(held: KeptNonce): void {
+    this.#withChange.add(held);
+    this.#pending.push(held);
+    this.#claimed += 1;
+    this.#work();
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import { Fingerprint } from './nonce-fingerprint.ts';
 import { FingerprintTable } from './nonce-table.ts';
 import { ForgottenSpans, LeastTime } from './nonce-time.ts';
+import type { KeptNonce } from './store.ts';
 
 /** How many nonces are kept, how finely time is cut to drop them, and what is drawn and measured for that. */
 export interface NoncesOptions {
@@ -28,6 +29,13 @@ export interface Nonces {
    * when there is nothing to wait for. Rejects with StoreError when it could not be kept; it stays claimed.
    */
   kept(durably: boolean): Promise<void> | undefined;
+  /**
+   * Takes the latest claim out of what is written: whoever asks sees to it that the claim is kept with what its
+   * request changes, or gives it to `release`. Undefined where nothing is written.
+   */
+  hold(): KeptNonce | undefined;
+  /** Has a claim that was held kept like any other; does nothing where it was kept with a change. */
+  release(held: KeptNonce, durably: boolean): Promise<void> | undefined;
   /** How many are kept. */
   readonly size: number;
 }
@@ -139,6 +147,10 @@ class NonceBuckets implements MemoryNonces {
   }
 
   kept(): undefined {}
+
+  hold(): undefined {}
+
+  release(): undefined {}
 
   remember(user: string, nonce: string, until: number): void {
     this.#fingerprint.take(user, nonce);

@@ -43,7 +43,7 @@ interface Changing {
   /** When (ms since 1970-01-01T00:00:00Z). */
   readonly at: number;
   /** That of its request: kept in one with the change, so that neither outlives the other. */
-  readonly nonce?: KeptNonce;
+  readonly nonce?: KeptNonce | undefined;
 }
 
 /** Adds an item under an id that the store picks. */

@@ -639,6 +639,33 @@ describe('a disk', () => {
     await nonces.close();
   });
 
+  test('gets a nonce that was held once it is released, and one that a change kept without anybody waiting', async (context) => {
+    const { directory, disk, use, nonces } = await openFaulty(context);
+    await use('first', false);
+    const hold = (nonce: string) => {
+      assert.equal(nonces.claim('demo', nonce, start + window, start), 'fresh');
+      const held = nonces.hold();
+      assert.ok(held !== undefined);
+      assert.deepEqual(held, { user: 'demo', nonce, until: start + window });
+      return held;
+    };
+    const [released, changed, lost] = [hold('released'), hold('changed'), hold('lost')];
+    assert.equal(nonces.kept(true), undefined);
+    const writes = Number(disk.counts.get('write'));
+    nonces.keptWithChange(changed);
+    assert.equal(nonces.release(changed, true), undefined, 'it is kept already');
+    await nonces.release(released, true);
+    assert.equal(disk.counts.get('write'), writes + 1);
+    assert.equal(nonces.claim('demo', lost.nonce, start + window, start), 'seen');
+    await nonces.close();
+    const again = await open({ directory, clock: manualClock(start), disk });
+    const verdicts = ['first', 'released', 'changed', 'lost'].map((nonce) =>
+      again.claim('demo', nonce, start + window, start),
+    );
+    assert.deepEqual(verdicts, ['seen', 'seen', 'seen', 'fresh']);
+    await again.close();
+  });
+
   test('that is slow to sync keeps nobody waiting who need not', async (context) => {
     const { disk, use, nonces } = await openFaulty(context);
     await use('first', true);

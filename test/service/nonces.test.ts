@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { signRequest } from '../../src/client/sign.ts';
+import { createRequest } from '../../src/http/message.ts';
+import { createService } from '../../src/service.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { Nonces } from '../../src/store/nonces.ts';
+import { type Change, type KeptNonce, type Store, StoreError } from '../../src/store/store.ts';
+
+const content = '<article><title>Tea</title><price currency="EUR">1.00</price></article>';
+
+/** A service whose store and nonces tell what they were given. */
+function openWatched(release: () => Promise<void> | undefined = () => undefined) {
+  const changes: Change[] = [];
+  const released: [nonce: string, durably: boolean][] = [];
+  let latest: KeptNonce | undefined;
+  const memory = createMemoryStore({ lineage: 'test' });
+  const store: Store = {
+    ...memory,
+    apply(change) {
+      changes.push(change);
+      return memory.apply(change);
+    },
+  };
+  const nonces: Nonces = {
+    size: 0,
+    claim(user, nonce, until) {
+      latest = { user, nonce, until };
+      return 'fresh';
+    },
+    kept: () => undefined,
+    hold: () => latest,
+    release(held, durably) {
+      released.push([held.nonce, durably]);
+      return release();
+    },
+  };
+  const service = createService({ store, nonces, users: { ann: { secret: 'secret' } }, fault: () => {} });
+  const send = async (method: string, target: string, nonce: string, body?: string) => {
+    const headers = signRequest({
+      method,
+      url: `http://localhost${target}`,
+      user: 'ann',
+      secret: 'secret',
+      nonce,
+    });
+    const fields = Object.entries({ ...headers, 'Content-Type': 'application/xml' });
+    const reply = await service.handle(
+      createRequest({ method, target, fields, ...(body === undefined ? {} : { content: body }) }),
+    );
+    return reply.status;
+  };
+  return { send, changes, released };
+}
+
+test('each change has the nonce of its request', async () => {
+  const { send, changes } = openWatched();
+  assert.equal(await send('POST', '/articles', 'made', content), 201);
+  assert.equal(await send('PUT', '/articles/1', 'replaced', content), 200);
+  assert.equal(await send('POST', '/articles/1', 'changed', '<article><title>Coffee</title></article>'), 200);
+  assert.equal(await send('DELETE', '/articles/1', 'deleted'), 204);
+  assert.deepEqual(
+    changes.map(({ nonce }) => [nonce?.user, nonce?.nonce]),
+    [
+      ['ann', 'made'],
+      ['ann', 'replaced'],
+      ['ann', 'changed'],
+      ['ann', 'deleted'],
+    ],
+  );
+});
+
+test('a request that changed nothing has its nonce kept before the reply', async () => {
+  const { send, changes, released } = openWatched();
+  assert.equal(
+    await send('PUT', '/articles/1', 'refused', '<article><title>No price</title></article>'),
+    422,
+  );
+  assert.equal(await send('DELETE', '/articles/7', 'absent'), 404);
+  assert.deepEqual(changes, []);
+  assert.deepEqual(released, [
+    ['refused', false],
+    ['absent', false],
+  ]);
+});
+
+test('where that nonce cannot be kept the reply says so', async () => {
+  for (const [code, status] of [
+    ['full', 507],
+    ['failed', 503],
+  ] as const) {
+    const { send } = openWatched(() => Promise.reject(new StoreError(code, 'no')));
+    assert.equal(await send('DELETE', '/articles/7', 'absent'), status);
+  }
+});
