@@ -9,6 +9,7 @@ import { removeJournals, writeFreshFiles } from '../store/fresh-files.ts';
 import { lockDirectory } from '../store/lock.ts';
 import { type Examined, examine, previousName, snapshotName } from '../store/recovery.ts';
 import type { State } from '../store/state.ts';
+import { forgetJudged } from './judged.ts';
 import { keepNonces } from './kept-nonces.ts';
 import { Refusal } from './refusal.ts';
 import type { Terminal } from './terminal.ts';
@@ -98,6 +99,7 @@ async function replace(
 ): Promise<void> {
   const { data: directory } = options;
   const { lineage, generation: former } = snapshot.head;
+  await forgetJudged(directory);
   const generation = Math.max(former, ...journals.map((each) => each.generation)) + 1;
   await writeFreshFiles(nodeDisk, {
     directory,

@@ -1,7 +1,6 @@
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
-import { createJudgeOfKept } from '../misfit.ts';
 import { OptionsError } from '../options/error.ts';
 import { type Options, readOptions } from '../options/options.ts';
 import { DamagedStoreError } from '../store/damage.ts';
@@ -16,6 +15,7 @@ import { type Certificate, openCertificate } from './certificate.ts';
 import { readCheckOrder } from './check-order.ts';
 import { allUsers, composeService } from './compose.ts';
 import { exposedConfiguration } from './exposure.ts';
+import { judgeAll } from './judged.ts';
 import { showLoading } from './loading.ts';
 import { faultsOf, Refusal, report } from './refusal.ts';
 import { repair } from './repair.ts';
@@ -118,9 +118,8 @@ async function inspect(
   if (store.status === 'rejected' || users.status === 'rejected' || nonces.status === 'rejected')
     throw new Refusal(failures, 1);
   const { state, lineage, changes, told } = store.value;
-  const judge = createJudgeOfKept(declared);
+  judgeAll(state, declared);
   const collections = [...state.collections()];
-  for (const { path: name, entries } of collections) for (const entry of entries) judge(name, entry);
   return {
     exists: true,
     holder,
