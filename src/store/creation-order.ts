@@ -120,9 +120,13 @@ export class CreationOrder {
   }
 }
 
-/** Whether a run was not read yet, and has so many items that it is copied as it is. */
+/** A run that has so many characters is copied as it is, however few its items are. */
+const longText = 512 * 1024;
+
+/** Whether a run was not read yet, and is so large that it is copied as it is. */
 function isWorthKeeping(run: Run, limit: number): run is KeptRun {
-  return run instanceof KeptRun && run.text !== undefined && run.count * 2 >= limit;
+  if (!(run instanceof KeptRun) || run.text === undefined) return false;
+  return run.count * 2 >= limit || run.text.length >= longText;
 }
 
 /** How many of the items, which ascend, have at most this sequence. */

@@ -9,7 +9,9 @@ import type { Entry } from './store.ts';
 export const snapshotVersion = 2;
 
 /** The most items in a block. */
-export const blockLength = 256;
+const blockLength = 256;
+/** A block that has so many characters takes no further item, so that none takes long to make or to read. */
+const blockSize = 1024 * 1024;
 
 /** What the first line of a snapshot says. */
 export interface SnapshotHead {
@@ -84,14 +86,28 @@ function* partsOf(state: State, path: string, end: number): Generator<{ content:
       const entries = (next instanceof KeptRun ? next.entries : next).filter(
         ({ sequence }) => sequence <= end,
       );
-      const last = entries.at(-1);
+      const { lines, last } = linesOf(entries);
       if (last === undefined) break;
-      yield { content: `${entries.map(formatItem).join(',\n')}\n`, count: entries.length };
+      yield { content: `${lines.join(',\n')}\n`, count: lines.length };
       after = last.sequence;
     }
     any = true;
   }
   if (!any) yield { content: '', count: 0 };
+}
+
+/** As many of the entries as a block takes. */
+function linesOf(entries: readonly Entry[]): { readonly lines: string[]; readonly last: Entry | undefined } {
+  const lines: string[] = [];
+  let [size, last]: [number, Entry | undefined] = [0, undefined];
+  for (const entry of entries) {
+    if (size >= blockSize) break;
+    const line = formatItem(entry);
+    lines.push(line);
+    size += line.length;
+    last = entry;
+  }
+  return { lines, last };
 }
 
 function formatNumbers(view: CollectionView | undefined): string {

@@ -77,6 +77,18 @@ describe('a snapshot', () => {
     });
   }
 
+  test('of large items has blocks of few, so that none takes long', async (context) => {
+    const state = new State();
+    for (let count = 0; count < 9; count += 1)
+      make(state, { kind: 'create', collection: '/a', value: { text: 'x'.repeat(400_000) }, at });
+    const text = textOf(state);
+    assert.equal(JSON.parse(text).blocks.length, 3);
+    const unread = await reread(await scratchDirectory(context), text);
+    assert.equal(textOf(unread.state), text);
+    assert.deepEqual(seen(unread.state), seen(state));
+    assert.equal(textOf(unread.state), text);
+  });
+
   test('is read, and changed, as if it had never been away', async (context) => {
     const random = seeded();
     const directory = await scratchDirectory(context);
