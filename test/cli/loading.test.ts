@@ -20,11 +20,11 @@ test('progress shows on a terminal once loading takes longer than a second, and 
   loading('store.json', 10, 200, 1);
   clock.advance(999);
   loading('store.json', 50, 200, 1234);
-  assert.equal(outlet.text, '');
+  assert.equal(outlet.text.length, 0);
   clock.advance(1);
   loading('store.json', 100, 200, 1234);
   loading('store.json', 101, 200, 1235);
-  assert.equal(outlet.text, '\r\u001b[Kloading store.json: 1,234 items, 50 %');
+  assert.match(outlet.text, /^\r\u001b\[Kloading store\.json: 1,234 items, 50 %$/);
   clock.advance(100);
   loading('journal-3.jsonl', 300, 200, 7);
   assert.ok(outlet.text.endsWith('\r\u001b[Kloading journal-3.jsonl: 7 changes, 100 %'));
