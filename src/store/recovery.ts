@@ -160,7 +160,7 @@ class Examination {
     const previous = await this.#tryRead(previousName);
     const { damage } = newest;
     if (previous.snapshot !== undefined) {
-      const from = `the state is that of ${previousName} and all journals since, so nothing is lost`;
+      const from = `the state is that of ${previousName} and all journals since`;
       if (damage === undefined) this.#told.push(`${this.#path(snapshotName)} is missing; ${from}`);
       else {
         this.#told.push(`${damage.message} Instead, ${from}; the damaged file is kept aside`);
@@ -176,7 +176,7 @@ class Examination {
       (await this.#isWholeHistory(first, damage === undefined))
     ) {
       if (damage === undefined) return undefined;
-      const from = 'the journals have all changes from the first on, so nothing is lost';
+      const from = 'the journals have all changes from the first on';
       this.#told.push(`${damage.message} Instead, ${from}; the damaged file is kept aside`);
       this.#mends.push({ kind: 'set aside', name: snapshotName });
       return undefined;

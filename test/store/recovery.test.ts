@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import zlib from 'node:zlib';
 import { DamagedStoreError } from '../../src/store/damage.ts';
+import { nodeDisk } from '../../src/store/disk.ts';
 import { formatJournalHeader, formatJournalLine } from '../../src/store/journal-line.ts';
 import { examine, journalName, type Recovered, recover } from '../../src/store/recovery.ts';
+import { salvage } from '../../src/store/salvage.ts';
+import { State } from '../../src/store/state.ts';
 import type { Change, RecordValue } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../seeded.ts';
 import { begun, History } from './history.ts';
@@ -46,11 +50,14 @@ function someChange({ state }: History, random: Seeded, at: number): Change {
 }
 
 /** A history with two snapshots, and three changes in its last journal of which the first two were safe. */
-function history(): History {
+function history(note: (state: unknown) => void = () => {}): History {
   const made = new History();
   const random = seeded(7);
   for (let round = 0; round < 3; round += 1) {
-    for (let change = 0; change < 6; change += 1) made.add(someChange(made, random, begun + change));
+    for (let change = 0; change < 6; change += 1) {
+      made.add(someChange(made, random, begun + change));
+      note(seen(made.state));
+    }
     if (round < 2) made.snapshot();
   }
   return made;
@@ -589,5 +596,47 @@ describe('damage is told with file, line and byte, and what can be done', () => 
       if (!/version/.test(error.message)) assert.match(error.message, /--repair NEWDIR/);
       assert.deepEqual(await contents(directory), before);
     });
+  }
+});
+
+test('whatever happens to its files, a store is read whole or refused, and what is saved of it can be read', async (context) => {
+  const directory = await scratchDirectory(context);
+  const random = seeded();
+  const states: unknown[] = [seen(new State())];
+  const made = history((state) => void states.push(state));
+  for (let round = 0; round < 150; round += 1) {
+    const files = new Map<string, string | Uint8Array>(made.files);
+    for (let harm = random.below(4); harm >= 0; harm -= 1) {
+      const name = random.pick([...files.keys()]);
+      const bytes = Buffer.from(files.get(name) ?? '');
+      const at = random.below(bytes.length + 1);
+      const kind = random.below(4);
+      if (kind === 0) files.set(name, bytes.subarray(0, at));
+      else if (kind === 1) files.delete(name);
+      else if (kind === 2)
+        files.set(
+          name,
+          Buffer.concat([bytes.subarray(0, at), Buffer.alloc(random.below(40)), bytes.subarray(at)]),
+        );
+      else
+        files.set(
+          name,
+          Buffer.concat([bytes.subarray(0, at), Buffer.from([random.below(256)]), bytes.subarray(at + 1)]),
+        );
+    }
+    if (files.size === 0) continue;
+    await put(directory, files);
+    const what = `SEED=${random.seed}, round ${round}`;
+    const saved = await salvage(nodeDisk, directory);
+    assert.ok([...saved.saved.values()].reduce((sum, count) => sum + count, 0) <= 40, what);
+    const found = await recover({ directory }).catch((error: Error) => error);
+    if (found instanceof DamagedStoreError) continue;
+    if (found instanceof Error) throw new Error(what, { cause: found });
+    const { state } = found;
+    assert.ok(
+      states.some((each) => isDeepStrictEqual(each, seen(state))),
+      `${what}: it is one that there was`,
+    );
+    assert.deepEqual((await recover({ directory })).told, [], `${what}: a second start finds it in order`);
   }
 });
