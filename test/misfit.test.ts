@@ -60,7 +60,7 @@ test('a start and a check are refused where an item does not fit, and store.json
     revision: 1,
     collections: { '/articles': { ...numbers, items: [item] } },
   };
-  writeFileSync(file, JSON.stringify(store));
+  writeFileSync(file, JSON.stringify(store), { mode: 0o600 });
   const before = readFileSync(file, 'utf8');
   const told = /\/articles\/1 does not fit its declaration: the value that is kept for title /;
   const checked = await call(['check', '--data', data]);

@@ -2,22 +2,26 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
-import { createJudgeOfKept } from '../misfit.ts';
 import type { Options } from '../options/options.ts';
 import { prepareDirectory } from '../store/directory.ts';
-import { openFileStore } from '../store/file.ts';
+import { type DurableStore, openDurableStore, type StoreHealth } from '../store/durable.ts';
 import { lockDirectory } from '../store/lock.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { type FileNonces, openNonces } from '../store/nonce-file.ts';
+import { journalName, type Recovered, recover } from '../store/recovery.ts';
 import type { Seal } from '../store/seal.ts';
 import type { Store } from '../store/store.ts';
 import { readUsers, type StoredUser, type UsersFile, usersPath } from '../store/users.ts';
 import type { UsersWatch } from '../store/users-watch.ts';
+import { judgeKept } from './judged.ts';
+import { showLoading } from './loading.ts';
 import { changeUsers } from './users-file.ts';
 
 /** Where a server keeps what it is told: a directory of its own, or memory. */
 export interface Keeping {
   readonly store: Store;
+  /** How the store is; undefined in memory, where nothing can go wrong with it. */
+  readonly health: () => StoreHealth | undefined;
   /** Undefined in memory: they are the service's own there. */
   readonly nonces: FileNonces | undefined;
   readonly users: ReadonlyMap<string, StoredUser>;
@@ -39,6 +43,7 @@ export interface Keeping {
 export function inMemory(): Keeping {
   return {
     store: createMemoryStore({ lineage: newLineage() }),
+    health: () => undefined,
     nonces: undefined,
     users: new Map(),
     fresh: true,
@@ -60,14 +65,12 @@ export async function inDirectory(
   seal: Seal | undefined,
   tell: (line: string) => void,
 ): Promise<Keeping> {
-  const { data, durability, collections } = options;
+  const { data, durability } = options;
   await prepareDirectory(data);
   // Read while the lock is taken, which does not keep others from changing them anyway.
   const reading = readUsers(data, { seal });
   reading.catch(() => {}); // told where it is waited for
   const lock = await lockDirectory(data);
-  const storePath = join(data, 'store.json');
-  const fresh = !existsSync(storePath) && !existsSync(join(data, 'users.json'));
   // Read while the rest is; nobody waits for them alone.
   const opening = openNonces({
     directory: data,
@@ -81,16 +84,17 @@ export async function inDirectory(
   opening.catch(() => {}); // told where it is waited for
   try {
     const kept = await sealed(data, seal, await reading, tell);
-    const store = await openFileStore({
-      directory: data,
-      lineage: newLineage,
-      durability,
-      judge: createJudgeOfKept(collections),
-    });
+    const { loading, end } = showLoading(process.stderr, systemClock);
+    const recovered = await recover({ directory: data, loading }).finally(end);
+    for (const mended of recovered.told) tell(mended);
+    await judgeKept(data, recovered.state, options.collections);
+    const fresh = recovered.lineage === undefined && !existsSync(usersPath(data));
     const nonces = await opening;
+    const store = await openStore(recovered, nonces, options, tell);
     let watching: Promise<UsersWatch> | undefined;
     return {
       store,
+      health: () => store.health,
       nonces,
       users: kept.users,
       fresh,
@@ -106,10 +110,12 @@ export async function inDirectory(
         );
       },
       // Else the next start would take the directory for one in use, and make no user.
-      undo: () => rmSync(storePath, { force: true }),
+      undo: () => rmSync(join(data, journalName(1)), { force: true }),
       async close() {
         try {
-          await Promise.all([store.close(), nonces.close(), watching?.then((watch) => watch.close())]);
+          // A compaction that comes to its end keeps nonces.
+          await store.close().finally(() => nonces.close());
+          await watching?.then((watch) => watch.close());
         } finally {
           await lock.release();
         }
@@ -121,6 +127,31 @@ export async function inDirectory(
     await lock.release();
     throw error;
   }
+}
+
+/** Opens the store on what was found, and gives the nonces those that the journals have. */
+async function openStore(
+  recovered: Recovered,
+  nonces: FileNonces,
+  { data, durability }: Options,
+  tell: (line: string) => void,
+): Promise<DurableStore> {
+  const now = systemClock.now();
+  for (const { user, nonce, until } of recovered.nonces) {
+    if (until >= now) nonces.claim(user, nonce, until, now);
+  }
+  return openDurableStore({
+    directory: data,
+    recovered,
+    lineage: newLineage,
+    durability,
+    clock: systemClock,
+    tell,
+    onKept: (nonce) => nonces.keptWithChange(nonce),
+    async beforeForgetting() {
+      await nonces.kept(true);
+    },
+  });
 }
 
 /** The users as they are kept, after those secrets were sealed that were not and can be. */

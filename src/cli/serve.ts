@@ -159,7 +159,7 @@ function stopOnSignal(service: Service, keeping: Keeping, log: AccessLog | undef
     if (stopping) process.exit(1);
     stopping = true;
     finish(service, keeping, log).then(
-      () => process.exit(0),
+      () => process.exit(keeping.health()?.state === 'failed' ? 1 : 0),
       (error: unknown) => process.exit(report(error, process)),
     );
   };

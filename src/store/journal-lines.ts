@@ -9,7 +9,8 @@ const largestKept = 1024 * 1024;
 const emptyPrefix = '{"crc":"00000000",';
 /** Where the digits of the checksum are. */
 const firstDigit = emptyPrefix.indexOf('0');
-const digits = Buffer.from('0123456789abcdef');
+const hexDigits = '0123456789abcdef';
+const digits = Buffer.from(hexDigits);
 
 /** The most bytes that one character of a text (UTF-16) takes in UTF-8. */
 const mostPerCharacter = 3;

@@ -106,11 +106,14 @@ function* slicesOf({ clock, state, head, reached }: Copying): Generator<Uint8Arr
 export async function takeOver(disk: Disk, directory: string, copy: string): Promise<void> {
   const current = join(directory, snapshotName);
   const previous = join(directory, previousName);
-  const moved = await step(current, 'rename', renamed(disk, current, previous));
   try {
-    await step(current, 'rename', disk.rename(copy, current));
+    const moved = await step(current, 'rename', renamed(disk, current, previous));
+    await step(current, 'rename', disk.rename(copy, current)).catch(async (error) => {
+      if (moved) await disk.rename(previous, current).catch(() => {}); // else the next start does it
+      throw error;
+    });
   } catch (error) {
-    if (moved) await disk.rename(previous, current).catch(() => {}); // else the next start does it
+    await discard(disk, copy);
     throw error;
   }
   await step(current, 'fsync', disk.syncDirectory(directory));

@@ -179,7 +179,7 @@ describe('what stops HTTPS is told in one line, and nothing is left open', () =>
       assert.deepEqual([status, stdout], [1, '']);
       assert.match(stderr, line);
       assert.equal(stderr.split('\n').length, 2);
-      assert.ok(!existsSync(join(data, 'store.json')));
+      assert.ok(!existsSync(join(data, 'journal-1.jsonl')));
       const checked = await call(['check', ...args]);
       assert.deepEqual([checked.status, checked.stderr], [1, stderr]);
     });

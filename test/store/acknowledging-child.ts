@@ -1,10 +1,20 @@
 // Writes to the store in the directory given, with several writers at once, and prints the id and the revision
 // of each item as soon as it is acknowledged, until it is killed.
 import { writeSync } from 'node:fs';
-import { openFileStore } from '../../src/store/file.ts';
+import { systemClock } from '../../src/clock.ts';
+import { openDurableStore } from '../../src/store/durable.ts';
+import { recover } from '../../src/store/recovery.ts';
 
 const [directory = '', round = ''] = process.argv.slice(2);
-const store = await openFileStore({ directory, lineage: () => 'first', durability: 'fsync' });
+const store = await openDurableStore({
+  directory,
+  recovered: await recover({ directory }),
+  lineage: () => 'first',
+  durability: 'fsync',
+  clock: systemClock,
+  tell: (line) => console.error(line),
+  limits: { leastBytes: 20_000, ratio: 1 },
+});
 
 async function write(writer: number): Promise<never> {
   for (let count = 0; ; count += 1) {

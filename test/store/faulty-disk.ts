@@ -16,8 +16,12 @@ export type DiskOperation =
 export interface FaultyDisk extends Disk {
   /** How often each thing was done, failures included. */
   readonly counts: ReadonlyMap<DiskOperation, number>;
-  /** Makes the next one fail with this code. */
-  failNext(operation: DiskOperation, code: string): void;
+  /** How many bytes each write was asked to take. */
+  readonly writes: readonly number[];
+  /** Makes the next one fail with this code; with `name`, the next one of a file whose name has that in it. */
+  failNext(operation: DiskOperation, code: string, name?: string): void;
+  /** Lets no file grow beyond this length: what goes further fails with ENOSPC, after as much as there is room for. */
+  room(length: number): void;
   /** The most bytes that one write takes; a write takes at least one. */
   shortWrites(most: number): void;
   /** Stops the next one until `release` is called; `reached` resolves when it is there. */
@@ -27,36 +31,52 @@ export interface FaultyDisk extends Disk {
 /** Makes such a disk. */
 export function faultyDisk(): FaultyDisk {
   const counts = new Map<DiskOperation, number>();
-  const failures = new Map<DiskOperation, string>();
+  const failures = new Map<DiskOperation, { readonly code: string; readonly name: string }>();
+  const writes: number[] = [];
+  let room = Number.POSITIVE_INFINITY;
   const holds = new Map<DiskOperation, { reach(): void; released: Promise<void> }>();
   let most = Number.POSITIVE_INFINITY;
 
-  const before = async (operation: DiskOperation): Promise<void> => {
+  const before = async (operation: DiskOperation, path: string): Promise<void> => {
     counts.set(operation, (counts.get(operation) ?? 0) + 1);
     const held = holds.get(operation);
     holds.delete(operation);
     held?.reach();
     await held?.released;
-    const code = failures.get(operation);
+    const failure = failures.get(operation);
+    if (failure === undefined || !path.includes(failure.name)) return;
     failures.delete(operation);
-    if (code !== undefined) throw Object.assign(new Error(`${code}: made to fail`), { code });
+    throw failed(failure.code);
   };
 
-  const wrap = (file: DiskFile): DiskFile => ({
-    write: (bytes) => before('write').then(() => file.write(bytes.subarray(0, most))),
-    writeAt: (bytes, position) => before('write').then(() => file.writeAt(bytes.subarray(0, most), position)),
-    truncate: (length) => before('truncate').then(() => file.truncate(length)),
-    sync: () => before('sync').then(() => file.sync()),
-    syncData: () => before('sync').then(() => file.syncData()),
+  const wrap = (path: string, file: DiskFile): DiskFile => ({
+    async write(bytes) {
+      writes.push(bytes.length);
+      await before('write', path);
+      return file.write(bytes.subarray(0, most));
+    },
+    async writeAt(bytes, position) {
+      writes.push(bytes.length);
+      await before('write', path);
+      if (position >= room) throw failed('ENOSPC');
+      return file.writeAt(bytes.subarray(0, Math.min(most, room - position)), position);
+    },
+    truncate: (length) => before('truncate', path).then(() => file.truncate(length)),
+    sync: () => before('sync', path).then(() => file.sync()),
+    syncData: () => before('sync', path).then(() => file.syncData()),
     close: async () => {
       await file.close();
-      await before('close');
+      await before('close', path);
     },
   });
 
   return {
     counts,
-    failNext: (operation, code) => void failures.set(operation, code),
+    writes,
+    failNext: (operation, code, name = '') => void failures.set(operation, { code, name }),
+    room(length) {
+      room = length;
+    },
     shortWrites: (bytes) => {
       most = bytes;
     },
@@ -70,12 +90,18 @@ export function faultyDisk(): FaultyDisk {
     openToRead: (path) => nodeDisk.openToRead(path),
     truncate: (path, length) => nodeDisk.truncate(path, length),
     list: (directory) => nodeDisk.list(directory),
-    create: (path, mode) => before('create').then(async () => wrap(await nodeDisk.create(path, mode))),
-    openToWrite: (path) => before('open').then(async () => wrap(await nodeDisk.openToWrite(path))),
-    rename: (from, to) => before('rename').then(() => nodeDisk.rename(from, to)),
-    unlink: (path) => before('unlink').then(() => nodeDisk.unlink(path)),
-    syncDirectory: (path) => before('syncDirectory').then(() => nodeDisk.syncDirectory(path)),
+    openToWrite: (path) =>
+      before('open', path).then(async () => wrap(path, await nodeDisk.openToWrite(path))),
+    create: (path, mode) =>
+      before('create', path).then(async () => wrap(path, await nodeDisk.create(path, mode))),
+    rename: (from, to) => before('rename', to).then(() => nodeDisk.rename(from, to)),
+    unlink: (path) => before('unlink', path).then(() => nodeDisk.unlink(path)),
+    syncDirectory: (path) => before('syncDirectory', path).then(() => nodeDisk.syncDirectory(path)),
   };
+}
+
+function failed(code: string): Error {
+  return Object.assign(new Error(`${code}: made to fail`), { code });
 }
 
 function promise(): { promise: Promise<void>; resolve(): void } {

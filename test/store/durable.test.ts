@@ -1,0 +1,690 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { manualClock, systemClock } from '../../src/clock.ts';
+import { type DurableStore, type DurableStoreOptions, openDurableStore } from '../../src/store/durable.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { journalName, recover } from '../../src/store/recovery.ts';
+import { type Applied, type Change, type KeptNonce, type Store, StoreError } from '../../src/store/store.ts';
+import { type Seeded, seeded } from '../seeded.ts';
+import { startChild } from './child.ts';
+import { create, entryOf, ids, put, remove, storeContract } from './contract.ts';
+import { crashingDisk } from './crashing-disk.ts';
+import { type DiskOperation, type FaultyDisk, faultyDisk } from './faulty-disk.ts';
+import { removeDirectory, scratchDirectory } from './scratch.ts';
+
+type Settings = Partial<Omit<DurableStoreOptions, 'directory' | 'recovered'>>;
+
+/** So that nearly every batch is followed by a compaction. */
+const always = { leastBytes: 1, ratio: 0 };
+const never = { leastBytes: Number.POSITIVE_INFINITY, ratio: 1 };
+
+/** Opens what a directory has. */
+async function open(directory: string, settings: Settings = {}): Promise<DurableStore> {
+  return openDurableStore({
+    directory,
+    recovered: await recover({ directory, ...(settings.disk && { disk: settings.disk }) }),
+    lineage: () => 'first',
+    durability: 'fsync',
+    clock: systemClock,
+    tell: () => {},
+    ...settings,
+  });
+}
+
+for (const durability of ['fsync', 'os'] as const) {
+  for (const [how, limits] of [['', undefined] as const, [', compacted all the time', always] as const]) {
+    storeContract(`a store with a journal (${durability})${how}`, async () => {
+      const directory = await scratchDirectory();
+      const settings = { durability, ...(limits && { limits }) };
+      let store = await open(directory, settings);
+      return {
+        store,
+        async reopen() {
+          await store.close();
+          store = await open(directory, settings);
+          return store;
+        },
+        dispose: () => removeDirectory(directory),
+      };
+    });
+  }
+}
+
+interface Faulty {
+  readonly store: DurableStore;
+  readonly disk: FaultyDisk;
+  readonly directory: string;
+  readonly told: string[];
+}
+
+/** Opens a store on a disk that can be made to fail, in a directory that goes when the test ends. */
+async function openFaulty(context: TestContext, settings: Settings = {}): Promise<Faulty> {
+  const directory = await scratchDirectory(context);
+  const disk = faultyDisk();
+  const told: string[] = [];
+  const store = await open(directory, { disk, limits: never, tell: (line) => told.push(line), ...settings });
+  return { store, disk, directory, told };
+}
+
+/** The items that somebody finds who opens what is on the disk now. */
+async function kept(directory: string): Promise<string[]> {
+  return ids((await recover({ directory })).state.list('/a', 0, 10_000));
+}
+
+async function linesOf(directory: string, generation: number): Promise<string[]> {
+  const text = await readFile(join(directory, journalName(generation)), 'utf8');
+  return text.replace(/\0*$/, '').split('\n').slice(0, -1);
+}
+
+/** Waits for something that comes to pass without anybody being told. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('a journal', () => {
+  test('is lines of JSON that a person can read, and nobody else', async (context) => {
+    const directory = await scratchDirectory(context);
+    const opened = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
+    const store = await open(directory, { lineage: () => 'k3x9', clock: manualClock(opened) });
+    const nonce = { user: 'ann', nonce: '12"34', until: opened };
+    await store.apply({ kind: 'create', collection: '/a', value: { title: 'Žofie' }, at: opened, nonce });
+    const at = Date.UTC(1969, 11, 31, 23, 59, 59, 999);
+    await store.apply({ kind: 'put', collection: '/a', id: '5', expected: 'absent', value: {}, at });
+    await store.apply({ kind: 'delete', collection: '/a', id: '5', expected: 2, at: at + 1 });
+    await store.close();
+    // The checksums are those of Python's zlib.crc32.
+    const modified = '2013-04-20T12:59:24.007Z';
+    assert.deepEqual(
+      (await linesOf(directory, 1)).map((line) => {
+        const { crc, ...rest } = JSON.parse(line);
+        assert.ok(line.startsWith(`{"crc":"${crc}",`) && /^[0-9a-f]{8}$/.test(crc));
+        return rest;
+      }),
+      [
+        { journal: 1, lineage: 'k3x9', generation: 1, revision: 0, sequence: 0, opened: modified },
+        {
+          seq: 1,
+          durable: 0,
+          change: {
+            kind: 'create',
+            collection: '/a',
+            id: '1',
+            sequence: 1,
+            revision: 1,
+            modified,
+            value: { title: 'Žofie' },
+          },
+          nonce: ['ann', '12"34', modified],
+        },
+        {
+          seq: 2,
+          durable: 1,
+          change: {
+            kind: 'put',
+            collection: '/a',
+            id: '5',
+            sequence: 2,
+            revision: 2,
+            modified: '1969-12-31T23:59:59.999Z',
+            value: {},
+          },
+        },
+        {
+          seq: 3,
+          durable: 2,
+          change: {
+            kind: 'delete',
+            collection: '/a',
+            id: '5',
+            sequence: 2,
+            revision: 3,
+            modified: '1970-01-01T00:00:00.000Z',
+          },
+        },
+      ],
+    );
+    assert.equal((await stat(join(directory, journalName(1)))).mode & 0o777, 0o600);
+  });
+
+  test('keeps its lineage from the first opening on, before anything is written', async (context) => {
+    const directory = await scratchDirectory(context);
+    const draw = ['one', 'two'];
+    const lineage = (): string => draw.shift() ?? 'none';
+    await (await open(directory, { lineage })).close();
+    const store = await open(directory, { lineage });
+    assert.equal(store.lineage, 'one');
+    assert.deepEqual(draw, ['two']);
+    await store.close();
+  });
+
+  test('has space ahead, so that a sync need not grow the file, until it is closed', async (context) => {
+    const { store, directory } = await openFaulty(context);
+    const size = async (): Promise<number> => (await stat(join(directory, journalName(1)))).size;
+    await create(store, '/a');
+    await until(async () => (await size()) > 65_536);
+    const allocated = await size();
+    for (let count = 0; count < 10; count += 1) await create(store, '/a');
+    assert.equal(await size(), allocated);
+    await store.close();
+    assert.ok((await size()) < 4096);
+    assert.equal((await kept(directory)).length, 11);
+  });
+
+  test('tells of a nonce when it is kept with its change, and of no other', async (context) => {
+    const told: KeptNonce[] = [];
+    const { store, disk, directory } = await openFaulty(context, { onKept: (nonce) => told.push(nonce) });
+    const nonce = (text: string) => ({ user: 'ann', nonce: text, until: 1000 });
+    await store.apply({ ...put('/a', 'x', 'absent', {}), nonce: nonce('kept') });
+    await store.apply({ ...put('/a', 'x', 'absent', {}), nonce: nonce('not applied') });
+    disk.failNext('write', 'ENOSPC');
+    await assert.rejects(store.apply({ ...put('/a', 'y', 'absent', {}), nonce: nonce('refused') }));
+    assert.deepEqual(told, [nonce('kept')]);
+    await store.close();
+    assert.deepEqual((await recover({ directory })).nonces, [nonce('kept')]);
+  });
+});
+
+describe('a batch', () => {
+  test('shows nothing and answers nobody before it is on the medium', async (context) => {
+    const { store, disk } = await openFaulty(context);
+    const made = await create(store, '/a');
+    const gate = disk.hold('sync');
+    const answered: string[] = [];
+    const first = create(store, '/a').then(() => answered.push('first'));
+    const change = store.apply(put('/a', '1', made.revision, { n: 2 })).then(() => answered.push('change'));
+    await gate.reached;
+    assert.deepEqual(ids(await store.list('/a', 0, 10)), ['1']);
+    assert.deepEqual(await store.read('/a', '1'), made);
+    assert.deepEqual(answered, []);
+    gate.release();
+    await Promise.all([first, change]);
+    assert.deepEqual(ids(await store.list('/a', 0, 10)), ['1', '2']);
+    await store.close();
+  });
+
+  test('takes all that waits, so that many writers share one write and one sync', async (context) => {
+    const { store, disk } = await openFaulty(context);
+    await create(store, '/a');
+    await until(() => disk.writes.at(-1) === 65_536); // space is allocated
+    await until(() => (disk.counts.get('sync') ?? 0) === 3);
+    const gate = disk.hold('sync');
+    const first = create(store, '/a');
+    await gate.reached;
+    const [writes, syncs] = [disk.writes.length, disk.counts.get('sync') ?? 0];
+    const others = Array.from({ length: 64 }, () => create(store, '/a'));
+    gate.release();
+    await Promise.all([first, ...others]);
+    assert.equal(disk.writes.length - writes, 1);
+    assert.equal((disk.counts.get('sync') ?? 0) - syncs, 1);
+    await store.close();
+  });
+
+  test('has at most 4 MiB, and a longer change one for itself, in writes of at most as much', async (context) => {
+    const { store, disk, directory } = await openFaulty(context);
+    const text = 'ž'.repeat(400_000);
+    const long = '\u0001'.repeat(900_000);
+    const all = [...Array.from({ length: 20 }, () => text), long, ...Array.from({ length: 20 }, () => text)];
+    await Promise.all(all.map((each) => create(store, '/a', { text: each })));
+    assert.ok(Math.max(...disk.writes) <= 4 * 1024 * 1024);
+    assert.ok(disk.writes.filter((length) => length > 3 * 1024 * 1024).length >= 8, 'the batches are large');
+    await store.close();
+    const { state } = await recover({ directory });
+    assert.deepEqual(
+      state.list('/a', 0, 100).entries.map(({ value }) => value),
+      all.map((each) => ({ text: each })),
+    );
+  });
+
+  test('never has two changes of one item, so each is judged against what is kept', async (context) => {
+    const { store, disk } = await openFaulty(context);
+    const made = await create(store, '/a');
+    const gate = disk.hold('write');
+    const first = store.apply(put('/a', '1', made.revision, { n: 2 }));
+    await gate.reached;
+    const second = store.apply(put('/a', '1', made.revision, { n: 3 }));
+    disk.failNext('write', 'ENOSPC');
+    gate.release();
+    await assert.rejects(first, { code: 'full' });
+    assert.deepEqual(entryOf(await second).value, { n: 3 });
+    await store.close();
+  });
+
+  test('is finished by close, with all that waits behind it', async (context) => {
+    const { store, directory } = await openFaulty(context);
+    const pending = [create(store, '/a'), create(store, '/a')];
+    await store.close();
+    assert.deepEqual(await kept(directory), ['1', '2']);
+    await Promise.all(pending);
+    await assert.rejects(create(store, '/a'), StoreError);
+  });
+
+  test('asks for no sync when the system is trusted to keep it, but the end does', async (context) => {
+    const { store, disk, directory } = await openFaulty(context, { durability: 'os' });
+    const syncs = disk.counts.get('sync');
+    for (let count = 0; count < 5; count += 1) await create(store, '/a');
+    assert.equal(disk.counts.get('sync'), syncs);
+    const lines = (await linesOf(directory, 1)).map((line) => JSON.parse(line));
+    assert.deepEqual(
+      lines.slice(1).map(({ durable }) => durable),
+      [0, 0, 0, 0, 0],
+    );
+    await store.close();
+    assert.equal(disk.counts.get('sync'), (syncs ?? 0) + 1);
+  });
+
+  test('is written whole by a disk that takes few bytes at a time', async (context) => {
+    const { store, disk, directory } = await openFaulty(context);
+    disk.shortWrites(7);
+    await store.apply(put('/a', 'long', 'absent', { text: 'é\u{1f511}'.repeat(200) }));
+    const { state } = await recover({ directory });
+    assert.deepEqual(state.read('/a', 'long'), await store.read('/a', 'long'));
+    disk.shortWrites(0);
+    await assert.rejects(create(store, '/a'), { code: 'failed' });
+    await store.close();
+  });
+});
+
+describe('a disk without room', () => {
+  for (const code of ['ENOSPC', 'EDQUOT', 'EFBIG']) {
+    test(`(${code}) refuses changes, shows nothing of them, and takes them when there is some`, async (context) => {
+      const { store, disk, directory, told } = await openFaulty(context);
+      const made = await create(store, '/a');
+      disk.failNext('write', code);
+      const attempts = [create(store, '/a'), store.apply(put('/a', '1', made.revision, { n: 2 }))];
+      for (const attempt of attempts) await assert.rejects(attempt, { name: 'StoreError', code: 'full' });
+      assert.deepEqual((await store.list('/a', 0, 10)).entries, [made]);
+      assert.equal(store.health.state, 'full');
+      assert.match(store.health.reason ?? '', new RegExp(code));
+      assert.equal((await recover({ directory })).sequence, 1);
+      assert.deepEqual(entryOf(await store.apply(put('/a', '1', made.revision, { n: 3 }))).value, { n: 3 });
+      assert.equal(store.health.state, 'well');
+      assert.equal((await create(store, '/a')).id, '3', 'the number that was drawn stays drawn');
+      assert.equal(told.length, 2);
+      assert.match(told[0] ?? '', /journal-1\.jsonl .* no change is kept while there is no room$/);
+      assert.match(told[1] ?? '', /changes are kept$/);
+      await store.close();
+      assert.deepEqual(await kept(directory), ['1', '3']);
+    });
+  }
+
+  test('is told once, however many changes it refuses', async (context) => {
+    const { store, disk, told } = await openFaulty(context);
+    disk.room(300);
+    for (let count = 0; count < 3; count += 1) {
+      await assert.rejects(create(store, '/a', { text: 'x'.repeat(400) }), { code: 'full' });
+    }
+    assert.equal(told.length, 1);
+    await store.close();
+  });
+
+  test('is left as it was, wherever in a batch the room ends', async (context) => {
+    const directory = await scratchDirectory(context);
+    const disk = faultyDisk();
+    const store = await open(directory, { disk, limits: never });
+    const made = await create(store, '/a');
+    const path = join(directory, journalName(1));
+    const { bytes = 0 } = (await recover({ directory })).journals.at(-1) ?? {};
+    for (let more = 0; more < 750; more += 17) {
+      disk.room(bytes + more);
+      const group = [1, 2, 3].map((n) => create(store, '/a', { text: 'x'.repeat(100), n }));
+      for (const attempt of group) await assert.rejects(attempt, { code: 'full' }, `after ${more} bytes`);
+      assert.equal((await stat(path)).size, bytes, `after ${more} bytes`);
+      assert.deepEqual((await store.list('/a', 0, 10)).entries, [made]);
+    }
+    disk.room(Number.POSITIVE_INFINITY);
+    await create(store, '/a');
+    await store.close();
+    assert.equal((await kept(directory)).length, 2);
+  });
+
+  test('that has room for the lines, but for no space ahead, keeps them', async (context) => {
+    const { store, disk, directory, told } = await openFaulty(context);
+    disk.room(20_000);
+    for (let count = 0; count < 20; count += 1) await create(store, '/a');
+    assert.equal(store.health.state, 'well');
+    assert.deepEqual(told, []);
+    await store.close();
+    assert.equal((await kept(directory)).length, 20);
+  });
+
+  test('and from which nothing can be cut off is believed no more', async (context) => {
+    const { store, disk, told } = await openFaulty(context);
+    const made = await create(store, '/a');
+    disk.failNext('write', 'ENOSPC');
+    disk.failNext('truncate', 'EIO');
+    await assert.rejects(create(store, '/a'), { code: 'failed' });
+    await assert.rejects(create(store, '/a'), { code: 'failed' });
+    assert.deepEqual((await store.list('/a', 0, 10)).entries, [made]);
+    assert.equal(store.health.state, 'failed');
+    assert.equal(told.length, 1);
+    await store.close();
+  });
+});
+
+describe('a disk that fails', () => {
+  const cases: readonly (readonly [DiskOperation, string])[] = [
+    ['write', 'EIO'],
+    ['write', 'EROFS'],
+    ['sync', 'EIO'],
+    ['sync', 'ENOSPC'],
+    ['sync', 'EDQUOT'],
+  ];
+  for (const [operation, code] of cases) {
+    test(`at ${operation} with ${code} is never tried again, and read on`, async (context) => {
+      const { store, disk, directory, told } = await openFaulty(context);
+      const made = await create(store, '/a');
+      await until(() => disk.counts.get('sync') === 3); // space is allocated
+      disk.failNext(operation, code);
+      const attempts = [
+        create(store, '/a'),
+        store.apply(put('/a', '1', made.revision, { n: 2 })),
+        store.apply(remove('/a', '1', made.revision)),
+      ];
+      for (const attempt of attempts) await assert.rejects(attempt, { name: 'StoreError', code: 'failed' });
+      const counts = new Map(disk.counts);
+      await assert.rejects(create(store, '/a'), { code: 'failed' });
+      assert.deepEqual(disk.counts, counts, 'nothing was tried');
+      assert.deepEqual((await store.list('/a', 0, 10)).entries, [made]);
+      assert.deepEqual(await store.read('/a', '1'), made);
+      assert.equal(store.health.state, 'failed');
+      assert.match(store.health.reason ?? '', new RegExp(code));
+      assert.equal(told.length, 1);
+      assert.match(told[0] ?? '', /no change is kept any more/);
+      await store.close();
+      // What was refused was taken away, as far as that could be done.
+      assert.deepEqual(await kept(directory), ['1']);
+    });
+  }
+
+  test('when space is allocated is believed no more', async (context) => {
+    const { store, disk, told } = await openFaulty(context);
+    const held = disk.hold('sync');
+    const made = create(store, '/a');
+    await held.reached;
+    disk.failNext('write', 'EIO');
+    held.release();
+    await made;
+    await until(() => store.health.state === 'failed');
+    await assert.rejects(create(store, '/a'), { code: 'failed' });
+    assert.equal(told.length, 1);
+    await store.close();
+  });
+
+  for (const operation of ['create', 'write', 'sync', 'syncDirectory'] as const) {
+    test(`at ${operation} leaves no store half begun`, async (context) => {
+      const directory = await scratchDirectory(context);
+      const disk = faultyDisk();
+      disk.failNext(operation, 'ENOSPC');
+      await assert.rejects(open(directory, { disk }), { name: 'StoreError' });
+      assert.deepEqual(await readdir(directory), []);
+    });
+  }
+
+  test('at the last sync of a store that trusted the system says so', async (context) => {
+    const { store, disk } = await openFaulty(context, { durability: 'os' });
+    await create(store, '/a');
+    disk.failNext('sync', 'EIO');
+    await assert.rejects(store.close(), { code: 'failed' });
+  });
+});
+
+describe('a compaction', () => {
+  /** Makes and takes away items until the journal outweighs the limit. */
+  async function fill(store: Store, count: number): Promise<void> {
+    for (let each = 0; each < count; each += 1) {
+      await create(store, '/a', { text: 'x'.repeat(1000) });
+      const made = await create(store, '/b', { text: 'x'.repeat(1000) });
+      await store.apply(remove('/b', made.id, made.revision));
+    }
+  }
+
+  const limits = { leastBytes: 20_000, ratio: 1 };
+
+  test('puts snapshots in the place of journals, and keeps the one before with its journals', async (context) => {
+    const { store, directory } = await openFaulty(context, { limits });
+    await fill(store, 60);
+    await until(async () => (await readdir(directory)).includes('store.previous.json'));
+    await until(async () => !(await readdir(directory)).includes(journalName(1)));
+    await store.close();
+    const names = await readdir(directory);
+    const generation = (await recover({ directory })).generation;
+    const previous = JSON.parse(await readFile(join(directory, 'store.previous.json'), 'utf8')).generation;
+    assert.ok(previous < generation);
+    for (const name of names.filter((each) => each.startsWith('journal-'))) {
+      assert.ok(Number(/[0-9]+/.exec(name)?.[0]) >= previous, name);
+    }
+    assert.deepEqual(
+      names.filter((name) => name.endsWith('.tmp')),
+      [],
+    );
+    assert.equal((await kept(directory)).length, 60);
+  });
+
+  test('lets changes be made while it copies, and has them all in the end', async (context) => {
+    const { store, disk, directory } = await openFaulty(context, { limits });
+    await fill(store, 5);
+    const gate = disk.hold('create');
+    const filling = fill(store, 30);
+    await gate.reached;
+    gate.release();
+    await filling;
+    const all = ids(await store.list('/a', 0, 1000));
+    await store.close();
+    assert.deepEqual(await kept(directory), all);
+    assert.equal(all.length, 35);
+  });
+
+  test('waits before it removes a journal until its nonces are kept elsewhere', async (context) => {
+    let forgetting = 0;
+    let go = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const beforeForgetting = async (): Promise<void> => {
+      forgetting += 1;
+      await gate;
+    };
+    const { store, directory } = await openFaulty(context, { limits, beforeForgetting });
+    await fill(store, 30);
+    await until(() => forgetting > 0);
+    assert.ok((await readdir(directory)).includes(journalName(1)));
+    go();
+    await store.close();
+  });
+
+  test('is abandoned by close, and leaves nothing of its copy', async (context) => {
+    const { store, disk, directory } = await openFaulty(context, { limits });
+    await fill(store, 4);
+    const gate = disk.hold('write');
+    // The journal's own writes are held first.
+    const made = create(store, '/a', { text: 'x'.repeat(20_000) });
+    await gate.reached;
+    gate.release();
+    await made;
+    await store.close();
+    assert.deepEqual(
+      (await readdir(directory)).filter((name) => name.endsWith('.tmp')),
+      [],
+    );
+    assert.equal((await kept(directory)).length, 5);
+  });
+
+  const faults: readonly (readonly [DiskOperation, string, string, RegExp])[] = [
+    ['create', 'ENOSPC', 'journal-2', /tried again later/],
+    ['create', 'EMFILE', 'journal-2', /tried again later/],
+    ['write', 'ENOSPC', 'journal-2', /tried again later/],
+    ['sync', 'EIO', 'journal-2', /not tried again/],
+    ['create', 'ENOSPC', 'store.json', /tried again later/],
+    ['write', 'ENOSPC', 'store.json', /tried again later/],
+    ['write', 'EIO', 'store.json', /not tried again/],
+    ['sync', 'EIO', 'store.json', /not tried again/],
+    ['close', 'EDQUOT', 'store.json', /tried again later/],
+    ['rename', 'ENOSPC', 'store.json', /tried again later/],
+    ['rename', 'EIO', 'store.json', /not tried again/],
+  ];
+  for (const [operation, code, name, then] of faults) {
+    test(`that fails at ${operation} of ${name} with ${code} leaves the journal as it is`, async (context) => {
+      const { store, disk, directory, told } = await openFaulty(context, { limits });
+      disk.failNext(operation, code, name);
+      await fill(store, 20);
+      await until(() => told.length > 0);
+      assert.match(told[0] ?? '', /no new snapshot was made, and the journals grow on: /);
+      assert.match(told[0] ?? '', then);
+      assert.equal(store.health.state, 'well');
+      await fill(store, 20);
+      if (/later/.test(told[0] ?? '')) {
+        await until(async () => (await readdir(directory)).includes('store.json'));
+        await until(() => store.health.compaction === undefined);
+      } else {
+        assert.match(store.health.compaction ?? '', new RegExp(code));
+        assert.ok(!(await readdir(directory)).includes('store.json'));
+      }
+      assert.equal(told.length, 1);
+      await store.close();
+      assert.deepEqual(
+        (await readdir(directory)).filter((each) => each.endsWith('.tmp')),
+        [],
+      );
+      assert.equal((await kept(directory)).length, 40);
+    });
+  }
+
+  test('whose new journal can neither be begun nor taken away ends the keeping of changes', async (context) => {
+    const { store, disk, directory } = await openFaulty(context, { limits });
+    disk.failNext('sync', 'EIO', 'journal-2');
+    disk.failNext('unlink', 'EIO', 'journal-2');
+    const made: Applied[] = [];
+    await assert.rejects(
+      (async () => {
+        for (;;)
+          made.push(
+            await store.apply({ ...put('/a', `${made.length}x`, 'absent', { text: 'x'.repeat(1000) }) }),
+          );
+      })(),
+      { code: 'failed' },
+    );
+    await store.close();
+    assert.equal((await kept(directory)).length, made.length);
+  });
+
+  test('holds the event loop only for some milliseconds at a time', async (context) => {
+    const clock = manualClock(0);
+    const directory = await scratchDirectory(context);
+    let copied = 0;
+    let turns = 0;
+    const disk = faultyDisk();
+    // Each look at the clock finds that much time has passed.
+    const hurried = {
+      now: () => clock.now(),
+      steady: () => {
+        clock.advance(3);
+        return clock.steady();
+      },
+    };
+    const store = await open(directory, { disk, clock: hurried, limits: { leastBytes: 100_000, ratio: 1 } });
+    await Promise.all(Array.from({ length: 3000 }, (_, n) => create(store, '/a', { n })));
+    const count = (): void => {
+      turns += 1;
+      if (copied === 0) setImmediate(count);
+    };
+    count();
+    await until(async () => (await readdir(directory)).includes('store.json'));
+    copied = 1;
+    // Twelve blocks, of which two fit into a slice by this clock.
+    assert.ok(turns >= 6);
+    await store.close();
+  });
+});
+
+describe('a process that ends suddenly', () => {
+  /** Some changes to different items. */
+  async function someChanges(store: Store, random: Seeded): Promise<Change[]> {
+    const changes = new Map<string, Change>();
+    for (let count = random.below(8) + 1; count > 0; count -= 1) {
+      const collection = random.pick(['/a', '/b']);
+      const id = random.pick(['1', '2', '3', '5', '8', '13', 'x', 'ž', '07']);
+      const there = (await store.read(collection, id))?.revision;
+      const value = { n: random.below(1000), text: random.text('aé\u{1f511}"\\\n\u2028<', 30) };
+      const at = random.below(1_000_000);
+      const kind = random.pick(['create', 'put', 'put', 'delete'] as const);
+      if (kind === 'create') changes.set(`${count}`, { kind, collection, value, at });
+      else if (kind === 'put')
+        changes.set(`${collection}/${id}`, { kind, collection, id, expected: there ?? 'absent', value, at });
+      else if (there !== undefined)
+        changes.set(`${collection}/${id}`, { kind, collection, id, expected: there, at });
+    }
+    return [...changes.values()];
+  }
+
+  async function shown(store: Pick<Store, 'list'>): Promise<unknown> {
+    return Promise.all(['/a', '/b'].map((path) => store.list(path, 0, 10_000)));
+  }
+
+  /** What is there when these changes were made in this order. */
+  async function modelOf(changes: readonly Change[]): Promise<Store> {
+    const model = createMemoryStore({ lineage: 'model' });
+    for (const change of changes) await model.apply(change);
+    return model;
+  }
+
+  test('leaves what was acknowledged, and of what was under way all up to some change', async (context) => {
+    const random = seeded();
+    for (let history = 0; history < 12; history += 1) {
+      const directory = await scratchDirectory(context);
+      let made: Change[] = [];
+      for (let life = 0; life < 8; life += 1) {
+        const where = `SEED=${random.seed}, history ${history}, life ${life}`;
+        const disk = crashingDisk(random.below(120), random);
+        const limits = { leastBytes: random.pick([1, 2000, 20_000]), ratio: random.pick([0, 1]) };
+        const durability = random.pick(['fsync', 'os'] as const);
+        let underWay: Change[] = [];
+        const living = (async () => {
+          const store = await open(directory, { disk, limits, durability });
+          for (let round = 0; round < 30; round += 1) {
+            underWay = await someChanges(store, random);
+            const done = await Promise.all(underWay.map((change) => store.apply(change)));
+            made.push(...underWay.filter((_, index) => done[index]?.applied));
+            underWay = [];
+          }
+          await store.close();
+        })();
+        await Promise.race([living, disk.crashed]);
+        const { state, sequence } = await recover({ directory });
+        const more = sequence - made.length;
+        assert.ok(
+          more >= 0 && more <= underWay.length,
+          `${where}: ${more} changes that were not acknowledged`,
+        );
+        made = [...made, ...underWay.slice(0, more)];
+        const found = await shown({ list: async (...page) => state.list(...page) });
+        assert.deepEqual(found, await shown(await modelOf(made)), where);
+      }
+    }
+  });
+
+  test('(kill -9) loses nothing that was acknowledged', async (context) => {
+    const directory = await scratchDirectory(context);
+    const random = seeded();
+    const acknowledged = new Map<string, string>();
+    for (let round = 0; round < 3; round += 1) {
+      const child = startChild('acknowledging-child.ts', directory, String(round));
+      const target = acknowledged.size + 1 + random.below(2000);
+      const note = (line: string): void => {
+        const [id = '', revision = ''] = line.split(' ');
+        assert.ok(!acknowledged.has(id), `id ${id} was given twice (SEED=${random.seed})`);
+        acknowledged.set(id, revision);
+      };
+      while (acknowledged.size < target)
+        note((await child.line()) ?? assert.fail('the child ended by itself'));
+      await child.kill();
+      for (let line = await child.line(); line !== undefined; line = await child.line()) note(line);
+      const { state } = await recover({ directory });
+      for (const [id, revision] of acknowledged) {
+        const entry = state.read('/a', id);
+        assert.equal(String(entry?.revision), revision, `item ${id} (SEED=${random.seed}, round ${round})`);
+      }
+    }
+  });
+});
