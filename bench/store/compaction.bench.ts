@@ -102,7 +102,7 @@ async function measured(scratch: string, name: 'ours' | 'lowdb'): Promise<Told> 
 async function part(name: string, directory: string): Promise<Told | undefined> {
   const sizes = ['--size', String(size), '--writers', String(writers)];
   const child = fork(import.meta.filename, ['--part', name, '--directory', directory, ...sizes], {
-    execArgv: ['--max-old-space-size=8192', ...process.execArgv],
+    execArgv: process.execArgv,
   });
   let told: Told | undefined;
   child.on('message', (message: Told) => {
