@@ -3,6 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { Options } from '../options/options.ts';
+import type { CompactionLimits } from '../store/compaction.ts';
 import { prepareDirectory } from '../store/directory.ts';
 import { type DurableStore, openDurableStore, type StoreHealth } from '../store/durable.ts';
 import { lockDirectory } from '../store/lock.ts';
@@ -64,6 +65,7 @@ export async function inDirectory(
   options: Options,
   seal: Seal | undefined,
   tell: (line: string) => void,
+  compaction?: CompactionLimits,
 ): Promise<Keeping> {
   const { data, durability } = options;
   await prepareDirectory(data);
@@ -90,7 +92,7 @@ export async function inDirectory(
     await judgeKept(data, recovered.state, options.collections);
     const fresh = recovered.lineage === undefined && !existsSync(usersPath(data));
     const nonces = await opening;
-    const store = await openStore(recovered, nonces, options, tell);
+    const store = await openStore(recovered, nonces, options, tell, compaction);
     let watching: Promise<UsersWatch> | undefined;
     return {
       store,
@@ -135,6 +137,7 @@ async function openStore(
   nonces: FileNonces,
   { data, durability }: Options,
   tell: (line: string) => void,
+  limits: CompactionLimits | undefined,
 ): Promise<DurableStore> {
   const now = systemClock.now();
   for (const { user, nonce, until } of recovered.nonces) {
@@ -148,6 +151,7 @@ async function openStore(
     clock: systemClock,
     tell,
     onKept: (nonce) => nonces.keptWithChange(nonce),
+    ...(limits === undefined ? {} : { limits }),
     async beforeForgetting() {
       await nonces.kept(true);
     },

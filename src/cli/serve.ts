@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import { type Options, readOptions } from '../options/options.ts';
 import type { Listening, Service } from '../service.ts';
+import type { CompactionLimits } from '../store/compaction.ts';
 import { type AccessLog, createAccessLog } from './access-log.ts';
 import type { Certificate } from './certificate.ts';
 import { makeCredentials, storedUser } from './credentials.ts';
@@ -16,10 +17,14 @@ const grace = 10_000;
 
 type Composition = typeof import('./compose.ts');
 
-/** `countersign serve`: runs until it is told to stop. Gives the exit status when it could not start. */
+/**
+ * `countersign serve`: runs until it is told to stop. Gives the exit status when it could not start. `compaction` says
+ * when the journals are worth a new snapshot, where that is not to be left to the store.
+ */
 export async function serve(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
+  compaction?: CompactionLimits,
 ): Promise<number | undefined> {
   // Who closes the terminal or the pipe does not end the server.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -34,7 +39,7 @@ export async function serve(
     const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
     opening?.catch(() => {}); // told where it is waited for
     const [keeping, composition] = await Promise.all([
-      options.memory ? inMemory() : inDirectory(options, seal, warn),
+      options.memory ? inMemory() : inDirectory(options, seal, warn, compaction),
       import('./compose.ts'),
     ]);
     await start(options, keeping, composition, opening).catch(async (error: unknown) => {
