@@ -39,6 +39,7 @@ const rows: readonly (readonly [name: string, args: readonly string[], secure: s
   ['the right password, said to be Basic', ['--basic', '--user', right], '200', '403'],
   // In the clear nobody asks for a password, so curl does not send one.
   ['the right password, by what the server asks for', ['--anyauth', '--user', right], '200', '401'],
+  // By ALPN it would ask for http/1.0, which is not offered.
   ['the right password over HTTP/1.0', ['--http1.0', '--no-alpn', '--user', right], '200', '403'],
   ['a wrong password', ['--user', 'ann:wrong'], '401', '403'],
   ['a wrong password, by what the server asks for', ['--anyauth', '--user', 'ann:wrong'], '401', '401'],

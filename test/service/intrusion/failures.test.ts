@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { ServiceOptions } from '../../../src/index.ts';
+import { article } from '../guest.ts';
+import { bytesOf, fullLines, outcomeOf, password, secrets, signed } from './guarded.ts';
+import {
+  type BothWays,
+  basic,
+  connected,
+  countHashes,
+  each,
+  hashed,
+  openBothWays,
+  outcomeFrom,
+  replyTo,
+  valuesOf,
+  type Way,
+} from './passwords.ts';
+
+const blocked = '429 too-many-failures';
+const refused = '401 credentials-refused';
+const skip = process.platform === 'linux' ? false : 'the loopback has one address here';
+
+const secure: Way = { secure: true };
+const elsewhere: Way = { secure: true, from: '127.0.0.2' };
+
+async function opened(context: TestContext, limit: number, options: ServiceOptions = {}): Promise<BothWays> {
+  const server = await openBothWays({ maxAuthFailures: limit, ...options });
+  context.after(() => server.close());
+  return server;
+}
+
+const guessed = (server: BothWays, user = 'ann'): string =>
+  signed({ nonce: server.freshNonce(), user, secret: 'a guess' });
+const guessedPassword = (user = 'ann'): string => bytesOf({ lines: [basic(`${user}:a guess`)] });
+const rightPassword = bytesOf({ lines: [basic(`ann:${password}`)] });
+
+test('wrong signatures and wrong passwords, over TLS and in the clear, are counted together', async (context) => {
+  const server = await opened(context, 4);
+  const outcomes = [
+    await outcomeFrom(server, guessed(server, 'a')),
+    await outcomeFrom(server, guessedPassword('b'), secure),
+    await outcomeFrom(server, guessed(server, 'c'), secure),
+    await outcomeFrom(server, guessedPassword('d'), secure),
+  ];
+  assert.deepEqual(outcomes, [refused, refused, refused, refused]);
+  assert.equal(await outcomeFrom(server, signed({ nonce: 'n' })), blocked);
+  assert.equal(await outcomeFrom(server, rightPassword, secure), blocked);
+});
+
+test('a user is counted whichever way he is guessed, and the right signature still passes from elsewhere', {
+  skip,
+}, async (context) => {
+  const server = await opened(context, 2);
+  assert.equal(await outcomeFrom(server, guessed(server)), refused);
+  assert.equal(await outcomeFrom(server, guessedPassword(), secure), refused);
+  assert.equal(await outcomeFrom(server, guessed(server), elsewhere), blocked);
+  assert.equal(await outcomeFrom(server, guessedPassword(), elsewhere), blocked);
+  const third: Way = { secure: true, from: '127.0.0.3' };
+  assert.equal(await outcomeFrom(server, rightPassword, third), '200');
+  assert.equal(await outcomeFrom(server, signed({ nonce: 'n' }), third), '200');
+});
+
+test('who is guessed at too often is told alike whether there is such a user', { skip }, async (context) => {
+  const server = await opened(context, 2, { explain: true });
+  const told: string[] = [];
+  for (const user of ['ann', 'bob', 'eve']) {
+    const from = (host: number): Way => ({ secure: true, from: `127.0.1.${host}` });
+    for (const host of [1, 2, 3]) {
+      const reply = await replyTo(server, guessed(server, user), from(host + told.length * 10));
+      if (host === 3) told.push(`${reply.status} ${JSON.stringify(reply.fields)} ${reply.text}`);
+    }
+  }
+  assert.equal(new Set(told).size, 1);
+  assert.match(told[0] ?? '', /^429 .*too-many-failures/);
+  assert.doesNotMatch(told[0] ?? '', /<message>|<check>/);
+});
+
+test('a 429 asks for nothing and is kept by nobody', async (context) => {
+  const server = await opened(context, 1);
+  await outcomeFrom(server, guessed(server));
+  const reply = await replyTo(server, rightPassword, secure);
+  assert.equal(outcomeOf(reply), blocked);
+  assert.deepEqual(valuesOf(reply, 'WWW-Authenticate'), []);
+  assert.match(reply.field('Retry-After') ?? '', /^([1-9]|[1-5][0-9]|60)$/);
+  assert.match(reply.field('Vary') ?? '', /Authorization, Authentication/);
+});
+
+test('what a blocked peer sends is not looked at: no hash, no nonce, no change, and no failure of the user', {
+  skip,
+}, async (context) => {
+  const users = {
+    ann: { secrets: [{ secret: secrets.ann }], password: hashed(password) },
+    bob: { secret: secrets.bob },
+  };
+  const server = await opened(context, 2, { users });
+  for (const user of ['x', 'y']) await outcomeFrom(server, guessed(server, user));
+  const before = await server.state();
+  const hashesSince = countHashes(context);
+  const change = { verb: 'PUT', target: '/articles/1', content: article('Wrong') };
+  for (const bytes of [
+    signed({ nonce: 'free' }),
+    signed({ nonce: 'free', ...change }),
+    rightPassword,
+    guessedPassword(),
+    guessedPassword(),
+    bytesOf({ ...change, lines: [basic(`ann:${password}`)] }),
+    bytesOf({ lines: ['Authentication: hmac ann'] }),
+    bytesOf({ lines: ['Authorization: Digest x'] }),
+  ])
+    assert.equal(await outcomeFrom(server, bytes, secure), blocked);
+  assert.equal(hashesSince(), 0);
+  assert.equal(await server.state(), before);
+  assert.equal(await outcomeFrom(server, signed({ nonce: 'free' }), elsewhere), '200');
+  // Were the two guesses of ann counted, this third one would be told nothing.
+  assert.equal(await outcomeFrom(server, guessedPassword(), elsewhere), refused);
+});
+
+test('guesses that are pipelined on one connection do not get past the limit', async (context) => {
+  const server = await opened(context, 5);
+  const wire = await connected(server);
+  const guesses = Array.from({ length: 40 }, () => guessed(server));
+  await wire.send([...guesses, signed({ nonce: 'n' })].join(''));
+  const outcomes: string[] = [];
+  for (let each = 0; each <= guesses.length; each += 1) outcomes.push(outcomeOf(await wire.reply()));
+  await wire.close();
+  assert.deepEqual(
+    outcomes.slice(0, 5),
+    Array.from({ length: 5 }, () => refused),
+  );
+  assert.deepEqual(
+    outcomes.slice(5),
+    Array.from({ length: 36 }, () => blocked),
+  );
+});
+
+test('of five hundred guesses at once over as many connections no more are judged than the limit', async (context) => {
+  const server = await opened(context, 20, { limits: { connections: 2000 } });
+  const guesses = Array.from({ length: 500 }, (_, each) =>
+    outcomeFrom(server, each === 400 ? signed({ nonce: 'n' }) : guessed(server, `user${each % 7}`)),
+  );
+  const outcomes = await Promise.all(guesses);
+  assert.equal(outcomes.filter((each) => each === refused).length, 20);
+  assert.equal(
+    outcomes.filter((each) => each === blocked).length + outcomes.filter((each) => each === '200').length,
+    480,
+  );
+  assert.equal(await outcomeFrom(server, signed({ nonce: 'm' })), blocked);
+});
+
+test('of a hundred passwords at once over TLS no more are computed than the limit', async (context) => {
+  const users = { ann: { secrets: [{ secret: secrets.ann }], password: hashed(password) } };
+  const server = await opened(context, 10, { users });
+  const hashesSince = countHashes(context);
+  const guesses = Array.from({ length: 100 }, (_, each) =>
+    outcomeFrom(server, bytesOf({ lines: [basic(`ann:guess ${each}`)] }), secure),
+  );
+  const outcomes = await Promise.all(guesses);
+  assert.equal(outcomes.filter((each) => each === refused).length, 10);
+  assert.equal(outcomes.filter((each) => each.startsWith('429 ')).length, 90);
+  assert.equal(hashesSince(), 10);
+});
+
+test('one who gets in between his guesses is forgiven nothing', async (context) => {
+  const server = await opened(context, 3);
+  for (let round = 0; round < 3; round += 1) {
+    assert.equal(
+      await outcomeFrom(
+        server,
+        signed({ nonce: `n${round}`, user: 'bob', secret: secrets.bob, target: '/articles' }),
+      ),
+      '200',
+    );
+    assert.equal(await outcomeFrom(server, guessed(server)), refused);
+  }
+  assert.equal(await outcomeFrom(server, guessed(server)), blocked);
+});
+
+test('the next minute forgives all, and counts anew', async (context) => {
+  const server = await opened(context, 2);
+  for (let minute = 0; minute < 3; minute += 1) {
+    const outcomes: string[] = [];
+    for (let each = 0; each < 3; each += 1)
+      outcomes.push(await outcomeFrom(server, guessedPassword(`u${each}`), secure));
+    assert.deepEqual(outcomes, [refused, refused, blocked]);
+    server.clock.advance(60_000);
+  }
+  assert.equal(await outcomeFrom(server, rightPassword, secure), '200');
+});
+
+test('a limit of 100 lets a hundred failures through on one connection, and then nothing', async (context) => {
+  const server = await openBothWays({ maxAuthFailures: 100 });
+  context.after(() => server.close());
+  const wire = await connected(server);
+  for (let each = 0; each < 100; each += 1) {
+    await wire.send(guessed(server, `u${each}`));
+    assert.equal(outcomeOf(await wire.reply()), refused);
+  }
+  await wire.send(signed({ nonce: 'n' }));
+  assert.equal(outcomeOf(await wire.reply()), blocked);
+  await wire.close();
+});
+
+/** What is refused, or not, and whether it is a failed authentication where one is allowed. */
+const counted: readonly (readonly [
+  name: string,
+  bytes: string,
+  way: Way,
+  outcome: string,
+  counts: boolean,
+])[] = [
+  ['a wrong password', guessedPassword(), secure, refused, true],
+  ['a password of nobody', guessedPassword('eve'), secure, refused, true],
+  ['a wrong signature of an OPTIONS', signed({ verb: 'OPTIONS', secret: 'x' }), {}, refused, true],
+  ['a wrong signature where all may read', signed({ target: '/articles', secret: 'x' }), {}, refused, true],
+  ['a stale date', signed({ date: '28 feb 2024 12:00:00' }), {}, '401 date-out-of-window', true],
+  [
+    'a simple signature of a change',
+    bytesOf({
+      verb: 'DELETE',
+      target: '/articles/1',
+      lines: ['Authentication: hmac ann:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE='],
+    }),
+    {},
+    '401 simple-form-refused',
+    true,
+  ],
+  ['a password in the clear', rightPassword, {}, '403 tls-required', false],
+  [
+    'a password that is malformed',
+    bytesOf({ lines: ['Authorization: Basic x'] }),
+    secure,
+    '400 malformed-credentials',
+    false,
+  ],
+  [
+    'two sets of credentials',
+    bytesOf({ lines: [basic('a:b'), 'Authentication: hmac x'] }),
+    secure,
+    '400 several-credentials',
+    false,
+  ],
+  [
+    'a scheme that is not there',
+    bytesOf({ lines: ['Authorization: Digest x'] }),
+    secure,
+    '401 scheme-not-offered',
+    false,
+  ],
+  ['no credentials', bytesOf({}), {}, '401 authentication-required', false],
+  [
+    'what is not there',
+    bytesOf({ target: '/nothing', lines: [basic('a:b')] }),
+    secure,
+    '404 not-found',
+    false,
+  ],
+  ['what belongs to another', signed({ target: '/users/bob/financialrecords' }), {}, '403 forbidden', false],
+  [
+    'a change of what is not there',
+    signed({ verb: 'DELETE', target: '/articles/999' }),
+    {},
+    '404 not-found',
+    false,
+  ],
+  [
+    'content that does not fit',
+    signed({ verb: 'PUT', target: '/articles/1', content: '<article/>' }),
+    {},
+    '422 invalid-content',
+    false,
+  ],
+];
+
+each(
+  counted.map(
+    ([name, bytes, way, outcome, counts]) =>
+      [`${name} (${outcome}) is ${counts ? 'a' : 'no'} failure`, bytes, way, outcome, counts] as const,
+  ),
+  async (context, [, bytes, way, outcome, counts]) => {
+    const server = await opened(context, 1);
+    assert.equal(await outcomeFrom(server, bytes, way), outcome);
+    assert.equal(await outcomeFrom(server, signed({ nonce: 'after' })), counts ? blocked : '200');
+  },
+);
+
+test('addresses of one network of IPv6 are one peer, and those of IPv4 are each one', async (context) => {
+  const server = await opened(context, 2, { trustProxy: ['127.0.0.1/32'] });
+  let user = 0;
+  const by = (client: string, right = false): Promise<string> => {
+    user += 1;
+    const lines = right ? fullLines({ nonce: server.freshNonce() }) : [basic(`u${user}:x`)];
+    return outcomeFrom(
+      server,
+      bytesOf({ lines: [...lines, `X-Forwarded-For: ${client}`, 'X-Forwarded-Proto: https'] }),
+    );
+  };
+  assert.equal(await by('2001:db8:1:2::1'), refused);
+  assert.equal(await by('2001:db8:1:2:ffff:ffff:ffff:ffff'), refused);
+  for (const client of ['2001:db8:1:2::1', '2001:0DB8:1:2:a:b:c:d', '[2001:db8:1:2::9]:4711'])
+    assert.equal(await by(client, true), blocked, client);
+  for (const client of ['2001:db8:1:3::1', '2001:db8:1:1:ffff::1', '192.0.2.1'])
+    assert.equal(await by(client, true), '200', client);
+  assert.equal(await by('::ffff:192.0.2.1'), refused);
+  assert.equal(await by('192.0.2.1:99'), refused);
+  assert.equal(await by('192.0.2.1', true), blocked);
+  assert.equal(await by('::ffff:c000:201', true), blocked);
+  assert.equal(await by('192.0.2.2', true), '200');
+});
