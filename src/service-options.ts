@@ -16,7 +16,7 @@ export interface Limits {
   readonly xmlDepth: number;
   /** Attributes of one element. */
   readonly xmlAttributes: number;
-  /** Open connections; more are answered 503. */
+  /** Open connections. For another one, the one that has asked for nothing the longest is ended; if all are busy, it is answered 503. */
   readonly connections: number;
   /** Milliseconds in which a header section must have arrived. */
   readonly headerTimeout: number;

@@ -5,32 +5,41 @@ import type { Socket } from 'node:net';
  * connection is seen by its other end.
  */
 export class Handshakes {
-  readonly #sockets = new Map<string, Socket>();
+  readonly #sockets = new Map<string, { readonly socket: Socket; readonly since: number }>();
 
   /** How many there are. */
   get size(): number {
     return this.#sockets.size;
   }
 
-  /** Takes a connection that was just accepted; `gone` is told if it closes before TLS has agreed. */
-  begin(socket: Socket, gone: () => void): void {
+  /** The one that has been waited for the longest, and since which turn; undefined when there is none. */
+  get longest(): { readonly socket: Socket; readonly since: number } | undefined {
+    for (const handshake of this.#sockets.values()) return handshake;
+    return undefined;
+  }
+
+  /**
+   * Takes a connection that was just accepted, at the turn `since`; `gone` is told if it closes before TLS has agreed.
+   */
+  begin(socket: Socket, since: number, gone: () => void): void {
     const end = otherEnd(socket);
-    this.#sockets.set(end, socket);
+    this.#sockets.delete(end); // so that it stands last
+    this.#sockets.set(end, { socket, since });
     socket.once('close', () => {
       // The same client may have come again from the same port.
-      if (this.#sockets.get(end) === socket) this.#sockets.delete(end);
+      if (this.#sockets.get(end)?.socket === socket) this.#sockets.delete(end);
       gone();
     });
   }
 
-  /** Lets go of the connection that this socket of TLS is on. */
+  /** Lets go of the connection that this socket is of, or that this socket of TLS is on. */
   finish(socket: Socket): void {
     this.#sockets.delete(otherEnd(socket));
   }
 
   /** Ends them all. */
   destroy(): void {
-    for (const socket of this.#sockets.values()) socket.destroy();
+    for (const { socket } of this.#sockets.values()) socket.destroy();
   }
 }
 

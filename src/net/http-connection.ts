@@ -19,6 +19,8 @@ export interface Host {
   left(): void;
   /** Whether nothing new is taken. */
   readonly stopping: boolean;
+  /** A number higher than all before. */
+  nextTurn(): number;
   /** The sizes that are taken, in bytes, and for how long a reply may stay unread, in milliseconds. */
   readonly limits: { readonly headers: number; readonly target: number; readonly requestTimeout: number };
   /** Where replies wait to be written. */
@@ -56,6 +58,8 @@ export class HttpConnection {
   #refusal: { problem: Problem; request: Request | undefined } | undefined;
   /** Whether the last word was said. */
   #ended = false;
+  /** The turn at which the connection was made or its last request came. */
+  #since: number;
 
   /** `full` says that there is no room for this connection: its first request is told so. */
   constructor(host: Host, socket: Socket, full: boolean) {
@@ -63,14 +67,24 @@ export class HttpConnection {
     this.#socket = socket;
     this.#origin = { peer: peerOf(socket), secure: 'encrypted' in socket && socket.encrypted === true };
     this.#full = full;
+    this.#since = host.nextTurn();
     // Whatever befalls the socket ends in its 'close'.
     socket.on('error', () => undefined);
     socket.once('close', () => this.#gone());
   }
 
+  /**
+   * Since which turn no whole header section has come on it, if it is the client that is waited for: for the next
+   * request, or to read what was written. Undefined while a request is being handled.
+   */
+  get waitingSince(): number | undefined {
+    return this.#current === undefined && this.#ready === undefined ? this.#since : undefined;
+  }
+
   /** Takes a request whose header section has arrived. */
   receive(incoming: IncomingMessage, response: ServerResponse, awaited: boolean): void {
     if (this.#ended || this.#refusal !== undefined) return;
+    this.#since = this.#host.nextTurn();
     const exchange = new Exchange(incoming, response, this.#origin, awaited);
     if (this.#waiting.length >= pipelined) {
       this.refuse(new Problem('full', 'Too many requests wait on this connection.', retrySoon), undefined);

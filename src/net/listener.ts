@@ -25,7 +25,7 @@ export interface ListenerLimits {
   headers: number;
   /** The request target. */
   target: number;
-  /** Connections that are served at a time. */
+  /** Connections that are open at a time. For another one, the one that has asked for nothing the longest is ended. */
   connections: number;
   /** From the first byte of a request to the end of its header section. */
   headerTimeout: number;
@@ -147,6 +147,7 @@ class HttpListener implements Listener, Host {
   readonly #secure: boolean;
   readonly #handshakes = new Handshakes();
   readonly #connections = new Map<Duplex, HttpConnection>();
+  #turn = 0;
   #handling = 0;
   #closing: Promise<void> | undefined;
   #settled: () => void = () => undefined;
@@ -178,6 +179,11 @@ class HttpListener implements Listener, Host {
     const server = this.#server;
     if (!('setSecureContext' in server)) throw new TypeError('plain HTTP has no certificate');
     usable(() => server.setSecureContext(contextOf(identity)));
+  }
+
+  nextTurn(): number {
+    this.#turn += 1;
+    return this.#turn;
   }
 
   entered(): void {
@@ -218,17 +224,37 @@ class HttpListener implements Listener, Host {
   }
 
   #shake(socket: Socket): void {
-    this.#handshakes.begin(socket, () => this.#settled());
+    if (this.connections >= this.limits.connections) this.#makeRoom();
+    this.#handshakes.begin(socket, this.nextTurn(), () => this.#settled());
   }
 
   #accept(socket: Socket): void {
     if (this.#secure) this.#handshakes.finish(socket);
-    const full = this.connections >= this.limits.connections;
+    const full = this.connections >= this.limits.connections && !this.#makeRoom();
     this.#connections.set(socket, new HttpConnection(this, socket, full));
     socket.once('close', () => {
       this.#connections.delete(socket);
       this.#settled();
     });
+  }
+
+  /**
+   * Ends the connection that has been without a whole header section the longest, of those on which no request is being
+   * handled; says whether there was one. Otherwise whoever opens connections and sends nothing would keep others out.
+   */
+  #makeRoom(): boolean {
+    const handshake = this.#handshakes.longest;
+    let longest: Duplex | undefined = handshake?.socket;
+    let since = handshake?.since ?? Number.POSITIVE_INFINITY;
+    for (const [socket, { waitingSince }] of this.#connections) {
+      if (waitingSince !== undefined && waitingSince < since) [longest, since] = [socket, waitingSince];
+    }
+    if (longest === undefined) return false;
+    // It counts no more from now on, and not only when the system is done with it.
+    if (longest === handshake?.socket) this.#handshakes.finish(handshake.socket);
+    else this.#connections.delete(longest);
+    longest.destroy();
+    return true;
   }
 
   #shut(grace: number): Promise<void> {

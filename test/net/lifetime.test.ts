@@ -6,7 +6,7 @@ import { Problem } from '../../src/http/problem.ts';
 import { ListenError } from '../../src/net/listen-error.ts';
 import { type Listener, listen } from '../../src/net/listener.ts';
 import { replyTo, serve } from './service.ts';
-import { exchange, open } from './wire.ts';
+import { exchange, open, type Wire, WireError } from './wire.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 
@@ -15,13 +15,11 @@ async function deserted(listener: Listener): Promise<void> {
   while (listener.connections > 0) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('Connections beyond the limit are told so at their first request, and end.', async (t) => {
-  const { port, listener } = await serve(t, { connections: 2 });
-  const within = [await open(port), await open(port)];
-  for (const wire of within) {
-    await wire.send(get);
-    assert.equal((await wire.reply()).status, 200);
-  }
+test('A connection beyond the limit is told so at its first request, and ends, where on all others requests are handled.', async (t) => {
+  const { port, listener, waiting, release } = await serve(t, { connections: 1 });
+  const busy = await open(port);
+  await busy.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
+  await waiting;
   const beyond = await open(port);
   await beyond.send(get);
   const reply = await beyond.reply();
@@ -31,18 +29,77 @@ test('Connections beyond the limit are told so at their first request, and end.'
   assert.equal(reply.field('Connection'), 'close');
   assert.equal(await beyond.next(), undefined);
   await beyond.close();
-  await within[0]?.send(get);
-  assert.equal((await within[0]?.reply())?.status, 200);
-  await within[0]?.close();
-  while (listener.connections > 1) await within[1]?.send(get).then(() => within[1]?.reply());
+  release();
+  assert.equal((await busy.reply()).text, 'waited');
+  await busy.close();
+  await deserted(listener);
   assert.equal((await exchange(port, get))[0]?.status, 200);
 });
 
-test('Far beyond the limit connections are dropped.', async (t) => {
-  const { port, listener } = await serve(t, { connections: 1 });
-  const wires = await Promise.all(Array.from({ length: 40 }, () => open(port)));
-  for (const wire of wires.slice(20)) assert.equal(await wire.next(), undefined);
-  assert.ok(listener.connections <= 17);
+test('For a connection beyond the limit the one gives way that has been without a whole header section the longest.', async (t) => {
+  const { port, listener } = await serve(t, { connections: 4 });
+  const served = await open(port);
+  const half = await open(port);
+  const silent = await open(port);
+  const idle = await open(port);
+  await half.send('GET / HTTP/1.1\r\nX-A: ');
+  for (const wire of [idle, served]) {
+    await wire.send(get);
+    assert.equal((await wire.reply()).status, 200);
+  }
+  const asked: Wire[] = [];
+  for (const gone of [half, silent, idle]) {
+    const fresh = await open(port);
+    await fresh.send(get);
+    assert.equal((await fresh.reply()).status, 200);
+    assert.equal(await gone.next(), undefined);
+    await gone.close();
+    asked.push(fresh);
+  }
+  for (const wire of [served, ...asked]) {
+    await wire.send(get);
+    assert.equal((await wire.reply()).status, 200);
+  }
+  assert.equal(listener.connections, 4);
+  for (const wire of [served, ...asked]) await wire.close();
+});
+
+test('Who is sent more than it reads gives way like who sends nothing.', async (t) => {
+  const { port, requests } = await serve(t, { connections: 1 });
+  const slow = await open(port);
+  slow.socket.pause();
+  await slow.send('GET /large HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(3));
+  while (requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve)); // by then the reply is made
+  assert.equal((await exchange(port, get))[0]?.status, 200);
+  slow.socket.resume();
+  await assert.rejects(async () => {
+    for (;;) await slow.reply();
+  }, WireError);
+});
+
+test('Content that is still read is no reason to give way.', async (t) => {
+  const { port, consumed, requests } = await serve(t, { connections: 1 });
+  const sending = await open(port);
+  await sending.send('PUT /consume HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab');
+  while (requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const statuses = (await exchange(port, get)).map(({ status }) => status);
+  await sending.send('cd');
+  assert.equal((await sending.reply()).text, '4 bytes');
+  assert.deepEqual(consumed, [4]);
+  assert.deepEqual(statuses, [503]);
+  await sending.close();
+});
+
+test('Of many connections at once that send nothing, the limit stays open, and the last of them is served.', async (t) => {
+  const { port, listener } = await serve(t, { connections: 5 });
+  const wires: Wire[] = [];
+  for (let opened = 0; opened < 200; opened += 1) wires.push(await open(port));
+  const last = wires.at(-1);
+  await last?.send(get);
+  assert.equal((await last?.reply())?.status, 200);
+  for (const wire of wires.slice(0, -5)) assert.equal(await wire.next(), undefined);
+  assert.equal(listener.connections, 5);
   for (const wire of wires) await wire.close();
 });
 
