@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { Compaction, type CompactionLimits } from './compaction.ts';
 import { type Disk, nodeDisk } from './disk.ts';
@@ -29,7 +30,7 @@ export interface DurableStoreOptions {
   readonly tell: (line: string) => void;
   /** Is told of the nonce of a change when both are kept. */
   readonly onKept?: (nonce: KeptNonce) => void;
-  /** Waited for before a journal is removed: then its nonces have to be kept elsewhere. */
+  /** Waited for before a snapshot takes the place of journals: then their nonces have to be kept elsewhere. */
   readonly beforeForgetting?: () => Promise<void>;
   readonly limits?: CompactionLimits;
   /** The file operations; the host's own by default. */
@@ -151,7 +152,7 @@ class JournaledStore implements DurableStore {
   }
 
   async #drain(): Promise<void> {
-    await Promise.resolve(); // all that is applied in this turn shares the first batch
+    await setImmediate(); // all that is applied in this turn of the event loop shares the first batch
     for (;;) {
       const task = this.#tasks.shift();
       if (task !== undefined) await task();

@@ -37,6 +37,8 @@ export class JournalFile {
   #bytes: number;
   /** How many bytes the file has. */
   #allocated: number;
+  /** What is written to allocate space: the next time is likely to take as much. */
+  #zeros = Buffer.alloc(0);
   /** When there was no room: how many bytes there must be before it is tried again. */
   #tryAgainAt = 0;
 
@@ -109,7 +111,8 @@ export class JournalFile {
     const from = this.#allocated;
     const length = this.#ahead;
     try {
-      await this.#write(Buffer.alloc(length), from);
+      if (this.#zeros.length !== length) this.#zeros = Buffer.alloc(length);
+      await this.#write(this.#zeros, from);
       this.#allocated = from + length;
     } catch (error) {
       if (!(error instanceof ReplaceError && error.code === 'full')) throw error;
