@@ -63,7 +63,10 @@ export interface Way {
 }
 
 /** Connects to a server, over TLS or not. */
-export async function connected(server: BothWays, { secure = false, from }: Way = {}): Promise<Wire> {
+export async function connected(
+  server: Pick<BothWays, 'port' | 'securePort' | 'ca'>,
+  { secure = false, from }: Way = {},
+): Promise<Wire> {
   const carrier = connect({
     port: secure ? server.securePort : server.port,
     host: '127.0.0.1',
