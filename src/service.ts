@@ -167,7 +167,7 @@ export function createService(options: ServiceOptions = {}): Service {
 /** What went wrong as a Problem. What is no refusal is a fault of the server: it is told to `fault` alone. */
 function problemOf(error: unknown, fault: (error: unknown) => void): Problem {
   if (error instanceof Problem) return error;
-  fault(error);
+  if (!(error instanceof StoreError && error.told)) fault(error);
   if (!(error instanceof StoreError))
     return new Problem('internal-error', 'The server failed on this request.');
   if (error.code === 'full')

@@ -288,5 +288,5 @@ function madeChange(kind: Change['kind'], { collection, entry, revision, at }: P
 function failureOf(error: unknown): StoreError {
   const code = error instanceof StoreError ? error.code : 'failed';
   const message = error instanceof Error ? error.message : 'the journal could not be written';
-  return new StoreError(code, message, error);
+  return new StoreError(code, message, error, true);
 }

@@ -100,9 +100,12 @@ export interface Store {
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: 'full' | 'failed';
+  /** Whether the store itself has told of what is behind this, so that it need not be told for each change. */
+  readonly told: boolean;
 
-  constructor(code: 'full' | 'failed', message: string, cause?: unknown) {
+  constructor(code: 'full' | 'failed', message: string, cause?: unknown, told = false) {
     super(message, { cause });
     this.code = code;
+    this.told = told;
   }
 }

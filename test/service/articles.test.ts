@@ -337,6 +337,9 @@ test('a change that the store cannot keep is told, and reading goes on', async (
     assert.equal(`${reply.status} ${reply.member('type')}`, `${status} /problems/${type}`);
     assert.equal(faults.length, 1);
     assert.equal((await ask('GET', '/articles')).status, 200);
+    store.apply = () => Promise.reject(new StoreError(code, 'no disk', undefined, true));
+    assert.equal((await ask('POST', '/articles', { ...ann, content: article('Tea') })).status, status);
+    assert.equal(faults.length, 1, 'the store told of it itself');
   }
 });
 

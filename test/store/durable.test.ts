@@ -313,7 +313,8 @@ describe('a disk without room', () => {
     const { store, disk, told } = await openFaulty(context);
     disk.room(300);
     for (let count = 0; count < 3; count += 1) {
-      await assert.rejects(create(store, '/a', { text: 'x'.repeat(400) }), { code: 'full' });
+      const attempt = create(store, '/a', { text: 'x'.repeat(400) });
+      await assert.rejects(attempt, { code: 'full', told: true });
     }
     assert.equal(told.length, 1);
     await store.close();
