@@ -94,7 +94,6 @@ describe('a journal', () => {
     await store.apply({ kind: 'put', collection: '/a', id: '5', expected: 'absent', value: {}, at });
     await store.apply({ kind: 'delete', collection: '/a', id: '5', expected: 2, at: at + 1 });
     await store.close();
-    // The checksums are those of Python's zlib.crc32.
     const modified = '2013-04-20T12:59:24.007Z';
     assert.deepEqual(
       (await linesOf(directory, 1)).map((line) => {
