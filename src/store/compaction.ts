@@ -32,7 +32,7 @@ export interface Compacting {
   readonly lineage: string;
   readonly state: State;
   readonly journals: Journals;
-  /** Waited for before journals are removed. */
+  /** Waited for before a snapshot takes the place of journals, which are then read no more. */
   readonly beforeForgetting: () => Promise<void>;
   /** Is told in a line that a compaction came to nothing. */
   readonly tell: (line: string) => void;
@@ -117,13 +117,15 @@ export class Compaction {
     this.#earlier = 0;
     this.#snapshotBytes = copy.bytes;
     this.#threshold = this.#thresholdFor(copy.bytes);
-    await this.#compacting.beforeForgetting();
     await removeJournals(disk, directory, previous);
   }
 
-  /** A copy that may become the snapshot: all it may have is on the medium in the journals too. */
+  /**
+   * A copy that may become the snapshot: all it may have is on the medium in the journals too, and what only the journals
+   * before it have is kept elsewhere.
+   */
   async #copy(generation: number): Promise<{ path: string; bytes: number } | undefined> {
-    const { journals, disk, directory, clock, state, lineage } = this.#compacting;
+    const { journals, disk, directory, clock, state, lineage, beforeForgetting } = this.#compacting;
     const { sequence } = journals;
     const head = { lineage, generation, revision: state.revision, sequence, written: clock.now() };
     const reached = (): number => journals.sequence;
@@ -132,6 +134,7 @@ export class Compaction {
     if (copy === undefined) return undefined;
     try {
       await journals.sync();
+      await beforeForgetting();
     } catch (error) {
       await discard(disk, copy.path);
       throw error;

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import type { Change } from '../../src/store/store.ts';
+import { seeded } from '../seeded.ts';
+import { type Asked, always, at, type Findings, judgeLosses, Run } from './power-loss.ts';
+import { PowerLossDisk } from './power-loss-disk.ts';
+
+const random = seeded();
+const sampling = { random, all: 48, drawn: 8 };
+
+function say(context: TestContext, found: Findings): void {
+  context.diagnostic(`seed ${random.seed}: ${JSON.stringify(found)}`);
+}
+
+/** Some items in three collections. */
+function filling(count: number): Change[] {
+  return Array.from({ length: count }, (_, n) => ({
+    kind: 'create' as const,
+    collection: ['/a', '/b', '/c'][n % 3] ?? '/a',
+    value: { n, text: random.text('abc ä', 60) },
+    at,
+  }));
+}
+
+/** Changes of all kinds to what `asked` made, one at a time for each item. */
+function changes(asked: readonly Asked[], round: number): Change[] {
+  const made = asked.flatMap(({ change, entry }) =>
+    change.kind === 'create' && entry !== undefined ? [{ collection: change.collection, ...entry }] : [],
+  );
+  const put = made[round * 2];
+  const gone = made[round * 2 + 1];
+  const several: Change[] = [{ kind: 'create', collection: '/b', value: { round }, at }];
+  if (put !== undefined)
+    several.push({
+      kind: 'put',
+      collection: put.collection,
+      id: put.id,
+      expected: put.revision,
+      value: { put: round },
+      at,
+    });
+  if (gone !== undefined)
+    several.push({ kind: 'delete', collection: gone.collection, id: gone.id, expected: gone.revision, at });
+  return several;
+}
+
+describe('when the power goes in a compaction', () => {
+  for (const durability of ['fsync', 'os'] as const) {
+    test(`(${durability}) one whole state is there`, async (context) => {
+      const run = await Run.open({ disk: new PowerLossDisk(), durability, limits: always });
+      await run.askAll(filling(24));
+      for (let round = 0; round < 9; round += 1) {
+        await run.askAll(changes(run.asked.slice(0, 24), round));
+        if (round % 3 === 2) await run.settle();
+      }
+      await run.settle();
+      await run.store.close();
+      assert.ok(run.disk.told.filter((told) => told.endsWith('→ store.json')).length >= 3);
+      assert.ok(run.disk.told.includes('unlink journal-2.jsonl'));
+      const found = await judgeLosses(run, { sampling, mayLose: durability === 'os' });
+      say(context, found);
+    });
+  }
+});
