@@ -5,7 +5,7 @@ import { type Claim, earliest, latest } from './nonce-record.ts';
 import { type KeptNonces, readNonces } from './nonce-recovery.ts';
 import { NonceWriter } from './nonce-writer.ts';
 import { bucketSpanFor, createNonces, type MemoryNonces, type Nonces } from './nonces.ts';
-import { ReplaceError } from './replace.ts';
+import { ReplaceError, removeLeftovers } from './replace.ts';
 import { bootId } from './running.ts';
 import { type KeptNonce, StoreError } from './store.ts';
 
@@ -48,6 +48,8 @@ export async function openNonces(options: NonceFileOptions): Promise<FileNonces>
   const memory = createNonces({ ...options, bucketSpan, monotonic: () => clock.steady() });
   const show = ({ user, nonce, until }: Claim): void => memory.remember(user, nonce, until);
   const kept = await readNonces({ directory, disk, window, boot, show });
+  // Whoever made them held the lock then and does not now.
+  await removeLeftovers(disk, directory, 'nonces', () => true);
   for (const { from, to } of kept.forgotten) memory.forget(from, to);
   const sync = durability === 'fsync';
   const writer = new NonceWriter({ directory, disk, sync, window, clock, boot }, kept);

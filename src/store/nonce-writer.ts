@@ -4,7 +4,7 @@ import { type Claim, RecordLines } from './nonce-record.ts';
 import { type ClaimFile, type KeptNonces, noClaims, nonceFilePath } from './nonce-recovery.ts';
 import { ForgottenSpans, LeastTime } from './nonce-time.ts';
 import { bucketSpanFor, doubtFor } from './nonces.ts';
-import { fileMode, step, writeWhole } from './replace.ts';
+import { createTemporary, step, writeWhole } from './replace.ts';
 
 /** A file takes no more claims when it has so many bytes. */
 const mostBytes = 32 * 1024 * 1024;
@@ -143,14 +143,17 @@ export class NonceWriter {
     this.#highest += 1;
     const number = this.#highest;
     const path = nonceFilePath(directory, number);
-    const file = await step(path, 'open', disk.create(path, fileMode));
+    // It has its name when it is whole: else one that a crash left empty would count as a loss.
+    const { path: temporary, file } = await createTemporary(disk, directory, 'nonces');
     try {
       await writeWhole(file, bytes, path);
       if (sync) await step(path, 'fsync', file.sync());
+      await step(path, 'rename', disk.rename(temporary, path));
       if (sync) await step(path, 'fsync', disk.syncDirectory(directory));
     } catch (error) {
       await file.close().catch(() => {}); // the first failure is the one to tell
-      await disk.unlink(path).catch(() => {}); // what stays is sealed by none, and so counts for nothing
+      // What stays is sealed by none, and so counts for nothing.
+      for (const each of [temporary, path]) await disk.unlink(each).catch(() => {});
       throw error;
     }
     const empty = { number, bytes: 0, crc: 0, ...noClaims };

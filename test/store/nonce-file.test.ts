@@ -556,6 +556,29 @@ describe('after a crash', () => {
     assert.equal(await refusesAll({ directory, clock, boot: async () => undefined }, dates, 'cut'), 'opened');
   });
 
+  for (const operation of ['write', 'sync', 'rename'] as const) {
+    test(`before the ${operation} of a file that was being begun, nothing is lost and nothing left`, async (context) => {
+      const [original, directory] = [await scratchDirectory(context), await scratchDirectory(context)];
+      const clock = manualClock(start);
+      const disk = faultyDisk();
+      for (const turn of ['first', 'second']) {
+        const nonces = await open({ directory: original, clock, disk, durability: 'fsync' });
+        const held = disk.hold(operation);
+        const claimed = claim(nonces, clock, turn);
+        await held.reached;
+        await cp(original, directory, { recursive: true });
+        held.release();
+        await claimed;
+        const again = await open({ directory, clock });
+        if (turn === 'second') assert.equal(replay(again, clock, 'first', start), 'seen');
+        assert.equal(await claim(again, clock, 'new'), 'fresh');
+        assert.ok((await readdir(directory)).every((name) => name.endsWith('.jsonl')));
+        await again.close();
+        await nonces.close();
+      }
+    });
+  }
+
   test('by kill -9 at any moment every nonce that was acknowledged is refused', async (context) => {
     const directory = await scratchDirectory(context);
     const random = seeded();
