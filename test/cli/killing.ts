@@ -147,6 +147,7 @@ class Trial {
 
   /** Compares what is there with what may be, and sends again what was accepted. */
   async #judge(server: Server): Promise<void> {
+    assert.doesNotMatch(server.told(), /lost/);
     const wire = await open(server.port);
     const touched = this.#ledger.touched;
     const contents = await listAll(wire);
