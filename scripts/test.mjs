@@ -1,9 +1,12 @@
-// Runs the test files (all, or those whose path contains a word given) and exits non-zero on a failure.
-import { readdirSync } from 'node:fs';
+// Runs the test files (all, or those whose path contains a word given) and exits non-zero on a failure. Then searches
+// all that servers and commands said in them for the secrets, passwords and signatures that they were given.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
+import { tsImport } from 'tsx/esm/api';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const words = process.argv.slice(2);
@@ -18,8 +21,20 @@ if (files.length === 0) {
   process.exit(1);
 }
 process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --import tsx`.trim();
+const transcript = mkdtempSync(join(tmpdir(), 'countersign-transcript-'));
+process.env['TEST_TRANSCRIPT'] = transcript;
 const stream = run({ files, concurrency: 2 });
 stream.on('test:fail', ({ todo, skip }) => {
   if (todo === undefined && skip === undefined) process.exitCode = 1;
+});
+stream.once('end', async () => {
+  const { searchTranscript } = await tsImport('../test/transcript.ts', import.meta.url);
+  const { secrets, characters, leaks } = searchTranscript(transcript);
+  rmSync(transcript, { recursive: true });
+  console.log(`${leaks.length} of ${secrets} secrets stand in the ${characters} characters that were said`);
+  for (const leak of leaks) console.error(`a secret was said: ${leak}`);
+  // In a whole run there are both, or the search is worth nothing.
+  const empty = words.length === 0 && (secrets === 0 || characters === 0);
+  if (leaks.length > 0 || empty) process.exitCode = 1;
 });
 stream.compose(spec).pipe(process.stdout);

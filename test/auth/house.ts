@@ -7,6 +7,7 @@ import { type ManualClock, manualClock } from '../../src/clock.ts';
 import { createRequest, type Request } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { createNonces } from '../../src/store/nonces.ts';
+import { keepSaid, keepSecret } from '../transcript.ts';
 
 /** The server's time at the start of every test. */
 export const start = Date.UTC(2024, 1, 29, 12, 0, 0);
@@ -69,6 +70,7 @@ export function openHouse(
     async problemWith(request) {
       const result = await outcome(request);
       if (typeof result === 'string') throw new Error(`${result} passed`);
+      keepSaid(JSON.stringify([result.detail, result.fields, result.members]));
       return result;
     },
   };
@@ -100,6 +102,8 @@ export function signed(
     clock: manualClock(changes.at ?? start),
     ...(content === undefined ? {} : { content }),
   });
+  keepSecret(secret);
+  keepSecret(headers['Authentication']?.split(':').at(-1) ?? '');
   return createRequest({
     method,
     target,

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { check } from '../../src/cli/check.ts';
 import { sign } from '../../src/cli/sign.ts';
 import { user } from '../../src/cli/user.ts';
+import { keepSaid, keepSecret } from '../transcript.ts';
 
 /** The repository. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -71,7 +72,16 @@ export async function call(args: readonly string[], given: Given = {}): Promise<
     ['check', check],
   ]);
   const status = await commands.get(name)?.(rest, given.environment ?? {}, { stdin, stdout, stderr });
+  keepSecretsOf(given);
+  keepSaid(stdout.text);
+  keepSaid(stderr.text);
   return { status: status ?? null, stdout: stdout.text, stderr: stderr.text };
+}
+
+/** Keeps what is given in secret, so that it is looked for in all that is said. */
+function keepSecretsOf({ environment = {}, input = '' }: Given): void {
+  for (const name of ['COUNTERSIGN_SECRET', 'COUNTERSIGN_KEY']) keepSecret(environment[name] ?? '');
+  keepSecret(input.toString().trim());
 }
 
 function outlets() {
@@ -104,7 +114,9 @@ interface Launched {
   told(what: RegExp): Promise<string>;
 }
 
-function launch(args: readonly string[], { environment = {} }: Given): Launched {
+function launch(args: readonly string[], given: Given): Launched {
+  const { environment = {} } = given;
+  keepSecretsOf(given);
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('COUNTERSIGN_') && name !== 'NODE_OPTIONS',
   );
@@ -124,7 +136,11 @@ function launch(args: readonly string[], { environment = {} }: Given): Launched 
     });
   });
   const ended = new Promise<Ended>((resolve) => {
-    child.on('close', (status) => resolve({ status, stdout, stderr }));
+    child.on('close', (status) => {
+      keepSaid(stdout);
+      keepSaid(stderr);
+      resolve({ status, stdout, stderr });
+    });
   });
   const told = async (what: RegExp): Promise<string> => {
     while (!what.test(stderr)) await once(child.stderr, 'data');

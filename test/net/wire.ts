@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import type { ServerIdentity } from '../../src/net/server-identity.ts';
+import { keepSaid } from '../transcript.ts';
 import { transport } from './transport.ts';
 
 /** A reply as it stood on the wire. */
@@ -62,6 +63,7 @@ export class ReplyReader {
     this.#needed = from + length;
     if (this.#size < this.#needed) return undefined;
     const content = this.#bytes.subarray(from, from + length);
+    keepSaid(this.#bytes.toString('utf8', 0, from + length));
     this.#bytes = this.#bytes.subarray(from + length);
     this.#size -= from + length;
     this.#needed = 0;

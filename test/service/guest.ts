@@ -2,6 +2,7 @@ import { signRequest } from '../../src/client/sign.ts';
 import { type ManualClock, manualClock } from '../../src/clock.ts';
 import { createRequest, createService, type Service, type ServiceOptions } from '../../src/index.ts';
 import { seeded } from '../seeded.ts';
+import { keepSaid, keepSecret } from '../transcript.ts';
 
 /** The service's time at the start of every test. */
 export const start = Date.UTC(2024, 1, 29, 12, 0, 0);
@@ -63,12 +64,17 @@ async function ask(
   if (content !== undefined) lines.push(['Content-Type', type ?? 'application/xml']);
   if (user !== undefined) {
     const url = `http://localhost${target}`;
-    lines.push(...Object.entries(signRequest({ method, url, user, secret: `${user}-secret`, clock })));
+    const secret = `${user}-secret`;
+    const signature = signRequest({ method, url, user, secret, clock });
+    lines.push(...Object.entries(signature));
+    keepSecret(secret);
+    keepSecret(signature['Authentication']?.split(':').at(-1) ?? '');
   }
   const parts = { method, target, fields: lines };
   const reply = await service.handle(createRequest(content === undefined ? parts : { ...parts, content }));
   const bytes = Buffer.from(reply.content ?? '');
   const text = bytes.toString();
+  keepSaid(`${reply.fields.map((line) => line.join(': ')).join('\n')}\n${text}`);
   const values = (name: string): string[] =>
     reply.fields.filter(([known]) => known.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
   return {

@@ -5,6 +5,7 @@ import type { ServiceOptions } from '../../../src/index.ts';
 import { createNonces, type Nonces } from '../../../src/store/nonces.ts';
 import { transport } from '../../net/transport.ts';
 import { exchange, type WireReply } from '../../net/wire.ts';
+import { keepSecret } from '../../transcript.ts';
 import { type Guest, openService } from '../guest.ts';
 
 /** The secrets of the users `ann` and `bob`; no answer and no log may ever have them. */
@@ -15,6 +16,9 @@ export const secrets = {
 
 /** The password of `ann`; `bob` has none. */
 export const password = 'Q7-hushed-ann:password';
+
+keepSecret(password);
+keepSecret(Buffer.from(`ann:${password}`).toString('base64'));
 
 /** The time of the guarded server, as a full signature dates it. */
 export const date = '29 feb 2024 12:00:00';
@@ -75,7 +79,10 @@ function countedNonces(): Nonces {
 
 /** The signature of a message of which each character is one octet: made here, by what the design says. */
 export function signatureOf(message: string, secret: string = secrets.ann): string {
-  return createHmac('sha256', Buffer.from(secret)).update(Buffer.from(message, 'latin1')).digest('base64');
+  const key = Buffer.from(secret);
+  const signature = createHmac('sha256', key).update(Buffer.from(message, 'latin1')).digest('base64');
+  for (const each of [secret, signature]) keepSecret(each);
+  return signature;
 }
 
 /** What a client signs. */
