@@ -139,10 +139,7 @@ async function openStore(
   tell: (line: string) => void,
   limits: CompactionLimits | undefined,
 ): Promise<DurableStore> {
-  const now = systemClock.now();
-  for (const { user, nonce, until } of recovered.nonces) {
-    if (until >= now) nonces.claim(user, nonce, until, now);
-  }
+  for (const nonce of recovered.nonces) nonces.remember(nonce);
   return openDurableStore({
     directory: data,
     recovered,

@@ -32,6 +32,11 @@ export interface NonceFileOptions {
 
 /** Nonces that outlive the process. */
 export interface FileNonces extends Nonces {
+  /**
+   * Takes one that was kept with a change, whatever the clock says and however many there are. It is written here too,
+   * where it is not yet, with what is claimed next.
+   */
+  remember(kept: KeptNonce): void;
   /** Tells that a claim which was held is kept with a change. It is written here too, which nobody waits for. */
   keptWithChange(held: KeptNonce): void;
   /** Writes what is claimed and not yet kept, and that the end was in order. No call may follow. */
@@ -46,7 +51,7 @@ export async function openNonces(options: NonceFileOptions): Promise<FileNonces>
   const { directory, durability, window, clock, disk = nodeDisk, boot = bootId } = options;
   const bucketSpan = bucketSpanFor(window);
   const memory = createNonces({ ...options, bucketSpan, monotonic: () => clock.steady() });
-  const show = ({ user, nonce, until }: Claim): void => memory.remember(user, nonce, until);
+  const show = ({ user, nonce, until }: Claim): void => void memory.remember(user, nonce, until);
   const kept = await readNonces({ directory, disk, window, boot, show });
   // Whoever made them held the lock then and does not now.
   await removeLeftovers(disk, directory, 'nonces', () => true);
@@ -115,7 +120,7 @@ interface Waiting {
  * and what is written while the medium is waited for shares the next wait. Who needs no medium waits for none.
  */
 class NonceFile implements FileNonces {
-  readonly #memory: Nonces;
+  readonly #memory: MemoryNonces;
   readonly #writer: NonceWriter;
   readonly #sync: boolean;
   #pending: Claim[] = [];
@@ -133,7 +138,7 @@ class NonceFile implements FileNonces {
   /** Why nothing is written any more. */
   #failure: StoreError | undefined;
 
-  constructor(memory: Nonces, writer: NonceWriter, sync: boolean) {
+  constructor(memory: MemoryNonces, writer: NonceWriter, sync: boolean) {
     this.#memory = memory;
     this.#writer = writer;
     this.#sync = sync;
@@ -177,6 +182,12 @@ class NonceFile implements FileNonces {
     this.#pending.push(held);
     this.#claimed += 1;
     return this.kept(durably);
+  }
+
+  remember(kept: KeptNonce): void {
+    if (!this.#memory.remember(kept.user, kept.nonce, kept.until)) return;
+    this.#pending.push(kept);
+    this.#claimed += 1;
   }
 
   keptWithChange(held: KeptNonce): void {

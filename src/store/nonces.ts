@@ -42,8 +42,8 @@ export interface Nonces {
 
 /** Nonces in memory, which can be told what was before. */
 export interface MemoryNonces extends Nonces {
-  /** Takes a nonce that was claimed before, even if there are more than `max` then. */
-  remember(user: string, nonce: string, until: number): void;
+  /** Takes a nonce that was claimed before, even if there are more than `max` then; says whether it was not known yet. */
+  remember(user: string, nonce: string, until: number): boolean;
   /** Takes every nonce for seen whose `until` (ms) is from `from` to before `to`: what was claimed there is not known. */
   forget(from: number, to: number): void;
 }
@@ -152,17 +152,21 @@ class NonceBuckets implements MemoryNonces {
 
   release(): undefined {}
 
-  remember(user: string, nonce: string, until: number): void {
+  remember(user: string, nonce: string, until: number): boolean {
+    // It is taken for seen as it is.
+    if (this.#forgotten.has(until)) return false;
     this.#fingerprint.take(user, nonce);
     const { low, high } = this.#fingerprint;
     const tag = this.#table.find(low, high);
     if (tag === 0) {
       this.#table.add(low, high, this.#bucketFor(until).tag);
       this.#size += 1;
-    } else if (this.#buckets.some((bucket) => bucket.tag === tag && bucket.to <= until)) {
-      // Claimed again when its first time had passed.
-      this.#table.retag(low, high, this.#bucketFor(until).tag);
+      return true;
     }
+    if (!this.#buckets.some((bucket) => bucket.tag === tag && bucket.to <= until)) return false;
+    // Claimed again when its first time had passed.
+    this.#table.retag(low, high, this.#bucketFor(until).tag);
+    return true;
   }
 
   forget(from: number, to: number): void {

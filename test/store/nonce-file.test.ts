@@ -186,6 +186,36 @@ for line in open(sys.argv[1], 'rb'):
     await nonces.close();
   });
 
+  test('takes what a change kept, whatever the clock says and however many there are, and writes it once', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const kept = [...'abc'].map((nonce) => ({ user: 'demo', nonce, until: start + window }));
+    const nonces = await open({ directory, clock, max: 2 });
+    clock.set(start + hour);
+    for (const each of kept) nonces.remember(each);
+    clock.set(start + minute);
+    assert.equal(await claim(nonces, clock, 'other'), 'full');
+    for (const { nonce } of kept) assert.equal(replay(nonces, clock, nonce, start), 'seen');
+    clock.set(start + hour);
+    assert.equal(await claim(nonces, clock, 'other'), 'fresh');
+    clock.set(start + minute);
+    for (const { nonce } of kept) assert.equal(replay(nonces, clock, nonce, start), 'seen');
+    await nonces.close();
+    const files = await filesIn(directory);
+    const again = await open({ directory, clock });
+    for (const each of kept) again.remember(each);
+    for (const { nonce } of kept) assert.equal(replay(again, clock, nonce, start), 'seen');
+    await again.close();
+    assert.deepEqual(await filesIn(directory), files);
+    clock.set(start + 10 * hour);
+    const passed = await open({ directory, clock });
+    for (const each of kept) passed.remember(each);
+    assert.equal(await claim(passed, clock, 'new'), 'fresh');
+    clock.set(start);
+    for (const { nonce } of kept) assert.equal(replay(passed, clock, nonce, start), 'seen');
+    await passed.close();
+  });
+
   test('is one of a version that this program does not know: that is told', async (context) => {
     const directory = await scratchDirectory(context);
     const clock = manualClock(start);
