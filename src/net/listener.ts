@@ -108,7 +108,7 @@ async function secureServer(options: ServerOptions, identity: ServerIdentity): P
     createSecureServer({
       ...options,
       ...contextOf(identity),
-      ALPNProtocols: ['http/1.1'],
+      ALPNProtocols: ['http/1.1', 'http/1.0'],
       allowHalfOpen: true,
       // TLS has as long to agree as a header section has to arrive.
       handshakeTimeout: options.headersTimeout,
