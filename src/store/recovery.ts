@@ -83,9 +83,12 @@ export async function recover(looking: Looking): Promise<Recovered> {
   const examined = await examine(looking);
   const disk = looking.disk ?? nodeDisk;
   await mend(disk, looking.directory, examined.mends);
-  // What is read back may be with the system alone; before anybody sees it, it has to be on the medium.
+  // What is read back may be with the system alone, and so may the names; before anybody sees it, it has to be on the
+  // medium.
   const last = examined.journals.at(-1);
-  if (last !== undefined) await disk.truncate(last.path, last.bytes);
+  if (last === undefined) return examined;
+  await disk.truncate(last.path, last.bytes);
+  await disk.syncDirectory(looking.directory);
   return examined;
 }
 

@@ -54,6 +54,13 @@ export class PowerLossDisk implements Disk {
     this.#model = new Model(files);
   }
 
+  /** The same after so many operations, for the process that comes next: this one ended, and the power stayed. */
+  after(operations: number): PowerLossDisk {
+    const disk = new PowerLossDisk(this.#first);
+    for (const operation of this.#log.slice(0, operations)) disk.#record(operation);
+    return disk;
+  }
+
   /** How many operations have changed something. */
   get operations(): number {
     return this.#log.length;

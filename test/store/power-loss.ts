@@ -59,7 +59,8 @@ export class Run {
   /** Recovers what the disk has, and opens it. */
   static async open({ disk, durability = 'fsync', limits = never }: Running): Promise<Run> {
     const recovered = await recover({ directory, disk });
-    const [told, kept] = [[] as string[], new Set<string>()];
+    const told: string[] = [];
+    const kept = new Set(recovered.nonces.map(({ nonce }) => nonce));
     let run: Run | undefined;
     const store = await openDurableStore({
       ...{ directory, disk, recovered, durability, limits },
@@ -133,6 +134,8 @@ export interface Judging {
   readonly to?: number;
   /** Whether what was acknowledged may be lost. */
   readonly mayLose?: boolean;
+  /** Whether nothing is done with a state but to recover it. */
+  readonly briefly?: boolean;
   /** Whether changes that were refused may be found, all that were made before them also being there. */
   readonly mayHaveRefused?: boolean;
 }
@@ -254,8 +257,10 @@ class Judge {
     if (count === undefined)
       assert.fail(`there never was what is found ${where}: ${await viewOf(run.store)}`);
     this.#judgeTorn(files, run, where);
-    await this.#goOn(run, count, where);
-    await this.#loseAgain(run, recovery, count, where);
+    if (this.#judging.briefly !== true) {
+      await this.#goOn(run, count, where);
+      await this.#loseAgain(run, recovery, count, where);
+    }
     return { count, nonces: new Set(run.recovered.nonces.map(({ nonce }) => nonce)) };
   }
 
@@ -349,6 +354,18 @@ class Oracle {
 }
 
 const paths = ['/a', '/b', '/c'];
+
+/** How many of these changes a store shows, up to one and none after it. */
+export async function countOf(store: Store, asked: readonly Asked[]): Promise<number | undefined> {
+  const oracle = new Oracle();
+  const view = await viewOf(store);
+  if (oracle.view() === view) return 0;
+  const index = asked.findIndex((each) => {
+    oracle.make(each);
+    return oracle.view() === view;
+  });
+  return index < 0 ? undefined : index + 1;
+}
 
 async function viewOf(store: Store): Promise<string> {
   const collections: { path: string; revision: number; items: unknown[] }[] = [];
