@@ -1,6 +1,5 @@
 // Writes to the store in the directory given, with several writers at once, and prints the id and the revision
 // of each item as soon as it is acknowledged, until it is killed.
-import { writeSync } from 'node:fs';
 import { systemClock } from '../../src/clock.ts';
 import { openDurableStore } from '../../src/store/durable.ts';
 import { recover } from '../../src/store/recovery.ts';
@@ -20,7 +19,9 @@ async function write(writer: number): Promise<never> {
   for (let count = 0; ; count += 1) {
     const value = { round, writer: String(writer), count: String(count) };
     const applied = await store.apply({ kind: 'create', collection: '/a', value, at: 0 });
-    if (applied.applied) writeSync(1, `${applied.entry.id} ${applied.entry.revision}\n`);
+    if (!applied.applied) continue;
+    const line = `${applied.entry.id} ${applied.entry.revision}\n`;
+    await new Promise((resolve) => process.stdout.write(line, resolve));
   }
 }
 

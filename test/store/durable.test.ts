@@ -640,17 +640,22 @@ describe('a process that ends suddenly', () => {
         const limits = { leastBytes: random.pick([1, 2000, 20_000]), ratio: random.pick([0, 1]) };
         const durability = random.pick(['fsync', 'os'] as const);
         let underWay: Change[] = [];
+        let ended = false;
         const living = (async () => {
           const store = await open(directory, { disk, limits, durability });
-          for (let round = 0; round < 30; round += 1) {
-            underWay = await someChanges(store, random);
-            const done = await Promise.all(underWay.map((change) => store.apply(change)));
-            made.push(...underWay.filter((_, index) => done[index]?.applied));
+          for (let round = 0; round < 30 && !ended; round += 1) {
+            const changes = await someChanges(store, random);
+            if (ended) return;
+            underWay = changes;
+            const done = await Promise.all(changes.map((change) => store.apply(change)));
+            if (ended) return; // nobody hears of it any more
+            made.push(...changes.filter((_, index) => done[index]?.applied));
             underWay = [];
           }
           await store.close();
         })();
         await Promise.race([living, disk.crashed]);
+        ended = true;
         const { state, sequence } = await recover({ directory });
         const more = sequence - made.length;
         assert.ok(
