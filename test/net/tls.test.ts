@@ -74,6 +74,9 @@ test('HTTP/1.1 is agreed on, also with who would rather have HTTP/2, and HTTP/2 
   const { port, cert } = await serve(t);
   const socket = await agree(port, { ca: cert, ALPNProtocols: ['h2', 'http/1.1'] });
   assert.equal(socket.alpnProtocol, 'http/1.1');
+  const older = await agree(port, { ca: cert, ALPNProtocols: ['http/1.0'] });
+  assert.equal(older.alpnProtocol, 'http/1.0');
+  older.destroy();
   socket.destroy();
   await assert.rejects(agree(port, { ca: cert, ALPNProtocols: ['h2'] }));
 });
