@@ -164,14 +164,15 @@ export class Journal {
 
   /**
    * Takes away what was written of lines that were not kept, and gives the error for whom they are of. Where there was no
-   * room that is certain before anybody is told. When the medium failed it is tried, and nothing is believed: those who
+   * room that is certain before anybody is told, also where the system is trusted with what is kept: else it could lose
+   * the cut with the power, and not the lines. When the medium failed it is tried, and nothing is believed: those who
    * were told that their changes failed may find them at the next start.
    */
   async #takenBack(bytes: number, error: unknown): Promise<StoreError> {
     const failure = storeError(error);
     const full = failure.code === 'full';
     try {
-      await this.#file.cutBack(bytes, full && this.#sync);
+      await this.#file.cutBack(bytes, full);
     } catch (cause) {
       if (full) this.#failure = final(storeError(cause));
     }

@@ -136,7 +136,7 @@ export interface Judging {
   readonly mayLose?: boolean;
   /** Whether nothing is done with a state but to recover it. */
   readonly briefly?: boolean;
-  /** Whether changes that were refused may be found, all that were made before them also being there. */
+  /** Whether changes may be found of which it was said before that they were not made. */
   readonly mayHaveRefused?: boolean;
 }
 
@@ -153,7 +153,7 @@ export interface Findings {
 }
 
 interface Found {
-  readonly count: number;
+  readonly here: readonly Asked[];
   readonly nonces: ReadonlySet<string>;
 }
 
@@ -166,25 +166,20 @@ class Judge {
   readonly #run: Run;
   readonly #judging: Judging;
   readonly #changes: readonly Asked[];
-  /** The views after each number of changes. */
-  readonly #views = new Map<string, number>();
+  readonly #earlier: ReadonlySet<Asked>;
+  /** What may be found, and which changes that are. */
+  readonly #views: ReadonlyMap<string, readonly Asked[]>;
   readonly #known = new Map<string, Found>();
   readonly #mended = new Map<string, number>();
   readonly #findings: Findings = { states: 0, second: 0, torn: 0, unacknowledged: 0, refused: 0, lost: 0 };
 
   constructor(run: Run, judging: Judging) {
-    const { before = [], mayHaveRefused = false } = judging;
+    const { before = [] } = judging;
     this.#run = run;
     this.#judging = judging;
-    this.#changes = [...before, ...run.asked].filter(
-      ({ refused }) => refused === undefined || mayHaveRefused,
-    );
-    const oracle = new Oracle();
-    this.#views.set(oracle.view(), 0);
-    for (const [index, asked] of this.#changes.entries()) {
-      oracle.make(asked);
-      this.#views.set(oracle.view(), index + 1);
-    }
+    this.#changes = [...before, ...run.asked];
+    this.#earlier = new Set(before);
+    this.#views = viewsOf(this.#changes);
   }
 
   async run(): Promise<Findings> {
@@ -208,36 +203,32 @@ class Judge {
       this.#known.set(key, found);
       this.#findings.states += 1;
     }
-    const { before = [], mayLose = false } = this.#judging;
-    const { count, nonces } = found;
-    const [here, missing] = [this.#changes.slice(0, count), this.#changes.slice(count)];
-    const isEarlier = (asked: Asked): boolean => before.includes(asked);
-    const lost = missing.filter(
-      (asked) =>
-        asked.refused === undefined &&
-        (isEarlier(asked) || (asked.answered !== undefined && asked.answered <= operations)),
+    this.#judgeAnswers(found.here, operations, where);
+    this.#judgeNonces(found, operations, where);
+  }
+
+  #judgeAnswers(here: readonly Asked[], operations: number, where: string): void {
+    const { mayLose = false, mayHaveRefused = false } = this.#judging;
+    const isAnswered = (asked: Asked): boolean =>
+      this.#earlier.has(asked) || (asked.answered !== undefined && asked.answered <= operations);
+    const lost = this.#changes.find(
+      (asked) => !here.includes(asked) && asked.refused === undefined && isAnswered(asked),
     );
-    if (lost.length > 0 && !mayLose)
-      assert.fail(`change ${lost[0]?.revision} was acknowledged, and is lost ${where}`);
-    if (lost.length > 0) this.#findings.lost += 1;
-    if (
-      here.some(
-        (asked) =>
-          !isEarlier(asked) &&
-          asked.refused === undefined &&
-          (asked.answered ?? Number.POSITIVE_INFINITY) > operations,
-      )
-    )
-      this.#findings.unacknowledged += 1;
-    if (here.some(({ refused }) => refused !== undefined)) this.#findings.refused += 1;
-    this.#judgeNonces(here, nonces, operations, where);
+    if (lost !== undefined && !mayLose)
+      assert.fail(`change ${lost.revision} was acknowledged, and is lost ${where}`);
+    const refused = here.find((asked) => asked.refused !== undefined && isAnswered(asked));
+    if (refused !== undefined && !mayHaveRefused)
+      assert.fail(`change ${refused.revision} was refused, and is there ${where}`);
+    if (lost !== undefined) this.#findings.lost += 1;
+    if (refused !== undefined) this.#findings.refused += 1;
+    if (here.some((asked) => !isAnswered(asked))) this.#findings.unacknowledged += 1;
   }
 
   /** A change and the nonce of its request are there together, or neither is. */
-  #judgeNonces(here: readonly Asked[], nonces: ReadonlySet<string>, operations: number, where: string): void {
-    const { before = [] } = this.#judging;
+  #judgeNonces({ here, nonces }: Found, operations: number, where: string): void {
     const safe = this.#run.safe.filter(({ from }) => from <= operations);
-    for (const asked of here.slice(before.length)) {
+    for (const asked of here) {
+      if (this.#earlier.has(asked)) continue;
       const kept = nonces.has(asked.nonce) || safe.some((each) => each.nonces.has(asked.nonce));
       if (!kept) assert.fail(`change ${asked.revision} is there and its nonce is not ${where}`);
     }
@@ -253,15 +244,14 @@ class Judge {
       throw new Error(`refused: ${error} ${where}`, { cause: error });
     });
     const recovery = disk.operations;
-    const count = this.#views.get(await viewOf(run.store));
-    if (count === undefined)
-      assert.fail(`there never was what is found ${where}: ${await viewOf(run.store)}`);
+    const here = this.#views.get(await viewOf(run.store));
+    if (here === undefined) assert.fail(`there never was what is found ${where}: ${await viewOf(run.store)}`);
     this.#judgeTorn(files, run, where);
     if (this.#judging.briefly !== true) {
-      await this.#goOn(run, count, where);
-      await this.#loseAgain(run, recovery, count, where);
+      await this.#goOn(run, here, where);
+      await this.#loseAgain(run, recovery, here, where);
     }
-    return { count, nonces: new Set(run.recovered.nonces.map(({ nonce }) => nonce)) };
+    return { here, nonces: new Set(run.recovered.nonces.map(({ nonce }) => nonce)) };
   }
 
   /** What was cut off is told, and kept byte for byte. */
@@ -289,26 +279,26 @@ class Judge {
   }
 
   /** Makes changes and lets the power go at once: they are there, with all that was there, and no id twice. */
-  async #goOn(run: Run, count: number, where: string): Promise<void> {
-    const changes: readonly Change[] = [
+  async #goOn(run: Run, here: readonly Asked[], where: string): Promise<void> {
+    await run.askAll([
       { kind: 'create', collection: '/a', value: { on: 1 }, at },
-      { kind: 'put', collection: '/b', id: `on-${count}`, expected: 'absent', value: { on: 2 }, at },
-    ];
-    await run.askAll(changes);
-    const taken = this.#changes.slice(0, count).map(({ entry }) => entry?.id);
+      { kind: 'put', collection: '/b', id: `on-${here.length}`, expected: 'absent', value: { on: 2 }, at },
+    ]);
     const made = run.asked[0]?.entry?.id;
-    assert.ok(
-      made !== undefined && !idsOf(this.#changes.slice(0, count), '/a').has(made),
-      `${made} is used twice (${taken}) ${where}`,
-    );
+    assert.ok(made !== undefined && !idsOf(here, '/a').has(made), `${made} is used twice ${where}`);
     const oracle = new Oracle();
-    for (const asked of [...this.#changes.slice(0, count), ...run.asked]) oracle.make(asked);
+    for (const asked of [...here, ...run.asked]) oracle.make(asked);
     const again = await Run.open({ disk: new PowerLossDisk(run.disk.leastFiles()) });
     assert.equal(await viewOf(again.store), oracle.view(), `going on, and losing the power again, ${where}`);
   }
 
   /** Lets the power go at every operation of a recovery: the next one finds the same. */
-  async #loseAgain({ disk, recovered }: Run, recovery: number, count: number, where: string): Promise<void> {
+  async #loseAgain(
+    { disk, recovered }: Run,
+    recovery: number,
+    here: readonly Asked[],
+    where: string,
+  ): Promise<void> {
     const shape = recovered.told.map((line) => line.replaceAll(/[0-9]+/g, 'N')).join();
     const seen = this.#mended.get(shape) ?? 0;
     this.#mended.set(shape, seen + 1);
@@ -321,7 +311,7 @@ class Judge {
           throw new Error(`refused: ${error} ${what} ${where}`, { cause: error });
         });
         this.#findings.second += 1;
-        assert.equal(this.#views.get(await viewOf(again.store)), count, `${what} ${where}`);
+        assert.equal(this.#views.get(await viewOf(again.store)), here, `${what} ${where}`);
       }
     }
   }
@@ -354,6 +344,31 @@ class Oracle {
 }
 
 const paths = ['/a', '/b', '/c'];
+
+/**
+ * What may be found: all changes up to one; and where a batch was refused, a part of it too, as long as nobody was told
+ * and nothing else took its place.
+ */
+function viewsOf(changes: readonly Asked[]): ReadonlyMap<string, readonly Asked[]> {
+  const oracle = new Oracle();
+  const views = new Map<string, readonly Asked[]>([[oracle.view(), []]]);
+  const made: Asked[] = [];
+  let refused: Asked[] = [];
+  for (const asked of changes) {
+    if (asked.refused === undefined) {
+      oracle.make(asked);
+      made.push(asked);
+      refused = [];
+      views.set(oracle.view(), [...made]);
+    } else {
+      refused = [...refused.filter(({ answered }) => answered === asked.answered), asked];
+      const other = new Oracle();
+      for (const each of [...made, ...refused]) other.make(each);
+      views.set(other.view(), [...made, ...refused]);
+    }
+  }
+  return views;
+}
 
 /** How many of these changes a store shows, up to one and none after it. */
 export async function countOf(store: Store, asked: readonly Asked[]): Promise<number | undefined> {

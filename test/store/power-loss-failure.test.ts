@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import type { Change } from '../../src/store/store.ts';
+import { seeded } from '../seeded.ts';
+import { always, at, type Findings, judgeLosses, Run } from './power-loss.ts';
+import { type Failing, PowerLossDisk } from './power-loss-disk.ts';
+
+const random = seeded();
+const sampling = { random, all: 300, drawn: 40, bytes: true };
+
+function say(context: TestContext, found: Findings): void {
+  context.diagnostic(`seed ${random.seed}: ${JSON.stringify(found)}`);
+}
+
+/** Changes of as many items, which nobody else names. */
+function puts(name: string, count: number): Change[] {
+  return Array.from({ length: count }, (_, n) => ({
+    kind: 'put' as const,
+    collection: '/a',
+    id: `${name}-${n}`,
+    expected: 'absent' as const,
+    value: { n, text: random.text('abc ä', 60).padEnd(120, '.') },
+    at,
+  }));
+}
+
+/** How many bytes the lines of a file have. */
+function linesOf(run: Run, name: string): number {
+  return Buffer.from(run.disk.files().get(name) ?? []).lastIndexOf('\n') + 1;
+}
+
+describe('when the power goes after there was no room', () => {
+  for (const durability of ['fsync', 'os'] as const) {
+    test(`(${durability}) nothing that was refused comes back`, async (context) => {
+      const run = await Run.open({ disk: new PowerLossDisk(), durability });
+      await run.askAll(puts('first', 2));
+      await run.settle();
+      // Two of the lines have room, and a part of the third.
+      run.disk.room(linesOf(run, 'journal-1.jsonl') + 800);
+      await run.askAll(puts('refused', 4));
+      assert.ok(run.asked.slice(2).every(({ refused }) => refused === 'full'));
+      await run.settle();
+      run.disk.room(Number.POSITIVE_INFINITY);
+      await run.askAll(puts('then', 3));
+      await run.settle();
+      await run.store.close();
+      say(context, await judgeLosses(run, { sampling, mayLose: durability === 'os' }));
+    });
+
+    test(`(${durability}) nor does it stand in the way of a compaction`, async (context) => {
+      const run = await Run.open({ disk: new PowerLossDisk(), durability, limits: always });
+      await run.askAll(puts('first', 2));
+      await run.settle();
+      run.disk.room(800);
+      await run.askAll(puts('refused', 4));
+      run.disk.room(Number.POSITIVE_INFINITY);
+      await run.askAll(puts('then', 1));
+      await run.askAll(puts('more', 2));
+      await run.settle();
+      await run.store.close();
+      assert.ok(run.disk.told.includes('sync journal-3.jsonl'));
+      const few = { random, all: 48, drawn: 8 };
+      say(context, await judgeLosses(run, { sampling: few, mayLose: durability === 'os' }));
+    });
+  }
+});
+
+describe('when the power goes after the medium failed', () => {
+  const faults: readonly (readonly [Failing, string, string])[] = [
+    ['sync', 'EIO', 'journal-1'],
+    ['sync', 'ENOSPC', 'journal-1'],
+    ['write', 'EIO', 'journal-1'],
+  ];
+  for (const [operation, code, name] of faults) {
+    test(`at ${operation} with ${code}, what was refused may be there, as a whole and in order`, async (context) => {
+      const run = await Run.open({ disk: new PowerLossDisk() });
+      await run.askAll(puts('first', 2));
+      await run.settle();
+      run.disk.shortWrites(500);
+      run.disk.failNext(operation, code, name);
+      await run.askAll(puts('refused', 4));
+      await run.askAll(puts('later', 2));
+      assert.ok(run.asked.slice(2).every(({ refused }) => refused === 'failed'));
+      assert.equal(run.told.length, 1);
+      await run.store.close();
+      const found = await judgeLosses(run, { sampling, mayHaveRefused: true });
+      say(context, found);
+      // The first write failed before it did anything; a sync may have done all of its work before it failed.
+      if (operation === 'write') assert.equal(found.refused, 0);
+      else assert.ok(found.refused > 0);
+      const later = run.asked.slice(6);
+      for (const { answered } of later) assert.ok(answered !== undefined);
+    });
+  }
+});
