@@ -10,9 +10,15 @@ import type { State } from './state.ts';
 export interface CompactionLimits {
   readonly leastBytes: number;
   readonly ratio: number;
+  /** Up to how many bytes in all there is a new snapshot at the end too; none when left out. */
+  readonly mostAtEnd?: number;
 }
 
-const defaultLimits: CompactionLimits = { leastBytes: 16 * 1024 * 1024, ratio: 1 };
+const defaultLimits: CompactionLimits = {
+  leastBytes: 16 * 1024 * 1024,
+  ratio: 1,
+  mostAtEnd: 16 * 1024 * 1024,
+};
 
 /** The journals, as a compaction sees them. */
 export interface Journals {
@@ -86,6 +92,25 @@ export class Compaction {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;
+  }
+
+  /**
+   * Makes a last snapshot where all is small: so a person finds all of it in store.json while no server runs. Nothing is
+   * lost where it comes to nothing. To be called after `stop`.
+   */
+  async conclude(bytes: number): Promise<void> {
+    const { mostAtEnd = 0 } = this.#limits;
+    if (this.#failure !== undefined || this.#earlier + bytes > mostAtEnd) return;
+    try {
+      this.#snapshotBytes ??= await this.#sizeOfSnapshot();
+      if (this.#earlier + bytes + this.#snapshotBytes > mostAtEnd) return;
+      this.#stopped = false;
+      await this.#compact(bytes);
+    } catch (error) {
+      this.#fail(error, bytes);
+    } finally {
+      this.#stopped = true;
+    }
   }
 
   async #run(bytes: number): Promise<void> {

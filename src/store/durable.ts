@@ -93,6 +93,8 @@ class JournaledStore implements DurableStore {
   readonly #tasks: (() => Promise<void>)[] = [];
   #draining: Promise<void> | undefined;
   #closed = false;
+  /** Whether there is anything that was not here at the beginning. */
+  #changed = false;
   /** Why the last batch was refused, for want of room. */
   #full: StoreError | undefined;
   #toldFailure = false;
@@ -148,6 +150,8 @@ class JournaledStore implements DurableStore {
     this.#closed = true;
     await this.#compaction.stop();
     await this.#draining;
+    if (this.#changed && this.health.state === 'well') await this.#compaction.conclude(this.#journal.bytes);
+    await this.#draining;
     await this.#journal.close();
   }
 
@@ -190,6 +194,7 @@ class JournaledStore implements DurableStore {
   }
 
   #answer(members: readonly Member[]): void {
+    this.#changed = true;
     for (const { prepared } of members) this.#state.commit(prepared);
     for (const { prepared, waiting } of members) waiting.resolve({ applied: true, entry: prepared.entry });
     for (const { waiting } of members) {
