@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -36,4 +37,44 @@ export async function compiled(file: string): Promise<Compiled> {
   writeFileSync(project, JSON.stringify(settings));
   await promisify(execFile)(process.execPath, [compiler, '-p', project, '--noCheck']);
   return { directory, path: join(directory, 'test', 'cli', file.replace(/\.ts$/, '.js')) };
+}
+
+/** A server that was started. */
+export interface Server {
+  readonly child: ChildProcess;
+  /** Resolves when it is ready; rejects when it ends instead. */
+  readonly ready: Promise<void>;
+  readonly port: number;
+  /** Its exit status; null when it was killed. */
+  readonly ended: Promise<number | null>;
+  /** What it said on standard error. */
+  told(): string;
+}
+
+/** Starts a server that was compiled. */
+export function startCompiled(path: string, ...args: readonly string[]): Server {
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: {} });
+  const ended = once(child, 'close').then(([status]): number | null => status);
+  let [stdout, stderr, port] = ['', '', 0];
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  const ready = new Promise<void>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk;
+      port = Number(/^Countersign is ready: http:\/\/127\.0\.0\.1:([0-9]+)\n/.exec(stdout)?.[1] ?? 0);
+      if (port > 0) resolve();
+    });
+    ended.then((status) => reject(new Error(`it ended with ${status}: ${stderr}`)));
+  });
+  ready.catch(() => {}); // whoever kills it does not wait for it
+  return {
+    child,
+    ready,
+    get port() {
+      return port;
+    },
+    ended,
+    told: () => stderr,
+  };
 }

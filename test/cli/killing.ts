@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signRequest } from '../../src/client/index.ts';
 import { open, type Wire, type WireReply } from '../net/wire.ts';
 import type { Seeded } from '../seeded.ts';
-import { compiled } from './compiled.ts';
+import { compiled, type Server, startCompiled } from './compiled.ts';
 import { Ledger, type Sent } from './ledger.ts';
 
 /** When a server is killed. */
@@ -141,7 +139,7 @@ class Trial {
   #spawn(): Server {
     const options = ['--data', this.#data, '--config', join(this.#directory, 'config.json')];
     const always = ['--port', '0', '--no-tls', '--log', 'off', '--max-auth-failures', '0'];
-    this.#server = startServer([this.#program, ...options, ...always]);
+    this.#server = startCompiled(this.#program, ...options, ...always);
     return this.#server;
   }
 
@@ -351,43 +349,4 @@ async function listAll(wire: Wire): Promise<Map<string, string>> {
   assert.ok(articles.length < 500);
   for (const { title, price } of articles) assert.equal(price.value, `${title.length}.25`);
   return new Map(articles.map(({ href, title }) => [href.slice('/articles/'.length), title]));
-}
-
-/** A server that was started. */
-interface Server {
-  readonly child: ChildProcess;
-  /** Resolves when it is ready; rejects when it ends instead. */
-  readonly ready: Promise<void>;
-  readonly port: number;
-  /** Its exit status; null when it was killed. */
-  readonly ended: Promise<number | null>;
-  /** What it said on standard error. */
-  told(): string;
-}
-
-function startServer(args: readonly string[]): Server {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: {} });
-  const ended = once(child, 'close').then(([status]): number | null => status);
-  let [stdout, stderr, port] = ['', '', 0];
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk;
-  });
-  const ready = new Promise<void>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      stdout += chunk;
-      port = Number(/^Countersign is ready: http:\/\/127\.0\.0\.1:([0-9]+)\n/.exec(stdout)?.[1] ?? 0);
-      if (port > 0) resolve();
-    });
-    ended.then((status) => reject(new Error(`it ended with ${status}: ${stderr}`)));
-  });
-  ready.catch(() => {}); // whoever kills it does not wait for it
-  return {
-    child,
-    ready,
-    get port() {
-      return port;
-    },
-    ended,
-    told: () => stderr,
-  };
 }
