@@ -58,16 +58,20 @@ export class JournalFile {
     const path = join(directory, journalName(header.generation));
     const line = Buffer.from(formatJournalHeader(header));
     let file: DiskFile | undefined;
+    let named = false;
     try {
       file = await step(path, 'open', disk.create(path, fileMode));
       const journal = new JournalFile(header.generation, path, file, 0);
       await journal.append(line);
       await journal.sync();
+      named = true;
       await step(path, 'fsync', disk.syncDirectory(directory));
       return journal;
     } catch (error) {
       if (!(error instanceof ReplaceError)) throw error;
-      throw new JournalNotBegun(error, file === undefined || (await takenAway(disk, directory, path, file)));
+      const gone = file === undefined || (await takenAway(disk, directory, path, file));
+      // When its name could not be synced, no later sync of the directory is believed.
+      throw new JournalNotBegun(error, gone && !named);
     }
   }
 

@@ -7,6 +7,7 @@ import { PowerLossDisk } from './power-loss-disk.ts';
 
 const random = seeded();
 const sampling = { random, all: 1500, drawn: 150 };
+const few = { random, all: 60, drawn: 30, bytes: true };
 
 /** A value of so many characters. */
 function value(length: number): { readonly text: string } {
@@ -30,6 +31,14 @@ const second: readonly Change[] = [
   { kind: 'delete', collection: '/a', id: '2', expected: 3, at },
   { kind: 'create', collection: '/a', value: value(40), at },
 ];
+
+/** What is asked for one after the other. */
+const others: readonly Change[] = Array.from({ length: 6 }, (_, n) => ({
+  kind: 'create',
+  collection: '/c',
+  value: value(60 * n),
+  at,
+}));
 
 describe('when the power goes', () => {
   test('at a first start there is nothing, or a store that has nothing', async (context) => {
@@ -59,5 +68,38 @@ describe('when the power goes', () => {
     const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
     say(context, found);
     assert.ok(found.torn > 500 && found.unacknowledged > 500);
+  });
+
+  test('on a disk that takes few bytes at a time, a batch is there up to some change, or not', async (context) => {
+    const run = await Run.open({ disk: new PowerLossDisk() });
+    run.disk.shortWrites(170);
+    await run.askAll(first);
+    const found = await judgeLosses(run, { sampling: few, to: run.disk.operations });
+    say(context, found);
+    assert.ok(found.torn > 100 && found.unacknowledged > 100);
+  });
+
+  test('after a clean close, all is there', async (context) => {
+    for (const durability of ['fsync', 'os'] as const) {
+      const run = await Run.open({ disk: new PowerLossDisk(), durability });
+      await run.askAll(first);
+      await run.askAll(second);
+      await run.store.close();
+      const from = run.disk.operations;
+      const found = await judgeLosses(run, { sampling: few, from });
+      say(context, found);
+      assert.equal(found.torn, 0);
+    }
+  });
+
+  test('where the system was trusted, changes are lost from one on, and none of those before', async (context) => {
+    const run = await Run.open({ disk: new PowerLossDisk(), durability: 'os' });
+    await run.askAll(first);
+    await run.askAll(second);
+    for (const change of others) await run.ask(change);
+    await run.settle();
+    const found = await judgeLosses(run, { sampling: few, mayLose: true });
+    say(context, found);
+    assert.ok(found.torn > 100 && found.lost > 100);
   });
 });

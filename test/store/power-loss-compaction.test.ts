@@ -6,7 +6,7 @@ import { type Asked, always, at, countOf, type Findings, judgeLosses, Run } from
 import { PowerLossDisk } from './power-loss-disk.ts';
 
 const random = seeded();
-const sampling = { random, all: 48, drawn: 8 };
+const sampling = { random, all: 32, drawn: 6 };
 
 function say(context: TestContext, found: Findings): void {
   context.diagnostic(`seed ${random.seed}: ${JSON.stringify(found)}`);
@@ -79,7 +79,7 @@ describe('when the power goes in a compaction', () => {
 
 /** Ends the process at every operation, makes changes with the next one, and lets the power go at every operation of these. */
 async function judgeKills(durability: 'fsync' | 'os'): Promise<Findings> {
-  const killed = await compacted(durability, 9);
+  const killed = await compacted(durability, 6);
   const total: Findings = { states: 0, second: 0, torn: 0, unacknowledged: 0, refused: 0, lost: 0 };
   for (let operations = 0; operations <= killed.disk.operations; operations += 1) {
     const disk = killed.disk.after(operations);
@@ -90,7 +90,7 @@ async function judgeKills(durability: 'fsync' | 'os'): Promise<Findings> {
     const from = disk.operations;
     await run.askAll(changes(before, 10));
     await run.settle();
-    const few = { random, all: 8, drawn: 2 };
+    const few = { random, all: 6, drawn: 2 };
     const found = await judgeLosses(run, { sampling: few, before, from, briefly: true });
     total.states += found.states;
     total.unacknowledged += found.unacknowledged;

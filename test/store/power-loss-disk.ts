@@ -44,7 +44,7 @@ export class PowerLossDisk implements Disk {
   readonly #model: Model;
   readonly #first: Files;
   readonly #log: Operation[] = [];
-  readonly #failures: { readonly operation: Failing; readonly code: string; readonly name: string }[] = [];
+  readonly #failures: { operation: Failing; code: string; name: string; left: number }[] = [];
   #room = Number.POSITIVE_INFINITY;
   #most = Number.POSITIVE_INFINITY;
 
@@ -78,9 +78,9 @@ export class PowerLossDisk implements Disk {
     });
   }
 
-  /** Makes the next such operation on a file whose name begins so fail with this code. */
-  failNext(operation: Failing, code: string, name = ''): void {
-    this.#failures.push({ operation, code, name });
+  /** Makes such an operation on a file whose name begins so fail with this code: the next one, or one after `left` others. */
+  failNext(operation: Failing, code: string, name = '', left = 0): void {
+    this.#failures.push({ operation, code, name, left });
   }
 
   /** Lets no file grow beyond this length. */
@@ -229,11 +229,12 @@ export class PowerLossDisk implements Disk {
   }
 
   #fail(operation: Failing, name: string): void {
-    const index = this.#failures.findIndex(
-      (each) => each.operation === operation && name.startsWith(each.name),
+    const failure = this.#failures.find(
+      (each) => each.operation === operation && name.startsWith(each.name) && each.left >= 0,
     );
-    const [failure] = index < 0 ? [] : this.#failures.splice(index, 1);
-    if (failure !== undefined) throw failed(failure.code);
+    if (failure === undefined) return;
+    failure.left -= 1;
+    if (failure.left < 0) throw failed(failure.code);
   }
 
   #fileOf(name: string): number {
