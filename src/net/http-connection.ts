@@ -25,6 +25,8 @@ export interface Host {
   readonly limits: { readonly headers: number; readonly target: number; readonly requestTimeout: number };
   /** Where replies wait to be written. */
   readonly outbox: Outbox;
+  /** How long a connection may rest between two requests, in milliseconds; 0 is for ever. */
+  readonly rest: number;
   /** The lines that tell the client how long the connection may rest. */
   readonly persistence: string;
 }
@@ -198,6 +200,8 @@ export class HttpConnection {
       exchange.write(reply);
       this.#written = exchange.response;
       if (!this.#isFlushed) this.#awaitFlush(exchange.response);
+      // Node.js 20.15 sets no timeout where the content ends after the reply.
+      if (!exchange.isWhole) exchange.incoming.once('end', () => this.#socket.setTimeout(this.#host.rest));
     }
     exchange.replied = true;
     this.#current = undefined;

@@ -142,6 +142,7 @@ class HttpListener implements Listener, Host {
   readonly handle: (request: Request) => Promise<Reply>;
   readonly refuse: (problem: Problem, request: Request | undefined) => Reply;
   readonly outbox = new Outbox();
+  readonly rest: number;
   readonly persistence: string;
   readonly #server: Server | SecureServer;
   readonly #secure: boolean;
@@ -160,8 +161,9 @@ class HttpListener implements Listener, Host {
     this.limits = options.limits;
     this.handle = options.handle;
     this.refuse = options.refuse;
-    const rest = Math.floor(restOf(options.limits) / 1000);
-    this.persistence = `Connection: keep-alive\r\n${rest > 0 ? `Keep-Alive: timeout=${rest}\r\n` : ''}`;
+    this.rest = restOf(options.limits);
+    const seconds = Math.floor(this.rest / 1000);
+    this.persistence = `Connection: keep-alive\r\n${seconds > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : ''}`;
     this.#server = server;
     this.#secure = options.tls !== undefined;
     this.#attach();
