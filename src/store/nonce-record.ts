@@ -102,8 +102,8 @@ export interface RecordContent {
   readonly bytes: number;
   /** The checksum of the last of them. */
   readonly crc: number;
-  /** What follows them: nothing, one line that is not what was written, as where writing was cut off, or more. */
-  readonly rest: 'nothing' | 'bad line' | 'bad lines';
+  /** What follows them: nothing, a line without its end, one that is not what was written, or more. */
+  readonly rest: 'nothing' | 'cut line' | 'bad line' | 'bad lines';
 }
 
 /**
@@ -124,7 +124,8 @@ export function readRecord(
     const end = newline < 0 ? bytes.length : newline + 1;
     const sum = crc32(bytes.subarray(start + prefixLength, end), crc);
     if (newline < 0 || !beginsWith(bytes, start, sum)) {
-      return { header, lines, bytes: start, crc, rest: end === bytes.length ? 'bad line' : 'bad lines' };
+      const rest = newline < 0 ? 'cut line' : end === bytes.length ? 'bad line' : 'bad lines';
+      return { header, lines, bytes: start, crc, rest };
     }
     lines += 1;
     if (header === undefined) header = readHeader(file, bytes.subarray(start, end));

@@ -106,7 +106,9 @@ class Recovery {
       const { header, lines, bytes, rest } = content;
       if (header !== undefined) await this.#judgeEnd(header);
       if (rest === 'bad lines' && !this.#unwritten.last) throw this.#damaged(number, content);
-      if (header === undefined || rest !== 'nothing')
+      // Where only the process ended, what it was writing then had been told to nobody, and the host has all else.
+      const killed = header !== undefined && rest === 'cut line' && !this.#unwritten.last;
+      if (header === undefined || (rest !== 'nothing' && !killed))
         this.#losses.push(`${this.#path(number)} is cut off in line ${lines + 1}, at byte ${bytes}`);
       if (header !== undefined) return header;
     }

@@ -467,7 +467,9 @@ describe('a file that is not as it was', () => {
           await cp(original, directory, { recursive: true });
           await truncate(join(directory, name), length);
           const where = `${name} cut to ${length} of ${end} bytes`;
-          const outcome = await refusesAll({ directory, clock }, dates, where);
+          // Where the host has not ended, a kill cuts off only what was told to nobody.
+          const boot = async (): Promise<string> => (openEnd ? 'second' : 'first');
+          const outcome = await refusesAll({ directory, clock, boot }, dates, where);
           const opens = openEnd || (name === 'nonces-4.jsonl' && inOrder) || length === 0;
           assert.equal(outcome, opens ? 'opened' : 'refused', where);
           await rm(directory, { recursive: true });
@@ -488,7 +490,9 @@ describe('a file that is not as it was', () => {
           flipped[at] = (flipped[at] ?? 0) ^ (1 << random.below(8));
           await writeFile(join(directory, name), flipped);
           const where = `byte ${at} of ${name} flipped (SEED=${random.seed})`;
-          const outcome = await refusesAll({ directory, clock }, dates, where);
+          // Without its end the last line is as a kill leaves it.
+          const boot = async (): Promise<string> => (openEnd && at === end - 1 ? 'second' : 'first');
+          const outcome = await refusesAll({ directory, clock, boot }, dates, where);
           // Without its end the last line but one is one with the last.
           if (openEnd && flipped[at] !== 10 && at !== lastLine - 1) {
             assert.equal(outcome, at >= lastLine ? 'opened' : 'refused', where);
@@ -540,6 +544,27 @@ describe('after a crash', () => {
     for (const [name, date] of dates) assert.equal(replay(nonces, clock, name, date), 'seen');
     assert.equal(await claim(nonces, clock, 'new'), 'fresh');
     await nonces.close();
+  });
+
+  test('a line that a kill cut off was told to nobody: nothing is refused that is new, and no replay gets in', async (context) => {
+    const [original, directory] = [await scratchDirectory(context), await scratchDirectory(context)];
+    const clock = manualClock(start);
+    const dates = await threeFiles(original, clock, false);
+    const content = await readFile(join(original, 'nonces-3.jsonl'));
+    const { lastLine, end } = lastLines(content, 1);
+    dates.delete('n2.2');
+    for (let length = lastLine; length < end; length += 1) {
+      await cp(original, directory, { recursive: true });
+      await truncate(join(directory, 'nonces-3.jsonl'), length);
+      const nonces = await open({ directory, clock });
+      for (const [name, date] of dates) assert.equal(replay(nonces, clock, name, date), 'seen');
+      assert.equal(await claim(nonces, clock, 'new'), 'fresh');
+      await nonces.close();
+      const again = await open({ directory, clock });
+      assert.equal(replay(again, clock, 'new', clock.now()), 'seen');
+      await again.close();
+      await rm(directory, { recursive: true });
+    }
   });
 
   test('of the host, what may be lost is refused for one window; it is told once, and not again after that', async (context) => {
