@@ -19,7 +19,7 @@ export interface Authentication {
    * nothing to wait for. `durably` is on the medium too. Rejects with StoreError.
    */
   keepNonce(principal: Principal | undefined, durably: boolean): Promise<void> | undefined;
-  /** Puts these users in the place of all that were there. Throws RangeError on an empty secret or a hash that is none. */
+  /** Puts these users in the place of all that were there. Throws RangeError on an empty secret or password or a hash that is none. */
   replaceUsers(users: Users): void;
 }
 
@@ -32,7 +32,7 @@ export function createAuthentication(
   clock: Clock,
   random: (size: number) => Uint8Array,
 ): Authentication {
-  const window = (options.window ?? 600) * 1000;
+  const window = windowOf(options) * 1000;
   const { realm = 'Countersign', explain = false } = options;
   const accounts = createAccounts(declarationsOf(options.users ?? {}));
   const throttle = createThrottle(options.maxAuthFailures ?? 100, clock);
@@ -51,7 +51,7 @@ export function createAuthentication(
     clock,
     window,
     notBefore: options.notBefore,
-    simple: options.hmacSimple ?? 'safe',
+    simple: simpleOf(options),
     requireBodyDigest: options.requireBodyDigest ?? false,
     explain,
   });
@@ -73,17 +73,42 @@ export function createAuthentication(
   };
 }
 
+/** The longest window there is, in seconds: a year. */
+const longestWindow = 31_536_000;
+
+// Whoever calls from JavaScript is not held by the types, and what is no option must not open a door.
+function windowOf({ window = 600 }: ServiceOptions): number {
+  if (window >= 0 && window <= longestWindow) return window;
+  throw new RangeError(`window is not a number of seconds from 0 to ${longestWindow}`);
+}
+
+function simpleOf({ hmacSimple = 'safe' }: ServiceOptions): 'safe' | 'all' | 'off' {
+  if (hmacSimple === 'safe' || hmacSimple === 'all' || hmacSimple === 'off') return hmacSimple;
+  throw new RangeError('hmacSimple is not one of safe, all, off');
+}
+
 function declarationsOf(users: Users): ReadonlyMap<string, UserDeclaration> {
   const entries = users instanceof Map ? [...users] : Object.entries(users);
   return new Map(entries.map(([name, user]) => [name, declarationOf(name, user)]));
 }
 
 function declarationOf(name: string, user: UserOption): UserDeclaration {
-  if (!('secret' in user)) {
-    if (user.password !== undefined && 'hash' in user.password && !isPasswordHash(user.password.hash))
-      throw new RangeError(`the password hash of the user ${JSON.stringify(name)} is not one of scrypt`);
-    return user;
+  if ('secret' in user) {
+    const { secret, password, disabled } = user;
+    const plain = password === undefined ? undefined : { plain: password };
+    return withPassword(name, { secrets: [{ secret }], password: plain, disabled });
   }
-  const { secret, password } = user;
-  return { secrets: [{ secret }], password: password === undefined ? undefined : { plain: password } };
+  return withPassword(name, user);
+}
+
+function withPassword(name: string, user: UserDeclaration): UserDeclaration {
+  const { password } = user;
+  if (password === undefined) return user;
+  if ('hash' in password && !isPasswordHash(password.hash))
+    throw new RangeError(`the password hash of the user ${JSON.stringify(name)} is not one of scrypt`);
+  if ('plain' in password && (typeof password.plain !== 'string' || password.plain === ''))
+    throw new RangeError(
+      `the password of the user ${JSON.stringify(name)} is not a text of at least one character`,
+    );
+  return user;
 }

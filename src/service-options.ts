@@ -54,7 +54,9 @@ export interface AccessEntry {
 }
 
 /** A user: one secret and perhaps a password, or secrets as they are kept, several while they are rotated. */
-export type UserOption = UserDeclaration | { readonly secret: string; readonly password?: string };
+export type UserOption =
+  | UserDeclaration
+  | { readonly secret: string; readonly password?: string; readonly disabled?: boolean };
 
 /** Every option there is. The compiler holds the list complete. */
 export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {

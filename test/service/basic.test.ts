@@ -119,6 +119,15 @@ test('a burst of a thousand guesses gets no further than the limit, and the righ
 test('what cannot be is refused when the service is made', () => {
   const refused: [options: ServiceOptions, reason: RegExp][] = [
     [{ users: { ann: { secrets: [], password: { hash: 'pw' } } } }, /hash of the user "ann"/],
+    [{ users: { ann: { secret: 'ann-secret', password: '' } } }, /password of the user "ann"/],
+    [{ users: { ann: { secrets: [], password: { plain: '' } } } }, /password of the user "ann"/],
+    [{ users: { ann: { secret: '' } } }, /secret must not be empty/],
+    [{ window: Number.NaN }, /window is not/],
+    [{ window: -1 }, /window is not/],
+    [{ window: Number.MAX_VALUE }, /window is not/],
+    [JSON.parse('{"hmacSimple":"never"}'), /hmacSimple is not one of/],
+    [JSON.parse('{"hmacSimple":false}'), /hmacSimple is not one of/],
+    [JSON.parse('{"users":{"ann":{"secret":"ann-secret","password":null}}}'), /password of the user "ann"/],
     [{ maxAuthFailures: Number.NaN }, /failed authentications/],
     [{ maxAuthFailures: -1 }, /failed authentications/],
     [{ realm: 'two\r\nlines' }, /quoted string/],
@@ -126,5 +135,18 @@ test('what cannot be is refused when the service is made', () => {
   ];
   for (const [options, reason] of refused) {
     assert.throws(() => openService(options), { name: 'RangeError', message: reason });
+  }
+});
+
+test('a user who is disabled is refused, in whichever form he is declared', async () => {
+  const [secret, password] = ['ann-secret', 'ann-password'];
+  for (const ann of [
+    { secret, password, disabled: true },
+    { secrets: [{ secret }], password: { plain: password }, disabled: true },
+  ]) {
+    const { ask } = openDoor({ users: { ann } });
+    assert.equal((await ask('GET', own, `ann:${password}`)).status, 401);
+    const signed = await openService({ users: { ann } }).ask('GET', own, { user: 'ann' });
+    assert.equal(signed.status, 401);
   }
 });
