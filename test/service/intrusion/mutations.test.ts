@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { seeded } from '../../seeded.ts';
+import { article } from '../guest.ts';
+import { type Guarded, openGuarded, outcome, signed } from './guarded.ts';
+
+let guarded: Guarded;
+before(async () => {
+  guarded = await openGuarded();
+});
+after(() => guarded.close());
+
+const rounds = 1500;
+const pieces = [
+  ...'+ :=/?%&;,."aAnN09\t\0\x7f\xff',
+  '\r\n',
+  '\n',
+  '%2B',
+  '%00',
+  '../',
+  'Date: 29 feb 2024 12:00:00\r\n',
+  'X-Date: 29 feb 2024 12:00:01\r\n',
+  'Authentication: hmac bob:x\r\n',
+  'Authorization: \r\n',
+];
+
+/** What a signature covers, as it stands in the bytes of a request. */
+function covered(bytes: string): string {
+  const [head = ''] = bytes.split('\r\n\r\n');
+  const [line = '', ...fields] = head.split('\r\n');
+  const values = (name: string): string[] =>
+    fields
+      .filter((field) => field.toLowerCase().startsWith(`${name}:`))
+      .map((field) => field.slice(name.length + 1).trim());
+  const [method, target] = line.split(' ');
+  const date = [values('x-date'), values('date')].find((dates) => dates.length > 0);
+  const credentials = [...values('authentication'), ...values('authorization')].map((value) =>
+    value.replace(/^hmac +/i, ''),
+  );
+  return JSON.stringify([method, target, date?.map((value) => value.replaceAll(' ', '')), credentials]);
+}
+
+test('whatever is changed in a signed request, it passes only if nothing that is signed has changed', async () => {
+  const random = seeded();
+  let passed = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const good = signed({ nonce: guarded.freshNonce() });
+    const end = good.indexOf('\r\n\r\n');
+    const at = random.below(end);
+    const bytes = `${good.slice(0, at)}${random.pick(pieces)}${good.slice(at + random.below(3))}`;
+    const told = `seed ${random.seed}: ${JSON.stringify(bytes)}`;
+    const result = await outcome(guarded.port, bytes);
+    assert.ok(!result.startsWith('5') || /^50[15] /.test(result), `${result}, ${told}`);
+    if (result !== '200') continue;
+    passed += 1;
+    assert.equal(covered(bytes), covered(good), told);
+  }
+  assert.ok(passed > 0, `seed ${random.seed}`);
+});
+
+test('whatever is changed in a signed change, nothing else is changed by it', async () => {
+  const random = seeded();
+  const content = article('Mutated');
+  const before = (await guarded.state()).replace(/\d+ nonces$/, '');
+  let passed = 0;
+  for (let round = 0; round < rounds / 5; round += 1) {
+    const good = signed({ verb: 'DELETE', target: '/articles/none', nonce: guarded.freshNonce(), content });
+    const at = random.below(good.length);
+    const bytes = `${good.slice(0, at)}${random.pick(pieces)}${good.slice(at + random.below(3))}`;
+    const result = await outcome(guarded.port, bytes);
+    if (result === '404 not-found') passed += 1;
+    else assert.match(result, /^(4[0-9][0-9]|50[15]) /, `seed ${random.seed}: ${JSON.stringify(bytes)}`);
+  }
+  assert.ok(passed > 0, `seed ${random.seed}`);
+  assert.equal((await guarded.state()).replace(/\d+ nonces$/, ''), before);
+});
