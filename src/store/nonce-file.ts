@@ -22,8 +22,8 @@ export interface NonceFileOptions {
   /** 16 random bytes that nobody else knows. */
   readonly key: Uint8Array;
   readonly clock: Clock;
-  /** Told once, in one line, that nonces were lost and what follows from that. */
-  readonly tell: (loss: string) => void;
+  /** Told once, in one line, that nonces were lost and what follows from that, that none are kept, or are again. */
+  readonly tell: (line: string) => void;
   /** The file operations; the host's own by default. */
   readonly disk?: Disk;
   /** Names this start of the host; the host is asked by default. */
@@ -59,7 +59,7 @@ export async function openNonces(options: NonceFileOptions): Promise<FileNonces>
   const sync = durability === 'fsync';
   const writer = new NonceWriter({ directory, disk, sync, window, clock, boot }, kept);
   if (kept.losses.length > 0) await refuseLost(kept, memory, writer, options);
-  return new NonceFile(memory, writer, sync);
+  return new NonceFile(memory, writer, sync, options.tell);
 }
 
 /** What an opening would find. */
@@ -123,6 +123,7 @@ class NonceFile implements FileNonces {
   readonly #memory: MemoryNonces;
   readonly #writer: NonceWriter;
   readonly #sync: boolean;
+  readonly #tell: (line: string) => void;
   #pending: Claim[] = [];
   /** Claims that were held and are kept with a change. */
   readonly #withChange = new WeakSet<KeptNonce>();
@@ -137,11 +138,14 @@ class NonceFile implements FileNonces {
   #syncing: Promise<void> | undefined;
   /** Why nothing is written any more. */
   #failure: StoreError | undefined;
+  /** Whether it was told that nothing can be written. */
+  #told = false;
 
-  constructor(memory: MemoryNonces, writer: NonceWriter, sync: boolean) {
+  constructor(memory: MemoryNonces, writer: NonceWriter, sync: boolean, tell: (line: string) => void) {
     this.#memory = memory;
     this.#writer = writer;
     this.#sync = sync;
+    this.#tell = tell;
   }
 
   get size(): number {
@@ -229,6 +233,8 @@ class NonceFile implements FileNonces {
     this.#pending = [];
     try {
       if (await this.#writer.write(claims)) this.#synced = position;
+      if (this.#told) this.#tell('nonces are kept again');
+      this.#told = false;
     } catch (error) {
       this.#fail(error, this.#written, position);
     }
@@ -268,6 +274,8 @@ class NonceFile implements FileNonces {
       error instanceof StoreError ? error : new StoreError('failed', 'nonces were not kept', error);
     const final = !(failure instanceof ReplaceError) || failure.final;
     if (final) this.#failure = failure;
+    if (!this.#told) this.#tell(`${failure.message}; no nonce is kept ${final ? 'any more' : 'for now'}`);
+    this.#told = true;
     const [from, to] = final ? [-1, this.#claimed] : [after, position];
     this.#awaitingWrite = rejected(this.#awaitingWrite, from, to, failure);
     this.#awaitingSync = rejected(this.#awaitingSync, from, to, failure);
@@ -288,6 +296,7 @@ function rejected(
   { code, message, cause }: StoreError,
 ): Waiting[] {
   const concerns = (waiting: Waiting): boolean => after < waiting.position && waiting.position <= position;
-  for (const waiting of list) if (concerns(waiting)) waiting.reject(new StoreError(code, message, cause));
+  for (const waiting of list)
+    if (concerns(waiting)) waiting.reject(new StoreError(code, message, cause, true));
   return list.filter((waiting) => !concerns(waiting));
 }

@@ -679,12 +679,13 @@ describe('a disk', () => {
     const directory = await scratchDirectory(context);
     const clock = manualClock(start);
     const disk = faultyDisk();
-    const nonces = await open({ directory, clock, durability, disk });
+    const told: string[] = [];
+    const nonces = await open({ directory, clock, durability, disk, tell: (line) => told.push(line) });
     const use = (nonce: string, durably: boolean): Promise<void> | undefined => {
       assert.equal(nonces.claim('demo', nonce, start + window, start), 'fresh');
       return nonces.kept(durably);
     };
-    return { directory, clock, disk, nonces, use };
+    return { directory, clock, disk, nonces, use, told };
   }
 
   test('gets one write, and at most one sync at a time, for all who wait', async (context) => {
@@ -783,13 +784,17 @@ describe('a disk', () => {
 
   for (const operation of ['write', 'create'] as const) {
     test(`that is full at ${operation} refuses until there is room, and forgets nothing`, async (context) => {
-      const { disk, use, nonces, directory, clock } = await openFaulty(context);
+      const { disk, use, nonces, directory, clock, told } = await openFaulty(context);
       if (operation === 'write') await use('before', false);
       disk.shortWrites(20);
-      disk.failNext(operation, 'ENOSPC');
-      await assert.rejects(Promise.resolve(use('no room', true)), { name: 'StoreError', code: 'full' });
-      assert.equal(replay(nonces, clock, 'no room', start), 'seen');
+      for (const nonce of ['no room', 'still none']) {
+        disk.failNext(operation, 'ENOSPC');
+        const refused = { name: 'StoreError', code: 'full', told: true };
+        await assert.rejects(Promise.resolve(use(nonce, true)), refused);
+        assert.equal(replay(nonces, clock, nonce, start), 'seen');
+      }
       await use('after', true);
+      assert.match(told.join('\n'), /^.*ENOSPC\); no nonce is kept for now\nnonces are kept again$/);
       await nonces.close();
       const again = await open({ directory, clock });
       if (operation === 'write') assert.equal(replay(again, clock, 'before', start), 'seen');
@@ -825,7 +830,7 @@ describe('a disk', () => {
     ['syncDirectory', 'EIO'],
   ] as const) {
     test(`is never believed again after a failed ${operation} (${code})`, async (context) => {
-      const { disk, use, nonces } = await openFaulty(context);
+      const { disk, use, nonces, told } = await openFaulty(context);
       if (operation !== 'syncDirectory') await use('before', true);
       disk.failNext(operation, code);
       await assert.rejects(Promise.resolve(use('a', true)), { name: 'StoreError', code: 'failed' });
@@ -836,6 +841,7 @@ describe('a disk', () => {
         });
         await later;
       }
+      assert.match(told.join('\n'), /^.*; no nonce is kept any more$/);
       await nonces.close();
     });
   }
