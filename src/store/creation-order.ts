@@ -1,15 +1,9 @@
 import { KeptRun } from './kept-run.ts';
+import { countUpTo, EntryRun, type Piece, type Run } from './run.ts';
 import type { Entry } from './store.ts';
 
 /** How many entries a run takes before the next one is begun. */
 const runLength = 512;
-
-/** Entries in ascending sequence; never none. */
-export interface Run {
-  /** None of its entries has a lower sequence. */
-  readonly sequence: number;
-  readonly entries: Entry[];
-}
 
 /**
  * The entries of a collection in the order of their creation. Finding a place costs O(log n) and taking one
@@ -20,33 +14,31 @@ export class CreationOrder {
 
   /** Adds an entry whose sequence is above all others. Throws RangeError when it is not. */
   append(entry: Entry): void {
+    if (this.last >= entry.sequence) throw new RangeError('an entry is appended in the order of sequence');
     const run = this.#runs.at(-1);
-    const last = run?.entries.at(-1);
-    if (last !== undefined && last.sequence >= entry.sequence) {
-      throw new RangeError('an entry is appended in the order of sequence');
-    }
-    if (run === undefined || run.entries.length >= runLength) {
-      this.#runs.push({ sequence: entry.sequence, entries: [entry] });
-    } else {
-      run.entries.push(entry);
-    }
+    if (run instanceof EntryRun && run.count < runLength) run.insert(entry);
+    else this.#runs.push(new EntryRun(entry.sequence, [entry]));
   }
 
   /** Adds an entry in its place; none has its sequence. */
   insert(entry: Entry): void {
-    const run = this.#runs[countUpTo(this.#runs, entry.sequence) - 1] ?? this.#runs[0];
-    if (entry.sequence > this.last || run === undefined) {
-      this.append(entry);
-      return;
+    const { sequence } = entry;
+    const at = countUpTo(this.#runs, sequence) - 1;
+    const run = this.#runs[at];
+    if (sequence > this.last) this.append(entry);
+    else if (run instanceof EntryRun) run.insert(entry);
+    else if (run === undefined || sequence > run.last)
+      this.#runs.splice(at + 1, 0, new EntryRun(sequence, [entry]));
+    else {
+      const entries = new EntryRun(run.sequence, run.after(0, run.count));
+      entries.insert(entry);
+      this.#runs[at] = entries;
     }
-    if (entry.sequence < run.sequence) this.#runs.unshift({ sequence: entry.sequence, entries: [entry] });
-    else run.entries.splice(countUpTo(run.entries, entry.sequence), 0, entry);
   }
 
   /** The highest sequence; 0 when there is none. */
   get last(): number {
-    const run = this.#runs.at(-1);
-    return (run instanceof KeptRun ? run.last : run?.entries.at(-1)?.sequence) ?? 0;
+    return this.#runs.at(-1)?.last ?? 0;
   }
 
   /** Adds a run whose sequences are above all others. */
@@ -54,90 +46,64 @@ export class CreationOrder {
     this.#runs.push(run);
   }
 
+  /** The entry with this sequence; undefined when there is none. */
+  find(sequence: number): Entry | undefined {
+    return this.#runs[countUpTo(this.#runs, sequence) - 1]?.find(sequence);
+  }
+
   /**
-   * What comes next after this sequence, for a copy: a run that nobody has read yet, or up to `limit` entries that
-   * stand before such a one; no entry at the end.
+   * What comes next after this sequence, for a copy, with up to `limit` items; nothing at the end. Where lines of a
+   * snapshot begin it ends before them if it has half as many already, so that these stay together.
    */
-  next(sequence: number, limit: number): KeptRun | Entry[] {
-    const entries: Entry[] = [];
-    for (let at = Math.max(0, countUpTo(this.#runs, sequence) - 1); entries.length < limit; at += 1) {
+  next(sequence: number, limit: number): Piece[] {
+    const pieces: Piece[] = [];
+    let count = 0;
+    for (let at = this.#indexFor(sequence); ; at += 1) {
       const run = this.#runs[at];
-      if (run === undefined) break;
-      if (isWorthKeeping(run, limit)) {
-        if (run.last <= sequence) continue;
-        return entries.length > 0 ? entries : run;
+      if (run === undefined || (run instanceof KeptRun && count * 2 >= limit)) return pieces;
+      for (const piece of run.pieces(sequence, limit)) {
+        count += 'bytes' in piece ? piece.count : 1;
+        if (count > limit && pieces.length > 0) return pieces;
+        pieces.push(piece);
       }
-      const from = countUpTo(run.entries, sequence);
-      entries.push(...run.entries.slice(from, from + limit - entries.length));
     }
-    return entries;
   }
 
   /** Puts an entry in the place of the one with the same sequence, which must be there. */
   replace(entry: Entry): void {
-    const { run, index } = this.#locate(entry.sequence);
-    run.entries[index] = entry;
+    if (!this.#runs[this.#indexFor(entry.sequence)]?.replace(entry)) throw noEntry();
   }
 
   /** Takes out the entry with this sequence, which must be there. */
   remove(sequence: number): void {
-    const { run, index } = this.#locate(sequence);
-    run.entries.splice(index, 1);
-    if (run.entries.length === 0) this.#runs.splice(this.#runs.indexOf(run), 1);
+    const at = this.#indexFor(sequence);
+    const run = this.#runs[at];
+    if (!run?.remove(sequence)) throw noEntry();
+    if (run.count === 0) this.#runs.splice(at, 1);
   }
 
   /** Up to `limit` entries with a greater sequence, and whether others follow them. */
   after(sequence: number, limit: number): { entries: Entry[]; more: boolean } {
-    let at = Math.max(0, countUpTo(this.#runs, sequence) - 1);
-    let run = this.#runs[at];
-    let from = run === undefined ? 0 : countUpTo(run.entries, sequence);
     const entries: Entry[] = [];
-    while (run !== undefined && entries.length < limit) {
-      const part = run.entries.slice(from, from + limit - entries.length);
-      for (const entry of part) entries.push(entry);
-      from += part.length;
-      if (from < run.entries.length) break;
-      at += 1;
-      run = this.#runs[at];
-      from = 0;
+    for (let at = this.#indexFor(sequence); entries.length < limit; at += 1) {
+      const run = this.#runs[at];
+      if (run === undefined) break;
+      for (const entry of run.after(sequence, limit - entries.length)) entries.push(entry);
     }
-    const more = run !== undefined && (from < run.entries.length || at + 1 < this.#runs.length);
-    return { entries, more };
+    return { entries, more: this.last > (entries.at(-1)?.sequence ?? sequence) };
   }
 
   /** All entries in order. */
   *[Symbol.iterator](): Generator<Entry> {
-    for (const run of this.#runs) yield* run.entries;
+    for (const run of this.#runs) yield* run.after(0, run.count);
   }
 
-  #locate(sequence: number): { run: Run; index: number } {
-    const run = this.#runs[countUpTo(this.#runs, sequence) - 1];
-    const index = run === undefined ? -1 : countUpTo(run.entries, sequence) - 1;
-    if (run === undefined || run.entries[index]?.sequence !== sequence) {
-      throw new RangeError('no entry has this sequence');
-    }
-    return { run, index };
+  /** The index of the run that has this sequence or would have it. */
+  #indexFor(sequence: number): number {
+    return Math.max(0, countUpTo(this.#runs, sequence) - 1);
   }
 }
 
-/** A run that has so many characters is copied as it is, however few its items are. */
-const longText = 512 * 1024;
-
-/** Whether a run was not read yet, and is so large that it is copied as it is. */
-function isWorthKeeping(run: Run, limit: number): run is KeptRun {
-  if (!(run instanceof KeptRun) || run.text === undefined) return false;
-  return run.count * 2 >= limit || run.text.length >= longText;
-}
-
-/** How many of the items, which ascend, have at most this sequence. */
-function countUpTo(items: readonly { readonly sequence: number }[], sequence: number): number {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const item = items[middle];
-    if (item !== undefined && item.sequence <= sequence) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+function noEntry(): RangeError {
+  return new RangeError('no entry has this sequence');
 }

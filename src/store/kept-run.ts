@@ -1,117 +1,134 @@
+import { parseLine, type ScannedLines } from './kept-lines.ts';
+import type { RecentEntries } from './recent-entries.ts';
+import type { KeptLines, Piece, Run } from './run.ts';
 import type { Entry } from './store.ts';
 
-/** How the line of an item begins. */
-const lineStart = '{"id":"';
-
-/** The longest part of a text that the engine copies; a longer one would hold the whole text in memory. */
-const longestCopied = 12;
-
 /**
- * Items of a snapshot, kept as the text that they were read as until somebody asks for one of them: most of the time
- * that loading would take goes into values that nobody needs yet.
+ * Items of a snapshot, kept as the bytes that they were read as: a million of them as objects would take more memory,
+ * and the collector of garbage would have to look at each. An item that somebody asks for is read by itself, which takes
+ * a few microseconds. Only what was changed since, or was asked for lately, is an object.
  */
-export class KeptRun {
+export class KeptRun implements Run {
   readonly sequence: number;
-  /** How many items it had when it was read. */
-  readonly count: number;
-  readonly #last: number;
-  readonly #show: (entry: Entry) => void;
-  #text: string | undefined;
-  #entries: Entry[] = [];
+  readonly #recent: RecentEntries;
+  readonly #starts: Uint32Array;
+  /** That of each line; undefined where they are in a row. */
+  readonly #sequences: Float64Array | undefined;
+  /** The lines; none when all items were changed. */
+  #bytes: Buffer;
+  /** What was changed: by line, the entry that it is now, or null when it was taken out. */
+  #changed: (Entry | null | undefined)[] | undefined;
+  #unchanged: number;
+  #count: number;
 
-  /**
-   * The text is a JSON array with an item a line, at least one; `sequence` and `last` are those of its first and last
-   * item. When it is read, each entry is given to `show`.
-   */
-  constructor(
-    text: string,
-    numbers: { readonly sequence: number; readonly last: number; readonly count: number },
-    show: (entry: Entry) => void,
-  ) {
-    this.#text = text;
-    this.sequence = numbers.sequence;
-    this.#last = numbers.last;
-    this.count = numbers.count;
-    this.#show = show;
+  /** The bytes, which are copied, are what was scanned: at least one line. `recent` is that of the collection. */
+  constructor(bytes: Buffer, { starts, sequences }: ScannedLines, recent: RecentEntries) {
+    this.#recent = recent;
+    // Bytes of their own: those of a shared slab would hold the whole of it.
+    this.#bytes = Buffer.allocUnsafeSlow(bytes.length);
+    bytes.copy(this.#bytes);
+    this.#starts = starts;
+    this.#count = sequences.length;
+    this.#unchanged = sequences.length;
+    this.sequence = sequences[0] ?? 0;
+    const inRow = (sequences.at(-1) ?? 0) - this.sequence + 1 === sequences.length;
+    this.#sequences = inRow ? undefined : Float64Array.from(sequences);
   }
 
-  /** The text, as long as nobody asked for the entries. */
-  get text(): string | undefined {
-    return this.#text;
+  get count(): number {
+    return this.#count;
   }
 
-  /** The highest sequence; 0 when all were taken out. */
   get last(): number {
-    return this.#text === undefined ? (this.#entries.at(-1)?.sequence ?? 0) : this.#last;
+    let line = this.#lines - 1;
+    while (line > 0 && this.#changed?.[line] === null) line -= 1;
+    return this.#sequenceOf(line);
   }
 
-  /** The entries, which the holder may change. Throws SyntaxError when the text is not what a snapshot has. */
-  get entries(): Entry[] {
-    if (this.#text !== undefined) {
-      this.#entries = parseItems(this.#text);
-      this.#text = undefined;
-      for (const entry of this.#entries) this.#show(entry);
+  find(sequence: number): Entry | undefined {
+    const line = this.#lineOf(sequence);
+    return line < 0 ? undefined : this.#entryAt(line);
+  }
+
+  replace(entry: Entry): boolean {
+    return this.#change(entry.sequence, entry);
+  }
+
+  remove(sequence: number): boolean {
+    if (!this.#change(sequence, null)) return false;
+    this.#count -= 1;
+    return true;
+  }
+
+  after(sequence: number, limit: number): Entry[] {
+    const entries: Entry[] = [];
+    for (let line = this.#linesUpTo(sequence); line < this.#lines && entries.length < limit; line += 1) {
+      const entry = this.#entryAt(line);
+      if (entry !== undefined) entries.push(entry);
     }
-    return this.#entries;
+    return entries;
   }
-}
 
-/** An item as a snapshot has it. */
-export interface KeptItem extends Omit<Entry, 'modified'> {
-  /** In ISO 8601. */
-  readonly modified: string;
-}
-
-/** The items of a text like that of a KeptRun. Its checksum fits, so their members are what the writer wrote. */
-function parseItems(text: string): Entry[] {
-  const items: KeptItem[] = JSON.parse(text);
-  return items.map(({ id, sequence, revision, modified, value }) => {
-    const time = Date.parse(modified);
-    if (Number.isNaN(time)) throw new SyntaxError('an item has no date');
-    return { id, sequence, revision, modified: time, value };
-  });
-}
-
-/**
- * Gives the id of each item of such a text to `each`, reading no more of it. Gives the places of the first and of the
- * last line and how many there are, or undefined when a line does not begin as that of an item does.
- */
-export function scanItems(text: string, each: (id: string) => void): Scanned | undefined {
-  const first = text.indexOf('\n') + 1;
-  let [at, last, count] = [first, first, 0];
-  while (text.startsWith(lineStart, at)) {
-    const from = at + lineStart.length;
-    const to = text.indexOf('"', from);
-    const id = text.slice(from, to);
-    each(id.length > longestCopied || id.includes('\\') ? copiedId(text, at, to) : id);
-    last = at;
-    count += 1;
-    at = text.indexOf('\n', to) + 1;
+  /** All entries with a greater sequence: where lines are as they were read, as these. */
+  pieces(sequence: number): Piece[] {
+    const pieces: Piece[] = [];
+    let from = this.#linesUpTo(sequence);
+    for (let line = from; line < this.#lines; line += 1) {
+      const entry = this.#changed?.[line];
+      if (entry === undefined) continue;
+      if (from < line) pieces.push(this.#keptLines(from, line));
+      if (entry !== null) pieces.push(entry);
+      from = line + 1;
+    }
+    if (from < this.#lines) pieces.push(this.#keptLines(from, this.#lines));
+    return pieces;
   }
-  return text.startsWith(']', at) && count > 0 ? { first, last, count } : undefined;
-}
 
-/** What a look over the lines of items found. */
-export interface Scanned {
-  /** Where the first line begins, and the last. */
-  readonly first: number;
-  readonly last: number;
-  readonly count: number;
-}
+  get #lines(): number {
+    return this.#starts.length - 1;
+  }
 
-/** The sequence of the item whose line begins here. */
-export function sequenceAt(text: string, at: number): number {
-  return parseLine(text, at).sequence;
-}
+  #keptLines(from: number, to: number): KeptLines {
+    const bytes = this.#bytes.subarray(this.#starts[from], this.#starts[to]);
+    return { bytes, count: to - from, sequence: this.#sequenceOf(to - 1) };
+  }
 
-/** An id that has an escape in it or has to be copied; `to` is where its first quotation mark is. */
-function copiedId(text: string, at: number, to: number): string {
-  if (text.charAt(to - 1) === '\\') return parseLine(text, at).id;
-  const id: string = JSON.parse(text.slice(at + lineStart.length - 1, to + 1));
-  return id;
-}
+  #entryAt(line: number): Entry | undefined {
+    const changed = this.#changed?.[line];
+    if (changed !== undefined) return changed ?? undefined;
+    const [from = 0, to = 0] = [this.#starts[line], this.#starts[line + 1]];
+    return this.#recent.get(this.#sequenceOf(line), () => parseLine(this.#bytes, from, to - 1));
+  }
 
-function parseLine(text: string, at: number): KeptItem {
-  const item: KeptItem = JSON.parse(text.slice(at, text.indexOf('\n', at)).replace(/,$/, ''));
-  return item;
+  #change(sequence: number, to: Entry | null): boolean {
+    const line = this.#lineOf(sequence);
+    if (line < 0 || this.#changed?.[line] === null) return false;
+    this.#changed ??= new Array(this.#lines).fill(undefined);
+    if (this.#changed[line] === undefined) this.#unchanged -= 1;
+    this.#changed[line] = to;
+    if (this.#unchanged === 0) this.#bytes = Buffer.alloc(0);
+    return true;
+  }
+
+  /** The line with this sequence; -1 when there is none. */
+  #lineOf(sequence: number): number {
+    const line = this.#linesUpTo(sequence) - 1;
+    return line >= 0 && this.#sequenceOf(line) === sequence ? line : -1;
+  }
+
+  #sequenceOf(line: number): number {
+    return this.#sequences === undefined ? this.sequence + line : (this.#sequences[line] ?? 0);
+  }
+
+  /** How many lines have at most this sequence. */
+  #linesUpTo(sequence: number): number {
+    let [low, high] = [0, this.#lines];
+    if (this.#sequences === undefined) return Math.min(high, Math.max(0, sequence - this.sequence + 1));
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#sequenceOf(middle) <= sequence) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 }

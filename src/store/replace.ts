@@ -29,11 +29,14 @@ export class ReplaceError extends StoreError {
   }
 }
 
+/** Parts of text, or of bytes. */
+type Content = Iterable<string | Uint8Array>;
+
 /** Which file takes which content. */
 export interface Replacing {
   readonly directory: string;
   readonly name: string;
-  readonly content: Iterable<string>;
+  readonly content: Content;
   /** Whether it is on the medium, not only with the system, when it is done. */
   readonly sync: boolean;
 }
@@ -72,7 +75,7 @@ export async function createTemporary(
   }
 }
 
-async function fill(file: DiskFile, content: Iterable<string>, path: string, sync: boolean): Promise<void> {
+async function fill(file: DiskFile, content: Content, path: string, sync: boolean): Promise<void> {
   try {
     for (const bytes of encode(content)) await writeWhole(file, bytes, path);
     if (sync) await step(path, 'fsync', file.sync());
@@ -93,13 +96,14 @@ export async function writeWhole(file: DiskFile, bytes: Uint8Array, path: string
   }
 }
 
-function* encode(content: Iterable<string>): Generator<Uint8Array> {
+function* encode(content: Content): Generator<Uint8Array> {
   let gathered = '';
   for (const part of content) {
-    gathered += part;
-    if (gathered.length < chunkLength) continue;
+    if (typeof part === 'string') gathered += part;
+    if (typeof part === 'string' && gathered.length < chunkLength) continue;
     yield Buffer.from(gathered);
     gathered = '';
+    if (typeof part !== 'string') yield part;
   }
   yield Buffer.from(gathered);
 }

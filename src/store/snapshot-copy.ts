@@ -7,8 +7,8 @@ import { createTemporary, step, writeWhole } from './replace.ts';
 import { type SnapshotHead, writeSnapshot } from './snapshot-writer.ts';
 import type { State } from './state.ts';
 
-/** After so many characters, or so many milliseconds, others have their turn. */
-const sliceLength = 65_536;
+/** After so many bytes, or so many milliseconds, others have their turn. */
+const sliceLength = 32_768;
 const sliceTime = 5;
 
 /** After so many bytes they are synced: else the sync at the end holds up those of the journal. */
@@ -86,16 +86,19 @@ async function writeSlices(copying: Copying, path: string, file: DiskFile): Prom
 }
 
 function* slicesOf({ clock, state, head, reached }: Copying): Generator<Uint8Array> {
-  let gathered = '';
+  let gathered: Buffer[] = [];
+  let length = 0;
   let begun = clock.steady();
   for (const part of writeSnapshot(head, state, reached)) {
-    gathered += part;
-    if (gathered.length < sliceLength && clock.steady() - begun < sliceTime) continue;
-    yield Buffer.from(gathered);
-    gathered = '';
+    gathered.push(part);
+    length += part.length;
+    if (length < sliceLength && clock.steady() - begun < sliceTime) continue;
+    yield gathered.length === 1 ? part : Buffer.concat(gathered);
+    gathered = [];
+    length = 0;
     begun = clock.steady();
   }
-  yield Buffer.from(gathered);
+  if (length > 0) yield Buffer.concat(gathered);
 }
 
 /**

@@ -164,10 +164,11 @@ class BlockReader {
     const end = found + blockEnd.length;
     // Whether another block follows is in the two bytes behind it.
     if (found < 0 || end + 2 > bytes.length) return 0;
-    const text = bytes.toString('utf8', at, end);
-    const checksum = formatChecksum(crc32(bytes.subarray(at + checksumLength, end)));
-    if (!text.startsWith(`{"crc":"${checksum}",`)) throw this.#misfit(text);
-    this.#restore(text);
+    const block = bytes.subarray(at, end);
+    const checksum = formatChecksum(crc32(block.subarray(checksumLength)));
+    if (block.toString('latin1', 0, checksumLength) !== `{"crc":"${checksum}",`)
+      throw this.#misfit(block.toString());
+    this.#restore(block);
     this.#sum = crc32(checksum, this.#sum);
     this.#blocks += 1;
     const follows = bytes[end] === comma;
@@ -176,21 +177,17 @@ class BlockReader {
     return end - at + (follows ? 2 : 1);
   }
 
-  #restore(text: string): void {
-    const start = text.indexOf('\n');
+  #restore(block: Buffer): void {
+    const start = block.indexOf(newline) + 1;
     const document = this.#document();
     const names = ['crc', 'collection', 'counter', 'chosen', 'sequence', 'revision', 'modified', 'items'];
-    const members = this.#object(document, `${text.slice(0, start)}]}`, names);
+    const members = this.#object(document, `${block.toString('utf8', 0, start)}]}`, names);
     const path = document.text(members.get('collection'), 'collection');
     const { numbers, chosen } = readNumbers(document, members, path);
     this.#state.restoreNumbers(path, numbers, chosen);
-    const items = text.slice(start - 1, -1);
-    let count = 0;
-    if (items !== '[\n]') {
-      const taken = this.#state.restoreText(path, items);
-      if (taken === undefined) throw this.#damage('the items of this block do not fit those before');
-      count = taken.count;
-    }
+    const lines = block.subarray(start, 1 - blockEnd.length);
+    const count = lines.length === 0 ? 0 : this.#state.restoreLines(path, lines);
+    if (count === undefined) throw this.#damage('the items of this block do not fit those before');
     this.items += count;
     this.#line += count + 2;
   }

@@ -1,7 +1,7 @@
 import type { NumberRange } from './chosen-ids.ts';
 import { crc32 } from './crc32.ts';
 import { formatIsoDate } from './iso-date.ts';
-import { KeptRun } from './kept-run.ts';
+import type { Piece } from './run.ts';
 import type { CollectionView, State } from './state.ts';
 import type { Entry } from './store.ts';
 
@@ -10,8 +10,10 @@ export const snapshotVersion = 2;
 
 /** The most items in a block. */
 const blockLength = 256;
-/** A block that has so many characters takes no further item, so that none takes long to make or to read. */
+/** A block that has so many bytes takes no further item, so that none takes long to make or to read. */
 const blockSize = 1024 * 1024;
+const blockEnd = ']}';
+const lineEnd = ',\n';
 
 /** What the first line of a snapshot says. */
 export interface SnapshotHead {
@@ -27,7 +29,7 @@ export interface SnapshotHead {
 }
 
 /**
- * The text of store.json, a block at a time, with at most 256 items: between two of them the state may change, and the
+ * The bytes of store.json, a block at a time, with at most 256 items: between two of them the state may change, and the
  * copy then has some of these changes and lacks others. It ends with what was there when it was begun: what is made
  * meanwhile stands in the journals alone, and no id is in it twice. `reached` gives, when all is copied, the number of
  * the last line of a journal whose change the copy may have; the copy must not count before that is on the medium.
@@ -39,26 +41,28 @@ export function* writeSnapshot(
   head: SnapshotHead,
   state: State,
   reached: () => number,
-): Generator<string, void, undefined> {
+): Generator<Buffer, void, undefined> {
   const ends = Array.from(state.collections(), ({ path, sequence }) => ({ path, sequence }));
   const first = formatHead(head);
   let [sum, blocks, items, separator] = [crc32(first), 0, 0, ''];
-  yield first;
+  yield Buffer.from(first);
   for (const { path, sequence } of ends) {
-    for (const { content, count } of partsOf(state, path, sequence)) {
+    for (const { lines, count } of blocksOf(state, path, sequence)) {
       // The collection of a path that was named once stays.
-      const numbers = formatNumbers(state.collection(path));
-      const rest = `${numbers},"items":[\n${content}]}`;
-      const checksum = formatChecksum(crc32(rest));
+      const start = `${formatNumbers(state.collection(path))},"items":[\n`;
+      const whole = lines.reduce((before, line) => crc32(line, before), crc32(start));
+      const checksum = formatChecksum(crc32(blockEnd, whole));
       sum = crc32(checksum, sum);
       blocks += 1;
       items += count;
-      yield `${separator}{"crc":"${checksum}",${rest}`;
+      const head = Buffer.from(`${separator}{"crc":"${checksum}",${start}`);
+      yield Buffer.concat([head, ...lines, Buffer.from(blockEnd)]);
       separator = ',\n';
     }
   }
   const counts = `,"blocks":${blocks},"items":${items},"sequence":${reached()}}}`;
-  yield `${blocks === 0 ? '' : '\n'}],"footer":{"crc":"${formatChecksum(crc32(counts, sum))}"${counts}\n`;
+  const footer = `"footer":{"crc":"${formatChecksum(crc32(counts, sum))}"${counts}`;
+  yield Buffer.from(`${blocks === 0 ? '' : '\n'}],${footer}\n`);
 }
 
 /** A checksum as it is written: eight hexadecimal digits. */
@@ -73,41 +77,52 @@ export function formatHead({ lineage, generation, revision, sequence, written }:
   return `${text.slice(0, -1)},"blocks":[\n`;
 }
 
-/** The lines of the items of a collection, each line with its end; one part without a line where there are none. */
-function* partsOf(state: State, path: string, end: number): Generator<{ content: string; count: number }> {
-  let [after, any] = [0, false];
-  for (;;) {
-    const next = state.next(path, after, blockLength);
-    if (next instanceof KeptRun && next.text !== undefined) {
-      // As it was read, from its second line to the line before its last.
-      yield { content: next.text.slice(2, -1), count: next.count };
-      after = next.last;
-    } else {
-      const entries = (next instanceof KeptRun ? next.entries : next).filter(
-        ({ sequence }) => sequence <= end,
-      );
-      const { lines, last } = linesOf(entries);
-      if (last === undefined) break;
-      yield { content: `${lines.join(',\n')}\n`, count: lines.length };
-      after = last.sequence;
-    }
-    any = true;
-  }
-  if (!any) yield { content: '', count: 0 };
+/** What a block has: lines with their ends, and how many these are. */
+interface Block {
+  readonly lines: readonly Buffer[];
+  readonly count: number;
+  /** The sequence of its last item. */
+  readonly last: number;
 }
 
-/** As many of the entries as a block takes. */
-function linesOf(entries: readonly Entry[]): { readonly lines: string[]; readonly last: Entry | undefined } {
-  const lines: string[] = [];
-  let [size, last]: [number, Entry | undefined] = [0, undefined];
-  for (const entry of entries) {
-    if (size >= blockSize) break;
-    const line = formatItem(entry);
-    lines.push(line);
-    size += line.length;
-    last = entry;
+/** The blocks of the items of a collection up to a sequence; one without a line where there are none. */
+function* blocksOf(state: State, path: string, end: number): Generator<Block> {
+  let block = blockOf(state.next(path, 0, blockLength), end);
+  do {
+    yield block;
+    block = blockOf(state.next(path, block.last, blockLength), end);
+  } while (block.count > 0);
+}
+
+/** As many of the pieces as a block takes: lines that were read before are copied as they are. */
+function blockOf(pieces: readonly Piece[], end: number): Block {
+  const lines: Buffer[] = [];
+  let [made, size, count, last] = ['', 0, 0, 0];
+  for (const piece of pieces) {
+    if (piece.sequence > end || size >= blockSize) break;
+    const separator = count === 0 ? '' : lineEnd;
+    if ('bytes' in piece) {
+      const bytes = withoutEnd(piece.bytes);
+      lines.push(Buffer.from(made + separator), bytes);
+      made = '';
+      size += bytes.length;
+      count += piece.count;
+    } else {
+      const line = formatItem(piece);
+      made += separator + line;
+      size += line.length;
+      count += 1;
+    }
+    last = piece.sequence;
   }
-  return { lines, last };
+  if (count > 0) lines.push(Buffer.from(`${made}\n`));
+  return { lines, count, last };
+}
+
+/** Lines without the comma and the newline that they end with. */
+function withoutEnd(lines: Buffer): Buffer {
+  const comma = lines.toString('latin1', lines.length - lineEnd.length) === lineEnd;
+  return lines.subarray(0, comma ? -lineEnd.length : -1);
 }
 
 function formatNumbers(view: CollectionView | undefined): string {

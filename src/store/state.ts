@@ -1,6 +1,10 @@
 import { ChosenIds, counterNumber, type NumberRange } from './chosen-ids.ts';
 import { CreationOrder } from './creation-order.ts';
-import { KeptRun, scanItems, sequenceAt } from './kept-run.ts';
+import { IdIndex } from './id-index.ts';
+import { scanLines } from './kept-lines.ts';
+import { KeptRun } from './kept-run.ts';
+import { RecentEntries } from './recent-entries.ts';
+import type { Piece } from './run.ts';
 import type { Change, Creation, Deletion, Entry, Page, RecordValue, Replacement } from './store.ts';
 import { isRecordValue } from './value.ts';
 
@@ -55,17 +59,11 @@ export interface MadeChange {
   readonly value?: RecordValue;
 }
 
-/** What is taken in of a block of a snapshot: where its sequences are, and how many items it has. */
-export interface TakenIn {
-  readonly first: number;
-  readonly last: number;
-  readonly count: number;
-}
-
 interface Collection {
   readonly order: CreationOrder;
-  /** A run stands for an entry of it that nobody asked for yet. */
-  readonly byId: Map<string, Entry | KeptRun>;
+  /** The sequence of each item. */
+  readonly ids: IdIndex;
+  readonly recent: RecentEntries;
   chosen: ChosenIds;
   counter: number;
   sequence: number;
@@ -130,14 +128,14 @@ export class State {
   commit(prepared: Prepared): void {
     const { entry } = prepared;
     const collection = this.#collection(prepared.collection);
-    const known = collection.byId.has(entry.id);
     if (prepared.kind === 'delete') {
-      collection.byId.delete(entry.id);
+      collection.ids.delete(entry.id);
       collection.order.remove(entry.sequence);
+    } else if (collection.ids.get(entry.id) !== undefined) {
+      collection.order.replace(entry);
     } else {
-      collection.byId.set(entry.id, entry);
-      if (known) collection.order.replace(entry);
-      else collection.order.append(entry);
+      collection.order.append(entry);
+      collection.ids.set(entry.id, entry.sequence);
     }
     collection.revision = Math.max(collection.revision, prepared.revision);
     collection.modified = Math.max(collection.modified, prepared.at);
@@ -155,7 +153,7 @@ export class State {
   }
 
   /** What to copy next of a collection after this sequence: see CreationOrder.next. */
-  next(path: string, sequence: number, limit: number): KeptRun | Entry[] {
+  next(path: string, sequence: number, limit: number): Piece[] {
     return this.#collections.get(path)?.order.next(sequence, limit) ?? [];
   }
 
@@ -171,8 +169,8 @@ export class State {
     const collection = this.#begin(path, numbers, chosen);
     this.#revision = Math.max(this.#revision, numbers.revision);
     for (const entry of entries) {
-      collection.byId.set(entry.id, entry);
       collection.order.append(entry);
+      collection.ids.set(entry.id, entry.sequence);
     }
   }
 
@@ -185,26 +183,17 @@ export class State {
   }
 
   /**
-   * Takes in items of a collection whose numbers are there, as the text that a snapshot has: an array with an item a
-   * line, at least one. They are read when somebody asks for one. Gives undefined when the lines are not those of
-   * items, do not ascend from the items before or have an id that is there already.
+   * Takes in items of a collection whose numbers are there, as the lines that a snapshot has of them, at least one; the
+   * bytes are copied. An item is read when somebody asks for it. Gives how many these are, or undefined when the lines
+   * are not those of items, do not ascend from the items before or have an id that is there already.
    */
-  restoreText(path: string, text: string): TakenIn | undefined {
-    const { byId, order, sequence } = this.#collection(path);
-    const before = byId.size;
-    let run: KeptRun | undefined;
-    const ids: string[] = [];
-    const scanned = scanItems(text, (id) => ids.push(id));
-    if (scanned === undefined) return undefined;
-    const { count } = scanned;
-    const [first, last] = [sequenceAt(text, scanned.first), sequenceAt(text, scanned.last)];
-    if (!(first > order.last && first <= last && last <= sequence)) return undefined;
-    run = new KeptRun(text, { sequence: first, last, count }, (entry) => {
-      if (byId.get(entry.id) === run) byId.set(entry.id, entry);
-    });
-    for (const id of ids) byId.set(id, run);
-    order.appendRun(run);
-    return byId.size === before + count ? { first, last, count } : undefined;
+  restoreLines(path: string, bytes: Buffer): number | undefined {
+    const { ids, order, recent, sequence } = this.#collection(path);
+    const scanned = scanLines(bytes, (id, its) => ids.add(id, its));
+    const [first, last] = [scanned?.sequences[0] ?? 0, scanned?.sequences.at(-1) ?? 0];
+    if (scanned === undefined || !(first > order.last && last <= sequence)) return undefined;
+    order.appendRun(new KeptRun(bytes, scanned, recent));
+    return scanned.sequences.length;
   }
 
   /**
@@ -222,12 +211,12 @@ export class State {
     const present = entryIn(collection, id);
     if (present !== undefined && present.revision >= revision) return;
     if (present !== undefined && (kind === 'delete' || present.sequence !== sequence)) {
-      collection.byId.delete(id);
+      collection.ids.delete(id);
       collection.order.remove(present.sequence);
     }
     if (kind === 'delete') return;
     const entry: Entry = { id, sequence, revision, modified, value: change.value ?? {} };
-    collection.byId.set(id, entry);
+    collection.ids.set(id, sequence);
     if (present?.sequence === sequence) collection.order.replace(entry);
     else collection.order.insert(entry);
   }
@@ -270,21 +259,21 @@ export class State {
   }
 
   #begin(path: string, numbers: CollectionNumbers, chosen: ChosenIds): Collection {
-    const collection = { order: new CreationOrder(), byId: new Map(), chosen, ...numbers };
+    const kept = { order: new CreationOrder(), ids: new IdIndex(), recent: new RecentEntries() };
+    const collection = { ...kept, chosen, ...numbers };
     this.#collections.set(path, collection);
     return collection;
   }
 }
 
 function viewOf(path: string, collection: Collection): CollectionView {
-  const { counter, sequence, revision, modified, chosen, order, byId } = collection;
-  return { path, counter, sequence, revision, modified, chosen, entries: order, count: byId.size };
+  const { counter, sequence, revision, modified, chosen, order, ids } = collection;
+  return { path, counter, sequence, revision, modified, chosen, entries: order, count: ids.size };
 }
 
 function entryIn(collection: Collection | undefined, id: string): Entry | undefined {
-  const found = collection?.byId.get(id);
-  if (!(found instanceof KeptRun)) return found;
-  return found.entries.find((entry) => entry.id === id);
+  const sequence = collection?.ids.get(id);
+  return sequence === undefined ? undefined : collection?.order.find(sequence);
 }
 
 /** Moves the counter, or what it has to step over, as the change did that took the id. */

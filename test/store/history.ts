@@ -15,7 +15,7 @@ export class History {
   readonly lineage: string;
   sequence = 0;
   generation = 0;
-  #copy: { parts: Generator<string, void, undefined>; text: string; generation: number } | undefined;
+  #copy: { parts: Generator<Buffer, void, undefined>; text: string; generation: number } | undefined;
 
   constructor(lineage = 'k3x9') {
     this.lineage = lineage;
@@ -58,7 +58,7 @@ export class History {
     }
     const { value, done } = this.#copy.parts.next();
     if (done !== true) {
-      this.#copy.text += value;
+      this.#copy.text += `${value}`;
       return false;
     }
     this.#keep(this.#copy);

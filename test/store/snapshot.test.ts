@@ -107,6 +107,21 @@ describe('a snapshot', () => {
       if (random.below(40) === 0) goes = (await reread(directory, textOf(goes))).state;
     }
     assert.deepEqual(seen(goes), seen(stays), `SEED=${random.seed}`);
+    const items = (state: State): unknown =>
+      JSON.parse(textOf(state)).blocks.flatMap(({ items }: { items: unknown[] }) => items);
+    assert.deepEqual(items(goes), items(stays), `SEED=${random.seed}`);
+  });
+
+  test('of which one item in each block was changed is copied as what it is now', async (context) => {
+    const directory = await scratchDirectory(context);
+    const state = stateOf(700);
+    const { state: loaded } = await reread(directory, textOf(state));
+    for (const id of ['1', '256', '257', '400', '700']) {
+      const expected = state.read('/a', id)?.revision ?? 0;
+      for (const each of [state, loaded])
+        make(each, { kind: 'put', collection: '/a', id, expected, value: { text: 'ž' }, at });
+    }
+    assert.equal(textOf(loaded), textOf(state));
   });
 
   test('is read whatever is in the chunks it comes in', async (context) => {

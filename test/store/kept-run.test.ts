@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { CreationOrder } from '../../src/store/creation-order.ts';
+import { scanLines } from '../../src/store/kept-lines.ts';
+import { KeptRun } from '../../src/store/kept-run.ts';
+import { RecentEntries } from '../../src/store/recent-entries.ts';
+import { formatItem } from '../../src/store/snapshot-writer.ts';
+import type { Entry } from '../../src/store/store.ts';
+import { seeded } from '../seeded.ts';
+
+const modified = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
+
+function entryOf(sequence: number, id = String(sequence), value: Entry['value'] = { text: 'ž\n"' }): Entry {
+  return { id, sequence, revision: sequence, modified, value };
+}
+
+function bytesOf(entries: readonly Entry[]): Buffer {
+  return Buffer.from(`${entries.map(formatItem).join(',\n')}\n`);
+}
+
+function runOf(bytes: Buffer): KeptRun {
+  const scanned = scanLines(bytes, () => true);
+  if (scanned === undefined) assert.fail('these are no lines of items');
+  return new KeptRun(bytes, scanned, new RecentEntries());
+}
+
+describe('the lines of items', () => {
+  test('are told by the id and the sequence of each, whatever the id is', () => {
+    const ids = ['1', '999999999', '1000000000', '0', '01', 'a"b', 'a\\', '\\"', '"', '', 'ž\u{1f511}', '-1'];
+    const entries = ids.map((id, index) => entryOf(3 * index + 1, id, { id: '","sequence":5' }));
+    const found: [string, number][] = [];
+    const scanned = scanLines(bytesOf(entries), (id, sequence) => found.push([String(id), sequence]) > 0);
+    assert.deepEqual(
+      found,
+      entries.map(({ id, sequence }) => [id, sequence]),
+    );
+    assert.deepEqual(
+      scanned?.sequences,
+      entries.map(({ sequence }) => sequence),
+    );
+    assert.deepEqual(runOf(bytesOf(entries)).after(0, 99), entries);
+  });
+
+  test('are told also when their members come in another order', () => {
+    const line =
+      '{"id":"7","value":{"sequence":2},"sequence":4,"revision":1,"modified":"2013-04-20T12:59:24.007Z"}\n';
+    assert.deepEqual(scanLines(Buffer.from(line), () => true)?.sequences, [4]);
+  });
+
+  test('are refused when they are not lines of items in ascending sequence', () => {
+    const [one, two] = [formatItem(entryOf(1)), formatItem(entryOf(2))];
+    const cases = [
+      [`${two},\n${one}\n`, 'they descend'],
+      [`${one},\n${one}\n`, 'they do not ascend'],
+      [`${one}\n${two}\n`, 'a comma is missing'],
+      [`${one},\n`, 'a comma too many'],
+      [`${one},\n${two}`, 'the end is missing'],
+      [`${one},\n\n${two}\n`, 'a line is empty'],
+      [` ${one}\n`, 'it begins in another way'],
+      [`${formatItem(entryOf(0, '1'))}\n`, 'there is no sequence 0'],
+    ] as const;
+    for (const [text, why] of cases)
+      assert.equal(
+        scanLines(Buffer.from(text), () => true),
+        undefined,
+        why,
+      );
+    let asked = 0;
+    assert.equal(
+      scanLines(bytesOf([entryOf(1), entryOf(2)]), () => ++asked < 1),
+      undefined,
+    );
+    assert.equal(asked, 1);
+  });
+});
+
+describe('a run of a snapshot', () => {
+  test('reads the line of an item that is asked for, and no other', () => {
+    const entries = Array.from({ length: 256 }, (_, index) => entryOf(index + 1));
+    const text = bytesOf(entries).toString();
+    // No other line could be read.
+    const lines = text
+      .split('\n')
+      .map((line, index) => (index === 99 ? line : line.replace('"value"', 'value')));
+    const run = runOf(Buffer.from(lines.join('\n')));
+    assert.deepEqual(run.find(100), entries[99]);
+    assert.deepEqual(run.after(99, 1), [entries[99]]);
+    assert.throws(() => run.find(101), SyntaxError);
+    assert.equal(run.find(257), undefined);
+    assert.equal(run.count, 256);
+    assert.ok(run.replace(entryOf(101)));
+    assert.ok(run.remove(99));
+    assert.deepEqual(
+      run.pieces(0).map((piece) => ('bytes' in piece ? piece.count : piece.id)),
+      [98, 1, '101', 155],
+    );
+  });
+
+  test('gives an item that is asked for again as it was', () => {
+    const run = runOf(bytesOf([entryOf(1), entryOf(2)]));
+    assert.equal(run.find(2), run.find(2));
+    assert.equal(run.after(1, 1)[0], run.find(2));
+  });
+
+  test('lets what was asked for long ago go', () => {
+    const recent = new RecentEntries();
+    const [first, second] = [entryOf(1), entryOf(1)];
+    assert.equal(
+      recent.get(1, () => first),
+      first,
+    );
+    for (let sequence = 2; sequence < 20_000; sequence += 1) recent.get(sequence, () => entryOf(sequence));
+    assert.equal(
+      recent.get(1, () => second),
+      second,
+    );
+  });
+
+  test('is found, changed and copied as a list of the same entries, in an order with others', () => {
+    const random = seeded();
+    for (let round = 0; round < 60; round += 1) {
+      const order = new CreationOrder();
+      const expected = new Map<number, Entry>();
+      let sequence = 0;
+      for (let run = 1 + random.below(3); run > 0; run -= 1) {
+        const gaps = random.below(2) * 3;
+        const entries = Array.from({ length: 1 + random.below(40) }, () => {
+          sequence += 1 + random.below(gaps + 1);
+          return entryOf(sequence);
+        });
+        order.appendRun(runOf(bytesOf(entries)));
+        for (const entry of entries) expected.set(entry.sequence, entry);
+      }
+      for (let step = 0; step < 250; step += 1) {
+        const why = `SEED=${random.seed}, round ${round}, step ${step}`;
+        const place = random.below(sequence + 4);
+        const found = expected.get(place);
+        assert.deepEqual(order.find(place), found, why);
+        const entry = entryOf(place, `${place}`, { step });
+        if (found === undefined && place > 0 && random.below(5) === 0) {
+          order.insert(entry);
+          expected.set(place, entry);
+        } else if (found === undefined) {
+          assert.throws(() => order.replace(entry), RangeError, why);
+          assert.throws(() => order.remove(place), RangeError, why);
+        } else if (random.below(2) === 0) {
+          order.replace(entry);
+          expected.set(place, entry);
+        } else {
+          order.remove(place);
+          expected.delete(place);
+        }
+        const sorted = [...expected.values()].sort((one, other) => one.sequence - other.sequence);
+        const [after, limit] = [random.below(sequence + 2), 1 + random.below(50)];
+        const rest = sorted.filter((each) => each.sequence > after);
+        assert.deepEqual(
+          order.after(after, limit),
+          { entries: rest.slice(0, limit), more: rest.length > limit },
+          why,
+        );
+        if (step % 25 !== 0) continue;
+        assert.deepEqual([...order], sorted, why);
+        assert.equal(order.last, sorted.at(-1)?.sequence ?? 0, why);
+        assert.deepEqual(copied(order, 1 + random.below(60)), sorted, why);
+      }
+    }
+  });
+});
+
+/** All that a copy in parts of up to `limit` items has. */
+function copied(order: CreationOrder, limit: number): Entry[] {
+  const entries: Entry[] = [];
+  for (;;) {
+    const pieces = order.next(entries.at(-1)?.sequence ?? 0, limit);
+    if (pieces.length === 0) return entries;
+    for (const piece of pieces) {
+      const kept = 'bytes' in piece ? entriesIn(piece.bytes) : [piece];
+      if ('bytes' in piece) assert.equal(kept.length, piece.count);
+      assert.equal(kept.at(-1)?.sequence, piece.sequence);
+      entries.push(...kept);
+    }
+  }
+}
+
+/** The items of lines, the last of which may have a comma. */
+function entriesIn(lines: Buffer): Entry[] {
+  const items: (Omit<Entry, 'modified'> & { modified: string })[] = JSON.parse(
+    `[${lines.toString().replace(/,?\n$/, '')}]`,
+  );
+  return items.map(({ modified: date, ...item }) => ({ ...item, modified: Date.parse(date) }));
+}
