@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { Change } from '../../src/store/store.ts';
 import { seeded } from '../seeded.ts';
-import { at, type Findings, judgeLosses, Run } from './power-loss.ts';
+import { at, judgeLosses, Run, say } from './power-loss.ts';
 import { PowerLossDisk } from './power-loss-disk.ts';
 
 const random = seeded();
@@ -12,10 +12,6 @@ const few = { random, all: 60, drawn: 30, bytes: true };
 /** A value of so many characters. */
 function value(length: number): { readonly text: string } {
   return { text: random.text('abcdefghij "\\ä€', 2).padEnd(length, `${random.below(1000)} `) };
-}
-
-function say(context: TestContext, found: Findings): void {
-  context.diagnostic(`seed ${random.seed}: ${JSON.stringify(found)}`);
 }
 
 /** What several writers ask for at once. */
@@ -44,7 +40,7 @@ describe('when the power goes', () => {
   test('at a first start there is nothing, or a store that has nothing', async (context) => {
     const run = await Run.open({ disk: new PowerLossDisk() });
     const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true } });
-    say(context, found);
+    say(context, random, found);
     assert.equal(found.unacknowledged, 0);
   });
 
@@ -54,7 +50,7 @@ describe('when the power goes', () => {
     await run.askAll(first);
     await run.settle();
     const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
-    say(context, found);
+    say(context, random, found);
     assert.ok(found.torn > 500 && found.unacknowledged > 500);
   });
 
@@ -66,7 +62,7 @@ describe('when the power goes', () => {
     await run.askAll(second);
     await run.settle();
     const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
-    say(context, found);
+    say(context, random, found);
     assert.ok(found.torn > 500 && found.unacknowledged > 500);
   });
 
@@ -75,7 +71,7 @@ describe('when the power goes', () => {
     run.disk.shortWrites(170);
     await run.askAll(first);
     const found = await judgeLosses(run, { sampling: few, to: run.disk.operations });
-    say(context, found);
+    say(context, random, found);
     assert.ok(found.torn > 100 && found.unacknowledged > 100);
   });
 
@@ -87,7 +83,7 @@ describe('when the power goes', () => {
       await run.store.close();
       const from = run.disk.operations;
       const found = await judgeLosses(run, { sampling: few, from });
-      say(context, found);
+      say(context, random, found);
       assert.equal(found.torn, 0);
     }
   });
@@ -99,7 +95,7 @@ describe('when the power goes', () => {
     for (const change of others) await run.ask(change);
     await run.settle();
     const found = await judgeLosses(run, { sampling: few, mayLose: true });
-    say(context, found);
+    say(context, random, found);
     assert.ok(found.torn > 100 && found.lost > 100);
   });
 });

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { Change } from '../../src/store/store.ts';
 import { seeded } from '../seeded.ts';
-import { type Asked, always, at, countOf, type Findings, judgeLosses, Run } from './power-loss.ts';
+import { type Asked, always, at, countOf, type Findings, judgeLosses, Run, say } from './power-loss.ts';
 import { PowerLossDisk } from './power-loss-disk.ts';
 
 const random = seeded();
 const sampling = { random, all: 32, drawn: 6 };
-
-function say(context: TestContext, found: Findings): void {
-  context.diagnostic(`seed ${random.seed}: ${JSON.stringify(found)}`);
-}
 
 /** Some items in three collections. */
 function filling(count: number): Change[] {
@@ -64,16 +60,16 @@ describe('when the power goes in a compaction', () => {
       assert.ok(run.disk.told.filter((told) => told.endsWith('→ store.json')).length >= 3);
       assert.ok(run.disk.told.includes('unlink journal-2.jsonl'));
       const found = await judgeLosses(run, { sampling, mayLose: durability === 'os' });
-      say(context, found);
+      say(context, random, found);
     });
   }
 
   test('(fsync) after the process was killed, all that the next one showed is there', async (context) => {
-    say(context, await judgeKills('fsync'));
+    say(context, random, await judgeKills('fsync'));
   });
 
   test('(os) after the process was killed, all that the next one showed is there', async (context) => {
-    say(context, await judgeKills('os'));
+    say(context, random, await judgeKills('os'));
   });
 });
 

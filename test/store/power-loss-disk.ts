@@ -325,14 +325,10 @@ class Model {
     }
   }
 
-  /**
-   * What may be done of the changes of names: any of them, with those before that are to the same names; all of them
-   * in order up to one are among these.
-   */
+  /** Any of the changes of names may be on the medium: POSIX gives them no order. */
   *#lossesOfNames({ random, all, drawn }: Sampling): Generator<ReadonlyMap<string, number>> {
     const count = this.#changes.length;
     const few = 2 ** count <= all;
-    const seen = new Set<string>();
     const chosen = few
       ? Array.from({ length: 2 ** count }, (_, bits) => this.#changes.map((_, n) => (bits & (1 << n)) !== 0))
       : [
@@ -340,24 +336,12 @@ class Model {
           ...Array.from({ length: drawn }, () => this.#changes.map(() => random.below(2) === 1)),
         ];
     for (const kept of chosen) {
-      const wanted = kept.map((_, index) => this.#isWanted(index, kept));
-      const key = wanted.join();
-      if (seen.has(key)) continue;
-      seen.add(key);
       const names = new Map(this.#synced);
       this.#changes.forEach((change, index) => {
-        if (wanted[index] === true) changeName(names, change);
+        if (kept[index] === true) changeName(names, change);
       });
       yield names;
     }
-  }
-
-  /** Whether a change is kept, or one that is kept needs it. */
-  #isWanted(index: number, kept: readonly boolean[]): boolean {
-    if (kept[index] === true) return true;
-    return this.#changes.some(
-      (later, at) => at > index && touch(this.#changes[index], later) && this.#isWanted(at, kept),
-    );
   }
 
   #changeOf(operation: OperationOnNames): NameChange {
@@ -388,11 +372,6 @@ interface NameChange {
 function changeName(names: Map<string, number>, { set, file, remove }: NameChange): void {
   if (remove !== undefined) names.delete(remove);
   if (set !== undefined && file !== undefined) names.set(set, file);
-}
-
-function touch(one: NameChange | undefined, other: NameChange): boolean {
-  const names = [one?.set, one?.remove].filter((name) => name !== undefined);
-  return names.some((name) => name === other.set || name === other.remove);
 }
 
 function* allPicks(

@@ -1,29 +1,12 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
-import type { Change } from '../../src/store/store.ts';
+import { describe, test } from 'node:test';
 import { seeded } from '../seeded.ts';
-import { always, at, type Findings, judgeLosses, Run } from './power-loss.ts';
+import { always, judgeLosses, puts, Run, say } from './power-loss.ts';
 import { type Failing, PowerLossDisk } from './power-loss-disk.ts';
 
 const random = seeded();
-const sampling = { random, all: 64, drawn: 30, bytes: true };
-const few = { random, all: 8, drawn: 3 };
-
-function say(context: TestContext, found: Findings): void {
-  context.diagnostic(`seed ${random.seed}: ${JSON.stringify(found)}`);
-}
-
-/** Changes of as many items, which nobody else names. */
-function puts(name: string, count: number): Change[] {
-  return Array.from({ length: count }, (_, n) => ({
-    kind: 'put' as const,
-    collection: '/a',
-    id: `${name}-${n}`,
-    expected: 'absent' as const,
-    value: { n, text: random.text('abc ä', 60).padEnd(120, '.') },
-    at,
-  }));
-}
+const sampling = { random, all: 64, drawn: 20, bytes: true };
+const few = { random, all: 6, drawn: 2 };
 
 /** How many bytes the lines of a file have. */
 function linesOf(run: Run, name: string): number {
@@ -34,33 +17,33 @@ describe('when the power goes after there was no room', () => {
   for (const durability of ['fsync', 'os'] as const) {
     test(`(${durability}) nothing that was refused comes back`, async (context) => {
       const run = await Run.open({ disk: new PowerLossDisk(), durability });
-      await run.askAll(puts('first', 2));
+      await run.askAll(puts('first', 2, random));
       await run.settle();
       // Two of the lines have room, and a part of the third.
       run.disk.room(linesOf(run, 'journal-1.jsonl') + 800);
-      await run.askAll(puts('refused', 4));
+      await run.askAll(puts('refused', 4, random));
       assert.ok(run.asked.slice(2).every(({ refused }) => refused === 'full'));
       await run.settle();
       run.disk.room(Number.POSITIVE_INFINITY);
-      await run.askAll(puts('then', 3));
+      await run.askAll(puts('then', 3, random));
       await run.settle();
       await run.store.close();
-      say(context, await judgeLosses(run, { sampling, mayLose: durability === 'os' }));
+      say(context, random, await judgeLosses(run, { sampling, mayLose: durability === 'os' }));
     });
 
     test(`(${durability}) nor does it stand in the way of a compaction`, async (context) => {
       const run = await Run.open({ disk: new PowerLossDisk(), durability, limits: always });
-      await run.askAll(puts('first', 2));
+      await run.askAll(puts('first', 2, random));
       await run.settle();
       run.disk.room(800);
-      await run.askAll(puts('refused', 4));
+      await run.askAll(puts('refused', 4, random));
       run.disk.room(Number.POSITIVE_INFINITY);
-      await run.askAll(puts('then', 1));
-      await run.askAll(puts('more', 2));
+      await run.askAll(puts('then', 1, random));
+      await run.askAll(puts('more', 2, random));
       await run.settle();
       await run.store.close();
       assert.ok(run.disk.told.includes('sync journal-3.jsonl'));
-      say(context, await judgeLosses(run, { sampling: few, mayLose: durability === 'os' }));
+      say(context, random, await judgeLosses(run, { sampling: few, mayLose: durability === 'os' }));
     });
   }
 });
@@ -74,17 +57,17 @@ describe('when the power goes after the medium failed', () => {
   for (const [operation, code, name] of faults) {
     test(`at ${operation} with ${code}, what was refused may be there, as a whole and in order`, async (context) => {
       const run = await Run.open({ disk: new PowerLossDisk() });
-      await run.askAll(puts('first', 2));
+      await run.askAll(puts('first', 2, random));
       await run.settle();
       run.disk.shortWrites(500);
       run.disk.failNext(operation, code, name);
-      await run.askAll(puts('refused', 4));
-      await run.askAll(puts('later', 2));
+      await run.askAll(puts('refused', 4, random));
+      await run.askAll(puts('later', 2, random));
       assert.ok(run.asked.slice(2).every(({ refused }) => refused === 'failed'));
       assert.equal(run.told.length, 1);
       await run.store.close();
       const found = await judgeLosses(run, { sampling, mayHaveRefused: true });
-      say(context, found);
+      say(context, random, found);
       // The first write failed before it did anything; a sync may have done all of its work before it failed.
       if (operation === 'write') assert.equal(found.refused, 0);
       else assert.ok(found.refused > 0);
@@ -111,16 +94,16 @@ describe('when the power goes after a compaction failed', () => {
     const what = `${operation}${name && ` of ${name}`} with ${code}${left === 0 ? '' : ', not at first'}`;
     test(`at ${what}, one whole state is there`, async (context) => {
       const run = await Run.open({ disk: new PowerLossDisk(), limits: always });
-      await run.askAll(puts('first', 3));
+      await run.askAll(puts('first', 3, random));
       await run.settle();
       run.disk.failNext(operation, code, name, left);
-      for (let round = 0; round < 4; round += 1) {
-        await run.askAll(puts(`round-${round}`, 2));
+      for (let round = 0; round < 3; round += 1) {
+        await run.askAll(puts(`round-${round}`, 2, random));
         if (round % 2 === 1) await run.settle();
       }
       await run.settle();
       await run.store.close();
-      say(context, await judgeLosses(run, { sampling: few }));
+      say(context, random, await judgeLosses(run, { sampling: few }));
       // A journal whose name may come back, or not, cannot be followed by the lines of the one before.
       const ends = operation === 'sync directory' && left === 0;
       assert.equal(

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import type { TestContext } from 'node:test';
 import type { Clock } from '../../src/clock.ts';
 import type { CompactionLimits } from '../../src/store/compaction.ts';
 import { type DurableStore, openDurableStore } from '../../src/store/durable.ts';
 import { type Recovered, recover } from '../../src/store/recovery.ts';
 import { type Change, type Entry, type Store, StoreError } from '../../src/store/store.ts';
+import type { Seeded } from '../seeded.ts';
 import { type Files, PowerLossDisk, type Sampling } from './power-loss-disk.ts';
 
 const directory = '/data';
@@ -150,6 +152,23 @@ export interface Findings {
   unacknowledged: number;
   refused: number;
   lost: number;
+}
+
+/** Says what was found, and with which seed. */
+export function say(context: TestContext, { seed }: Seeded, found: Findings): void {
+  context.diagnostic(`seed ${seed}: ${JSON.stringify(found)}`);
+}
+
+/** Changes of as many items, which nobody else names. */
+export function puts(name: string, count: number, random: Seeded): Change[] {
+  return Array.from({ length: count }, (_, n) => ({
+    kind: 'put' as const,
+    collection: '/a',
+    id: `${name}-${n}`,
+    expected: 'absent' as const,
+    value: { n, text: random.text('abc ä', 60).padEnd(120, '.') },
+    at,
+  }));
 }
 
 interface Found {
