@@ -39,7 +39,10 @@ export interface FileNonces extends Nonces {
   remember(kept: KeptNonce): void;
   /** Tells that a claim which was held is kept with a change. It is written here too, which nobody waits for. */
   keptWithChange(held: KeptNonce): void;
-  /** Writes what is claimed and not yet kept, and that the end was in order. No call may follow. */
+  /**
+   * Writes what is claimed and not yet kept, and that the end was in order. No call may follow. Rejects with StoreError
+   * when that failed, or anything did for good before.
+   */
   close(): Promise<void>;
 }
 
@@ -208,7 +211,8 @@ class NonceFile implements FileNonces {
       await this.#syncing;
     }
     try {
-      if (this.#failure === undefined) await this.#writer.seal();
+      if (this.#failure !== undefined) throw this.#failure;
+      await this.#writer.seal();
     } finally {
       await this.#writer.close();
     }

@@ -842,7 +842,7 @@ describe('a disk', () => {
         await later;
       }
       assert.match(told.join('\n'), /^.*; no nonce is kept any more$/);
-      await nonces.close();
+      await assert.rejects(nonces.close(), { name: 'StoreError', code: 'failed' }, 'the end is no success');
     });
   }
 });
