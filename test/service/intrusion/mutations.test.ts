@@ -26,13 +26,15 @@ const pieces = [
 
 /** What a signature covers, as it stands in the bytes of a request. */
 function covered(bytes: string): string {
-  const [head = ''] = bytes.split('\r\n\r\n');
+  // Empty lines before a request are nothing (RFC 9112 §2.2).
+  const [head = ''] = bytes.replace(/^[\r\n]+/, '').split('\r\n\r\n');
   const [line = '', ...fields] = head.split('\r\n');
   const values = (name: string): string[] =>
     fields
       .filter((field) => field.toLowerCase().startsWith(`${name}:`))
       .map((field) => field.slice(name.length + 1).trim());
-  const [method, target] = line.split(' ');
+  // The parser takes several spaces for one, which RFC 9112 §3 allows.
+  const [method, target] = line.split(/ +/);
   const date = [values('x-date'), values('date')].find((dates) => dates.length > 0);
   const credentials = [...values('authentication'), ...values('authorization')].map((value) =>
     value.replace(/^hmac +/i, ''),
