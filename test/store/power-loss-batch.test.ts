@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Change } from '../../src/store/store.ts';
 import { seeded } from '../seeded.ts';
-import { at, judgeLosses, Run, say } from './power-loss.ts';
+import { at, judgeLosses, never, Run, say } from './power-loss.ts';
 import { PowerLossDisk } from './power-loss-disk.ts';
 
 const random = seeded();
@@ -97,5 +97,18 @@ describe('when the power goes', () => {
     const found = await judgeLosses(run, { sampling: few, mayLose: true });
     say(context, random, found);
     assert.ok(found.torn > 100 && found.lost > 100);
+  });
+
+  test('in a clean close that makes a snapshot, nothing acknowledged is lost', async (context) => {
+    const limits = { ...never, mostAtEnd: 1_000_000 };
+    const run = await Run.open({ disk: new PowerLossDisk(), limits });
+    await run.askAll(first);
+    await run.settle();
+    const from = run.disk.operations;
+    await run.store.close();
+    assert.ok(run.disk.told.some((told) => told.endsWith('→ store.json')));
+    const found = await judgeLosses(run, { sampling: few, from });
+    say(context, random, found);
+    assert.equal(found.unacknowledged, 0);
   });
 });
