@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { type Running, startServer, temporaryDirectory } from '../../cli/command.ts';
@@ -62,6 +62,7 @@ function copied(ending: Ending): Lived {
   copies += 1;
   const data = join(directory, `copy-${copies}`);
   cpSync(original.data, data, { recursive: true });
+  chmodSync(data, 0o700); // not every release of Node.js keeps the mode
   return { ...original, data };
 }
 
