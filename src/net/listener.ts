@@ -129,10 +129,13 @@ function restOf({ keepAliveTimeout = 5000 }: ListenerLimits): number {
   return keepAliveTimeout;
 }
 
-/** How often the timeouts are looked at, in milliseconds: a quarter of the shorter one, within reason. */
+/**
+ * How often the timeouts are looked at, in milliseconds: a quarter of the shorter one, within reason. Whatever has run
+ * out by then is told so in one turn, in which nobody else is answered, so a second would be too long.
+ */
 function intervalOf(...timeouts: number[]): number {
   const shortest = Math.min(...timeouts.filter((timeout) => timeout > 0));
-  return Math.ceil(Math.min(1000, Math.max(10, shortest / 4)));
+  return Math.ceil(Math.min(100, Math.max(10, shortest / 4)));
 }
 
 class HttpListener implements Listener, Host {
