@@ -14,7 +14,6 @@ import type { Reply, Request } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import { Handshakes } from './handshakes.ts';
 import { type Host, HttpConnection } from './http-connection.ts';
-import { Incoming } from './incoming.ts';
 import { listenErrorOf } from './listen-error.ts';
 import { Outbox } from './outbox.ts';
 import { IdentityError, type ServerIdentity, usable } from './server-identity.ts';
@@ -85,7 +84,6 @@ async function serverOf(limits: ListenerLimits, identity?: ServerIdentity): Prom
   const { headerTimeout, requestTimeout } = limits;
   const options: ServerOptions = {
     insecureHTTPParser: false,
-    IncomingMessage: Incoming,
     requireHostHeader: false,
     // Both limits are judged by the connection; node:http only stops what exceeds them by far.
     maxHeaderSize: limits.headers + limits.target + 4096,
