@@ -62,6 +62,9 @@ export function readNonces(reading: Reading): Promise<KeptNonces> {
   return new Recovery(reading).run();
 }
 
+/** The least page there is, in bytes: the others are multiples of it. */
+const leastPage = 4096;
+
 /** What to do about damage. */
 const choices =
   'Put back an intact copy of it; or, without one, empty the file: the server then starts, and for one window refuses every request that is dated';
@@ -102,12 +105,15 @@ class Recovery {
   /** Reads the last file whose first line is whole, and gives that. What comes after it was cut off at its beginning. */
   async #readLast(descending: readonly number[]): Promise<Header | undefined> {
     for (const number of descending) {
-      const content = this.#read(number, await this.#bytesOf(number));
+      const all = await this.#bytesOf(number);
+      const content = this.#read(number, all);
       const { header, lines, bytes, rest } = content;
       if (header !== undefined) await this.#judgeEnd(header);
       if (rest === 'bad lines' && !this.#unwritten.last) throw this.#damaged(number, content);
-      // Where only the process ended, what it was writing then had been told to nobody, and the host has all else.
-      const killed = header !== undefined && rest === 'cut line' && !this.#unwritten.last;
+      // A kill stops a write between two pages, and what it was writing then had been told to nobody. A line that is cut
+      // off anywhere else was cut by somebody, and others may be gone with it.
+      const betweenPages = rest === 'cut line' && all.length % leastPage === 0;
+      const killed = header !== undefined && betweenPages && !this.#unwritten.last;
       if (header === undefined || (rest !== 'nothing' && !killed))
         this.#losses.push(`${this.#path(number)} is cut off in line ${lines + 1}, at byte ${bytes}`);
       if (header !== undefined) return header;

@@ -89,7 +89,7 @@ describe('nonces that are not as they were', () => {
     assert.equal(await get(first), '200');
     await kill(first);
     const name = readdirSync(data).find((each) => each.startsWith('nonces-')) ?? '';
-    appendFileSync(join(data, name), '{"crc":"0123\n');
+    appendFileSync(join(data, name), '{"crc":"0123');
     const lost =
       /nonces-1\.jsonl is cut off in line 3, at byte [0-9]+\. Nonces may be lost: full signed requests dated before/;
     assert.match((await call(['check', ...args])).stdout, lost);
