@@ -102,7 +102,10 @@ function declarationOf(name: string, user: UserOption): UserDeclaration {
 }
 
 function withPassword(name: string, user: UserDeclaration): UserDeclaration {
-  const { password } = user;
+  const { password, disabled } = user;
+  // Taken for false, a text would leave the user enabled.
+  if (disabled !== undefined && typeof disabled !== 'boolean')
+    throw new RangeError(`disabled of the user ${JSON.stringify(name)} is neither true nor false`);
   if (password === undefined) return user;
   if ('hash' in password && !isPasswordHash(password.hash))
     throw new RangeError(`the password hash of the user ${JSON.stringify(name)} is not one of scrypt`);

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import {
   digestOnce,
+  endsLikeFullForm,
   formatHmacCredentials,
   formatSignedDate,
   isNonce,
@@ -35,7 +36,7 @@ export interface SignOptions {
 }
 
 /** The header fields that sign a request: `Authentication`, the date's, and `Content-Digest`. Throws RangeError
- * on an empty secret, or a user or nonce that cannot be sent. */
+ * on an empty secret, a user or nonce that cannot be sent, or a target that the simple form must not sign. */
 export function signRequest(options: SignOptions): Record<string, string> {
   const { user, content } = options;
   if (user === '' || /[:\x00-\x1f\x7f]/.test(user)) {
@@ -47,6 +48,12 @@ export function signRequest(options: SignOptions): Record<string, string> {
   if (dated !== undefined) headers[options.dateField ?? 'Date'] = dated.date;
   if (contentDigest !== undefined) headers['Content-Digest'] = contentDigest;
   const target = options.target ?? targetOf(options.url);
+  // Whoever sees such a signature could send it as that of a full request for a shorter target.
+  if (dated === undefined && endsLikeFullForm(target)) {
+    throw new RangeError(
+      'the simple form does not sign a target that ends like a date and a nonce, or a digest',
+    );
+  }
   const signed: Signed = { method: options.method, target, ...dated, contentDigest };
   const digest = digestOnce(options.secret, messageOf(signed));
   headers['Authentication'] = `hmac ${formatHmacCredentials({ user, nonce: dated?.nonce, digest })}`;

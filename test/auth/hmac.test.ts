@@ -142,6 +142,13 @@ test('the simple form signs what the option lets it sign', async () => {
   ]);
 });
 
+test('a client does not sign what the simple form must not sign', () => {
+  for (const target of ['/a+29feb202412:00:00+n1', '/a+sha-256=:AAAA:']) {
+    assert.throws(() => signed({ form: 'simple', target }), { name: 'RangeError', message: /simple form/ });
+    assert.equal(signed({ target }).target, target);
+  }
+});
+
 test('content without a signed digest is refused where digests are required', async () => {
   const house = openHouse({ requireBodyDigest: true });
   const bare = createRequest({

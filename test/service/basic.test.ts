@@ -128,6 +128,7 @@ test('what cannot be is refused when the service is made', () => {
     [JSON.parse('{"hmacSimple":"never"}'), /hmacSimple is not one of/],
     [JSON.parse('{"hmacSimple":false}'), /hmacSimple is not one of/],
     [JSON.parse('{"users":{"ann":{"secret":"ann-secret","password":null}}}'), /password of the user "ann"/],
+    [JSON.parse('{"users":{"ann":{"secret":"ann-secret","disabled":"true"}}}'), /disabled of the user "ann"/],
     [{ maxAuthFailures: Number.NaN }, /failed authentications/],
     [{ maxAuthFailures: -1 }, /failed authentications/],
     [{ realm: 'two\r\nlines' }, /quoted string/],
