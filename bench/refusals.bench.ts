@@ -11,7 +11,9 @@ import { signRequest } from '../src/client/sign.ts';
 import { systemClock } from '../src/clock.ts';
 import { createRequest, type Request } from '../src/http/message.ts';
 import { Problem } from '../src/http/problem.ts';
+import { createOrigins } from '../src/origin.ts';
 import type { UserOption } from '../src/service-options.ts';
+import { createMemoryStore } from '../src/store/memory.ts';
 import { hashPassword } from '../src/store/passwords.ts';
 
 /** Refusals of each HMAC case in a round: one takes microseconds, and a password milliseconds. */
@@ -36,7 +38,10 @@ const users = new Map<string, UserOption>([
   ['nopassnot', { secrets }],
   ['notactive', { secrets, password: { hash }, disabled: true }],
 ]);
-const { authenticator } = createAuthentication({ users, maxAuthFailures: 0 }, systemClock, randomBytes);
+const { authenticator } = createAuthentication({ users, maxAuthFailures: 0 }, systemClock, randomBytes, {
+  store: createMemoryStore({ lineage: 'bench' }),
+  origins: createOrigins(undefined),
+});
 
 const signedBy = (user: string): Request => {
   const fields = signRequest({

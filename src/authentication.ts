@@ -3,17 +3,22 @@ import { type Authenticator, createAuthenticator } from './auth/authenticate.ts'
 import { createBasicScheme } from './auth/basic.ts';
 import { createHmacScheme } from './auth/hmac.ts';
 import { createThrottle } from './auth/throttle.ts';
+import { type AuthorizationServer, createAuthorizationServer } from './authorization-server.ts';
 import type { Clock } from './clock.ts';
+import type { Origins } from './origin.ts';
 import type { Principal } from './principal.ts';
 import type { ServiceOptions, UserOption } from './service-options.ts';
+import { defaultLimits } from './service-options.ts';
 import { bucketSpanFor, createNonces } from './store/nonces.ts';
 import { decoyFor, decoyOf, isPasswordHash, verifyPassword } from './store/passwords.ts';
+import type { Store } from './store/store.ts';
 
 type Users = NonNullable<ServiceOptions['users']>;
 
 /** Who is asking, composed out of accounts, nonces and every scheme that is offered. */
 export interface Authentication {
   readonly authenticator: Authenticator;
+  readonly oauth: AuthorizationServer;
   /**
    * Sees to it that the nonce of a request is kept before its reply, where no change kept it; undefined when there is
    * nothing to wait for. `durably` is on the medium too. Rejects with StoreError.
@@ -31,6 +36,7 @@ export function createAuthentication(
   options: ServiceOptions,
   clock: Clock,
   random: (size: number) => Uint8Array,
+  { store, origins }: { store: Store; origins: Origins },
 ): Authentication {
   const window = windowOf(options) * 1000;
   const { realm = 'Countersign', explain = false } = options;
@@ -63,8 +69,28 @@ export function createAuthentication(
     key: random(32),
     explain,
   });
+  const { notBefore } = options;
+  const bodyLimit = options.limits?.body ?? defaultLimits.body;
+  const oauth = createAuthorizationServer(options, {
+    ...{
+      store,
+      basic,
+      realm,
+      clock,
+      random,
+      accounts,
+      throttle,
+      nonces,
+      origins,
+      notBefore,
+      explain,
+      bodyLimit,
+    },
+    verifySecret: verifyPassword,
+  });
   return {
-    authenticator: createAuthenticator([hmac, basic], throttle),
+    authenticator: createAuthenticator([hmac, basic, ...oauth.schemes], throttle),
+    oauth,
     keepNonce(principal, durably) {
       const held = principal?.nonce;
       return held === undefined ? undefined : nonces.release(held, durably);

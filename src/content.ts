@@ -5,14 +5,14 @@ import { parseContentCoding } from './http/content-coding.ts';
 import { parseContentDigest, parseContentMd5 } from './http/content-digest.ts';
 import { parseMediaType } from './http/media-type.ts';
 import type { Fields, Request } from './http/message.ts';
-import { Problem } from './http/problem.ts';
+import { contentTooLarge, Problem } from './http/problem.ts';
 import type { Decoder } from './representation/decoder.ts';
 import type { Action, Reading } from './resource.ts';
 
 /** The declared length over the limit is refused before anything is read. Throws 413. */
 export function judgeDeclaredLength(request: Request, limit: number): void {
   const declared = request.fields.get('content-length');
-  if (declared !== undefined && Number(declared) > limit) throw tooLarge(limit);
+  if (declared !== undefined && Number(declared) > limit) throw contentTooLarge(limit);
 }
 
 /**
@@ -97,7 +97,7 @@ async function receive(request: Request, limit: number, sink: (chunk: Uint8Array
   let length = 0;
   await request.body.consume((chunk) => {
     length += chunk.length;
-    if (length > limit) throw tooLarge(limit);
+    if (length > limit) throw contentTooLarge(limit);
     for (const { hash } of digests) hash.update(chunk);
     sink(chunk);
   });
@@ -147,11 +147,7 @@ async function unpack(pieces: readonly Uint8Array[], limit: number): Promise<Uin
     return await unzip(Buffer.concat(pieces), { maxOutputLength: limit });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
-      throw tooLarge(limit);
+      throw contentTooLarge(limit);
     throw new Problem('content-coding-broken', 'The content is not whole gzip.');
   }
-}
-
-function tooLarge(limit: number): Problem {
-  return new Problem('content-too-large', `At most ${limit} bytes of content are taken.`, { close: true });
 }

@@ -24,10 +24,12 @@ import {
   actionFor,
   allow,
   changedMeanwhile,
+  inScope,
   mayUse,
   type Outcome,
   type Reading,
   type Resource,
+  scopeFor,
   type Variant,
 } from './resource.ts';
 import type { Place, Router } from './router.ts';
@@ -68,9 +70,9 @@ export async function decide(request: Request, house: House, known: Known): Prom
   // 6: is there a resource here?
   const place = judgePlace(target, house.router);
   // 7: are the credentials good?
-  const principal = house.authenticator.authenticate(request);
-  known.principal = principal instanceof Promise ? await principal : principal;
   const { resource, parameters } = place;
+  const principal = judgeCredentials(request, resource, house.authenticator);
+  known.principal = principal instanceof Promise ? await principal : principal;
   const now = house.clock.now();
   const call = new JudgedCall({
     request,
@@ -182,6 +184,16 @@ function notFound(): Problem {
   return new Problem('not-found', 'Nothing is at this address.');
 }
 
+function judgeCredentials(
+  request: Request,
+  resource: Resource,
+  authenticator: Authenticator,
+): ReturnType<Authenticator['authenticate']> {
+  if (resource.ownCredentials !== true) return authenticator.authenticate(request);
+  if (request.connection.secure) return undefined;
+  throw new Problem('tls-required', 'What is here is given over TLS only. The request was not read.');
+}
+
 function judgeImplemented(call: JudgedCall, resource: Resource): Action {
   const implemented = actionFor(resource, call.method);
   if (implemented !== undefined) return implemented;
@@ -192,11 +204,23 @@ function judgeImplemented(call: JudgedCall, resource: Resource): Action {
 
 function judgePermission(call: JudgedCall, resource: Resource, authenticator: Authenticator): void {
   if (mayUse(resource, call.method, call.principal, call.parameters)) return;
+  if (!inScope(call.method, call.principal)) throw scopeTooNarrow(call, authenticator);
   if (call.principal !== undefined)
     throw new Problem('forbidden', `This principal may not ${call.method} here.`);
   throw new Problem('authentication-required', `Nobody may ${call.method} here without being known.`, {
     fields: authenticator.challenges(call.request.connection),
   });
+}
+
+function scopeTooNarrow({ method, principal }: JudgedCall, authenticator: Authenticator): Problem {
+  const needed = scopeFor(method);
+  return new Problem(
+    'insufficient-scope',
+    `The token is not good for ${method}: that needs the scope ${needed}.`,
+    {
+      fields: principal === undefined ? [] : authenticator.scopeChallenge(principal.scheme, needed),
+    },
+  );
 }
 
 function judgeReadable(call: JudgedCall, implemented: Action, limit: number): Reading | undefined {

@@ -8,6 +8,20 @@ export interface Principal {
    * neither outlives the other, and else before the reply.
    */
   readonly nonce?: HeldNonce;
+  /** What a token lends of its user's rights; undefined for who came with credentials of their own. */
+  readonly lent?: LentRights;
+}
+
+/** What a token may be used for: reading (GET, HEAD and OPTIONS), or changing (POST, PUT and DELETE). */
+export type Scope = 'read' | 'write';
+
+/** The rights of somebody who comes with a token. */
+export interface LentRights {
+  /** Who came with it. */
+  readonly client: string;
+  readonly scopes: readonly Scope[];
+  /** The users for whom a client comes on its own behalf, all of them with `*`; undefined where the token is the principal's own. */
+  readonly users: '*' | readonly string[] | undefined;
 }
 
 /** A nonce that was taken and is not kept yet. */

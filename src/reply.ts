@@ -93,7 +93,7 @@ async function packed(call: JudgedCall, outcome: Outcome, { content }: Represent
 
 function assemble(call: JudgedCall, outcome: Outcome, content: Reply['content'], suffix: string): Reply {
   const { status, representation, shows } = outcome;
-  const fields = leadingFields(call.date, call.principal);
+  const fields = leadingFields(call.date, call.principal, outcome.noStore);
   if (representation !== undefined) fields.push(['Content-Type', representation.type]);
   if (shows !== undefined) {
     fields.push(['ETag', formatEntityTag(tagOf(shows, call.variant) + suffix)]);

@@ -1,6 +1,6 @@
 import type { FieldLine, Request } from './http/message.ts';
 import { type Method, methods } from './http/method.ts';
-import type { Principal } from './principal.ts';
+import type { Principal, Scope } from './principal.ts';
 import type { Decoder } from './representation/decoder.ts';
 
 /** Who may: anyone, anyone known, the user whom the path parameter names, nobody, or these users. */
@@ -67,6 +67,8 @@ export interface Outcome {
   /** `Location`, `Link` and the like. */
   readonly fields?: readonly FieldLine[];
   readonly representation?: Representation;
+  /** That nobody may keep it, not even to ask whether it is still good: it holds or spends what is secret. */
+  readonly noStore?: boolean;
   /** The state that the representation shows; its entity tag and Last-Modified are sent when it is given. */
   readonly shows?: Found;
 }
@@ -97,6 +99,11 @@ export interface Resource<State = unknown, Content = unknown> {
   readonly produces?: readonly Variant[];
   /** What the target names now; undefined is 404, or leave to create. Left out, it is always there. */
   find?(call: Call<State, Content>): Promise<Found<State> | undefined>;
+  /**
+   * That it judges credentials itself, because they are not those of users: then its actions' principal is nobody, and it
+   * answers over TLS only.
+   */
+  readonly ownCredentials?: boolean;
   /** What OPTIONS tells about it besides its methods and media types. */
   readonly description?: Readonly<Record<string, string>>;
 }
@@ -127,8 +134,22 @@ export function permits(
   if (access === 'anyone') return true;
   if (principal === undefined) return false;
   if (access === 'authenticated') return true;
-  if (typeof access !== 'string') return access.includes(principal.name);
-  return parameters[access.slice('owner:'.length)] === principal.name;
+  const clientFor = principal.lent?.users;
+  // A client that comes for itself is no user, whatever it is called.
+  if (typeof access !== 'string') return clientFor === undefined && access.includes(principal.name);
+  const owner = parameters[access.slice('owner:'.length)];
+  if (clientFor === undefined) return owner === principal.name;
+  return clientFor === '*' || (owner !== undefined && clientFor.includes(owner));
+}
+
+/** The scope that a token needs for the method. */
+export function scopeFor(method: Method): Scope {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? 'read' : 'write';
+}
+
+/** Whether the principal's token, if it came with one, is good for the method at all. */
+export function inScope(method: Method, principal: Principal | undefined): boolean {
+  return principal?.lent === undefined || principal.lent.scopes.includes(scopeFor(method));
 }
 
 /** Whether this principal may use the method on the resource, which implements it. */
@@ -141,6 +162,7 @@ export function mayUse(
   if (method === 'OPTIONS') return true;
   const implemented = actionFor(resource, method);
   if (implemented === undefined) return false;
+  if (!inScope(method, principal)) return false;
   const access = method === 'HEAD' ? (resource.headAccess ?? implemented.access) : implemented.access;
   return permits(access, principal, parameters);
 }

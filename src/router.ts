@@ -5,6 +5,8 @@ export interface Route {
   /** `/users/{username}/financialrecords`. */
   readonly template: string;
   readonly resource: Resource;
+  /** Whether there is anything now; left out, there always is. */
+  readonly open?: () => boolean;
 }
 
 /** What a path led to. */
@@ -16,7 +18,7 @@ export interface Place extends Route {
 export interface Router {
   /** The resource under these decoded segments; undefined when there is none. */
   find(segments: readonly string[]): Place | undefined;
-  /** Every route, in the order given. */
+  /** Every route, in the order given, also those that are not open. */
   readonly routes: readonly Route[];
 }
 
@@ -36,7 +38,7 @@ export function createRouter(routes: readonly Route[]): Router {
     find(segments) {
       const values: string[] = [];
       const route = follow(root, segments, 0, values);
-      if (route === undefined) return undefined;
+      if (route === undefined || route.open?.() === false) return undefined;
       return { template: route.template, resource: route.resource, parameters: named(route.names, values) };
     },
   };
@@ -50,7 +52,8 @@ const templateForm =
   /^\/(?:(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2}|\{[A-Za-z][A-Za-z0-9_]*\})+(?:\/|$))*$/;
 const parameterForm = /^\{([A-Za-z][A-Za-z0-9_]*)\}$/;
 
-function plant(root: Branch, { template, resource }: Route): void {
+function plant(root: Branch, route: Route): void {
+  const { template } = route;
   if (!templateForm.test(template) || (template !== '/' && template.endsWith('/'))) {
     throw new RangeError(`${template} is not a path template such as /weather/{city}`);
   }
@@ -59,7 +62,7 @@ function plant(root: Branch, { template, resource }: Route): void {
   for (const segment of template.slice(1).split('/')) branch = grow(branch, segment, names, template);
   if (branch.route !== undefined)
     throw new RangeError(`${template} and ${branch.route.template} are the same path`);
-  branch.route = { template, resource, names };
+  branch.route = { ...route, names };
 }
 
 function grow(branch: Branch, segment: string, names: string[], template: string): Branch {

@@ -1,6 +1,9 @@
 import type { UserDeclaration } from './auth/accounts.ts';
 import type { Clock } from './clock.ts';
 import type { Collection, CollectionDeclaration } from './declaration.ts';
+import type { ClientSecret, GrantType, SignatureMethod } from './oauth/clients.ts';
+import type { Lifetimes } from './oauth/lifetimes.ts';
+import type { Scope } from './principal.ts';
 import type { Resource } from './resource.ts';
 import type { Nonces } from './store/nonces.ts';
 import type { Store } from './store/store.ts';
@@ -58,6 +61,31 @@ export type UserOption =
   | UserDeclaration
   | { readonly secret: string; readonly password?: string; readonly disabled?: boolean };
 
+/** A client of OAuth 2.0 as it is registered. A secret that is a text is the secret itself. */
+export interface ClientOption {
+  /** Left out, the client is public. */
+  readonly secret?: string | ClientSecret | undefined;
+  readonly redirectUris?: readonly string[] | undefined;
+  /** `authorization_code` and `refresh_token` when left out. */
+  readonly grants?: readonly GrantType[] | undefined;
+  /** `read` when left out. */
+  readonly scopes?: readonly Scope[] | undefined;
+  /** Whose resources it may touch with `client_credentials`; nobody's when left out. */
+  readonly users?: '*' | readonly string[] | undefined;
+}
+
+/** A consumer of OAuth 1.0a as it is registered: with a secret, an RSA key, or both. */
+export interface ConsumerOption {
+  readonly secret?: string | undefined;
+  /** SPKI in PEM. */
+  readonly rsaPublicKey?: string | undefined;
+  readonly callbacks?: readonly string[] | undefined;
+  /** HMAC-SHA256 and HMAC-SHA1 when left out. */
+  readonly methods?: readonly SignatureMethod[] | undefined;
+  /** `read` when left out. */
+  readonly scopes?: readonly Scope[] | undefined;
+}
+
 /** Every option there is. The compiler holds the list complete. */
 export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   clock: true,
@@ -72,6 +100,11 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   notBefore: true,
   hmacSimple: true,
   requireBodyDigest: true,
+  clients: true,
+  consumers: true,
+  lifetimes: true,
+  publicUrl: true,
+  masterKey: true,
   nonces: true,
   maxNonces: true,
   maxAuthFailures: true,
@@ -107,6 +140,16 @@ export interface ServiceOptions {
   /** Which requests the simple form may sign; safe ones when left out. */
   readonly hmacSimple?: 'safe' | 'all' | 'off';
   readonly requireBodyDigest?: boolean;
+  /** Clients of OAuth 2.0 by their ids; without any it is not offered. */
+  readonly clients?: Readonly<Record<string, ClientOption>> | ReadonlyMap<string, ClientOption>;
+  /** Consumers of OAuth 1.0a by their keys; without any it is not offered. */
+  readonly consumers?: Readonly<Record<string, ConsumerOption>> | ReadonlyMap<string, ConsumerOption>;
+  /** How long tokens and what leads to them last. */
+  readonly lifetimes?: Partial<Lifetimes>;
+  /** The origin in issuer and absolute links behind a proxy; the HTTPS listener's own when left out. */
+  readonly publicUrl?: string;
+  /** 32 secret bytes that the token secrets of OAuth 1.0a are derived with; drawn when left out, so that they last as long as the service. */
+  readonly masterKey?: Uint8Array;
   /** Where nonces are remembered; in memory when left out. Whoever passes some makes them for the same window, and closes them. */
   readonly nonces?: Nonces;
   /** How many nonces are remembered at most, when none are passed; 10 million when left out. */

@@ -10,7 +10,9 @@ import type { Known } from './judged-call.ts';
 import { suggestion } from './nearest.ts';
 import { type Listener, listen } from './net/listener.ts';
 import type { ServerIdentity } from './net/server-identity.ts';
+import { createOrigins } from './origin.ts';
 import { createProxyTrust } from './proxy.ts';
+import { clientsOf, consumersOf } from './registration.ts';
 import { leadingFields } from './reply.ts';
 import { writeDescription, writeProblem } from './representation/documents.ts';
 import type { Resource } from './resource.ts';
@@ -62,6 +64,10 @@ export interface Service {
   listen(address: Address): Promise<Listening>;
   /** Puts these users in the place of all that were there; requests that are not judged yet are judged by them. */
   replaceUsers(users: NonNullable<ServiceOptions['users']>): void;
+  /** Puts these clients of OAuth 2.0 in the place of all that were there. Throws RangeError on one that cannot be, with nothing changed. */
+  replaceClients(clients: NonNullable<ServiceOptions['clients']>): void;
+  /** Puts these consumers of OAuth 1.0a in the place of all that were there, likewise. */
+  replaceConsumers(consumers: NonNullable<ServiceOptions['consumers']>): void;
   /** Stops accepting, finishes what is in flight for at most `grace` ms (10,000), and lets go of everything. */
   close(grace?: number): Promise<void>;
 }
@@ -78,9 +84,13 @@ export function createService(options: ServiceOptions = {}): Service {
   let closing = false;
 
   const httpDate = createDateCache();
-  const authentication = createAuthentication(options, clock, random);
+  const origins = createOrigins(options.publicUrl);
+  const authentication = createAuthentication(options, clock, random, { store, origins });
   const house: House = {
-    router: createRouter(routesOf(collections, store, limits, options.resources ?? {})),
+    router: createRouter([
+      ...routesOf(collections, store, limits, options.resources ?? {}),
+      ...authentication.oauth.routes,
+    ]),
     authenticator: authentication.authenticator,
     clock,
     httpDate,
@@ -149,13 +159,17 @@ export function createService(options: ServiceOptions = {}): Service {
       const listener = await listen({ host, port, tls, limits, handle, refuse });
       listeners.push(listener);
       const name = host.includes(':') ? `[${host}]` : host;
+      const url = `${tls === undefined ? 'http' : 'https'}://${name}:${listener.port}`;
+      if (tls !== undefined) origins.listening(url);
       return {
-        url: `${tls === undefined ? 'http' : 'https'}://${name}:${listener.port}`,
+        url,
         port: listener.port,
         replaceCertificate: (identity) => listener.replaceIdentity(identity),
       };
     },
     replaceUsers: authentication.replaceUsers,
+    replaceClients: (registered) => authentication.oauth.clients.replace(clientsOf(registered)),
+    replaceConsumers: (registered) => authentication.oauth.consumers.replace(consumersOf(registered)),
     async close(grace = 10_000) {
       closing = true;
       await Promise.all(listeners.map((listener) => listener.close(grace)));

@@ -12,9 +12,11 @@ export interface Authenticator {
    * rejects with a Problem: 400 for malformed or several ones, 401 with every challenge for bad ones, 403 for those
    * that must not come in the clear, 429 after too many.
    */
-  authenticate(request: Request): Principal | undefined | Promise<Principal>;
+  authenticate(request: Request): Principal | undefined | Promise<Principal | undefined>;
   /** `WWW-Authenticate` with the challenge of each scheme that works on this connection. */
   challenges(connection: Connection): FieldLine[];
+  /** The challenge for a principal whose token's scope lacks this one. */
+  scopeChallenge(scheme: string, needed: string): FieldLine[];
 }
 
 /** What opens a resource to whoever reads it on the way; it is refused in the clear without being read. */
@@ -24,38 +26,78 @@ const overTlsOnly: ReadonlySet<string> = new Set(['basic', 'bearer', 'oauth']);
 export function createAuthenticator(schemes: readonly Scheme[], throttle: Throttle): Authenticator {
   const byName = new Map(schemes.map((scheme) => [scheme.name, scheme]));
 
-  const challenges = (connection: Connection): FieldLine[] =>
+  const roaming = schemes.filter(({ elsewhere }) => elsewhere !== undefined);
+
+  const challenges = (connection: Connection, judge?: Scheme, said?: string): FieldLine[] =>
     schemes
-      .map((scheme) => scheme.challenge(connection))
+      .map((scheme) => (scheme === judge && said !== undefined ? said : scheme.challenge(connection)))
       .filter((challenge) => challenge !== undefined)
       .map((challenge) => ['WWW-Authenticate', challenge]);
 
-  const principalOf = (verdict: Verdict, connection: Connection): Principal => {
+  const principalOf = (verdict: Verdict, connection: Connection, scheme: Scheme): Principal => {
     if (verdict.outcome === 'good') return verdict.principal;
-    const { problem, claimed } = verdict;
-    if (problem.status !== 401) throw problem;
+    const { problem, claimed, challenge } = verdict;
+    if (problem.status !== 401) {
+      throw challenge === undefined ? problem : problem.with([['WWW-Authenticate', challenge]]);
+    }
     const blocked = claimed !== undefined && throttle.blocksUser(claimed);
     throttle.fail(connection.peer, claimed);
-    throw blocked ? tooManyFailures(throttle) : problem.with(challenges(connection));
+    throw blocked ? tooManyFailures(throttle) : problem.with(challenges(connection, scheme, challenge));
   };
 
   // A promise of this realm whatever the scheme gave, so that nobody takes it for a principal.
-  const principalLater = async (verdict: Promise<Verdict>, connection: Connection): Promise<Principal> =>
-    principalOf(await verdict, connection);
+  const principalLater = async (
+    verdict: Promise<Verdict>,
+    connection: Connection,
+    scheme: Scheme,
+  ): Promise<Principal> => principalOf(await verdict, connection, scheme);
+
+  const principalElsewhere = async (scheme: Scheme, request: Request): Promise<Principal | undefined> => {
+    const verdict = await scheme.authenticateElsewhere?.(request);
+    return verdict === undefined ? undefined : principalOf(verdict, request.connection, scheme);
+  };
 
   return {
     authenticate(request) {
       const credentials = credentialsOf(request);
-      if (credentials === undefined) return undefined;
       const { connection } = request;
+      const other = roaming.length === 0 ? undefined : schemeElsewhere(request, credentials, roaming);
+      if (credentials === undefined && other === undefined) return undefined;
       if (throttle.blocksPeer(connection.peer)) throw tooManyFailures(throttle);
+      if (credentials === undefined) return other && principalElsewhere(other, request);
       const scheme = byName.get(credentials.scheme);
       if (scheme === undefined) throw notOffered(challenges(connection));
       const verdict = scheme.authenticate(request, credentials.rest);
-      return 'outcome' in verdict ? principalOf(verdict, connection) : principalLater(verdict, connection);
+      return 'outcome' in verdict
+        ? principalOf(verdict, connection, scheme)
+        : principalLater(verdict, connection, scheme);
     },
-    challenges,
+    challenges: (connection) => challenges(connection),
+    scopeChallenge(name, needed) {
+      const challenge = byName.get(name)?.scopeChallenge?.(needed);
+      return challenge === undefined ? [] : [['WWW-Authenticate', challenge]];
+    },
   };
+}
+
+/** The scheme whose credentials stand elsewhere than in a field, or may. Throws 400 where there are others, 403 in the clear. */
+function schemeElsewhere(
+  request: Request,
+  credentials: Credentials | undefined,
+  schemes: readonly Scheme[],
+): Scheme | undefined {
+  for (const scheme of schemes) {
+    const place = scheme.elsewhere?.(request);
+    if (place === undefined) continue;
+    if (credentials !== undefined) {
+      // Its own in two places are the scheme's to refuse; content is not looked at for more.
+      if (place === 'target' && credentials.scheme !== scheme.name) throw severalCredentials();
+      continue;
+    }
+    if (request.connection.secure) return scheme;
+    if (place === 'target') throw inTheClear();
+  }
+  return undefined;
 }
 
 /** The one set of credentials that the request carries. Nothing of it is compared with anything here. */
@@ -73,9 +115,13 @@ function credentialsOf({ fields, connection }: Request): Credentials | undefined
     throw malformed('Authentication carries the scheme hmac only.');
   }
   if (!connection.secure && overTlsOnly.has(credentials.scheme)) {
-    throw new Problem('tls-required', 'These credentials came over plain HTTP. They were not read.');
+    throw inTheClear();
   }
   return credentials;
+}
+
+function inTheClear(): Problem {
+  return new Problem('tls-required', 'These credentials came over plain HTTP. They were not read.');
 }
 
 function severalCredentials(): Problem {

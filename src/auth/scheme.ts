@@ -8,7 +8,13 @@ import type { Principal } from '../principal.ts';
  */
 export type Verdict =
   | { readonly outcome: 'good'; readonly principal: Principal }
-  | { readonly outcome: 'bad'; readonly problem: Problem; readonly claimed?: string };
+  | {
+      readonly outcome: 'bad';
+      readonly problem: Problem;
+      readonly claimed?: string;
+      /** The scheme's challenge where it says what was wrong; it takes the place of its usual one, and goes with any status. */
+      readonly challenge?: string;
+    };
 
 /** One way to authenticate: it judges the credentials that name it, and says how to ask for them. */
 export interface Scheme {
@@ -16,6 +22,15 @@ export interface Scheme {
   readonly name: string;
   /** Judges what follows the scheme's name, at once where it can. Nothing but a fault of the server is thrown. */
   authenticate(request: Request, rest: string): Verdict | Promise<Verdict>;
+  /**
+   * Where besides a field the request carries credentials of this scheme: `target` says that it does, `content` that it
+   * may. Left out, they stand in a field alone.
+   */
+  elsewhere?(request: Request): 'target' | 'content' | undefined;
+  /** Judges such credentials, which came over TLS; undefined where there are none after all. */
+  authenticateElsewhere?(request: Request): Promise<Verdict | undefined>;
   /** The challenge (RFC 9110 §11.3) for this connection; undefined where the scheme does not work on it. */
   challenge(connection: Connection): string | undefined;
+  /** The challenge (RFC 6750 §3.1) for a token whose scope is too narrow; left out where the scheme knows no scopes. */
+  scopeChallenge?(needed: string): string;
 }

@@ -1,3 +1,5 @@
+import { contentTooLarge } from './problem.ts';
+
 /** One field line of a message: its name as written, and its value. */
 export type FieldLine = [name: string, value: string];
 
@@ -73,6 +75,11 @@ export interface Body {
    * content breaks off, breaks its framing or is too slow. May be called once.
    */
   consume(sink: (chunk: Uint8Array) => void): Promise<void>;
+  /**
+   * Reads the content ahead, as sent, for who has to see it before it is that content's turn; `consume` then hands it over all the
+   * same. Rejects as `consume` does, and with a Problem (413) when it has more than `limit` bytes. Gives the same bytes when called again.
+   */
+  hold(limit: number): Promise<Uint8Array>;
 }
 
 /** A request as a value; nothing in it has been judged yet. */
@@ -128,12 +135,33 @@ export function createRequest(parts: RequestParts): Request {
   };
 }
 
+/** All that `flow` hands over, in one piece. Rejects with a Problem (413) when it has more than `limit` bytes. */
+export async function gathered(
+  limit: number,
+  flow: (take: (chunk: Uint8Array) => void) => Promise<void>,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  await flow((chunk) => {
+    length += chunk.length;
+    if (length > limit) throw contentTooLarge(limit);
+    // The chunk may be memory that is used again.
+    chunks.push(Uint8Array.prototype.slice.call(chunk));
+  });
+  return Buffer.concat(chunks, length);
+}
+
 function bodyOf(content: string | Uint8Array | undefined): Body {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   return {
     present: bytes !== undefined,
     async consume(sink) {
       if (bytes !== undefined && bytes.length > 0) sink(bytes);
+    },
+    async hold(limit) {
+      return gathered(limit, async (take) => {
+        if (bytes !== undefined) take(bytes);
+      });
     },
   };
 }

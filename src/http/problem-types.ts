@@ -175,6 +175,12 @@ export const problemTypes = {
     explanation:
       'Basic and OAuth credentials are worth as much as what they open, so they are not read over plain HTTP. Treat the ones just sent as known to others.',
   },
+  'insufficient-scope': {
+    status: 403,
+    title: 'The scope of the token is too narrow',
+    explanation:
+      "A token carries a part of its user's rights: the scope `read` is good for GET, HEAD and OPTIONS, `write` for POST, PUT and DELETE. Ask for another token with the scope that the challenge names (RFC 6750 §3.1).",
+  },
   'not-found': {
     status: 404,
     title: 'There is nothing here',

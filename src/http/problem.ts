@@ -52,3 +52,8 @@ export class Problem extends Error {
     });
   }
 }
+
+/** That the content has more than `limit` bytes. */
+export function contentTooLarge(limit: number): Problem {
+  return new Problem('content-too-large', `At most ${limit} bytes of content are taken.`, { close: true });
+}

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Body } from '../http/message.ts';
+import { type Body, gathered } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 
 /** The content of a request that a socket is still bringing. */
@@ -10,6 +10,7 @@ export class IncomingContent implements Body {
   #awaited: boolean;
   #failure: Problem | undefined;
   #consumed = false;
+  #held: Promise<Uint8Array> | undefined;
   #reject: ((reason: unknown) => void) | undefined;
 
   /** `awaited` says that the client waits for 100 Continue before it sends. */
@@ -39,6 +40,15 @@ export class IncomingContent implements Body {
   consume(sink: (chunk: Uint8Array) => void): Promise<void> {
     if (this.#consumed) return Promise.reject(new TypeError('the content was consumed before'));
     this.#consumed = true;
+    return this.#held === undefined ? this.#receive(sink) : handOver(this.#held, sink);
+  }
+
+  hold(limit: number): Promise<Uint8Array> {
+    this.#held ??= gathered(limit, (take) => this.#receive(take));
+    return this.#held;
+  }
+
+  #receive(sink: (chunk: Uint8Array) => void): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (!this.present) return Promise.resolve();
     if (this.#awaited) this.#proceed();
@@ -88,4 +98,9 @@ export class IncomingContent implements Body {
       request.on('end', whole);
     });
   }
+}
+
+async function handOver(held: Promise<Uint8Array>, sink: (chunk: Uint8Array) => void): Promise<void> {
+  const content = await held;
+  if (content.length > 0) sink(content);
 }

@@ -7,7 +7,11 @@ import { contentSent, fieldsSent } from './reply-bytes.ts';
 const smallContent = 64 * 1024;
 
 /** The content of a request that has none. */
-export const noContent: Body = { present: false, consume: () => Promise.resolve() };
+export const noContent: Body = {
+  present: false,
+  consume: () => Promise.resolve(),
+  hold: () => Promise.resolve(new Uint8Array()),
+};
 
 /** The request as a value. */
 export function requestOf(

@@ -1,0 +1,61 @@
+import type { Scope } from '../principal.ts';
+
+/** What a client of OAuth 2.0 may ask for. */
+export type GrantType = 'authorization_code' | 'refresh_token' | 'client_credentials';
+
+/** A secret as it is known: itself where configuration has it, else its SHA-256 (generated ones) or its scrypt hash (chosen ones). */
+export type ClientSecret =
+  | { readonly plain: string }
+  | { readonly sha256: string }
+  | { readonly scrypt: string };
+
+/** A client of OAuth 2.0. */
+export interface Client {
+  readonly id: string;
+  /** Undefined for a public client. */
+  readonly secret: ClientSecret | undefined;
+  /** Exactly as they must be sent. */
+  readonly redirectUris: readonly string[];
+  readonly grants: readonly GrantType[];
+  readonly scopes: readonly Scope[];
+  /** Whose resources it may touch with `client_credentials`: all users' with `*`. */
+  readonly users: '*' | readonly string[];
+}
+
+/** How a consumer of OAuth 1.0a may sign (RFC 5849 §3.4). */
+export type SignatureMethod = 'HMAC-SHA256' | 'HMAC-SHA1' | 'PLAINTEXT' | 'RSA-SHA1';
+
+/** A consumer of OAuth 1.0a. */
+export interface Consumer {
+  readonly key: string;
+  /** Undefined where it signs with RSA alone. */
+  readonly secret: string | undefined;
+  /** SPKI in PEM; undefined where it has none. */
+  readonly rsaPublicKey: string | undefined;
+  /** Exactly as they must be sent; `oob` where the user carries the verifier. */
+  readonly callbacks: readonly string[];
+  readonly methods: readonly SignatureMethod[];
+  readonly scopes: readonly Scope[];
+}
+
+/** Where clients or consumers are looked up; what is put in their place counts from the next request on. */
+export interface Registry<T> {
+  find(name: string): T | undefined;
+  /** How many there are; a mechanism without any is not offered. */
+  readonly size: number;
+  replace(all: ReadonlyMap<string, T>): void;
+}
+
+/** A registry in memory. */
+export function createRegistry<T>(all: ReadonlyMap<string, T>): Registry<T> {
+  let current = all;
+  return {
+    find: (name) => current.get(name),
+    get size() {
+      return current.size;
+    },
+    replace(others) {
+      current = others;
+    },
+  };
+}

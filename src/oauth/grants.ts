@@ -1,0 +1,298 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Scope } from '../principal.ts';
+import type { Applied, Entry, RecordValue, Store } from '../store/store.ts';
+import { ExpirySweep } from './expiry-sweep.ts';
+import {
+  grantsCollection,
+  grantValueOf,
+  readGrant,
+  readToken,
+  tokensCollection,
+  tokenValueOf,
+} from './records.ts';
+
+/** Which protocol a grant or token belongs to; neither knows anything of the other's. */
+export type Mechanism = 'oauth1' | 'oauth2';
+
+/** What a token is for. A `ticket` stands for a consent page, a `request` is a request token of OAuth 1.0a. */
+export type TokenKind = 'ticket' | 'code' | 'access' | 'refresh' | 'request';
+
+/** What somebody allowed a client. */
+export interface Grant {
+  readonly id: string;
+  readonly mechanism: Mechanism;
+  readonly client: string;
+  /** Undefined where the client comes for itself. */
+  readonly user: string | undefined;
+  readonly scopes: readonly Scope[];
+  /** When it was given (ms). */
+  readonly issued: number;
+  /** When it ends (ms): until then its used codes and refresh tokens are remembered. */
+  readonly ends: number;
+  readonly revoked: boolean;
+}
+
+/** A token to be drawn. */
+export interface TokenDraft {
+  readonly mechanism: Mechanism;
+  readonly kind: TokenKind;
+  readonly client: string;
+  readonly user?: string | undefined;
+  readonly scopes: readonly Scope[];
+  /** When it can be used no more (ms). */
+  readonly expires: number;
+  /** What goes with it: a redirect URI, a challenge, a callback. No secret in the clear. */
+  readonly details?: Readonly<Record<string, string>>;
+}
+
+/** A token as it is kept: by its digest, never itself. */
+export interface Token extends TokenDraft {
+  /** Its SHA-256 in base64url. */
+  readonly digest: string;
+  /** Undefined for what is used before anything is granted. */
+  readonly grant: string | undefined;
+  readonly issued: number;
+  /** Whether it was a code that was spent, or a refresh token that was replaced. */
+  readonly used: boolean;
+  readonly details: Readonly<Record<string, string>>;
+}
+
+/** A token with what it was granted by, as both were when they were looked up. */
+export interface Found {
+  readonly token: Token;
+  readonly grant: Grant | undefined;
+  /** The token's revision, which a change of it is judged by. */
+  readonly revision: number;
+}
+
+/** A token as it is handed out, this once. */
+export interface Issued {
+  /** 256 random bits in base64url. */
+  readonly value: string;
+  readonly token: Token;
+}
+
+/** What happened to grants and tokens, for who watches. No token is in it. */
+export interface GrantEvent {
+  readonly kind: 'issued' | 'reuse_detected' | 'revoked';
+  readonly mechanism: Mechanism;
+  readonly client: string;
+  readonly user: string | undefined;
+  /** Of what was issued or used twice; undefined for a whole grant. */
+  readonly token: TokenKind | undefined;
+}
+
+/** What grants are kept in and judged by. */
+export interface GrantsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Gives that many random bytes. */
+  readonly random: (size: number) => Uint8Array;
+  readonly told?: (event: GrantEvent) => void;
+}
+
+/** A grant to be begun. */
+export type GrantDraft = Pick<Grant, 'mechanism' | 'client' | 'user' | 'scopes' | 'ends'>;
+
+/** What was granted and issued, kept like any resource: what resolves is as safe as the store makes things. */
+export interface Grants {
+  /** Draws tokens without a grant. */
+  issue(drafts: readonly TokenDraft[]): Promise<Issued[]>;
+  /** Begins a grant, and draws its first tokens. */
+  begin(grant: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }>;
+  /** Draws further tokens of a grant. */
+  extend(grant: Grant, drafts: readonly TokenDraft[]): Promise<Issued[]>;
+  /** What is kept of a token of this kind, live or not; undefined where there is no such. */
+  find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined>;
+  /**
+   * Spends a token in one step: of all who try, exactly one gets true, and from then on it is found `used`. A token with a
+   * grant stays for as long as that; another is taken away when it expires.
+   */
+  spend(found: Found): Promise<boolean>;
+  /** Spends a token and draws others of its grant in its place, in one batch; undefined where somebody else spent it first. */
+  exchange(found: Found, drafts: readonly TokenDraft[]): Promise<Issued[] | undefined>;
+  /** Changes what goes with a token, unless it was changed or spent meanwhile (false); gives it as it is now. */
+  amend(
+    found: Found,
+    changes: { user?: string; details: Readonly<Record<string, string>> },
+  ): Promise<Found | undefined>;
+  /** Ends one token. */
+  revokeToken(found: Found): Promise<void>;
+  /** Ends a grant, and with it every token of it. `reused` tells that something was used twice. */
+  revokeGrant(id: string, reused?: TokenKind): Promise<void>;
+  /** Every token, in the order of issue: for who inspects and expires them. */
+  all(): AsyncIterable<Found>;
+  /** Makes a token expire now. */
+  expire(found: Found): Promise<void>;
+}
+
+/** Whether a token may be used at this time: it is not used up or over, and neither is its grant. */
+export function isLive({ token, grant }: Found, now: number): boolean {
+  if (token.used || token.expires <= now) return false;
+  return token.grant === undefined || (grant !== undefined && !grant.revoked && grant.ends > now);
+}
+
+/** What a token is kept under. */
+export function digestOf(value: string): string {
+  return createHash('sha256').update(value).digest('base64url');
+}
+
+/** Keeps grants and tokens in the store's own collections, which no path reaches: theirs begin with a slash. */
+export function createGrants(options: GrantsOptions): Grants {
+  return new KeptGrants(options);
+}
+
+/** Bytes of a token, a code or a grant's id. */
+const tokenBytes = 32;
+
+class KeptGrants implements Grants {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #random: (size: number) => Uint8Array;
+  readonly #told: (event: GrantEvent) => void;
+  readonly #sweep: ExpirySweep;
+
+  constructor({ store, clock, random, told = () => {} }: GrantsOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#random = random;
+    this.#told = told;
+    this.#sweep = new ExpirySweep(store, clock);
+  }
+
+  issue(drafts: readonly TokenDraft[]): Promise<Issued[]> {
+    return this.#draw(drafts, undefined);
+  }
+
+  async begin(draft: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }> {
+    const grant: Grant = { ...draft, id: this.#word(), issued: this.#clock.now(), revoked: false };
+    // Both in one turn, and so in one batch.
+    const kept = this.#put(grantsCollection, grant.id, 'absent', grantValueOf(grant));
+    const [issued] = await Promise.all([this.#draw(drafts, grant), kept]);
+    return { grant, issued };
+  }
+
+  extend(grant: Grant, drafts: readonly TokenDraft[]): Promise<Issued[]> {
+    return this.#draw(drafts, grant);
+  }
+
+  async find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined> {
+    const entry = await this.#store.read(tokensCollection, digestOf(value));
+    const found = entry === undefined ? undefined : await this.#foundIn(entry);
+    return found?.token.mechanism === mechanism && found.token.kind === kind ? found : undefined;
+  }
+
+  async spend({ token, revision }: Found): Promise<boolean> {
+    if (token.used) return false;
+    const { applied } = await this.#put(
+      tokensCollection,
+      token.digest,
+      revision,
+      tokenValueOf({ ...token, used: true }),
+    );
+    return applied;
+  }
+
+  async exchange(found: Found, drafts: readonly TokenDraft[]): Promise<Issued[] | undefined> {
+    // In one turn, and so in one batch. Where it was spent already, nobody is told what was drawn, and its grant is about to end.
+    const [spent, issued] = await Promise.all([this.spend(found), this.#draw(drafts, found.grant)]);
+    return spent ? issued : undefined;
+  }
+
+  async amend(
+    { token, grant, revision }: Found,
+    { user, details }: { user?: string; details: Readonly<Record<string, string>> },
+  ): Promise<Found | undefined> {
+    if (token.used) return undefined;
+    const amended: Token = { ...token, user: user ?? token.user, details: { ...token.details, ...details } };
+    const done = await this.#put(tokensCollection, token.digest, revision, tokenValueOf(amended));
+    return done.applied ? { token: amended, grant, revision: done.entry.revision } : undefined;
+  }
+
+  async revokeToken(found: Found): Promise<void> {
+    const { mechanism, client, user, kind } = found.token;
+    await this.#take(tokensCollection, found.token.digest);
+    this.#told({ kind: 'revoked', mechanism, client, user, token: kind });
+  }
+
+  async revokeGrant(id: string, reused?: TokenKind): Promise<void> {
+    for (;;) {
+      const entry = await this.#store.read(grantsCollection, id);
+      const grant = entry === undefined ? undefined : readGrant(entry);
+      if (entry === undefined || grant === undefined) return;
+      if (grant.revoked) return;
+      const value = grantValueOf({ ...grant, revoked: true });
+      const { applied } = await this.#put(grantsCollection, id, entry.revision, value);
+      if (!applied) continue;
+      const { mechanism, client, user } = grant;
+      const kind = reused === undefined ? 'revoked' : 'reuse_detected';
+      this.#told({ kind, mechanism, client, user, token: reused });
+      return;
+    }
+  }
+
+  async *all(): AsyncIterable<Found> {
+    for (let after = 0; ; ) {
+      const { entries, more } = await this.#store.list(tokensCollection, after, 256);
+      for (const entry of entries) {
+        const found = await this.#foundIn(entry);
+        if (found !== undefined) yield found;
+        after = entry.sequence;
+      }
+      if (!more) return;
+    }
+  }
+
+  async expire(found: Found): Promise<void> {
+    const value = tokenValueOf({ ...found.token, expires: this.#clock.now() });
+    await this.#put(tokensCollection, found.token.digest, found.revision, value);
+  }
+
+  async #foundIn(entry: Entry): Promise<Found | undefined> {
+    const token = readToken(entry);
+    if (token === undefined) return undefined;
+    const kept =
+      token.grant === undefined ? undefined : await this.#store.read(grantsCollection, token.grant);
+    return { token, grant: kept && readGrant(kept), revision: entry.revision };
+  }
+
+  async #draw(drafts: readonly TokenDraft[], grant: Grant | undefined): Promise<Issued[]> {
+    const issued = drafts.map((draft): Issued => {
+      const value = this.#word();
+      const digest = digestOf(value);
+      const { details = {} } = draft;
+      const kept = { ...draft, digest, grant: grant?.id, issued: this.#clock.now(), used: false, details };
+      return { value, token: kept };
+    });
+    void this.#sweep.step(); // nobody waits for it
+    await Promise.all(
+      issued.map(({ token }) => this.#put(tokensCollection, token.digest, 'absent', tokenValueOf(token))),
+    );
+    for (const { token } of issued) {
+      const { mechanism, client, user, kind } = token;
+      this.#told({ kind: 'issued', mechanism, client, user, token: kind });
+    }
+    return issued;
+  }
+
+  #word(): string {
+    return Buffer.from(this.#random(tokenBytes)).toString('base64url');
+  }
+
+  #put(collection: string, id: string, expected: number | 'absent', value: RecordValue): Promise<Applied> {
+    return this.#store.apply({ kind: 'put', collection, id, expected, value, at: this.#clock.now() });
+  }
+
+  /** Takes an entry away, in whatever state it is. */
+  async #take(collection: string, id: string): Promise<void> {
+    for (;;) {
+      const entry = await this.#store.read(collection, id);
+      if (entry === undefined) return;
+      const { revision } = entry;
+      const at = this.#clock.now();
+      const { applied } = await this.#store.apply({ kind: 'delete', collection, id, expected: revision, at });
+      if (applied) return;
+    }
+  }
+}

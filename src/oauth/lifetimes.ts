@@ -1,0 +1,36 @@
+/** How long things last, in ms. */
+export interface Lifetimes {
+  /** An authorization code of OAuth 2.0. */
+  readonly code: number;
+  /** An access token of OAuth 2.0. */
+  readonly access: number;
+  /** A refresh token, from one rotation to the next. */
+  readonly refresh: number;
+  /** All refresh tokens of a grant together. */
+  readonly refreshTotal: number;
+  /** A request token of OAuth 1.0a. */
+  readonly requestToken: number;
+  /** An access token of OAuth 1.0a. */
+  readonly oauth1Access: number;
+  /** The ticket of a consent page. */
+  readonly ticket: number;
+  /** How far the timestamp of an OAuth 1.0a request may be from the clock, either way. */
+  readonly oauth1Window: number;
+}
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** The lifetimes where nothing else is said. */
+export const defaultLifetimes: Lifetimes = {
+  code: 60 * second,
+  access: hour,
+  refresh: 14 * day,
+  refreshTotal: 30 * day,
+  requestToken: 10 * minute,
+  oauth1Access: 24 * hour,
+  ticket: 5 * minute,
+  oauth1Window: 300 * second,
+};

@@ -1,0 +1,41 @@
+import type { Request } from './http/message.ts';
+
+/** Where the server says that it is: an origin such as `https://127.0.0.1:8443`, without a slash at its end. */
+export interface Origins {
+  /** The origin in issuer and links: the public one, else that which the request's Host names if it is ours, else our own. */
+  forLinks(request: Request): string;
+  /** The origin that a client signed for: that which Host names if it is ours or the public one, else as above. */
+  asAddressed(request: Request): string;
+  /** Tells that HTTPS is listened to at this address. The first one is our own. */
+  listening(url: string): void;
+}
+
+/** Names of this host itself. With the port that is listened to they are as good as its address. */
+const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
+
+/** What stands for our own where nothing is listened to: requests are handed in then. */
+const unaddressed = 'https://localhost';
+
+/** Makes the origins of a service; `publicUrl` is how clients address it through a proxy. */
+export function createOrigins(publicUrl: string | undefined): Origins {
+  const published = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
+  let own: string | undefined;
+  const ours = new Set<string>([unaddressed]);
+
+  const named = ({ fields }: Request): string | undefined => {
+    const host = fields.get('host');
+    if (host === undefined || !/^[A-Za-z0-9.:[\]-]+$/.test(host)) return undefined;
+    const { origin } = URL.canParse(`https://${host}`) ? new URL(`https://${host}`) : { origin: '' };
+    return origin === published || ours.has(origin) ? origin : undefined;
+  };
+  return {
+    forLinks: (request) => published ?? named(request) ?? own ?? unaddressed,
+    asAddressed: (request) => named(request) ?? published ?? own ?? unaddressed,
+    listening(url) {
+      const { origin, port } = new URL(url);
+      own ??= origin;
+      ours.add(origin);
+      for (const name of loopbackNames) ours.add(new URL(`https://${name}:${port || '443'}`).origin);
+    },
+  };
+}
