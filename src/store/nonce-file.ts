@@ -40,6 +40,11 @@ export interface FileNonces extends Nonces {
   /** Tells that a claim which was held is kept with a change. It is written here too, which nobody waits for. */
   keptWithChange(held: KeptNonce): void;
   /**
+   * Begins to keep: from now on a directory without any file of nonces tells that they were taken away. To be called before
+   * a store that is new keeps anything. Rejects with StoreError.
+   */
+  begin(): Promise<void>;
+  /**
    * Writes what is claimed and not yet kept, and that the end was in order. No call may follow. Rejects with StoreError
    * when that failed, or anything did for good before.
    */
@@ -202,6 +207,10 @@ class NonceFile implements FileNonces {
     this.#pending.push(held);
     this.#claimed += 1;
     this.#work();
+  }
+
+  async begin(): Promise<void> {
+    if (this.#claimed === 0) await this.#writer.write([]);
   }
 
   async close(): Promise<void> {

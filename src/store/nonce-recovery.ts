@@ -10,6 +10,7 @@ import {
   readRecord,
 } from './nonce-record.ts';
 import type { Span } from './nonce-time.ts';
+import { journalGeneration, previousName, snapshotName } from './recovery.ts';
 
 /** A file of claims, and when they have passed. */
 export interface ClaimFile extends Extent {
@@ -82,8 +83,11 @@ class Recovery {
 
   async run(): Promise<KeptNonces> {
     const { directory, disk, window } = this.#reading;
-    const numbers = (await disk.list(directory)).map(numberOf).filter((number) => number > 0);
+    const names = await disk.list(directory);
+    const numbers = names.map(numberOf).filter((number) => number > 0);
     numbers.sort((one, other) => other - one);
+    if (numbers.length === 0 && names.some(isOfStore))
+      this.#losses.push(`${directory} has a store, and no file of nonces any more`);
     const last = await this.#readLast(numbers);
     for (const extent of last?.files ?? []) await this.#readSealed(extent);
     this.#files.sort((one, other) => one.number - other.number);
@@ -176,6 +180,11 @@ class Recovery {
 
 /** The times of a file that has none. */
 export const noClaims = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
+
+/** Whether a file of this name is made only after the first file of claims. */
+function isOfStore(name: string): boolean {
+  return name === snapshotName || name === previousName || journalGeneration(name) !== undefined;
+}
 
 /** The number of a file of claims; 0 for any other name. */
 function numberOf(name: string): number {
