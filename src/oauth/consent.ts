@@ -1,0 +1,95 @@
+import type { Authenticator } from '../auth/authenticate.ts';
+import type { Clock } from '../clock.ts';
+import type { Request } from '../http/message.ts';
+import { Problem } from '../http/problem.ts';
+import type { Scope } from '../principal.ts';
+import type { Outcome, Variant } from '../resource.ts';
+import { showQuestion } from './consent-page.ts';
+import type { FormContent } from './form-content.ts';
+import { type Grants, isLive, type Mechanism } from './grants.ts';
+import { readParameters } from './parameters.ts';
+
+/** What a user is asked. It is bound to a ticket, so the answer cannot be about anything else. */
+export interface ConsentQuestion {
+  readonly mechanism: Mechanism;
+  /** The client's id, or the consumer's key. */
+  readonly client: string;
+  readonly user: string;
+  readonly scopes: readonly Scope[];
+  /** What the endpoint has to know again when the answer comes: a redirect URI, a challenge, a state. */
+  readonly details: Readonly<Record<string, string>>;
+}
+
+/** What a user answered. */
+export interface ConsentAnswer extends ConsentQuestion {
+  readonly allowed: boolean;
+}
+
+/** How a question is put. */
+export interface ConsentForm {
+  /** The path that the answer is sent to. */
+  readonly action: string;
+  /** Where the browser goes with the answer, for the user to see; undefined where it goes nowhere. */
+  readonly destination: string | undefined;
+  /** One of `pageVariants`. */
+  readonly variant: Variant | undefined;
+}
+
+/** Asks users whether clients may, and takes their answers. */
+export interface Consents {
+  /** Draws a ticket for the question, and shows both: as a page, or as JSON for who answers without a browser. */
+  ask(question: ConsentQuestion, form: ConsentForm): Promise<Outcome>;
+  /**
+   * Takes an answer: `consent_ticket` and `decision`, everything else in it is passed over. Undefined where it is no answer
+   * to a question of this mechanism that is open for this user; a ticket of somebody else stays as it is. Of several answers
+   * to one question exactly one is taken.
+   */
+  answer(
+    content: FormContent | undefined,
+    mechanism: Mechanism,
+    user: string,
+  ): Promise<ConsentAnswer | undefined>;
+}
+
+/** What consents are made of. */
+export interface ConsentParts {
+  readonly grants: Grants;
+  readonly clock: Clock;
+  readonly lifetimes: { readonly ticket: number };
+}
+
+/** Makes what asks and takes answers. */
+export function createConsents({ grants, clock, lifetimes }: ConsentParts): Consents {
+  return {
+    async ask(question, form) {
+      const expires = clock.now() + lifetimes.ticket;
+      const [ticket] = await grants.issue([{ ...question, kind: 'ticket', expires }]);
+      // One draft makes one token.
+      if (ticket === undefined) throw new Error('no ticket was drawn');
+      return showQuestion({ ...question, ...form, ticket: ticket.value, lasts: lifetimes.ticket });
+    },
+
+    async answer(content, mechanism, user) {
+      if (content === undefined || content === 'malformed') return undefined;
+      const { values, repeated } = readParameters(content, ['consent_ticket', 'decision']);
+      const ticket = values.get('consent_ticket');
+      const decision = values.get('decision');
+      if (repeated.length > 0 || ticket === undefined) return undefined;
+      if (decision !== 'allow' && decision !== 'deny') return undefined;
+      const found = await grants.find(ticket, mechanism, 'ticket');
+      if (found === undefined || found.token.user !== user || !isLive(found, clock.now())) return undefined;
+      if (!(await grants.spend(found))) return undefined;
+      const { client, scopes, details } = found.token;
+      return { mechanism, client, user, scopes, details, allowed: decision === 'allow' };
+    },
+  };
+}
+
+/** The name of the user who asks or answers. Rejects with a Problem (401 with a challenge) where there is nobody. */
+export async function approvingUser(approver: Authenticator, request: Request): Promise<string> {
+  const principal = await approver.authenticate(request);
+  if (principal !== undefined) return principal.name;
+  throw new Problem('authentication-required', 'Who allows a client something has to be known.', {
+    fields: approver.challenges(request.connection),
+  });
+}
