@@ -33,3 +33,51 @@ export function manualClock(start: number): ManualClock {
     },
   };
 }
+
+/** A clock that runs with another one, at an offset from it, or stands still; it can be moved either way. */
+export interface SteerableClock extends ManualClock {
+  /** Stops it where it is. */
+  freeze(): void;
+  /** Lets it show what the other one shows, and run with it. */
+  follow(): void;
+  /** How it stands to the other one: so many ms ahead of it, or still at this time (ms). */
+  readonly setting: ClockSetting;
+  /** Puts it as `setting` was. No time passes. */
+  adjust(setting: ClockSetting): void;
+}
+
+/** A clock's offset from the one that it runs with, or the time at which it stands; both in ms. */
+export type ClockSetting = { readonly ahead: number } | { readonly stands: number };
+
+/** Makes a clock that follows `host` until it is told otherwise. Its steady time never goes back. */
+export function steerableClock(host: Clock): SteerableClock {
+  let setting: ClockSetting = { ahead: 0 };
+  /** How far the steady time is ahead of the host's, or where it stands. */
+  let steady: ClockSetting = { ahead: 0 };
+  const at = (set: ClockSetting, shown: number): number => ('stands' in set ? set.stands : shown + set.ahead);
+  const moved = (set: ClockSetting, ms: number): ClockSetting =>
+    'stands' in set ? { stands: set.stands + ms } : { ahead: set.ahead + ms };
+  const now = (): number => at(setting, host.now());
+  const passed = (): number => at(steady, host.steady());
+  const adjust = (next: ClockSetting): void => {
+    steady = 'stands' in next ? { stands: passed() } : { ahead: passed() - host.steady() };
+    setting = next;
+  };
+  return {
+    now,
+    steady: passed,
+    advance(ms) {
+      setting = moved(setting, ms);
+      steady = moved(steady, Math.max(0, ms));
+    },
+    set(ms) {
+      setting = 'stands' in setting ? { stands: ms } : { ahead: ms - host.now() };
+    },
+    freeze: () => adjust({ stands: now() }),
+    follow: () => adjust({ ahead: 0 }),
+    get setting() {
+      return setting;
+    },
+    adjust,
+  };
+}

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
+import { parseDuration } from '../duration.ts';
 import { hint, printable, readArguments } from '../options/flags.ts';
 import { type Options, readOptions } from '../options/options.ts';
 import { userNameFault } from '../options/users.ts';
@@ -84,7 +85,7 @@ function readOrder(argv: readonly string[], environment: NodeJS.ProcessEnv): Ord
     action === undefined || action === 'list' || said.length < 2 ? undefined : userNameFault(name);
   if (fault !== undefined) found.push(fault);
   if (given.has('--grace') && action !== 'rotate') found.push('--grace goes with rotate only');
-  const grace = durationOf(given.get('--grace') ?? '24h');
+  const grace = parseDuration(String(given.get('--grace') ?? '24h'));
   if (grace === undefined) found.push('--grace: a time such as 90s, 15m, 24h or 7d is expected, or 0');
   if (found.length > 0 || action === undefined || grace === undefined) throw new Refusal(found);
   const words = ['--data', '--key-file', '--config'].flatMap((flag) =>
@@ -97,21 +98,6 @@ function readOrder(argv: readonly string[], environment: NodeJS.ProcessEnv): Ord
 function unknownAction(word: string): string {
   if (word === '') return `one of ${actions.join(', ')} is needed: countersign user add NAME`;
   return `${JSON.stringify(printable(word))} is not one of ${actions.join(', ')}${hint(word, actions)}`;
-}
-
-const unitLengths: ReadonlyMap<string | undefined, number> = new Map([
-  ['s', 1000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
-]);
-
-/** `24h` in ms; undefined when it is no such time. */
-function durationOf(text: string | true): number | undefined {
-  if (text === '0') return 0;
-  const [, digits, unit] = /^([0-9]{1,6})([smhd])$/.exec(String(text)) ?? [];
-  const length = unitLengths.get(unit);
-  return length === undefined ? undefined : Number(digits) * length;
 }
 
 async function add(order: Order, terminal: Terminal, secret: string | undefined): Promise<void> {

@@ -1,4 +1,5 @@
-import { State } from './state.ts';
+import { ChosenIds, type NumberRange } from './chosen-ids.ts';
+import { type CollectionNumbers, type CollectionView, State } from './state.ts';
 import type { Applied, Change, Entry, Page, Store } from './store.ts';
 
 /** What a store in memory is made from. */
@@ -7,9 +8,38 @@ export interface MemoryStoreOptions {
   readonly lineage: string;
 }
 
+/** All that a store in memory held at a moment: items, and the numbers that it had drawn. Nothing changes it. */
+export interface MemorySnapshot {
+  /** The highest revision drawn. */
+  readonly revision: number;
+  readonly collections: readonly KeptCollection[];
+}
+
+interface KeptCollection {
+  readonly path: string;
+  readonly numbers: CollectionNumbers;
+  readonly chosen: readonly NumberRange[];
+  readonly entries: readonly Entry[];
+}
+
+/** A store in memory, whose state can be taken down and put back. */
+export interface MemoryStore extends Store {
+  /** `apply` at once. */
+  applyNow(change: Change): Applied;
+  snapshot(): MemorySnapshot;
+  /** Puts back what `snapshot` gave; ids and revisions are drawn as they were from there on. */
+  restore(snapshot: MemorySnapshot): void;
+}
+
 /** Makes a store that lasts as long as the process. A change is judged and made in one synchronous step. */
-export function createMemoryStore(options: MemoryStoreOptions): Store {
-  const state = new State();
+export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
+  let state = new State();
+  const applyNow = (change: Change): Applied => {
+    const prepared = state.prepare(change);
+    if (prepared === undefined) return { applied: false };
+    state.commit(prepared);
+    return { applied: true, entry: prepared.entry };
+  };
   return {
     lineage: options.lineage,
     async read(collection: string, id: string): Promise<Entry | undefined> {
@@ -19,11 +49,27 @@ export function createMemoryStore(options: MemoryStoreOptions): Store {
       return state.list(collection, after, limit);
     },
     async apply(change: Change): Promise<Applied> {
-      const prepared = state.prepare(change);
-      if (prepared === undefined) return { applied: false };
-      state.commit(prepared);
-      return { applied: true, entry: prepared.entry };
+      return applyNow(change);
+    },
+    applyNow,
+    snapshot: () => ({ revision: state.revision, collections: [...state.collections()].map(keptOf) }),
+    restore(snapshot) {
+      state = stateOf(snapshot);
     },
     async close(): Promise<void> {},
   };
+}
+
+function keptOf({ path, chosen, entries, count: _, ...numbers }: CollectionView): KeptCollection {
+  return { path, numbers, chosen: [...chosen], entries: [...entries] };
+}
+
+function stateOf({ revision, collections }: MemorySnapshot): State {
+  const state = new State(revision);
+  for (const { path, numbers, chosen, entries } of collections) {
+    const ids = new ChosenIds();
+    for (const range of chosen) ids.append(range);
+    state.restore(path, numbers, ids, entries);
+  }
+  return state;
 }

@@ -1,0 +1,15 @@
+const unitLengths: ReadonlyMap<string | undefined, number> = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+
+/** A length of time written as `250ms`, `90s`, `15m`, `24h`, `7d` or `0`, in ms; undefined when it is no such. */
+export function parseDuration(text: string): number | undefined {
+  if (text === '0') return 0;
+  const [, digits, unit] = /^([0-9]{1,6})(ms|[smhd])$/.exec(text) ?? [];
+  const length = unitLengths.get(unit);
+  return length === undefined ? undefined : Number(digits) * length;
+}
