@@ -92,7 +92,7 @@ export async function inDirectory(
     await judgeKept(data, recovered.state, options.collections);
     const fresh = recovered.lineage === undefined && !existsSync(usersPath(data));
     const nonces = await opening;
-    if (recovered.lineage === undefined) await nonces.begin();
+    await nonces.begin();
     const store = await openStore(recovered, nonces, options, tell, compaction);
     let watching: Promise<UsersWatch> | undefined;
     return {

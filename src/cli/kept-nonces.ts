@@ -26,6 +26,7 @@ export async function keepNonces(
     tell,
   } as const;
   const nonces = await openNonces(given);
+  await nonces.begin();
   for (const { user, nonce, until } of live) nonces.claim(user, nonce, until, now);
   await nonces.kept(true);
   await nonces.close();

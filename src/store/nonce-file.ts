@@ -40,8 +40,8 @@ export interface FileNonces extends Nonces {
   /** Tells that a claim which was held is kept with a change. It is written here too, which nobody waits for. */
   keptWithChange(held: KeptNonce): void;
   /**
-   * Begins to keep: from now on a directory without any file of nonces tells that they were taken away. To be called before
-   * a store that is new keeps anything. Rejects with StoreError.
+   * Begins to keep, before anything is claimed or a store that is new keeps anything: from then on a directory without any
+   * file of nonces tells that they were taken away. Where some were lost, that is told and kept. Rejects with StoreError.
    */
   begin(): Promise<void>;
   /**
@@ -52,8 +52,8 @@ export interface FileNonces extends Nonces {
 }
 
 /**
- * Opens the nonces in a directory. Nothing is written yet, unless some were lost: then requests with a date that one
- * of these might have are refused, and that is kept. Throws DamagedStoreError when the files cannot be used.
+ * Opens the nonces in a directory; nothing is written yet. Where some were lost, requests with a date that one of these might
+ * have are refused. Throws DamagedStoreError when the files cannot be used.
  */
 export async function openNonces(options: NonceFileOptions): Promise<FileNonces> {
   const { directory, durability, window, clock, disk = nodeDisk, boot = bootId } = options;
@@ -66,8 +66,8 @@ export async function openNonces(options: NonceFileOptions): Promise<FileNonces>
   for (const { from, to } of kept.forgotten) memory.forget(from, to);
   const sync = durability === 'fsync';
   const writer = new NonceWriter({ directory, disk, sync, window, clock, boot }, kept);
-  if (kept.losses.length > 0) await refuseLost(kept, memory, writer, options);
-  return new NonceFile(memory, writer, sync, options.tell);
+  const begin = kept.losses.length > 0 ? refuseLost(kept, memory, writer, options) : firstFile(kept, writer);
+  return new NonceFile(memory, writer, sync, options.tell, begin);
 }
 
 /** What an opening would find. */
@@ -103,17 +103,27 @@ function describeLost({ losses }: KeptNonces, window: number, end: number): stri
   return `${losses.join('; ')}. Nonces may be lost: full signed requests dated before ${time} are refused`;
 }
 
-async function refuseLost(
+/** Refuses what may have been claimed, and gives what tells and keeps that. */
+function refuseLost(
   kept: KeptNonces,
   memory: MemoryNonces,
   writer: NonceWriter,
   { window, clock, tell }: NonceFileOptions,
-): Promise<void> {
+): () => Promise<void> {
   const end = endOfLost(kept, window, clock.now());
   memory.forget(earliest, end);
-  tell(describeLost(kept, window, end));
-  // When this cannot be kept now, it is with the next claim; and until then the loss is found again.
-  await writer.forget(earliest, end).catch(() => {});
+  return async () => {
+    tell(describeLost(kept, window, end));
+    // When this cannot be kept now, it is with the next claim; and until then the loss is found again.
+    await writer.forget(earliest, end).catch(() => {});
+  };
+}
+
+/** Gives what makes the first file, where there is none. */
+function firstFile({ highest }: KeptNonces, writer: NonceWriter): () => Promise<void> {
+  return async () => {
+    if (highest === 0) await writer.write([]);
+  };
 }
 
 /** Somebody who waits until all up to the `position`th claim is kept. */
@@ -132,6 +142,7 @@ class NonceFile implements FileNonces {
   readonly #writer: NonceWriter;
   readonly #sync: boolean;
   readonly #tell: (line: string) => void;
+  readonly #begin: () => Promise<void>;
   #pending: Claim[] = [];
   /** Claims that were held and are kept with a change. */
   readonly #withChange = new WeakSet<KeptNonce>();
@@ -149,7 +160,14 @@ class NonceFile implements FileNonces {
   /** Whether it was told that nothing can be written. */
   #told = false;
 
-  constructor(memory: MemoryNonces, writer: NonceWriter, sync: boolean, tell: (line: string) => void) {
+  constructor(
+    memory: MemoryNonces,
+    writer: NonceWriter,
+    sync: boolean,
+    tell: (line: string) => void,
+    begin: () => Promise<void>,
+  ) {
+    this.#begin = begin;
     this.#memory = memory;
     this.#writer = writer;
     this.#sync = sync;
@@ -210,7 +228,7 @@ class NonceFile implements FileNonces {
   }
 
   async begin(): Promise<void> {
-    if (this.#claimed === 0) await this.#writer.write([]);
+    await this.#begin();
   }
 
   async close(): Promise<void> {

@@ -14,6 +14,7 @@ const nonces = await openNonces({
   clock: systemClock,
   tell: (loss) => process.stderr.write(`${loss}\n`),
 });
+await nonces.begin();
 
 async function claimOn(claimer: number): Promise<never> {
   for (let count = 0; ; count += 1) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, type TestContext, test } from 'node:test';
 import { type ManualClock, manualClock, systemClock } from '../../src/clock.ts';
@@ -48,6 +48,7 @@ function open(given: Given): Promise<FileNonces> {
 async function openLost(given: Given): Promise<{ nonces: FileNonces; told: string[] }> {
   const told: string[] = [];
   const nonces = await open({ ...given, tell: (loss) => told.push(loss) });
+  await nonces.begin();
   return { nonces, told };
 }
 
@@ -414,6 +415,7 @@ async function refusesAll(
   let nonces: FileNonces;
   try {
     nonces = await open({ ...given, tell: (loss) => told.push(loss) });
+    await nonces.begin();
   } catch (error) {
     assert.ok(error instanceof Error && error.name === 'DamagedStoreError', String(error));
     assert.match(
@@ -584,6 +586,26 @@ describe('after a crash', () => {
     await again.close();
   });
 
+  test('a directory that has a store and no file of nonces any more refuses what may have been signed', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const nonces = await open({ directory, clock });
+    await nonces.begin();
+    await writeFile(join(directory, 'journal-1.jsonl'), '');
+    await nonces.close();
+    const next = await open({ directory, clock });
+    assert.equal(await claim(next, clock, 'nobody signed before'), 'fresh');
+    await next.close();
+    for (const name of await readdir(directory))
+      if (name.startsWith('nonces')) await unlink(join(directory, name));
+    const { nonces: bare, told } = await openLost({ directory, clock });
+    assert.match(told.join(), /has a store, and no file of nonces/);
+    assert.equal(await claim(bare, clock, 'dated now'), 'seen');
+    clock.advance(2 * window + 2000);
+    assert.equal(await claim(bare, clock, 'dated later'), 'fresh');
+    await bare.close();
+  });
+
   test('of the host after an end in order, nothing is refused that is new', async (context) => {
     for (const durability of ['fsync', 'os'] as const) {
       const directory = await scratchDirectory(context);
@@ -592,6 +614,7 @@ describe('after a crash', () => {
       await claim(nonces, clock, 'n');
       await nonces.close();
       const next = await open({ directory, clock, durability, boot: async () => 'second' });
+      await next.begin();
       assert.equal(replay(next, clock, 'n', start), 'seen');
       assert.equal(await claim(next, clock, 'new'), 'fresh');
       await next.close();
@@ -657,6 +680,7 @@ describe('after a crash', () => {
         clock,
       } as const;
       const nonces = await openNonces({ ...options, tell: (loss) => told.push(loss) });
+      await nonces.begin();
       for (const [nonce, until] of acknowledged) {
         const where = `${nonce} (SEED=${random.seed}, round ${round})`;
         assert.equal(nonces.claim('demo', nonce, until, clock.now()), 'seen', where);

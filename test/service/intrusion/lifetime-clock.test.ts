@@ -25,6 +25,7 @@ async function startedAnew(context: TestContext) {
       clock,
       tell: (loss) => assert.fail(loss),
     });
+    await nonces.begin();
     const server = await openGuarded({ clock, nonces });
     const outcomes: string[] = [];
     for (const each of bytes) outcomes.push(await outcome(server.port, each));
