@@ -1,4 +1,5 @@
 import type { Authenticator } from './auth/authenticate.ts';
+import type { Story } from './auth/story.ts';
 import type { Clock } from './clock.ts';
 import {
   checkUnreadContent,
@@ -51,27 +52,34 @@ export interface House {
 
 /**
  * Judges a request, question by question in the order in which they are answered; each one goes on or throws a
- * Problem. Step 0, whether the request could be parsed, is the listener's.
+ * Problem. Step 0, whether the request could be parsed, is the listener's. `known.step` is the question that is being asked.
  */
 export async function decide(request: Request, house: House, known: Known): Promise<Reply> {
   // 1: is the server stopping? (Whether it is full is the listener's to know.)
+  known.step = 1;
   if (house.stopping()) throw stopping();
   // 2: HTTP/1.x, exactly one valid Host, no singleton field twice?
+  known.step = 2;
   judgeVersion(request.version);
   judgeHost(request);
   judgeSingletons(request.fields);
   // 3: is the method one of the six?
+  known.step = 3;
   const method = judgeMethod(request.method);
   // 4: is the target sane?
+  known.step = 4;
   const target = judgeTarget(request.target, method, house.limits.target);
   // 5: transfer coding and expectation ones we know?
+  known.step = 5;
   judgeFraming(request.fields);
   judgeExpectation(request.fields, request.version);
   // 6: is there a resource here?
+  known.step = 6;
   const place = judgePlace(target, house.router);
   // 7: are the credentials good?
+  known.step = 7;
   const { resource, parameters } = place;
-  const principal = judgeCredentials(request, resource, house.authenticator);
+  const principal = judgeCredentials(request, resource, house.authenticator, known.story);
   known.principal = principal instanceof Promise ? await principal : principal;
   const now = house.clock.now();
   const call = new JudgedCall({
@@ -84,25 +92,34 @@ export async function decide(request: Request, house: House, known: Known): Prom
     httpDate: house.httpDate,
   });
   // 8: OPTIONS?
+  known.step = 8;
   if (method === 'OPTIONS')
     return describe(call, target.asterisk ? house.router.routes : place, house.describe);
   // 9: does the resource implement the method?
+  known.step = 9;
   const implemented = judgeImplemented(call, resource);
   // 10: may this principal?
+  known.step = 10;
   judgePermission(call, resource, house.authenticator);
   // 11: can what is sent be read?
+  known.step = 11;
   const reading = judgeReadable(call, implemented, house.limits.body);
   // 12: does it exist?
+  known.step = 12;
   call.found = await judgeExistence(call, resource, implemented);
   // 13: can what is asked for be written?
+  known.step = 13;
   call.variant = judgeAcceptable(call, resource.produces);
   // 14: do the preconditions hold?
+  known.step = 14;
   const unmodified = judgePreconditions(call, resource);
   if (unmodified !== undefined) return notModified(call, unmodified);
   // 15: is the content right?
+  known.step = 15;
   const content = judgeContent(call, implemented, reading, house.limits.body);
   if (content !== undefined) call.content = await content;
   // 16: act, in one turn with step 14 asked again
+  known.step = 16;
   return act(call, resource, implemented);
 }
 
@@ -188,8 +205,9 @@ function judgeCredentials(
   request: Request,
   resource: Resource,
   authenticator: Authenticator,
+  story: Story | undefined,
 ): ReturnType<Authenticator['authenticate']> {
-  if (resource.ownCredentials !== true) return authenticator.authenticate(request);
+  if (resource.ownCredentials !== true) return authenticator.authenticate(request, story);
   if (request.connection.secure) return undefined;
   throw new Problem('tls-required', 'What is here is given over TLS only. The request was not read.');
 }

@@ -1,5 +1,7 @@
+import type { Story } from './auth/story.ts';
 import type { Request } from './http/message.ts';
 import type { Method } from './http/method.ts';
+import type { Problem } from './http/problem.ts';
 import type { Target } from './http/target.ts';
 import type { Principal } from './principal.ts';
 import type { Call, Found, Parameters, Variant } from './resource.ts';
@@ -7,6 +9,17 @@ import type { Call, Found, Parameters, Variant } from './resource.ts';
 /** What has become known of a request, also when it is refused later. */
 export interface Known {
   principal: Principal | undefined;
+  /** The step that is being asked, and in the end the one that answered (0 to 16). */
+  step: number;
+  /** Where the checks of credentials are told; undefined where nobody listens. */
+  readonly story: Story | undefined;
+  /** The refusal that the reply was made of. */
+  problem: Problem | undefined;
+}
+
+/** What is known of a request before anything is asked. */
+export function nothingKnown(story?: Story): Known {
+  return { principal: undefined, step: 0, story, problem: undefined };
 }
 
 /** What is known of a call when steps 1 to 7 are through. */

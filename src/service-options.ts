@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts';
 import type { Collection, CollectionDeclaration } from './declaration.ts';
 import type { ClientSecret, GrantType, SignatureMethod } from './oauth/clients.ts';
 import type { Lifetimes } from './oauth/lifetimes.ts';
+import type { Observer } from './observer.ts';
 import type { Scope } from './principal.ts';
 import type { Resource } from './resource.ts';
 import type { Nonces } from './store/nonces.ts';
@@ -112,6 +113,7 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   explain: true,
   limits: true,
   log: true,
+  observer: true,
   fault: true,
 };
 
@@ -163,6 +165,8 @@ export interface ServiceOptions {
   readonly limits?: Partial<Limits>;
   /** Told of every request that was answered. */
   readonly log?: (entry: AccessEntry) => void;
+  /** Sees every request and reply in full; without one they cost nothing more. */
+  readonly observer?: Observer;
   /** Told of faults of the server itself, which a client sees as 500 only; standard error when left out. */
   readonly fault?: (error: unknown) => void;
 }

@@ -6,10 +6,11 @@ import { type Collection, defaultCollections, defineCollection } from './declara
 import { createDateCache } from './http/date.ts';
 import type { Reply, Request } from './http/message.ts';
 import { Problem } from './http/problem.ts';
-import type { Known } from './judged-call.ts';
+import { type Known, nothingKnown } from './judged-call.ts';
 import { suggestion } from './nearest.ts';
 import { type Listener, listen } from './net/listener.ts';
 import type { ServerIdentity } from './net/server-identity.ts';
+import type { Answer } from './observer.ts';
 import { createOrigins } from './origin.ts';
 import { createProxyTrust } from './proxy.ts';
 import { clientsOf, consumersOf } from './registration.ts';
@@ -52,6 +53,8 @@ export interface Address {
   readonly port?: number;
   /** HTTPS with this certificate and key; plain HTTP when left out. */
   readonly tls?: ServerIdentity;
+  /** Told of each connection over TLS as it comes: it has its certificate, the next one may get another. */
+  readonly connected?: () => void;
 }
 
 /** The whole of the server, with or without a socket. */
@@ -119,9 +122,8 @@ export function createService(options: ServiceOptions = {}): Service {
     if (log !== undefined) log(accessEntry(request, reply.status, known, clock, begun, problem));
     return reply;
   };
-  const answer = async (request: Request): Promise<Reply> => {
+  const answer = async (request: Request, known: Known): Promise<Reply> => {
     const begun = log === undefined ? 0 : clock.steady();
-    const known: Known = { principal: undefined };
     let outcome: Reply | Problem;
     try {
       if (!planted) await seeded;
@@ -137,26 +139,29 @@ export function createService(options: ServiceOptions = {}): Service {
         (error) => problemOf(error, fault),
       );
     if (!(outcome instanceof Problem)) return conclude(request, outcome, known, begun);
+    known.problem = outcome;
     const reply = toProblemReply(outcome, request, known, httpDate(clock.now()));
     return conclude(request, reply, known, begun, outcome);
   };
 
-  const { trustProxy = [] } = options;
+  const { trustProxy = [], observer } = options;
   const asSent = createProxyTrust(trustProxy);
-  const handle =
-    trustProxy.length === 0 ? answer : (request: Request): Promise<Reply> => answer(asSent(request));
+  const judge: Answer = trustProxy.length === 0 ? answer : (request, known) => answer(asSent(request), known);
+  const handle = (request: Request): Promise<Reply> =>
+    observer === undefined ? judge(request, nothingKnown()) : observer.handle(request, judge);
 
-  const refuse = (problem: Problem, request: Request | undefined): Reply => {
-    const known: Known = { principal: undefined };
+  const refuse = (problem: Problem, request: Request | undefined, received?: string): Reply => {
+    const known = nothingKnown();
     const reply = toProblemReply(problem, request, known, httpDate(clock.now()));
+    observer?.refused(problem, request, reply, received);
     return conclude(request, reply, known, clock.steady(), problem);
   };
 
   return {
     ready: seeded,
     handle,
-    async listen({ host = '127.0.0.1', port = 0, tls }) {
-      const listener = await listen({ host, port, tls, limits, handle, refuse });
+    async listen({ host = '127.0.0.1', port = 0, tls, connected }) {
+      const listener = await listen({ host, port, tls, limits, handle, refuse, connected });
       listeners.push(listener);
       const name = host.includes(':') ? `[${host}]` : host;
       const url = `${tls === undefined ? 'http' : 'https'}://${name}:${listener.port}`;

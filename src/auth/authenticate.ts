@@ -3,6 +3,7 @@ import type { Connection, FieldLine, Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import type { Scheme, Verdict } from './scheme.ts';
+import type { Story } from './story.ts';
 import { type Throttle, tooManyFailures } from './throttle.ts';
 
 /** Who is asking: the credentials of a request judged by the scheme that they name. */
@@ -10,9 +11,9 @@ export interface Authenticator {
   /**
    * The principal, at once where nothing has to be waited for; undefined when there are no credentials. Throws or
    * rejects with a Problem: 400 for malformed or several ones, 401 with every challenge for bad ones, 403 for those
-   * that must not come in the clear, 429 after too many.
+   * that must not come in the clear, 429 after too many. What is checked is told to `story` where there is one.
    */
-  authenticate(request: Request): Principal | undefined | Promise<Principal | undefined>;
+  authenticate(request: Request, story?: Story): Principal | undefined | Promise<Principal | undefined>;
   /** `WWW-Authenticate` with the challenge of each scheme that works on this connection. */
   challenges(connection: Connection): FieldLine[];
   /** The challenge for a principal whose token's scope lacks this one. */
@@ -52,32 +53,54 @@ export function createAuthenticator(schemes: readonly Scheme[], throttle: Thrott
     scheme: Scheme,
   ): Promise<Principal> => principalOf(await verdict, connection, scheme);
 
-  const principalElsewhere = async (scheme: Scheme, request: Request): Promise<Principal | undefined> => {
-    const verdict = await scheme.authenticateElsewhere?.(request);
+  const principalElsewhere = async (
+    scheme: Scheme,
+    request: Request,
+    story: Story | undefined,
+  ): Promise<Principal | undefined> => {
+    const verdict = await scheme.authenticateElsewhere?.(request, story);
+    if (story !== undefined && verdict !== undefined) story.scheme = scheme.name;
     return verdict === undefined ? undefined : principalOf(verdict, request.connection, scheme);
   };
 
+  const judge = (request: Request, story?: Story): ReturnType<Authenticator['authenticate']> => {
+    const credentials = credentialsOf(request);
+    const { connection } = request;
+    if (story !== undefined) story.scheme = credentials?.scheme;
+    const other = roaming.length === 0 ? undefined : schemeElsewhere(request, credentials, roaming);
+    if (credentials === undefined && other === undefined) return undefined;
+    if (throttle.blocksPeer(connection.peer)) throw tooManyFailures(throttle);
+    if (credentials === undefined) return other && principalElsewhere(other, request, story);
+    const scheme = byName.get(credentials.scheme);
+    if (scheme === undefined) throw notOffered(challenges(connection));
+    const verdict = scheme.authenticate(request, credentials.rest, story);
+    return 'outcome' in verdict
+      ? principalOf(verdict, connection, scheme)
+      : principalLater(verdict, connection, scheme);
+  };
+
   return {
-    authenticate(request) {
-      const credentials = credentialsOf(request);
-      const { connection } = request;
-      const other = roaming.length === 0 ? undefined : schemeElsewhere(request, credentials, roaming);
-      if (credentials === undefined && other === undefined) return undefined;
-      if (throttle.blocksPeer(connection.peer)) throw tooManyFailures(throttle);
-      if (credentials === undefined) return other && principalElsewhere(other, request);
-      const scheme = byName.get(credentials.scheme);
-      if (scheme === undefined) throw notOffered(challenges(connection));
-      const verdict = scheme.authenticate(request, credentials.rest);
-      return 'outcome' in verdict
-        ? principalOf(verdict, connection, scheme)
-        : principalLater(verdict, connection, scheme);
-    },
+    authenticate: (request, story) => (story === undefined ? judge(request) : tellOf(story, request, judge)),
     challenges: (connection) => challenges(connection),
     scopeChallenge(name, needed) {
       const challenge = byName.get(name)?.scopeChallenge?.(needed);
       return challenge === undefined ? [] : [['WWW-Authenticate', challenge]];
     },
   };
+}
+
+/** Judges, and sees to it that the story has its end where no scheme told it. */
+async function tellOf(
+  story: Story,
+  request: Request,
+  judge: Authenticator['authenticate'],
+): Promise<Principal | undefined> {
+  try {
+    return await judge(request, story);
+  } catch (error) {
+    if (error instanceof Problem) story.refused(error);
+    throw error;
+  }
 }
 
 /** The scheme whose credentials stand elsewhere than in a field, or may. Throws 400 where there are others, 403 in the clear. */

@@ -1,6 +1,7 @@
 import type { Connection, Request } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
+import type { Story } from './story.ts';
 
 /**
  * What came of credentials. `claimed` is the user they speak of, where they can be read: failures are counted
@@ -20,15 +21,18 @@ export type Verdict =
 export interface Scheme {
   /** As it stands in the field, in lower case: `hmac`. */
   readonly name: string;
-  /** Judges what follows the scheme's name, at once where it can. Nothing but a fault of the server is thrown. */
-  authenticate(request: Request, rest: string): Verdict | Promise<Verdict>;
+  /**
+   * Judges what follows the scheme's name, at once where it can, and tells the story check by check where there is one.
+   * Nothing but a fault of the server is thrown.
+   */
+  authenticate(request: Request, rest: string, story?: Story): Verdict | Promise<Verdict>;
   /**
    * Where besides a field the request carries credentials of this scheme: `target` says that it does, `content` that it
    * may. Left out, they stand in a field alone.
    */
   elsewhere?(request: Request): 'target' | 'content' | undefined;
   /** Judges such credentials, which came over TLS; undefined where there are none after all. */
-  authenticateElsewhere?(request: Request): Promise<Verdict | undefined>;
+  authenticateElsewhere?(request: Request, story?: Story): Promise<Verdict | undefined>;
   /** The challenge (RFC 9110 §11.3) for this connection; undefined where the scheme does not work on it. */
   challenge(connection: Connection): string | undefined;
   /** The challenge (RFC 6750 §3.1) for a token whose scope is too narrow; left out where the scheme knows no scopes. */

@@ -1,4 +1,5 @@
 import { contentTooLarge } from './problem.ts';
+import type { WireFault } from './wire-fault.ts';
 
 /** One field line of a message: its name as written, and its value. */
 export type FieldLine = [name: string, value: string];
@@ -9,6 +10,8 @@ export class Fields {
   #repeated = false;
   /** The bytes of the header section: names, values, and what stands between them (a colon, a space, the line's end). */
   readonly size: number;
+  /** Names and values in turn, as they were given. */
+  readonly raw: readonly string[];
 
   /** Takes names and values in turn, as they stood on the wire (`rawHeaders` of node:http). */
   constructor(raw: readonly string[]) {
@@ -20,6 +23,7 @@ export class Fields {
       this.#add(name.toLowerCase(), value);
     }
     this.size = size;
+    this.raw = raw;
   }
 
   #add(name: string, value: string): void {
@@ -106,6 +110,10 @@ export interface Reply {
   readonly headOnly?: boolean;
   /** The connection ends after this reply. */
   readonly close?: boolean;
+  /** What goes wrong on purpose while it is sent, in a test double. */
+  readonly fault?: WireFault;
+  /** Called when there is nobody any more whom it could be sent to. */
+  readonly abandoned?: () => void;
 }
 
 /** What a request is made of when code makes it: everything but the method and the target may be left out. */

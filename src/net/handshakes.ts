@@ -32,9 +32,12 @@ export class Handshakes {
     });
   }
 
-  /** Lets go of the connection that this socket is of, or that this socket of TLS is on. */
-  finish(socket: Socket): void {
-    this.#sockets.delete(otherEnd(socket));
+  /** Lets go of the connection that this socket is of, or that this socket of TLS is on; gives its own socket. */
+  finish(socket: Socket): Socket | undefined {
+    const end = otherEnd(socket);
+    const carrier = this.#sockets.get(end)?.socket;
+    this.#sockets.delete(end);
+    return carrier;
   }
 
   /** Ends them all. */

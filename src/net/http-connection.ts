@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Connection, Fields, type Reply, type Request } from '../http/message.ts';
 import { Problem, type ProblemParts } from '../http/problem.ts';
+import type { WireFault } from '../http/wire-fault.ts';
 import { Exchange, noContent, requestOf } from './exchange.ts';
 import { sayFarewell } from './farewell.ts';
 import { cutOff, faultOf, isOfMessage, isTimeout, problemOfContent, problemOfHeader } from './fault.ts';
+import { faultyPieces, sayFaultily } from './faulty-reply.ts';
 import type { Outbox } from './outbox.ts';
 import { lastBytes, messageOf } from './reply-bytes.ts';
 
@@ -12,8 +14,8 @@ import { lastBytes, messageOf } from './reply-bytes.ts';
 export interface Host {
   /** Gives the reply to a request. */
   handle(request: Request): Promise<Reply>;
-  /** Makes a reply of a problem. */
-  refuse(problem: Problem, request: Request | undefined): Reply;
+  /** Makes a reply of a problem. `received` is what was being parsed where no request came of it. */
+  refuse(problem: Problem, request: Request | undefined, received?: string): Reply;
   /** Told when a request goes to `handle`, and when that has settled. */
   entered(): void;
   left(): void;
@@ -41,6 +43,8 @@ const pipelined = 256;
 export class HttpConnection {
   readonly #host: Host;
   readonly #socket: Socket;
+  /** What the socket is on, where it is one of TLS. */
+  readonly #carrier: Socket;
   readonly #origin: Connection;
   readonly #full: boolean;
   /** The request that came last; if one is not whole, it is this one. */
@@ -57,16 +61,17 @@ export class HttpConnection {
   /** What is done as soon as all that was written is out. */
   #afterFlush: (() => void) | undefined;
   /** What is to be said once every request before it has been answered. */
-  #refusal: { problem: Problem; request: Request | undefined } | undefined;
+  #refusal: Refusal | undefined;
   /** Whether the last word was said. */
   #ended = false;
   /** The turn at which the connection was made or its last request came. */
   #since: number;
 
   /** `full` says that there is no room for this connection: its first request is told so. */
-  constructor(host: Host, socket: Socket, full: boolean) {
+  constructor(host: Host, socket: Socket, full: boolean, carrier = socket) {
     this.#host = host;
     this.#socket = socket;
+    this.#carrier = carrier;
     this.#origin = { peer: peerOf(socket), secure: 'encrypted' in socket && socket.encrypted === true };
     this.#full = full;
     this.#since = host.nextTurn();
@@ -114,13 +119,14 @@ export class HttpConnection {
     else if (latest !== undefined && !latest.isWhole) latest.content.fail(problemOfContent(fault));
     else if (isTimeout(fault) && this.#socket.bytesRead === 0) this.#socket.destroy();
     // What follows a request to close is not even looked at; the reply to that request closes.
-    else if (fault.code !== 'HPE_CLOSED_CONNECTION') this.refuse(problemOfHeader(fault), undefined);
+    else if (fault.code !== 'HPE_CLOSED_CONNECTION')
+      this.refuse(problemOfHeader(fault), undefined, fault.packet);
   }
 
   /** Refuses what came, and ends the connection, after every request before it has been answered. */
-  refuse(problem: Problem, request: Request | undefined): void {
+  refuse(problem: Problem, request: Request | undefined, received?: string): void {
     if (this.#ended || this.#refusal !== undefined) return;
-    this.#refusal = { problem, request };
+    this.#refusal = { problem, request, received };
     this.#proceed();
   }
 
@@ -190,8 +196,13 @@ export class HttpConnection {
   }
 
   #answer(exchange: Exchange, reply: Reply): void {
-    if (this.#ended) return;
-    if (reply.close === true || !this.#persists(exchange)) {
+    if (this.#ended) {
+      reply.abandoned?.();
+      return;
+    }
+    if (reply.fault !== undefined) {
+      this.#last(this.#faulty(reply, reply.fault, exchange.isHead));
+    } else if (reply.close === true || !this.#persists(exchange)) {
       this.#end(lastBytes(reply, exchange.isHead));
     } else if (exchange.isPlain) {
       this.#ready = { exchange, message: messageOf(reply, exchange.isHead, this.#host.persistence) };
@@ -245,7 +256,7 @@ export class HttpConnection {
   }
 
   #reject(exchange: Exchange, problem: Problem): void {
-    this.#end(this.#bytesOf(problem, exchange.request));
+    this.#end(this.#bytesOf({ problem, request: exchange.request }));
   }
 
   #persists(exchange: Exchange): boolean {
@@ -270,13 +281,12 @@ export class HttpConnection {
     if (this.#ended || this.#current !== undefined || !this.#isFlushed) return;
     const next = this.#waiting.shift();
     if (next !== undefined) this.#start(next);
-    else if (this.#refusal !== undefined)
-      this.#end(this.#bytesOf(this.#refusal.problem, this.#refusal.request));
+    else if (this.#refusal !== undefined) this.#end(this.#bytesOf(this.#refusal));
   }
 
-  #bytesOf(problem: Problem, request: Request | undefined): Uint8Array | undefined {
+  #bytesOf({ problem, request, received }: Refusal): Uint8Array | undefined {
     try {
-      return lastBytes(this.#host.refuse(problem, request), request?.method === 'HEAD');
+      return lastBytes(this.#host.refuse(problem, request, received), request?.method === 'HEAD');
     } catch {
       return undefined; // no reply can be made at all: the end of the connection has to say it
     }
@@ -284,13 +294,24 @@ export class HttpConnection {
 
   /** Says the last word after what was written before it. */
   #end(bytes?: Uint8Array): void {
+    this.#last(() => sayFarewell(this.#socket, this.#host.limits.requestTimeout, bytes));
+  }
+
+  /** Has the last word said when everything before it is out. */
+  #last(speak: () => void): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#waiting = [];
-    const speak = (): void => sayFarewell(this.#socket, this.#host.limits.requestTimeout, bytes);
     if (this.#isFlushed) speak();
     else if (this.#ready !== undefined || this.#buffered) this.#afterFlush = speak;
     else this.#written?.once('finish', speak);
+  }
+
+  /** How a reply is said with which something goes wrong on purpose. */
+  #faulty(reply: Reply, fault: WireFault, head: boolean): () => void {
+    const pieces = faultyPieces(reply, fault, head);
+    const patience = this.#host.limits.requestTimeout;
+    return () => sayFaultily({ socket: this.#socket, carrier: this.#carrier, patience }, pieces, fault);
   }
 
   #gone(): void {
@@ -298,6 +319,13 @@ export class HttpConnection {
     this.#waiting = [];
     if (this.#latest !== undefined && !this.#latest.isWhole) this.#latest.content.fail(cutOff());
   }
+}
+
+/** What is refused: a request, or what no request came of. */
+interface Refusal {
+  readonly problem: Problem;
+  readonly request: Request | undefined;
+  readonly received?: string | undefined;
 }
 
 const space = 0x20;

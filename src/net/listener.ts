@@ -45,7 +45,9 @@ export interface ListenerOptions {
   /** The service: answers every request, never rejects. */
   handle: (request: Request) => Promise<Reply>;
   /** Makes the reply to what could not be parsed, or to a request that came when the listener is full or stopping. */
-  refuse: (problem: Problem, request: Request | undefined) => Reply;
+  refuse: (problem: Problem, request: Request | undefined, received?: string) => Reply;
+  /** Told of each connection over TLS when its certificate is settled. */
+  connected?: (() => void) | undefined;
 }
 
 /** A port that is being listened on. */
@@ -141,12 +143,13 @@ class HttpListener implements Listener, Host {
   readonly port: number;
   readonly limits: ListenerLimits;
   readonly handle: (request: Request) => Promise<Reply>;
-  readonly refuse: (problem: Problem, request: Request | undefined) => Reply;
+  readonly refuse: ListenerOptions['refuse'];
   readonly outbox = new Outbox();
   readonly rest: number;
   readonly persistence: string;
   readonly #server: Server | SecureServer;
   readonly #secure: boolean;
+  readonly #connected: (() => void) | undefined;
   readonly #handshakes = new Handshakes();
   readonly #connections = new Map<Duplex, HttpConnection>();
   #turn = 0;
@@ -167,6 +170,7 @@ class HttpListener implements Listener, Host {
     this.persistence = `Connection: keep-alive\r\n${seconds > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : ''}`;
     this.#server = server;
     this.#secure = options.tls !== undefined;
+    this.#connected = options.connected;
     this.#attach();
   }
 
@@ -227,14 +231,15 @@ class HttpListener implements Listener, Host {
   }
 
   #shake(socket: Socket): void {
+    this.#connected?.();
     if (this.connections >= this.limits.connections) this.#makeRoom();
     this.#handshakes.begin(socket, this.nextTurn(), () => this.#settled());
   }
 
   #accept(socket: Socket): void {
-    if (this.#secure) this.#handshakes.finish(socket);
+    const carrier = this.#secure ? this.#handshakes.finish(socket) : undefined;
     const full = this.connections >= this.limits.connections && !this.#makeRoom();
-    this.#connections.set(socket, new HttpConnection(this, socket, full));
+    this.#connections.set(socket, new HttpConnection(this, socket, full, carrier));
     socket.once('close', () => {
       this.#connections.delete(socket);
       this.#settled();
