@@ -5,6 +5,7 @@ import { createHmacScheme } from './auth/hmac.ts';
 import { createThrottle } from './auth/throttle.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './authorization-server.ts';
 import type { Clock } from './clock.ts';
+import type { GrantEvent } from './oauth/grants.ts';
 import type { Origins } from './origin.ts';
 import type { Principal } from './principal.ts';
 import type { ServiceOptions, UserOption } from './service-options.ts';
@@ -28,6 +29,14 @@ export interface Authentication {
   replaceUsers(users: Users): void;
 }
 
+/** What the service gives to it. */
+export interface AuthenticationParts {
+  readonly store: Store;
+  readonly origins: Origins;
+  /** Told of what happens to grants and tokens. */
+  readonly granted?: ((event: GrantEvent) => void) | undefined;
+}
+
 /** What verifying a password costs where no user has a hash (N of RFC 7914): a few milliseconds. */
 const costWithoutHashes = 1024;
 
@@ -36,7 +45,7 @@ export function createAuthentication(
   options: ServiceOptions,
   clock: Clock,
   random: (size: number) => Uint8Array,
-  { store, origins }: { store: Store; origins: Origins },
+  { store, origins, granted }: AuthenticationParts,
 ): Authentication {
   const window = windowOf(options) * 1000;
   const { realm = 'Countersign', explain = false } = options;
@@ -74,6 +83,7 @@ export function createAuthentication(
   const oauth = createAuthorizationServer(options, {
     ...{
       store,
+      granted,
       basic,
       realm,
       clock,

@@ -1,7 +1,7 @@
 import { createAuthenticator } from './auth/authenticate.ts';
 import type { Scheme } from './auth/scheme.ts';
 import { type Client, type Consumer, createRegistry, type Registry } from './oauth/clients.ts';
-import { createGrants, type Grants } from './oauth/grants.ts';
+import { createGrants, type GrantEvent, type Grants } from './oauth/grants.ts';
 import { defaultLifetimes } from './oauth/lifetimes.ts';
 import { createOAuth1 } from './oauth/oauth1.ts';
 import { createOAuth2 } from './oauth/oauth2.ts';
@@ -25,17 +25,18 @@ export interface AuthorizationParts
   extends Omit<OAuthParts, 'grants' | 'clients' | 'consumers' | 'approver' | 'lifetimes' | 'masterKey'> {
   readonly store: Store;
   readonly basic: Scheme;
+  readonly granted: ((event: GrantEvent) => void) | undefined;
 }
 
 /** Composes the authorization server. Throws RangeError on clients, consumers or lifetimes that cannot be. */
 export function createAuthorizationServer(
   options: ServiceOptions,
-  { store, basic, ...given }: AuthorizationParts,
+  { store, basic, granted, ...given }: AuthorizationParts,
 ): AuthorizationServer {
   const { clock, random, throttle } = given;
   const clients = createRegistry(clientsOf(options.clients ?? {}));
   const consumers = createRegistry(consumersOf(options.consumers ?? {}));
-  const grants = createGrants({ store, clock, random });
+  const grants = createGrants({ store, clock, random, ...(granted && { told: granted }) });
   const parts: OAuthParts = {
     ...given,
     grants,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createAuthentication } from './authentication.ts';
+import type { AuthorizationServer } from './authorization-server.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { decide, type House } from './decide.ts';
 import { type Collection, defaultCollections, defineCollection } from './declaration.ts';
@@ -10,6 +11,7 @@ import { type Known, nothingKnown } from './judged-call.ts';
 import { suggestion } from './nearest.ts';
 import { type Listener, listen } from './net/listener.ts';
 import type { ServerIdentity } from './net/server-identity.ts';
+import type { GrantEvent } from './oauth/grants.ts';
 import type { Answer } from './observer.ts';
 import { createOrigins } from './origin.ts';
 import { createProxyTrust } from './proxy.ts';
@@ -21,7 +23,7 @@ import { collectionResource } from './resources/collection.ts';
 import { itemResource, itemTemplate } from './resources/item.ts';
 import { explanationResource, problemsResource } from './resources/problems.ts';
 import { rootResource } from './resources/root.ts';
-import { createRouter, type Route } from './router.ts';
+import { createRouter, type Route, type Router } from './router.ts';
 import { plantSeed } from './seed.ts';
 import {
   type AccessEntry,
@@ -75,8 +77,26 @@ export interface Service {
   close(grace?: number): Promise<void>;
 }
 
+/** What is served: collections, as options have them, and resources in code by path template. */
+export type Served = Required<Pick<ServiceOptions, 'collections' | 'resources'>>;
+
+/** A service, and what of it a test double steers. */
+export interface SteeredService extends Service {
+  readonly oauth: AuthorizationServer;
+  /** Puts these collections and resources in the place of all that were there. Throws as `createService` does, with nothing changed. */
+  replaceServed(served: Served): void;
+}
+
 /** Composes a service. Throws DeclarationError or RangeError on options that cannot be. */
 export function createService(options: ServiceOptions = {}): Service {
+  return createSteeredService(options);
+}
+
+/** The same, to be steered. `granted` is told of what happens to grants and tokens. */
+export function createSteeredService(
+  options: ServiceOptions = {},
+  granted?: (event: GrantEvent) => void,
+): SteeredService {
   refuseUnknown(options);
   const { clock = systemClock, random = randomBytes } = options;
   const limits = { ...defaultLimits, ...options.limits };
@@ -88,12 +108,15 @@ export function createService(options: ServiceOptions = {}): Service {
 
   const httpDate = createDateCache();
   const origins = createOrigins(options.publicUrl);
-  const authentication = createAuthentication(options, clock, random, { store, origins });
+  const authentication = createAuthentication(options, clock, random, { store, origins, granted });
+  const { oauth } = authentication;
+  const routerOf = (served: readonly Collection[], resources: Served['resources']): Router =>
+    createRouter([...routesOf(served, store, limits, resources), ...oauth.routes]);
+  let router = routerOf(collections, options.resources ?? {});
   const house: House = {
-    router: createRouter([
-      ...routesOf(collections, store, limits, options.resources ?? {}),
-      ...authentication.oauth.routes,
-    ]),
+    get router() {
+      return router;
+    },
     authenticator: authentication.authenticator,
     clock,
     httpDate,
@@ -173,8 +196,12 @@ export function createService(options: ServiceOptions = {}): Service {
       };
     },
     replaceUsers: authentication.replaceUsers,
-    replaceClients: (registered) => authentication.oauth.clients.replace(clientsOf(registered)),
-    replaceConsumers: (registered) => authentication.oauth.consumers.replace(consumersOf(registered)),
+    oauth,
+    replaceServed({ collections: declared, resources }) {
+      router = routerOf(collectionsOf({ collections: declared }), resources);
+    },
+    replaceClients: (registered) => oauth.clients.replace(clientsOf(registered)),
+    replaceConsumers: (registered) => oauth.consumers.replace(consumersOf(registered)),
     async close(grace = 10_000) {
       closing = true;
       await Promise.all(listeners.map((listener) => listener.close(grace)));

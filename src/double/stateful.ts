@@ -1,9 +1,9 @@
 /** A part of a double whose state can be taken down, put back, and begun anew. */
-export interface Stateful {
+export interface Stateful<Snapshot = unknown> {
   /** What it holds now, as a value that nothing changes afterwards and that can be restored any number of times. */
-  snapshot(): unknown;
+  snapshot(): Snapshot;
   /** Puts back what `snapshot` of this same part gave. */
-  restore(snapshot: unknown): void;
+  restore(snapshot: Snapshot): void;
   /** Begins anew, as when the double started. */
   reset(): void;
 }

@@ -1,0 +1,44 @@
+import type { KeyObject } from 'node:crypto';
+import { makeCertificate, makeKey, pemOfKey } from '../net/certificate.ts';
+import type { ServerIdentity } from '../net/server-identity.ts';
+
+const day = 86_400_000;
+/** How long a certificate is valid: no longer than clients take one of a public authority. */
+const lifetime = 397 * day;
+/** How long before now it begins, for clients whose clocks are late. */
+const before = 2 * day;
+
+const names = ['localhost', '127.0.0.1', '::1'];
+
+/** From the first to the last moment of a certificate, in ms since 1970-01-01T00:00:00Z. */
+export interface Validity {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** An authority for certificates of servers on this host. It lasts as long as who holds it. */
+export interface Authority {
+  /** Its own certificate in PEM, for clients to trust. */
+  readonly certificate: string;
+  /** What a server on localhost proves itself with; valid now, unless `validity` says otherwise. */
+  issue(validity?: Validity): ServerIdentity;
+}
+
+/** Makes an authority with keys of its own. `now` is the host's time (ms), which clients go by. */
+export function createAuthority(now: number, random: (size: number) => Uint8Array): Authority {
+  const name = `Countersign test authority ${Buffer.from(random(4)).toString('hex')}`;
+  const usual: Validity = { from: now - before, until: now + lifetime };
+  const key = makeKey();
+  const certificate = makeCertificate({ subject: name, key, names: 'authority', ...usual, random });
+  let serverKey: KeyObject | undefined;
+  return {
+    certificate,
+    issue(validity = usual) {
+      serverKey ??= makeKey();
+      const issuer = { name, key };
+      const subject = 'Countersign double';
+      const cert = makeCertificate({ subject, key: serverKey, issuer, names, ...validity, random });
+      return { cert, key: pemOfKey(serverKey) };
+    },
+  };
+}

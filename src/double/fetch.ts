@@ -1,0 +1,207 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { type Body, createRequest, gathered, type Reply, type Request } from '../http/message.ts';
+import { cutOff } from '../net/fault.ts';
+import { reasonPhraseOf } from '../net/reason-phrase.ts';
+import { contentSent, fieldsSent } from '../net/reply-bytes.ts';
+
+/** What `fetch` of a double takes beside the platform's own. */
+export interface FetchInit extends RequestInit {
+  /** That a request for a path alone comes as over TLS. A URL says it by itself. */
+  readonly secure?: boolean;
+}
+
+/** A path, a URL of any host, or a Request of the platform. */
+export type FetchInput = string | URL | globalThis.Request;
+
+/**
+ * The platform's `fetch`, answered in this process: no socket, no port, no waiting. A path goes to the double as over plain
+ * HTTP; a URL may name any host, and with `https:` the request counts as having come over TLS. Redirects are not followed.
+ */
+export type Fetch = (input: FetchInput, init?: FetchInit) => Promise<Response>;
+
+/** What answers in process. */
+export interface FetchHouse {
+  handle(request: Request): Promise<Reply>;
+  /** Where the double listens: `http://127.0.0.1:41234`. */
+  readonly url: string;
+  /** The same over TLS; undefined where it listens to none. */
+  readonly secureUrl: string | undefined;
+}
+
+/** A call as it is made a request of. */
+interface Outgoing {
+  readonly url: string;
+  readonly method: string;
+  readonly fields: [string, string][];
+  readonly content: Content;
+  readonly signal: AbortSignal | null | undefined;
+}
+
+/** What is sent: nothing, bytes or text of a known length, or a stream of neither. */
+type Content = undefined | string | Uint8Array | ReadableStream<Uint8Array>;
+
+/** Makes the `fetch` of a double. */
+export function createFetch(house: FetchHouse): Fetch {
+  return async (input, init = {}) => {
+    const outgoing = simple(input, init, house) ?? (await general(input, init, house));
+    const { signal } = outgoing;
+    signal?.throwIfAborted();
+    const answering = exchange(outgoing, house);
+    return signal == null ? answering : untilAborted(answering, signal);
+  };
+}
+
+/** The absolute URL of what is to be fetched, a path being one of the double's own. */
+export function addressOf(
+  input: FetchInput,
+  secure: boolean,
+  { url, secureUrl = 'https://localhost' }: FetchHouse,
+): string {
+  if (typeof input === 'object' && 'url' in input) return input.url;
+  const text = String(input);
+  const origin = secure ? secureUrl : url;
+  if (plainPath.test(text)) return origin + text;
+  const { href, hash } = new URL(text, origin);
+  return hash === '' ? href : href.slice(0, -hash.length);
+}
+
+/** What `URL` leaves as it is: no dot segments, nothing that it would encode. */
+const plainPath = /^\/(?!\/|.*\/(?:\.|%2e))[A-Za-z0-9._~!$&()*+,;=:@%/?-]*$/i;
+
+const sixMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS']);
+
+/** A call out of the simplest parts, without a Request of the platform, which would cost more than the answer; undefined for others. */
+function simple(input: FetchInput, init: FetchInit, house: FetchHouse): Outgoing | undefined {
+  const { method = 'GET', body, signal } = init;
+  if (typeof input === 'object' && 'url' in input) return undefined;
+  if (!sixMethods.has(method)) return undefined;
+  const bare = body === undefined || body === null;
+  if (!bare && (method === 'GET' || method === 'HEAD')) return undefined;
+  if (!bare && typeof body !== 'string' && !(body instanceof Uint8Array)) return undefined;
+  const fields = fieldsIn(init.headers);
+  const content = bare ? undefined : body;
+  if (typeof content === 'string' && !has(fields, 'content-type'))
+    fields.push(['content-type', 'text/plain;charset=UTF-8']);
+  return { url: addressOf(input, init.secure === true, house), method, fields, content, signal };
+}
+
+/** Any call that the platform takes, read by the platform itself. Throws TypeError on what it does not take. */
+async function general(input: FetchInput, init: FetchInit, house: FetchHouse): Promise<Outgoing> {
+  const address = addressOf(input, init.secure === true, house);
+  const made = new globalThis.Request(isRequest(input) ? input : address, init);
+  const { method, headers, body, signal } = made;
+  const streamed = init.body instanceof ReadableStream || (isRequest(input) && init.body == null);
+  const content = body === null ? undefined : streamed ? body : new Uint8Array(await made.arrayBuffer());
+  return { url: made.url, method, fields: [...headers], content, signal };
+}
+
+function isRequest(input: FetchInput): input is globalThis.Request {
+  return typeof input === 'object' && 'url' in input;
+}
+
+function has(fields: readonly [string, string][], name: string): boolean {
+  return fields.some(([each]) => each.toLowerCase() === name);
+}
+
+/** Names and values that are taken as they are; all others go through the platform's Headers. */
+const plainName = /^[A-Za-z][A-Za-z0-9-]*$/;
+const plainValue = /^[!-~]+(?: +[!-~]+)*$/;
+
+function fieldsIn(headers: RequestInit['headers']): [string, string][] {
+  if (headers === undefined) return [];
+  if (Object.getPrototypeOf(headers) !== Object.prototype) return [...new Headers(headers)];
+  const names = new Set<string>();
+  const fields: [string, string][] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value !== 'string' || !plainName.test(name) || !plainValue.test(value))
+      return [...new Headers(headers)];
+    names.add(name.toLowerCase());
+    fields.push([name, value]);
+  }
+  return names.size === fields.length ? fields : [...new Headers(headers)];
+}
+
+async function exchange(outgoing: Outgoing, house: FetchHouse): Promise<Response> {
+  const { url, method, content } = outgoing;
+  const pathAt = url.indexOf('/', url.indexOf('//') + 2);
+  const host = url.slice(url.indexOf('//') + 2, pathAt);
+  const fields: [string, string][] = has(outgoing.fields, 'host')
+    ? outgoing.fields
+    : [['host', host], ...outgoing.fields];
+  const parts = { method, target: url.slice(pathAt), fields, secure: url.startsWith('https:') };
+  if (content instanceof ReadableStream) return streamed(parts, content, url, house);
+  if (content !== undefined || method === 'POST' || method === 'PUT') {
+    const length = content === undefined ? 0 : Buffer.byteLength(content);
+    if (!has(fields, 'content-length')) fields.push(['content-length', String(length)]);
+    return responseOf(await house.handle(createRequest({ ...parts, content: content ?? '' })), method, url);
+  }
+  return responseOf(await house.handle(createRequest(parts)), method, url);
+}
+
+/** Content whose length nobody knows: it is read as it comes. Where it breaks off, so does the request. */
+async function streamed(
+  parts: { method: string; target: string; fields: [string, string][]; secure: boolean },
+  content: ReadableStream<Uint8Array>,
+  url: string,
+  house: FetchHouse,
+): Promise<Response> {
+  let broken: { readonly reason: unknown } | undefined;
+  const consume = async (sink: (chunk: Uint8Array) => void): Promise<void> => {
+    const reader = content.getReader();
+    for (;;) {
+      const { done, value } = await reader.read().catch((reason) => {
+        broken = { reason };
+        throw cutOff();
+      });
+      if (done) return;
+      sink(value);
+    }
+  };
+  let held: Promise<Uint8Array> | undefined;
+  const body: Body = {
+    present: true,
+    async consume(sink) {
+      if (held === undefined) return consume(sink);
+      const bytes = await held;
+      if (bytes.length > 0) sink(bytes);
+    },
+    hold(limit) {
+      held ??= gathered(limit, consume);
+      return held;
+    },
+  };
+  parts.fields.push(['transfer-encoding', 'chunked']);
+  const reply = await house.handle({ ...createRequest(parts), body });
+  if (broken !== undefined) throw broken.reason;
+  return responseOf(reply, parts.method, url);
+}
+
+const unpack = promisify(gunzip);
+
+/** The reply as the platform's fetch would give it. */
+async function responseOf(reply: Reply, method: string, url: string): Promise<Response> {
+  const flat = fieldsSent(reply);
+  const headers: [string, string][] = [];
+  let packed = false;
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    const [name = '', value = ''] = [flat[at], flat[at + 1]];
+    headers.push([name, value]);
+    packed ||= name === 'Content-Encoding' && value === 'gzip';
+  }
+  const sent = contentSent(reply, method === 'HEAD');
+  const content = packed && sent !== undefined ? await unpack(sent) : sent;
+  const { status } = reply;
+  const response = new Response(content ?? null, { status, statusText: reasonPhraseOf(status), headers });
+  // A Response that is made by hand has none, and clients resolve `Location` against it.
+  Object.defineProperty(response, 'url', { value: url });
+  return response;
+}
+
+function untilAborted<T>(answering: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    answering.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,70 @@
+import type { MemoryNonces, Nonces } from '../store/nonces.ts';
+import type { Stateful } from './stateful.ts';
+
+/** A nonce that was taken. */
+interface Claim {
+  readonly user: string;
+  readonly nonce: string;
+  readonly until: number;
+}
+
+/** The nonces of a double: what was taken can be taken down and put back, and fresh ones can be made to count as seen. */
+export interface DoubleNonces extends Nonces, Stateful<NoncesSnapshot> {
+  /** Counts the next `times` nonces as seen, whatever they are. */
+  burn(times: number): void;
+  /** Remembers all that was taken as if the clock had never gone on: it was set back. */
+  recall(): void;
+}
+
+/** How many claims are remembered for being put back; the older half goes when there are more. */
+const mostClaims = 200_000;
+
+/** The nonces that were taken, and how many are still to be burnt. */
+export interface NoncesSnapshot {
+  readonly claims: readonly Claim[];
+  readonly burning: number;
+}
+
+/** Makes the nonces of a double. `make` gives an empty set; `seen` is told of each one that is refused. */
+export function createDoubleNonces(make: () => MemoryNonces, seen: (user: string) => void): DoubleNonces {
+  let kept = make();
+  let claims: Claim[] = [];
+  let burning = 0;
+
+  const recall = (): void => {
+    kept = make();
+    for (const { user, nonce, until } of claims) kept.remember(user, nonce, until);
+  };
+  const put = ({ claims: earlier, burning: left }: NoncesSnapshot): void => {
+    claims = [...earlier];
+    burning = left;
+    recall();
+  };
+  const judge = (user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full' => {
+    if (burning === 0) return kept.claim(user, nonce, until, now);
+    burning -= 1;
+    return 'seen';
+  };
+  return {
+    claim(user, nonce, until, now) {
+      const judged = judge(user, nonce, until, now);
+      if (judged === 'fresh') claims.push({ user, nonce, until });
+      if (judged === 'seen') seen(user);
+      if (claims.length > mostClaims) claims = claims.slice(-mostClaims / 2);
+      return judged;
+    },
+    kept: () => undefined,
+    hold: () => undefined,
+    release: () => undefined,
+    get size() {
+      return kept.size;
+    },
+    burn(times) {
+      burning += times;
+    },
+    recall,
+    snapshot: () => ({ claims: [...claims], burning }),
+    restore: put,
+    reset: () => put({ claims: [], burning: 0 }),
+  };
+}
