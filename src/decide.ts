@@ -1,5 +1,4 @@
 import type { Authenticator } from './auth/authenticate.ts';
-import type { Story } from './auth/story.ts';
 import type { Clock } from './clock.ts';
 import {
   checkUnreadContent,
@@ -205,7 +204,7 @@ function judgeCredentials(
   request: Request,
   resource: Resource,
   authenticator: Authenticator,
-  story: Story | undefined,
+  story: Known['story'],
 ): ReturnType<Authenticator['authenticate']> {
   if (resource.ownCredentials !== true) return authenticator.authenticate(request, story);
   if (request.connection.secure) return undefined;

@@ -84,11 +84,21 @@ export function checkFault(fault: Fault): void {
 }
 
 function checkNumbers({ status, delay, dribble, truncate, reset, wrongLength, skewedDate }: Fault): void {
-  hold('status', status, (value) => Number.isInteger(value) && value >= 200 && value <= 599, '200 to 599');
-  hold('delay', delay, (value) => value >= 0 && value <= longestDelay, `0 to ${longestDelay} ms`);
+  hold(
+    'status',
+    status,
+    (value) => Number.isInteger(value) && value >= 200 && value <= 599,
+    'a whole number from 200 to 599',
+  );
+  hold('delay', delay, (value) => value >= 0 && value <= longestDelay, `from 0 to ${longestDelay} ms`);
   hold('dribble', dribble, (value) => value > 0 && Number.isFinite(value), 'above 0');
   hold('truncate', truncate, isCount, 'a whole number of bytes');
-  hold('wrongLength', wrongLength, (value) => Number.isInteger(value) && value !== 0, 'not a whole number of bytes, or 0');
+  hold(
+    'wrongLength',
+    wrongLength,
+    (value) => Number.isInteger(value) && value !== 0,
+    'a whole number of bytes other than 0',
+  );
   hold('skewedDate', skewedDate, Number.isFinite, 'a number of ms');
   if (reset !== undefined && reset !== 'before' && reset !== 'amid')
     hold('reset', reset, isCount, "'before', 'amid' or a whole number of bytes");
@@ -99,7 +109,12 @@ const longestDelay = 2_147_483_647;
 
 const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0;
 
-function hold(name: string, value: number | undefined, good: (value: number) => boolean, wanted: string): void {
+function hold(
+  name: string,
+  value: number | undefined,
+  good: (value: number) => boolean,
+  wanted: string,
+): void {
   if (value !== undefined && !good(value)) throw new RangeError(`${name} of a fault is not ${wanted}`);
 }
 

@@ -1,4 +1,3 @@
-import type { Nonces } from '../auth/hmac.ts';
 import type { Clock } from '../clock.ts';
 import type { Reply, Request } from '../http/message.ts';
 import type { Known } from '../judged-call.ts';
@@ -55,8 +54,8 @@ export interface FaultsPart extends Stateful {
   readonly faults: Faults;
   /** What the service goes by: `clock`, but for a request with a skewed date. */
   readonly clock: Clock;
-  /** What the service takes nonces from: the ones given, but for a request whose nonce counts as seen. */
-  nonces<N extends Nonces>(nonces: N): N;
+  /** Whether the nonce that is being claimed is one of a request whose nonce counts as seen. Asked by who keeps nonces. */
+  burnsNonce(): boolean;
   /** Has a request answered, with the fault that is planned for it. */
   handle(request: Request, known: Known, answer: Answer): Promise<Answered>;
   /** To be told of each connection over TLS that got its certificate. */

@@ -1,0 +1,4 @@
+/** One request, and what became of it. */
+export interface JournalEntry {
+  readonly number: number;
+}
