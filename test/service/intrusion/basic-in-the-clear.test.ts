@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { bytesOf, type Guarded, openGuarded, outcome, password, refuses, secrets } from './guarded.ts';
+import { after, test } from 'node:test';
+import { bytesOf, openGuarded, outcome, password, refuses, secrets } from './guarded.ts';
 
-let guarded: Guarded;
-let believing: Guarded;
-before(async () => {
-  guarded = await openGuarded();
-  believing = await openGuarded({ trustProxy: ['127.0.0.1/32'] });
-});
+const guarded = await openGuarded();
+const believing = await openGuarded({ trustProxy: ['127.0.0.1/32'] });
 after(() => Promise.all([guarded.close(), believing.close()]));
 
 const unread = '403 tls-required';
@@ -27,31 +23,28 @@ const claims: Readonly<Record<string, readonly string[]>> = {
   'Upgrade-Insecure-Requests': ['Upgrade-Insecure-Requests: 1'],
 };
 
-refuses(
-  () => guarded,
+refuses(guarded, [
+  ['the right password over plain HTTP', () => bytesOf({ lines: [right] }), unread],
+  ['a wrong password over plain HTTP', () => bytesOf({ lines: [wrong] }), unread],
+  ['what is no base64 over plain HTTP', () => bytesOf({ lines: ['Authorization: Basic %%%'] }), unread],
+  ['a Basic of nothing over plain HTTP', () => bytesOf({ lines: ['Authorization: Basic'] }), unread],
+  ['the right password in HTTP/1.0', () => bytesOf({ version: '1.0', lines: [right] }), unread],
   [
-    ['the right password over plain HTTP', () => bytesOf({ lines: [right] }), unread],
-    ['a wrong password over plain HTTP', () => bytesOf({ lines: [wrong] }), unread],
-    ['what is no base64 over plain HTTP', () => bytesOf({ lines: ['Authorization: Basic %%%'] }), unread],
-    ['a Basic of nothing over plain HTTP', () => bytesOf({ lines: ['Authorization: Basic'] }), unread],
-    ['the right password in HTTP/1.0', () => bytesOf({ version: '1.0', lines: [right] }), unread],
-    [
-      'the right password for an absolute form of https',
-      () => bytesOf({ target: 'https://localhost/users/ann/financialrecords', lines: [right] }),
-      unread,
-    ],
-    ['a bearer token over plain HTTP', () => bytesOf({ lines: ['Authorization: Bearer x'] }), unread],
-    ['OAuth 1.0a over plain HTTP', () => bytesOf({ lines: ['Authorization: OAuth x="y"'] }), unread],
-    ...Object.entries(claims).map(
-      ([name, lines]) =>
-        [
-          `the right password from a stranger who claims https by ${name}`,
-          () => bytesOf({ lines: [right, ...lines] }),
-          unread,
-        ] as const,
-    ),
+    'the right password for an absolute form of https',
+    () => bytesOf({ target: 'https://localhost/users/ann/financialrecords', lines: [right] }),
+    unread,
   ],
-);
+  ['a bearer token over plain HTTP', () => bytesOf({ lines: ['Authorization: Bearer x'] }), unread],
+  ['OAuth 1.0a over plain HTTP', () => bytesOf({ lines: ['Authorization: OAuth x="y"'] }), unread],
+  ...Object.entries(claims).map(
+    ([name, lines]) =>
+      [
+        `the right password from a stranger who claims https by ${name}`,
+        () => bytesOf({ lines: [right, ...lines] }),
+        unread,
+      ] as const,
+  ),
+]);
 
 /** What a trusted proxy says that cannot be believed: it leaves the request in the clear. */
 const doubtful: Readonly<Record<string, readonly string[]>> = {
@@ -73,7 +66,7 @@ const doubtful: Readonly<Record<string, readonly string[]>> = {
 };
 
 refuses(
-  () => believing,
+  believing,
   Object.entries(doubtful).map(
     ([name, lines]) =>
       [

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { after, before, test } from 'node:test';
-import { bytesOf, date, type Guarded, openGuarded, outcome, secrets, target } from './guarded.ts';
+import { after, test } from 'node:test';
+import { bytesOf, date, openGuarded, outcome, secrets, target } from './guarded.ts';
 
-let guarded: Guarded;
-before(async () => {
-  guarded = await openGuarded();
-});
+const guarded = await openGuarded();
 after(() => guarded.close());
 
 const missing = (program: string): string | false =>

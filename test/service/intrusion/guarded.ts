@@ -168,10 +168,9 @@ export type Attempt = readonly [name: string, bytes: (nonce: string) => string, 
  * Makes a test of each attempt: the outcome is the one told, nothing that a request could change has changed, and
  * the nonce that was sent in it is still good.
  */
-export function refuses(guarded: () => Guarded, attempts: readonly Attempt[]): void {
+export function refuses(server: Guarded, attempts: readonly Attempt[]): void {
   for (const [name, bytes, expected] of attempts) {
     test(`${name} is refused: ${expected}`, async () => {
-      const server = guarded();
       const nonce = server.freshNonce();
       const before = await server.state();
       assert.equal(await outcome(server.port, bytes(nonce)), expected);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { open } from '../../net/wire.ts';
 import { article } from '../guest.ts';
@@ -9,7 +9,6 @@ import {
   date,
   fullLines,
   fullSignature,
-  type Guarded,
   openGuarded,
   outcome,
   outcomeOf,
@@ -17,10 +16,7 @@ import {
   signed,
 } from './guarded.ts';
 
-let guarded: Guarded;
-before(async () => {
-  guarded = await openGuarded();
-});
+const guarded = await openGuarded();
 after(() => guarded.close());
 
 const place = { verb: 'PUT', target: '/articles/1' };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { createNonces } from '../../../src/store/nonces.ts';
 import { exchange, open, type Wire } from '../../net/wire.ts';
 import { seeded } from '../../seeded.ts';
@@ -9,7 +9,6 @@ import {
   date,
   fullLines,
   fullSignature,
-  type Guarded,
   openGuarded,
   outcome,
   outcomeOf,
@@ -20,10 +19,7 @@ import {
   target,
 } from './guarded.ts';
 
-let guarded: Guarded;
-before(async () => {
-  guarded = await openGuarded();
-});
+const guarded = await openGuarded();
 after(() => guarded.close());
 
 const replayed = '401 nonce-replayed';

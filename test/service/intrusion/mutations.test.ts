@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { seeded } from '../../seeded.ts';
 import { article } from '../guest.ts';
-import { type Guarded, openGuarded, outcome, signed } from './guarded.ts';
+import { openGuarded, outcome, signed } from './guarded.ts';
 
-let guarded: Guarded;
-before(async () => {
-  guarded = await openGuarded();
-});
+const guarded = await openGuarded();
 after(() => guarded.close());
 
 const rounds = 1500;
