@@ -127,6 +127,12 @@ export const problemTypes = {
     explanation:
       'The user, the password, the secret or what was signed is not right; which of them is not told to strangers. Where you signed, compare the message you signed with the form in the documentation: method, target exactly as sent with its query, the date without its spaces, the nonce, and the digest field if there is one. A server started with --explain shows the message that it rebuilt.',
   },
+  'token-refused': {
+    status: 401,
+    title: 'The token is not good',
+    explanation:
+      'The token is not one that was issued here, or it has expired or was revoked, or its client or its user is not known any more; which of these is not told. Refresh it, or get another one (RFC 6750 §3.1).',
+  },
   'scheme-not-offered': {
     status: 401,
     title: 'This authentication scheme is not offered here',
@@ -162,6 +168,53 @@ export const problemTypes = {
     title: 'The content must be signed',
     explanation:
       'This server takes signed content only when its digest is signed with it: send Content-Digest (RFC 9530) and add its value to the message.',
+  },
+  'oauth1-parameter-absent': {
+    status: 400,
+    title: 'A parameter of OAuth 1.0a is missing',
+    explanation:
+      'A request that is signed with OAuth 1.0a has oauth_consumer_key, oauth_token, oauth_signature_method, oauth_signature, oauth_timestamp and oauth_nonce (RFC 5849 §3.1); only with PLAINTEXT the last two may be left out. The member oauth_parameters_absent lists what is missing or empty. A request without a token is nobody’s here.',
+  },
+  'oauth1-parameter-rejected': {
+    status: 400,
+    title: 'A parameter of OAuth 1.0a is not right',
+    explanation:
+      'A parameter whose name begins with oauth_ was sent twice, in two places, where it has no meaning or with a value that it cannot have, or the parameters cannot be read. They stand in the Authorization field, in the query or in a form, and in one of these only (RFC 5849 §3.5), percent-encoded. The member oauth_parameters_rejected lists them, where they are known.',
+  },
+  'oauth1-version-rejected': {
+    status: 400,
+    title: 'The version of OAuth is not 1.0',
+    explanation: 'Where oauth_version is sent it says 1.0 (RFC 5849 §3.1), also for OAuth 1.0a.',
+  },
+  'oauth1-signature-method-rejected': {
+    status: 400,
+    title: 'The signature method is not taken',
+    explanation:
+      'The methods are HMAC-SHA256, HMAC-SHA1, PLAINTEXT and RSA-SHA1, and each consumer is registered for some of them.',
+  },
+  'oauth1-signature-invalid': {
+    status: 401,
+    title: 'The signature is not right',
+    explanation:
+      'The consumer is not known, or the signature is not the one that its secret, the secret of the token and the request make; which of these is not told. Compare the base string that you signed (RFC 5849 §3.4.1): scheme and host in lower case, the path as sent, and the parameters of query, header and form, encoded and then sorted. A server started with --explain shows the one that it made.',
+  },
+  'oauth1-token-rejected': {
+    status: 401,
+    title: 'The token is not good any more',
+    explanation:
+      'The signature is good, but the token is not: it has expired, was used up or revoked, is another consumer’s, or its user is gone. The member oauth_problem says which; get another one.',
+  },
+  'oauth1-timestamp-refused': {
+    status: 401,
+    title: 'The timestamp is too far from the server’s clock',
+    explanation:
+      'The member oauth_acceptable_timestamps has the first and the last second that are taken now. The Date field of this reply is the server’s time.',
+  },
+  'oauth1-nonce-used': {
+    status: 401,
+    title: 'The nonce was used before',
+    explanation:
+      'The signature is good, but a request of this consumer with this token, timestamp and nonce was accepted already. Draw a new nonce for every request, also when you send one again (RFC 5849 §3.3).',
   },
   forbidden: {
     status: 403,

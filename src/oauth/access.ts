@@ -1,0 +1,42 @@
+import type { Accounts } from '../auth/accounts.ts';
+import type { Clock } from '../clock.ts';
+import type { Principal, Scope } from '../principal.ts';
+import type { Client, Registry } from './clients.ts';
+import { type Found, type Grants, isLive } from './grants.ts';
+import { commonScopes } from './scope.ts';
+
+/** What tokens are judged by. */
+export interface AccessParts {
+  readonly grants: Grants;
+  readonly clients: Registry<Client>;
+  readonly accounts: Accounts;
+  readonly clock: Clock;
+}
+
+/** Who a good token is of, and what it is good for now. */
+export interface Holder {
+  readonly client: Client;
+  /** Undefined where the client comes for itself. */
+  readonly user: string | undefined;
+  readonly scopes: readonly Scope[];
+}
+
+/** Who holds this token; undefined unless token and grant are live, the client is known and the user enabled. */
+export async function holderOf(parts: AccessParts, found: Found): Promise<Holder | undefined> {
+  const { token } = found;
+  const client = parts.clients.find(token.client);
+  if (client === undefined || !isLive(found, parts.clock.now())) return undefined;
+  if (token.user !== undefined && (await parts.accounts.find(token.user)) === undefined) return undefined;
+  // A client that was cut back since has no more than it could get now.
+  return { client, user: token.user, scopes: commonScopes(token.scopes, client.scopes) };
+}
+
+/** Whom an access token stands for; undefined where it is not good. */
+export async function principalOf(parts: AccessParts, value: string): Promise<Principal | undefined> {
+  const found = await parts.grants.find(value, 'oauth2', 'access');
+  const holder = found && (await holderOf(parts, found));
+  if (holder === undefined) return undefined;
+  const { client, user, scopes } = holder;
+  const users = user === undefined ? client.users : undefined;
+  return { name: user ?? client.id, scheme: 'bearer', lent: { client: client.id, scopes, users } };
+}

@@ -1,0 +1,190 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { BasicQueue } from '../auth/basic-queue.ts';
+import { countedAs, type Throttle, tooManyFailures } from '../auth/throttle.ts';
+import { formatChallenge, parseCredentials } from '../http/authorization.ts';
+import { decodeCanonicalBase64 } from '../http/content-digest.ts';
+import { decodeFormText } from '../http/form.ts';
+import type { Request } from '../http/message.ts';
+import { Problem } from '../http/problem.ts';
+import type { Client, Registry } from './clients.ts';
+import { Refusal } from './refusal.ts';
+
+/** What a client says that it is; without a secret where it is public. */
+interface Presented {
+  readonly id: string;
+  readonly secret: string | undefined;
+}
+
+/** What clients are judged by. */
+export interface ClientAuthenticationParts {
+  readonly realm: string;
+  readonly clients: Registry<Client>;
+  readonly throttle: Throttle;
+  readonly random: (size: number) => Uint8Array;
+  readonly verifySecret: (secret: string, hash: string) => Promise<boolean>;
+}
+
+/**
+ * Which client is asking, by Basic or by the parameters client_id and client_secret (RFC 6749 §2.3.1). Rejects with a
+ * Refusal: invalid_request for several ways at once or what cannot be read, invalid_client for what is not right; and with
+ * a Problem (429) after too many of these.
+ */
+export type AuthenticateClient = (
+  request: Request,
+  values: ReadonlyMap<string, string>,
+  which: Admitted,
+) => Promise<Client>;
+
+/** Whether a public client will do, which could be anybody. */
+export type Admitted = 'any' | 'confidential';
+
+/** Makes what authenticates clients. */
+export function createClientAuthentication(parts: ClientAuthenticationParts): AuthenticateClient {
+  const { realm, clients, throttle } = parts;
+  const matches = createComparison(parts);
+  const challenge = formatChallenge('Basic', [
+    ['realm', realm],
+    ['charset', 'UTF-8'],
+  ]);
+  // RFC 6749 §5.2: 401, and how to do better.
+  const unknown = (description: string): Refusal =>
+    new Refusal('invalid_client', description, [['WWW-Authenticate', challenge]]);
+
+  return async (request, values, which) => {
+    const { peer } = request.connection;
+    if (throttle.blocksPeer(peer)) throw tooManyFailures(throttle);
+    const presented = presentedIn(request, values, unknown);
+    for (const { id, secret } of presented) {
+      const client = clients.find(id);
+      if (which === 'confidential' && client?.secret === undefined) continue;
+      if ((await matches(client, secret, peer)) && client !== undefined) return client;
+    }
+    const claimed = claimedBy(presented);
+    const blocked = throttle.blocksUser(claimed);
+    throttle.fail(peer, claimed);
+    throw blocked
+      ? tooManyFailures(throttle)
+      : unknown('The client is not known, or its secret is not right.');
+  };
+}
+
+const longestCounted = 128;
+
+/** The name under which failures are counted. No user can have it: a colon ends the user's name in Basic. */
+function claimedBy([first]: readonly Presented[]): string {
+  return `client:${(first?.id ?? '').slice(0, longestCounted)}`;
+}
+
+/** What the request says, in each way in which it can be read. */
+function presentedIn(
+  { fields }: Request,
+  values: ReadonlyMap<string, string>,
+  unknown: (description: string) => Refusal,
+): readonly Presented[] {
+  const lines = fields.lines('authorization');
+  const id = values.get('client_id');
+  const secret = values.get('client_secret');
+  if (lines[0] === undefined) {
+    if (id === undefined) throw unknown('The client does not say which one it is.');
+    return [{ id, secret }];
+  }
+  // RFC 6749 §2.3: one way at a time.
+  if (lines.length > 1 || secret !== undefined)
+    throw new Refusal('invalid_request', 'The client authenticates in more than one way.');
+  const credentials = parseCredentials(lines[0]);
+  if (credentials?.scheme !== 'basic')
+    throw unknown('The client authenticates in a way that is not offered.');
+  const presented = presentedByBasic(credentials.rest);
+  if (presented.length === 0) throw new Refusal('invalid_request', 'The Basic credentials are malformed.');
+  const fitting = presented.filter((each) => id === undefined || each.id === id);
+  if (fitting.length === 0)
+    throw new Refusal('invalid_request', 'client_id names another client than the Basic credentials.');
+  return fitting;
+}
+
+/** RFC 6749 §2.3.1 has both parts form-encoded, and many clients send them as they are: so decoded, then raw. */
+function presentedByBasic(text: string): readonly Presented[] {
+  const bytes = decodeCanonicalBase64(text);
+  if (bytes === undefined) return [];
+  const octets = Buffer.from(bytes).toString('latin1');
+  const colon = octets.indexOf(':');
+  if (colon < 0) return [];
+  const parts = [octets.slice(0, colon), octets.slice(colon + 1)] as const;
+  const decoded = presentedAs(parts.map(decodeFormText));
+  const raw = presentedAs(parts.map(textOf));
+  const different = decoded?.id !== raw?.id || decoded?.secret !== raw?.secret;
+  return [decoded, different ? raw : undefined].filter((each) => each !== undefined);
+}
+
+/** An empty secret is none (RFC 6749 §2.3.1). */
+function presentedAs([id, secret]: readonly (string | undefined)[]): Presented | undefined {
+  if (id === undefined || secret === undefined) return undefined;
+  return { id, secret: secret === '' ? undefined : secret };
+}
+
+function textOf(octets: string): string | undefined {
+  const bytes = Buffer.from(octets, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
+}
+
+/** Hashes of chosen secrets that are computed at a time, and requests that wait for that. */
+const atOnce = 2;
+const room = 64;
+/** Seconds after which somebody who found no room may try again. */
+const crowdedFor = 2;
+
+/** Whether a secret is the client's; as long for one that nobody knows as for a wrong one. */
+function createComparison({ random, throttle, verifySecret }: ClientAuthenticationParts) {
+  const key = random(32);
+  const nobodys = Buffer.from(random(32)).toString('base64url');
+  const remembered = new WeakMap<Client, Buffer>();
+  const queue = new BasicQueue({
+    atOnce,
+    room,
+    allows: (peer, underway) => !throttle.blocksPeer(peer, underway),
+  });
+
+  /** A chosen secret that was right once is known by a keyed digest from then on: its hash takes long to compute. */
+  const matchesHash = async (
+    client: Client,
+    hash: string,
+    secret: string,
+    peer: string,
+  ): Promise<boolean> => {
+    const digest = createHmac('sha256', key).update(secret).digest();
+    const known = remembered.get(client);
+    if (known !== undefined && timingSafeEqual(known, digest)) return true;
+    const name = `${digest.toString('latin1')} ${hash}`;
+    const right = await queue.attempt(countedAs(peer), name, () => verifySecret(secret, hash));
+    if (right === 'crowded') throw crowded();
+    if (right === 'blocked') throw tooManyFailures(throttle);
+    if (right) remembered.set(client, digest);
+    return right;
+  };
+
+  return async (client: Client | undefined, secret: string | undefined, peer: string): Promise<boolean> => {
+    if (secret === undefined) return client !== undefined && client.secret === undefined;
+    const expected = client?.secret;
+    // Nobody's secret is compared as well, and whatever came of it is no.
+    if (client === undefined || expected === undefined) return isDigestOf(secret, nobodys) && false;
+    if ('scrypt' in expected) return matchesHash(client, expected.scrypt, secret, peer);
+    return isDigestOf(secret, 'sha256' in expected ? expected.sha256 : sha256(expected.plain));
+  };
+}
+
+function isDigestOf(secret: string, digest: string): boolean {
+  const presented = Buffer.from(sha256(secret));
+  const expected = Buffer.from(digest);
+  return presented.length === expected.length && timingSafeEqual(presented, expected);
+}
+
+function sha256(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url');
+}
+
+function crowded(): Problem {
+  return new Problem('too-many-attempts', 'Too many secrets wait to be checked.', {
+    fields: [['Retry-After', String(crowdedFor)]],
+  });
+}

@@ -1,0 +1,87 @@
+import { parseQueryOf } from '../http/form.ts';
+import type { Request } from '../http/message.ts';
+import { type Action, action } from '../resource.ts';
+import type { Admitted, AuthenticateClient } from './client-authentication.ts';
+import type { Client } from './clients.ts';
+import { type FormContent, formReading } from './form-content.ts';
+import { readParameters } from './parameters.ts';
+import { answerWith, Refusal } from './refusal.ts';
+
+/** What a client sent to an endpoint that it authenticates at. */
+export interface ClientRequest {
+  readonly client: Client;
+  readonly values: ReadonlyMap<string, string>;
+  readonly request: Request;
+}
+
+/** Gives what an endpoint replies with, as JSON. Rejects with a Refusal. */
+export type Respond = (request: ClientRequest) => Promise<Readonly<Record<string, unknown>>>;
+
+const clientParameters = ['client_id', 'client_secret'];
+
+/** Nothing that is secret, or that speaks of who asks, is taken from a place that is logged (RFC 6749 §2.3.1, §3.2). */
+const neverInQuery: ReadonlySet<string> = new Set([
+  ...clientParameters,
+  'access_token',
+  'client_assertion',
+  'code',
+  'code_verifier',
+  'grant_type',
+  'password',
+  'redirect_uri',
+  'refresh_token',
+  'scope',
+  'token',
+  'username',
+]);
+
+/** An endpoint of clients. */
+export interface Endpoint {
+  readonly authenticate: AuthenticateClient;
+  readonly admits: Admitted;
+  /** The parameters that it takes besides those by which the client authenticates. */
+  readonly names: readonly string[];
+  readonly respond: Respond;
+}
+
+/** Makes the POST of an endpoint. */
+export function clientAction({
+  authenticate,
+  admits,
+  names,
+  respond,
+}: Endpoint): Action<unknown, FormContent> {
+  const known = [...clientParameters, ...names];
+  return action(
+    'anyone',
+    ({ request, content }) =>
+      answerWith(async () => {
+        const values = valuesOf(request, content, known);
+        return respond({ client: await authenticate(request, values, admits), values, request });
+      }),
+    { reads: [formReading] },
+  );
+}
+
+/** The value of a parameter that has to be there. */
+export function required(values: ReadonlyMap<string, string>, name: string): string {
+  const value = values.get(name);
+  if (value === undefined) throw new Refusal('invalid_request', `${name} is missing.`);
+  return value;
+}
+
+function valuesOf(
+  { target }: Request,
+  content: FormContent | undefined,
+  known: readonly string[],
+): ReadonlyMap<string, string> {
+  const query = parseQueryOf(target);
+  if (query === undefined || query.some(([name]) => neverInQuery.has(name)))
+    throw new Refusal('invalid_request', 'Parameters are sent in the content, and none in the query.');
+  if (content === undefined || content === 'malformed')
+    throw new Refusal('invalid_request', 'The content does not decode as a form in UTF-8.');
+  const { values, repeated } = readParameters(content, known);
+  if (repeated[0] !== undefined)
+    throw new Refusal('invalid_request', `${repeated[0]} was sent more than once.`);
+  return values;
+}

@@ -1,0 +1,39 @@
+import type { Origins } from '../origin.ts';
+import { action, json, type Resource } from '../resource.ts';
+
+/** Where the endpoints of OAuth 2.0 are. */
+export const paths = {
+  metadata: '/.well-known/oauth-authorization-server',
+  authorize: '/oauth2/authorize',
+  token: '/oauth2/token',
+  revoke: '/oauth2/revoke',
+  introspect: '/oauth2/introspect',
+} as const;
+
+const byBasicOrContent = ['client_secret_basic', 'client_secret_post'];
+
+/** What a client can find out by itself (RFC 8414). The issuer is the origin under which it asked. */
+export function metadataResource({ origins }: { origins: Origins }): Resource {
+  return {
+    ownCredentials: true,
+    GET: action('anyone', async ({ request }) => {
+      const issuer = origins.forLinks(request);
+      return json({
+        issuer,
+        authorization_endpoint: issuer + paths.authorize,
+        token_endpoint: issuer + paths.token,
+        revocation_endpoint: issuer + paths.revoke,
+        introspection_endpoint: issuer + paths.introspect,
+        response_types_supported: ['code'],
+        response_modes_supported: ['query'],
+        grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
+        code_challenge_methods_supported: ['S256'],
+        token_endpoint_auth_methods_supported: [...byBasicOrContent, 'none'],
+        revocation_endpoint_auth_methods_supported: [...byBasicOrContent, 'none'],
+        introspection_endpoint_auth_methods_supported: byBasicOrContent,
+        scopes_supported: ['read', 'write'],
+        authorization_response_iss_parameter_supported: true,
+      });
+    }),
+  };
+}

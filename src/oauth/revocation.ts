@@ -1,0 +1,29 @@
+import type { Resource } from '../resource.ts';
+import type { AuthenticateClient } from './client-authentication.ts';
+import { clientAction, type Respond, required } from './endpoint.ts';
+import type { Found, Grants } from './grants.ts';
+
+/**
+ * The revocation endpoint (RFC 7009): an access token ends alone, a refresh token with its grant. Everything else is passed
+ * over with the same reply (§2.2), tokens of other clients too: whether there are any is none of this one's business.
+ */
+export function revocationResource(
+  { grants }: { grants: Grants },
+  authenticate: AuthenticateClient,
+): Resource {
+  const respond: Respond = async ({ client, values }) => {
+    const found = await findToken(grants, required(values, 'token'));
+    if (found?.token.client !== client.id) return {};
+    const { kind, grant } = found.token;
+    if (kind === 'access') await grants.revokeToken(found);
+    else if (grant !== undefined) await grants.revokeGrant(grant);
+    return {};
+  };
+  const names = ['token', 'token_type_hint'];
+  return { ownCredentials: true, POST: clientAction({ authenticate, admits: 'any', names, respond }) };
+}
+
+/** The access or refresh token; a hint is not needed to find it (RFC 7009 §2.1). */
+export async function findToken(grants: Grants, value: string): Promise<Found | undefined> {
+  return (await grants.find(value, 'oauth2', 'access')) ?? grants.find(value, 'oauth2', 'refresh');
+}
