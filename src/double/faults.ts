@@ -1,9 +1,15 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../clock.ts';
 import type { Reply, Request } from '../http/message.ts';
 import type { Known } from '../judged-call.ts';
 import type { Answer } from '../observer.ts';
+import { claimedUser } from './claimed-user.ts';
 import type { Fault } from './faults-declaration.ts';
-import type { Match } from './match.ts';
+import { Delays } from './faults-delays.ts';
+import { connectionRefusal } from './faults-in-process.ts';
+import { type Plan, type PlanRecord, Plans } from './faults-plans.ts';
+import { askedPlainly, broken, replyInPlace, silence } from './faults-reply.ts';
+import { describeMatch, type Match } from './match.ts';
 import type { Stateful } from './stateful.ts';
 
 /** A fault that was planned. */
@@ -50,7 +56,7 @@ export interface FaultsOptions {
 }
 
 /** Faults with what the double does with them. */
-export interface FaultsPart extends Stateful {
+export interface FaultsPart extends Stateful<readonly PlanRecord[]> {
   readonly faults: Faults;
   /** What the service goes by: `clock`, but for a request with a skewed date. */
   readonly clock: Clock;
@@ -58,8 +64,8 @@ export interface FaultsPart extends Stateful {
   burnsNonce(): boolean;
   /** Has a request answered, with the fault that is planned for it. */
   handle(request: Request, known: Known, answer: Answer): Promise<Answered>;
-  /** To be told of each connection over TLS that got its certificate. */
-  connected(): void;
+  /** To be told of each connection over TLS that got its certificate; gives whether it was a stale one. */
+  connected(): boolean;
   /** What `fetch` throws where a request over TLS would have met a stale certificate; counts as a connection. */
   connect(): TypeError | undefined;
   /** Throws an Error that lists what is pending, if there is any. */
@@ -72,4 +78,145 @@ export interface FaultsPart extends Stateful {
 export interface Answered {
   readonly reply: Reply;
   readonly fault: Fault | undefined;
+  /** Whether the server has judged the request. */
+  readonly acted: boolean;
+}
+
+/** What is otherwise while one request is judged. */
+interface Circumstances {
+  /** How far the clock is ahead (ms). */
+  readonly skew: number;
+  readonly burns: boolean;
+}
+
+/** Makes the faults of a double. */
+export function createFaults(options: FaultsOptions): FaultsPart {
+  const { clock, present } = options;
+  const plans = new Plans();
+  const delays = new Delays();
+  const circumstances = new AsyncLocalStorage<Circumstances>();
+  let presented: 'good' | 'stale' = 'good';
+
+  const presentCertificate = (): void => {
+    const due = plans.stale ? 'stale' : 'good';
+    if (due === presented) return;
+    presented = due;
+    present?.(due);
+  };
+  const add = (count: number, match: Match, fault: Fault): PlannedFault => {
+    checkPossible(fault, options);
+    const plan = plans.add(match, fault, count);
+    presentCertificate();
+    return plannedOf(plan, () => {
+      plans.remove(plan);
+      presentCertificate();
+    });
+  };
+  const connected = (): boolean => {
+    const met = plans.takeConnection() !== undefined;
+    presentCertificate();
+    return met;
+  };
+  const pending = (): readonly PlannedFault[] =>
+    plans.pending().map((plan) => plannedOf(plan, () => plans.remove(plan)));
+
+  const judged = (request: Request, known: Known, answer: Answer, fault: Fault): Promise<Reply> => {
+    const asked = fault.malformedXml === true ? askedPlainly(request) : request;
+    const { skewedDate: skew = 0, nonceSeen: burns = false } = fault;
+    if (skew === 0 && !burns) return answer(asked, known);
+    return circumstances.run({ skew, burns }, () => answer(asked, known));
+  };
+  const carryOut = async (plan: Plan, request: Request, known: Known, answer: Answer): Promise<Answered> => {
+    const { fault } = plan;
+    const { delay, before = false, status } = fault;
+    await changeCredentials(fault, request, options);
+    if (delay !== undefined && before) await delays.wait(delay);
+    if (before && fault.reset === 'before') return { reply: silence, fault, acted: false };
+    const acted = status === undefined;
+    const reply = acted
+      ? await judged(request, known, answer, fault)
+      : replyInPlace({ ...fault, status }, clock.now());
+    if (delay !== undefined && !before) await delays.wait(delay);
+    const marred = broken(reply, fault);
+    if (marred === undefined) plans.giveBack(plan);
+    return { reply: marred ?? reply, fault: marred && fault, acted };
+  };
+
+  return {
+    faults: {
+      next: (match, fault) => add(1, match, fault),
+      times: (count, match, fault) => add(count, match, fault),
+      always: (match, fault) => add(Number.POSITIVE_INFINITY, match, fault),
+      clear() {
+        plans.clear();
+        presentCertificate();
+      },
+      pending,
+    },
+    clock: {
+      now: () => clock.now() + (circumstances.getStore()?.skew ?? 0),
+      steady: () => clock.steady(),
+    },
+    burnsNonce: () => circumstances.getStore()?.burns ?? false,
+    async handle(request, known, answer) {
+      const plan = plans.take(request);
+      if (plan !== undefined) return carryOut(plan, request, known, answer);
+      return { reply: await answer(request, known), fault: undefined, acted: true };
+    },
+    connected,
+    connect: () => (connected() ? connectionRefusal() : undefined),
+    assertMet() {
+      const left = pending();
+      if (left.length > 0) throw new Error(unmet(left));
+    },
+    close: () => delays.end(),
+    snapshot: () => plans.snapshot(),
+    restore(snapshot) {
+      plans.restore(snapshot);
+      presentCertificate();
+    },
+    reset() {
+      plans.clear();
+      delays.end();
+      presentCertificate();
+    },
+  };
+}
+
+function plannedOf(plan: Plan, cancel: () => void): PlannedFault {
+  const { match, fault } = plan;
+  return {
+    match,
+    fault,
+    get left() {
+      return plan.left;
+    },
+    get met() {
+      return plan.met;
+    },
+    cancel,
+  };
+}
+
+/** Throws RangeError on a fault for which the double has nothing that could go wrong. */
+function checkPossible(fault: Fault, { rotateSecret, expireToken, present }: FaultsOptions): void {
+  const missing =
+    (fault.rotatedSecret === true && rotateSecret === undefined && 'rotatedSecret') ||
+    (fault.expiredToken === true && expireToken === undefined && 'expiredToken') ||
+    (fault.staleCertificate === true && present === undefined && 'staleCertificate');
+  if (missing !== false) throw new RangeError(`${missing} is a fault that this double cannot have`);
+}
+
+async function changeCredentials(fault: Fault, request: Request, options: FaultsOptions): Promise<void> {
+  const user = fault.rotatedSecret === true ? claimedUser(request) : undefined;
+  if (user !== undefined) options.rotateSecret?.(user);
+  if (fault.expiredToken === true) await options.expireToken?.(request);
+}
+
+function unmet(left: readonly PlannedFault[]): string {
+  const lines = left.map(({ match, fault, left: count, met }) => {
+    const still = Number.isFinite(count) ? `${count} more` : 'any';
+    return `  ${describeMatch(match)}: ${Object.keys(fault).join(', ')} (met ${met}, waits for ${still})`;
+  });
+  return ['These faults were planned and not met:', ...lines].join('\n');
 }

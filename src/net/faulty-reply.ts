@@ -22,6 +22,9 @@ interface Ending {
 /** Milliseconds between two pieces of content that comes slowly, unless a single byte takes longer. */
 const dribbleInterval = 50;
 
+/** Milliseconds that a client has to read what was sent before a reset. */
+const readingTime = 20;
+
 /** What is sent of a reply with this fault; `head` says that the request was HEAD. Throws if a field cannot be written. */
 export function faultyPieces(reply: Reply, fault: WireFault, head: boolean): FaultyPieces {
   const message = Buffer.from(lastBytes(reply, head));
@@ -79,9 +82,14 @@ export function sayFaultily(ending: Ending, { head, content }: FaultyPieces, fau
   else dribble(ending.socket, content, fault.dribble, end);
 }
 
-function dribble(socket: Socket, content: Uint8Array, rate: number, end: () => void): void {
+/** How content comes at so many bytes a second: pieces of `size` bytes, `interval` ms before each. */
+export function dribbleOf(rate: number): { interval: number; size: number } {
   const interval = Math.max(dribbleInterval, 1000 / rate);
-  const size = Math.max(1, Math.round((rate * interval) / 1000));
+  return { interval, size: Math.max(1, Math.round((rate * interval) / 1000)) };
+}
+
+function dribble(socket: Socket, content: Uint8Array, rate: number, end: () => void): void {
+  const { interval, size } = dribbleOf(rate);
   let at = 0;
   const timer = setInterval(() => {
     socket.write(content.subarray(at, at + size));
@@ -93,13 +101,16 @@ function dribble(socket: Socket, content: Uint8Array, rate: number, end: () => v
   socket.once('close', () => clearInterval(timer));
 }
 
-/** A reset can overtake what was written just before it, so the client is given a turn to read that. */
+/** A client that finds both at once takes what came before a reset for all, or nothing: it is given time to read. */
 function resetWhenRead(ending: Ending): void {
-  setImmediate(() => reset(ending));
+  const timer = setTimeout(() => reset(ending), readingTime);
+  ending.socket.once('close', () => clearTimeout(timer));
 }
 
 /** Of TLS only the socket underneath can be reset. */
 function reset({ socket, carrier }: Ending): void {
+  // Nothing is left to be written, and to wait for the end of that would send a FIN first, which some clients take for an end.
+  carrier.destroySoon = () => carrier.destroy();
   carrier.resetAndDestroy();
   socket.destroy();
 }
