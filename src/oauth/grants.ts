@@ -161,8 +161,10 @@ class KeptGrants implements Grants {
     this.#sweep = new ExpirySweep(store, clock);
   }
 
-  issue(drafts: readonly TokenDraft[]): Promise<Issued[]> {
-    return this.#draw(drafts, undefined);
+  async issue(drafts: readonly TokenDraft[]): Promise<Issued[]> {
+    const issued = await this.#draw(drafts, undefined);
+    this.#tellIssued(issued);
+    return issued;
   }
 
   async begin(draft: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }> {
@@ -170,11 +172,14 @@ class KeptGrants implements Grants {
     // Both in one turn, and so in one batch.
     const kept = this.#put(grantsCollection, grant.id, 'absent', grantValueOf(grant));
     const [issued] = await Promise.all([this.#draw(drafts, grant), kept]);
+    this.#tellIssued(issued);
     return { grant, issued };
   }
 
-  extend(grant: Grant, drafts: readonly TokenDraft[]): Promise<Issued[]> {
-    return this.#draw(drafts, grant);
+  async extend(grant: Grant, drafts: readonly TokenDraft[]): Promise<Issued[]> {
+    const issued = await this.#draw(drafts, grant);
+    this.#tellIssued(issued);
+    return issued;
   }
 
   async find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined> {
@@ -197,7 +202,9 @@ class KeptGrants implements Grants {
   async exchange(found: Found, drafts: readonly TokenDraft[]): Promise<Issued[] | undefined> {
     // In one turn, and so in one batch. Where it was spent already, nobody is told what was drawn, and its grant is about to end.
     const [spent, issued] = await Promise.all([this.spend(found), this.#draw(drafts, found.grant)]);
-    return spent ? issued : undefined;
+    if (!spent) return undefined;
+    this.#tellIssued(issued);
+    return issued;
   }
 
   async amend(
@@ -269,11 +276,14 @@ class KeptGrants implements Grants {
     await Promise.all(
       issued.map(({ token }) => this.#put(tokensCollection, token.digest, 'absent', tokenValueOf(token))),
     );
+    return issued;
+  }
+
+  #tellIssued(issued: readonly Issued[]): void {
     for (const { token } of issued) {
       const { mechanism, client, user, kind } = token;
       this.#told({ kind: 'issued', mechanism, client, user, token: kind });
     }
-    return issued;
   }
 
   #word(): string {

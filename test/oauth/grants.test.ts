@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { manualClock, systemClock } from '../../src/clock.ts';
+import {
+  createGrants,
+  digestOf,
+  type Found,
+  type GrantEvent,
+  type Grants,
+  type Issued,
+  isLive,
+  type TokenDraft,
+} from '../../src/oauth/grants.ts';
+import { grantsCollection, tokensCollection } from '../../src/oauth/records.ts';
+import { openDurableStore } from '../../src/store/durable.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { recover } from '../../src/store/recovery.ts';
+import type { Store } from '../../src/store/store.ts';
+import { seeded } from '../seeded.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+
+const start = Date.UTC(2024, 1, 29, 12, 0, 0);
+const minute = 60_000;
+
+/** Grants in a store, on a clock that stands. */
+interface Opened {
+  readonly grants: Grants;
+  readonly store: Store;
+  readonly clock: ReturnType<typeof manualClock>;
+  readonly events: GrantEvent[];
+  /** Where the store keeps its files; undefined where it keeps none. */
+  readonly directory: string | undefined;
+  /** Closes all and opens what was kept; the same grants where nothing is. */
+  restart(): Promise<Grants>;
+}
+
+type Open = (context: TestContext) => Promise<Opened>;
+
+const random = seeded(7);
+const bytes = (size: number): Uint8Array => Uint8Array.from({ length: size }, () => random.below(256));
+
+async function inMemory(): Promise<Opened> {
+  const clock = manualClock(start);
+  const store = createMemoryStore({ lineage: 'm' });
+  const events: GrantEvent[] = [];
+  const grants = createGrants({ store, clock, random: bytes, told: (event) => events.push(event) });
+  return { grants, store, clock, events, directory: undefined, restart: async () => grants };
+}
+
+async function onDisk(context: TestContext): Promise<Opened> {
+  const clock = manualClock(start);
+  const directory = await scratchDirectory(context);
+  const events: GrantEvent[] = [];
+  const openStore = async (): Promise<Store> =>
+    openDurableStore({
+      directory,
+      recovered: await recover({ directory }),
+      lineage: () => 'd',
+      durability: 'os',
+      clock: systemClock,
+      tell: () => {},
+    });
+  let store = await openStore();
+  context.after(() => store.close());
+  const grantsIn = (kept: Store): Grants =>
+    createGrants({ store: kept, clock, random: bytes, told: (event) => events.push(event) });
+  return {
+    grants: grantsIn(store),
+    store,
+    clock,
+    events,
+    directory,
+    async restart() {
+      await store.close();
+      store = await openStore();
+      return grantsIn(store);
+    },
+  };
+}
+
+const draft = (changes: Partial<TokenDraft> = {}): TokenDraft => ({
+  mechanism: 'oauth2',
+  kind: 'code',
+  client: 'app',
+  user: 'ann',
+  scopes: ['read'],
+  expires: start + minute,
+  ...changes,
+});
+
+const anns = {
+  mechanism: 'oauth2',
+  client: 'app',
+  user: 'ann',
+  scopes: ['read'],
+  ends: start + 60 * minute,
+} as const;
+
+/** The first of what was issued, as it is kept. */
+async function kept(grants: Grants, [issued]: readonly (Issued | undefined)[]): Promise<Found> {
+  if (issued === undefined) throw new Error('nothing was issued');
+  const { mechanism, kind } = issued.token;
+  const found = await grants.find(issued.value, mechanism, kind);
+  if (found === undefined) throw new Error('what was issued is not kept');
+  return found;
+}
+
+for (const [name, open] of [
+  ['in memory', inMemory],
+  ['in a journal', onDisk],
+] as const) {
+  describe(`grants ${name}`, () => {
+    describeTokens(open);
+    describeSpending(open);
+    describeEnding(open);
+    describeSweep(open);
+  });
+}
+
+function describeTokens(open: Open): void {
+  test('a token is found by its value, for its own mechanism and kind alone', async (t) => {
+    const { grants } = await open(t);
+    const [issued] = await grants.issue([draft({ details: { redirect_uri: 'https://app.example/' } })]);
+    assert.match(issued?.value ?? '', /^[A-Za-z0-9_-]{43}$/);
+    const found = await kept(grants, [issued]);
+    assert.deepEqual(found.token.details, { redirect_uri: 'https://app.example/' });
+    assert.deepEqual([found.token.user, found.token.client, found.token.scopes], ['ann', 'app', ['read']]);
+    assert.equal(await grants.find(issued?.value ?? '', 'oauth1', 'code'), undefined);
+    assert.equal(await grants.find(issued?.value ?? '', 'oauth2', 'access'), undefined);
+    assert.equal(await grants.find(digestOf(issued?.value ?? ''), 'oauth2', 'code'), undefined);
+    assert.equal(await grants.find('', 'oauth2', 'code'), undefined);
+  });
+
+  test('a token is live until it expires, and not at that moment any more', async (t) => {
+    const { grants } = await open(t);
+    const found = await kept(grants, await grants.issue([draft()]));
+    assert.equal(isLive(found, start + minute - 1), true);
+    assert.equal(isLive(found, start + minute), false);
+  });
+
+  test('a token lives no longer than its grant', async (t) => {
+    const { grants } = await open(t);
+    const { issued } = await grants.begin({ ...anns, ends: start + 10 }, [
+      draft({ expires: start + minute }),
+    ]);
+    const found = await kept(grants, issued);
+    assert.equal(isLive(found, start + 9), true);
+    assert.equal(isLive(found, start + 10), false);
+  });
+
+  test('what was issued is found after a restart, and a value is in no file', async (t) => {
+    const { grants, restart, directory } = await open(t);
+    const { issued } = await grants.begin(anns, [draft(), draft({ kind: 'refresh' })]);
+    const anew = await restart();
+    for (const one of issued) assert.equal(isLive(await kept(anew, [one]), start), true);
+    if (directory === undefined) return;
+    const files = await readdir(directory);
+    const texts = await Promise.all(files.map((file) => readFile(join(directory, file), 'latin1')));
+    assert.ok(texts.some((text) => text.includes(issued[0]?.token.digest ?? '?')));
+    for (const { value } of issued) assert.ok(!texts.some((text) => text.includes(value)));
+  });
+
+  test('an amended token has what was added, and is the same as before', async (t) => {
+    const { grants } = await open(t);
+    const found = await kept(grants, await grants.issue([draft({ kind: 'request', user: undefined })]));
+    const amended = await grants.amend(found, { user: 'ann', details: { tries: '1' } });
+    assert.equal(amended?.token.user, 'ann');
+    assert.deepEqual(amended?.token.details, { tries: '1' });
+    assert.equal(await grants.amend(found, { details: { tries: '2' } }), undefined);
+    assert.equal(await grants.spend(found), false);
+    assert.equal(amended && (await grants.spend(amended)), true);
+  });
+}
+
+function describeSpending(open: Open): void {
+  test('of twenty who spend a token at the same time, exactly one does', async (t) => {
+    const { grants } = await open(t);
+    const { issued } = await grants.begin(anns, [draft()]);
+    const found = await kept(grants, issued);
+    const spent = await Promise.all(Array.from({ length: 20 }, () => grants.spend(found)));
+    assert.equal(spent.filter(Boolean).length, 1);
+    const later = await kept(grants, issued);
+    assert.equal(later.token.used, true);
+    assert.equal(isLive(later, start), false);
+    assert.equal(await grants.spend(later), false);
+  });
+
+  test('of twenty who exchange a token at the same time, exactly one gets others, and only those are told', async (t) => {
+    const { grants, events } = await open(t);
+    const { issued } = await grants.begin(anns, [draft({ kind: 'refresh' })]);
+    const found = await kept(grants, issued);
+    events.length = 0;
+    const drafts = [draft({ kind: 'access' }), draft({ kind: 'refresh' })];
+    const given = await Promise.all(Array.from({ length: 20 }, () => grants.exchange(found, drafts)));
+    const winners = given.filter((each) => each !== undefined);
+    assert.equal(winners.length, 1);
+    assert.deepEqual(
+      events.map(({ kind, token }) => `${kind} ${token}`),
+      ['issued access', 'issued refresh'],
+    );
+    for (const one of winners[0] ?? []) assert.equal(isLive(await kept(grants, [one]), start), true);
+  });
+
+  test('that a token was used is not forgotten by a restart', async (t) => {
+    const { grants, restart } = await open(t);
+    const { issued } = await grants.begin(anns, [draft()]);
+    assert.equal(await grants.spend(await kept(grants, issued)), true);
+    assert.equal((await kept(await restart(), issued)).token.used, true);
+  });
+}
+
+function describeEnding(open: Open): void {
+  test('a grant that is revoked ends all its tokens, now and after a restart, and no others', async (t) => {
+    const { grants, restart, events } = await open(t);
+    const ended = await grants.begin(anns, [draft(), draft({ kind: 'access' })]);
+    const other = await grants.begin(anns, [draft({ kind: 'access' })]);
+    events.length = 0;
+    await grants.revokeGrant(ended.grant.id, 'code');
+    await grants.revokeGrant(ended.grant.id, 'code');
+    await grants.revokeGrant('unknown');
+    assert.deepEqual(events, [
+      { kind: 'reuse_detected', mechanism: 'oauth2', client: 'app', user: 'ann', token: 'code' },
+    ]);
+    for (const each of [grants, await restart()]) {
+      for (const one of ended.issued) assert.equal(isLive(await kept(each, [one]), start), false);
+      assert.equal(isLive(await kept(each, other.issued), start), true);
+    }
+  });
+
+  test('a token that is drawn for a grant that was revoked meanwhile is dead', async (t) => {
+    const { grants } = await open(t);
+    const { grant } = await grants.begin(anns, []);
+    await grants.revokeGrant(grant.id);
+    assert.equal(
+      isLive(await kept(grants, await grants.extend(grant, [draft({ kind: 'access' })])), start),
+      false,
+    );
+  });
+
+  test('a token that is revoked or expired is gone or dead, and its siblings are not', async (t) => {
+    const { grants } = await open(t);
+    const { issued } = await grants.begin(
+      anns,
+      ['access', 'access', 'access'].map(() => draft({ kind: 'access' })),
+    );
+    const [revoked, expired, left] = issued;
+    await grants.revokeToken(await kept(grants, [revoked]));
+    await grants.expire(await kept(grants, [expired]));
+    assert.equal(await grants.find(revoked?.value ?? '', 'oauth2', 'access'), undefined);
+    assert.equal(isLive(await kept(grants, [expired]), start), false);
+    assert.equal(isLive(await kept(grants, [left]), start), true);
+  });
+
+  test('all tokens are gone through in the order of issue', async (t) => {
+    const { grants } = await open(t);
+    const issued = await grants.issue(Array.from({ length: 300 }, () => draft({ kind: 'access' })));
+    const digests: string[] = [];
+    for await (const { token } of grants.all()) digests.push(token.digest);
+    assert.deepEqual(
+      digests,
+      issued.map(({ token }) => token.digest),
+    );
+  });
+}
+
+function describeSweep(open: Open): void {
+  /** How many are kept, once what is under way has settled. */
+  const count = async (store: Store, collection: string): Promise<number> => {
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+    return (await store.list(collection, 0, 100_000)).entries.length;
+  };
+
+  test('what is over goes away while other tokens are issued, so that what is kept stays bounded', async (t) => {
+    const { grants, store, clock } = await open(t);
+    let most = 0;
+    for (let round = 0; round < 400; round += 1) {
+      const now = clock.now();
+      await grants.begin({ ...anns, ends: now + 20 * minute }, [draft({ expires: now + minute })]);
+      await grants.issue([draft({ kind: 'ticket', expires: now + minute })]);
+      clock.advance(minute);
+      if (round % 50 === 49) most = Math.max(most, await count(store, tokensCollection));
+    }
+    // Live at a time are 20 codes with their grants, and a ticket.
+    assert.ok(most < 80, `${most} tokens are kept`);
+    const grantsKept = await count(store, grantsCollection);
+    assert.ok(grantsKept < 60, `${grantsKept} grants are kept`);
+  });
+
+  test('a used code is remembered for as long as its grant lasts, however much is issued', async (t) => {
+    const { grants, clock } = await open(t);
+    const { issued } = await grants.begin(anns, [draft()]);
+    await grants.spend(await kept(grants, issued));
+    clock.advance(59 * minute);
+    for (let round = 0; round < 50; round += 1)
+      await grants.issue([draft({ expires: clock.now() + minute })]);
+    assert.equal((await kept(grants, issued)).token.used, true);
+    clock.advance(minute);
+    for (let round = 0; round < 50; round += 1)
+      await grants.issue([draft({ expires: clock.now() + minute })]);
+    assert.equal(await grants.find(issued[0]?.value ?? '', 'oauth2', 'code'), undefined);
+  });
+}
