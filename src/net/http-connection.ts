@@ -345,7 +345,7 @@ function isWellFormed(raw: readonly string[], target: string): boolean {
 }
 
 /** The peer's address; one of IPv4 has the same form whether or not the listener speaks IPv6. */
-function peerOf(socket: Socket): string {
+export function peerOf(socket: Socket): string {
   const address = socket.remoteAddress ?? '';
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }

@@ -1,0 +1,29 @@
+export { type CollectionDeclaration, defineCollection } from '../declaration.ts';
+export { Problem } from '../http/problem.ts';
+export type { RequestListener } from '../net/request-listener.ts';
+export {
+  type Access,
+  type Action,
+  action,
+  allow,
+  type Call,
+  json,
+  type Outcome,
+  type Resource,
+  text,
+  xml,
+} from '../resource.ts';
+export type { Seed } from '../seed.ts';
+export type { Approval } from './approval.ts';
+export type { AsOptions, Signer } from './as.ts';
+export type { AuthControl, Rotation } from './auth.ts';
+export type { DoubleClock, Duration, Moment } from './clock.ts';
+export { type Double, startDouble } from './double.ts';
+export type { DoubleEvent, EventOf } from './events.ts';
+export type { Fetch, FetchInit, FetchInput } from './fetch.ts';
+export type { OAuth1Control, OAuth1IssuedToken, OAuth1TokenWish } from './oauth1.ts';
+export type { IssuedToken, OAuth2Control, TokenWish } from './oauth2.ts';
+export type { DoubleOptions } from './options.ts';
+export type { DoubleSnapshot } from './state.ts';
+export type { TokenChoice, TokenFilter } from './tokens.ts';
+export type { Credentials, DoubleUser, DoubleUsersOption } from './users.ts';

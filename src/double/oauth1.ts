@@ -1,0 +1,107 @@
+import type { AuthorizationServer } from '../authorization-server.ts';
+import type { Clock } from '../clock.ts';
+import { suggestion } from '../nearest.ts';
+import type { Consumer } from '../oauth/clients.ts';
+import type { Lifetimes } from '../oauth/lifetimes.ts';
+import { createTokenSecrets } from '../oauth/oauth1-secrets.ts';
+import { formatScope } from '../oauth/scope.ts';
+import type { Scope } from '../principal.ts';
+import { type Approval, approve } from './approval.ts';
+import type { Fetch } from './fetch.ts';
+import { lifetimeOf, scopesOf } from './oauth2.ts';
+import { expireTokens, revokeTokens, type TokenChoice } from './tokens.ts';
+import type { DoubleUsers } from './users.ts';
+
+/** What token of OAuth 1.0a is wanted. */
+export interface OAuth1TokenWish {
+  /** The first consumer that is registered when left out. */
+  readonly consumer?: string;
+  /** Whose token it is. */
+  readonly user: string;
+  /** Words with a space between them, or a list; all that the consumer is registered for when left out. */
+  readonly scope?: string | readonly Scope[];
+  /** Seconds, or a time such as `5m`; the lifetime of the double's options when left out. */
+  readonly expiresIn?: number | string;
+}
+
+/** An access token of OAuth 1.0a as a consumer would have got it. */
+export interface OAuth1IssuedToken {
+  readonly token: string;
+  readonly tokenSecret: string;
+  /** Seconds. */
+  readonly expiresIn: number;
+  readonly scope: string;
+}
+
+/** OAuth 1.0a, from the side of the test. */
+export interface OAuth1Control {
+  /**
+   * Draws an access token without any request.
+   * @example const { token, tokenSecret } = await double.oauth1.issueToken({ user: 'johndoe' });
+   */
+  issueToken(wish: OAuth1TokenWish): Promise<OAuth1IssuedToken>;
+  /** Makes tokens expire now: one, or all that fit. Gives how many. */
+  expire(choice: TokenChoice): Promise<number>;
+  /** Ends tokens: one, or all that fit. Gives how many. */
+  revoke(choice: TokenChoice): Promise<number>;
+  /** Decides as a user who was sent to `url` by a consumer; gives where the consumer gets the user back. */
+  approve(url: string, approval: Approval): Promise<string>;
+}
+
+/** What it is made of. */
+export interface OAuth1ControlParts {
+  readonly oauth: AuthorizationServer;
+  readonly consumers: () => Iterable<string>;
+  readonly lifetimes: Lifetimes;
+  readonly masterKey: Uint8Array;
+  readonly clock: Clock;
+  readonly users: DoubleUsers;
+  readonly fetch: Fetch;
+  /** The value of Authorization with which a user approves. */
+  readonly basicFor: (user: string) => string;
+}
+
+/** Makes it. */
+export function createOAuth1Control(parts: OAuth1ControlParts): OAuth1Control {
+  const { grants } = parts.oauth;
+  return {
+    issueToken: (wish) => issue(parts, wish),
+    expire: (choice) => expireTokens(grants, choice, 'oauth1'),
+    revoke: (choice) => revokeTokens(grants, choice, 'oauth1'),
+    approve: async (url, { user, decision = 'allow' }) =>
+      approve(parts.fetch, url, parts.basicFor(user), decision),
+  };
+}
+
+/** The consumer of that key, or the first one. Throws RangeError where there is none. */
+export function consumerOf({ oauth, consumers }: OAuth1ControlParts, name: string | undefined): Consumer {
+  const [first] = consumers();
+  const key = name ?? first;
+  if (key === undefined)
+    throw new RangeError('the double has no consumer; give some in its options: consumers');
+  const consumer = oauth.consumers.find(key);
+  if (consumer === undefined)
+    throw new RangeError(`${key} is no consumer of this double${suggestion(key, [...consumers()])}`);
+  return consumer;
+}
+
+async function issue(parts: OAuth1ControlParts, wish: OAuth1TokenWish): Promise<OAuth1IssuedToken> {
+  const { user, expiresIn } = wish;
+  const { key, scopes: registered } = consumerOf(parts, wish.consumer);
+  parts.users.credentials(user);
+  const scopes = scopesOf(wish.scope ?? registered, registered, key);
+  const lasts = expiresIn === undefined ? parts.lifetimes.oauth1Access : lifetimeOf(expiresIn);
+  const ends = parts.clock.now() + lasts;
+  const shared = { mechanism: 'oauth1', client: key, user, scopes } as const;
+  const { issued } = await parts.oauth.grants.begin({ ...shared, ends }, [
+    { ...shared, kind: 'access', expires: ends },
+  ]);
+  const [access] = issued;
+  if (access === undefined) throw new Error('no access token was drawn');
+  return {
+    token: access.value,
+    tokenSecret: createTokenSecrets(parts.masterKey)('access', access.value),
+    expiresIn: Math.floor(lasts / 1000),
+    scope: formatScope(scopes),
+  };
+}

@@ -1,0 +1,141 @@
+import type { AuthorizationServer } from '../authorization-server.ts';
+import type { Clock } from '../clock.ts';
+import { suggestion } from '../nearest.ts';
+import type { Client } from '../oauth/clients.ts';
+import type { TokenDraft } from '../oauth/grants.ts';
+import type { Lifetimes } from '../oauth/lifetimes.ts';
+import { defaultScopes, formatScope, isWithin, parseScope } from '../oauth/scope.ts';
+import type { Scope } from '../principal.ts';
+import { type Approval, approve } from './approval.ts';
+import { lengthOf } from './clock.ts';
+import type { Fetch } from './fetch.ts';
+import { expireTokens, revokeTokens, type TokenChoice } from './tokens.ts';
+import type { DoubleUsers } from './users.ts';
+
+/** What token is wanted. */
+export interface TokenWish {
+  /** The first client that is registered when left out. */
+  readonly client?: string;
+  /** Whose token it is; the client's own when left out. */
+  readonly user?: string;
+  /** Words with a space between them, or a list; `read` when left out. */
+  readonly scope?: string | readonly Scope[];
+  /** Seconds, or a time such as `5m`; the lifetime of the double's options when left out. */
+  readonly expiresIn?: number | string;
+  /** That a refresh token comes with it. */
+  readonly refresh?: boolean;
+}
+
+/** A token as a client would have got it. */
+export interface IssuedToken {
+  readonly accessToken: string;
+  readonly tokenType: 'Bearer';
+  /** Seconds. */
+  readonly expiresIn: number;
+  readonly scope: string;
+  /** There where it was asked for. */
+  readonly refreshToken: string | undefined;
+}
+
+/** OAuth 2.0, from the side of the test. */
+export interface OAuth2Control {
+  /**
+   * Draws a token without any request.
+   * @example const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read write' });
+   */
+  issueToken(wish?: TokenWish): Promise<IssuedToken>;
+  /** Makes tokens expire now: one, or all that fit. Gives how many. */
+  expire(choice: TokenChoice): Promise<number>;
+  /** Ends tokens: one, or all that fit; with a refresh token or a code everything of its grant. Gives how many were meant. */
+  revoke(choice: TokenChoice): Promise<number>;
+  /**
+   * Decides as a user who was sent to `url` by a client; gives where the client gets the user back.
+   * @example const back = await double.oauth2.approve(client.authorizationUrl(), { user: 'johndoe' });
+   */
+  approve(url: string, approval: Approval): Promise<string>;
+}
+
+/** What it is made of. */
+export interface OAuth2ControlParts {
+  readonly oauth: AuthorizationServer;
+  readonly clients: () => Iterable<string>;
+  readonly lifetimes: Lifetimes;
+  readonly clock: Clock;
+  readonly users: DoubleUsers;
+  readonly fetch: Fetch;
+  /** The value of Authorization with which a user approves. */
+  readonly basicFor: (user: string) => string;
+}
+
+/** Makes it. */
+export function createOAuth2Control(parts: OAuth2ControlParts): OAuth2Control {
+  const { grants } = parts.oauth;
+  return {
+    issueToken: (wish = {}) => issue(parts, wish),
+    expire: (choice) => expireTokens(grants, choice, 'oauth2'),
+    revoke: (choice) => revokeTokens(grants, choice, 'oauth2'),
+    approve: async (url, { user, decision = 'allow' }) =>
+      approve(parts.fetch, url, parts.basicFor(user), decision),
+  };
+}
+
+/** The client of that name, or the first one. Throws RangeError where there is none. */
+export function clientOf({ oauth, clients }: OAuth2ControlParts, name: string | undefined): Client {
+  const [first] = clients();
+  const id = name ?? first;
+  if (id === undefined) throw new RangeError('the double has no client; give some in its options: clients');
+  const client = oauth.clients.find(id);
+  if (client === undefined)
+    throw new RangeError(`${id} is no client of this double${suggestion(id, [...clients()])}`);
+  return client;
+}
+
+async function issue(parts: OAuth2ControlParts, wish: TokenWish): Promise<IssuedToken> {
+  const { clock, lifetimes, oauth } = parts;
+  const { user, expiresIn } = wish;
+  const client = clientOf(parts, wish.client);
+  if (user !== undefined) parts.users.credentials(user);
+  const scopes = scopesOf(wish.scope, client.scopes, client.id);
+  const lasts = expiresIn === undefined ? lifetimes.access : lifetimeOf(expiresIn);
+  const now = clock.now();
+  const draft = (kind: 'access' | 'refresh', lifetime: number): TokenDraft => ({
+    ...{ mechanism: 'oauth2', kind, client: client.id, user, scopes },
+    expires: now + lifetime,
+  });
+  const drafts = [
+    draft('access', lasts),
+    ...(wish.refresh === true ? [draft('refresh', lifetimes.refresh)] : []),
+  ];
+  const ends = now + Math.max(lifetimes.refreshTotal, lasts);
+  const { issued } = await oauth.grants.begin(
+    { mechanism: 'oauth2', client: client.id, user, scopes, ends },
+    drafts,
+  );
+  const [access, refresh] = issued;
+  if (access === undefined) throw new Error('no access token was drawn');
+  return {
+    accessToken: access.value,
+    tokenType: 'Bearer',
+    expiresIn: Math.floor(lasts / 1000),
+    scope: formatScope(scopes),
+    refreshToken: refresh?.value,
+  };
+}
+
+/** Scopes as they are wished for. Throws RangeError where one is not known, or not among the registered ones. */
+export function scopesOf(
+  wished: string | readonly Scope[] = defaultScopes,
+  registered: readonly Scope[],
+  who: string,
+): readonly Scope[] {
+  const scopes = typeof wished === 'string' ? parseScope(wished) : wished;
+  if (scopes !== undefined && isWithin(scopes, registered)) return scopes;
+  throw new RangeError(
+    `the scope ${String(wished)} is more than ${who} is registered for: ${formatScope(registered)}`,
+  );
+}
+
+/** Seconds, or a time such as `5m`, in ms. */
+export function lifetimeOf(expiresIn: number | string): number {
+  return typeof expiresIn === 'number' ? expiresIn * 1000 : lengthOf(expiresIn);
+}

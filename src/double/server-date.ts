@@ -1,0 +1,8 @@
+import { formatDate } from '../http/date.ts';
+import type { Reply } from '../http/message.ts';
+
+/** Makes the `Date` of a reply say the time `time` (ms). */
+export function redate({ fields }: Reply, time: number): void {
+  const date = fields.find(([name]) => name === 'Date');
+  if (date !== undefined) date[1] = formatDate(time);
+}

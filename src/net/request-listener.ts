@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Connection, Reply, Request } from '../http/message.ts';
+import { Exchange } from './exchange.ts';
+import { cutOff } from './fault.ts';
+import { peerOf } from './http-connection.ts';
+
+/** What node:http calls for each request. */
+export type RequestListener = (incoming: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Makes a listener for a server of node:http or node:https that somebody else keeps. `handle` never rejects. What such a
+ * server refuses or drops by itself, and its timeouts, are its own.
+ */
+export function requestListener(handle: (request: Request) => Promise<Reply>): RequestListener {
+  return (incoming, response) => {
+    const { socket } = incoming;
+    const origin: Connection = {
+      peer: peerOf(socket),
+      secure: 'encrypted' in socket && socket.encrypted === true,
+    };
+    const exchange = new Exchange(incoming, response, origin, false);
+    incoming.once('close', () => {
+      if (!exchange.isWhole) exchange.content.fail(cutOff());
+    });
+    response.on('error', () => undefined);
+    void answer(exchange, handle);
+  };
+}
+
+async function answer(exchange: Exchange, handle: (request: Request) => Promise<Reply>): Promise<void> {
+  const reply = await handle(exchange.request);
+  const { response } = exchange;
+  if (response.destroyed) return;
+  if (reply.close === true || !exchange.persists) response.shouldKeepAlive = false;
+  try {
+    exchange.write(reply);
+  } catch {
+    // A field that cannot be written: nothing can be said any more.
+    response.destroy();
+  }
+}
