@@ -273,9 +273,11 @@ class KeptGrants implements Grants {
       return { value, token: kept };
     });
     void this.#sweep.step(); // nobody waits for it
-    await Promise.all(
+    const kept = await Promise.all(
       issued.map(({ token }) => this.#put(tokensCollection, token.digest, 'absent', tokenValueOf(token))),
     );
+    // Then somebody has it already, and what stands in for chance is none.
+    if (kept.some(({ applied }) => !applied)) throw new Error('a token was drawn twice');
     return issued;
   }
 
