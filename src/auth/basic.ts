@@ -5,6 +5,7 @@ import { Problem } from '../http/problem.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { BasicQueue } from './basic-queue.ts';
 import type { Scheme, Verdict } from './scheme.ts';
+import type { Story } from './story.ts';
 import { countedAs, type Throttle, tooManyFailures } from './throttle.ts';
 
 /** How passwords are hashed. */
@@ -59,10 +60,12 @@ export function createBasicScheme(options: BasicOptions): Scheme {
     presented: BasicCredentials,
     account: Account | undefined,
     peer: string,
+    story: Story | undefined,
   ): Verdict | Promise<Verdict> => {
+    story?.pass('parse');
     const digest = memory.digestOf(presented);
-    if (memory.holds(account, digest)) return good(account);
-    return judgeAnew(presented, account, digest, peer);
+    if (memory.holds(account, digest)) return good(account, story);
+    return judgeAnew(presented, account, digest, peer, story);
   };
 
   const judgeAnew = async (
@@ -70,6 +73,7 @@ export function createBasicScheme(options: BasicOptions): Scheme {
     account: Account | undefined,
     digest: Buffer,
     peer: string,
+    story: Story | undefined,
   ): Promise<Verdict> => {
     // With the hash, so that who comes after a change of users does not share what was asked before it.
     const key = `${digest.toString('latin1')} ${hashOf(account)}`;
@@ -85,28 +89,33 @@ export function createBasicScheme(options: BasicOptions): Scheme {
     // While this waited, the user may have got another password, or have gone.
     const present = right ? await accounts.find(user) : undefined;
     if (present === undefined || hashOf(present) !== hashOf(account)) {
-      return refuse(user, options.explain ? { check: account === undefined ? 'user' : 'password' } : {});
+      const check = account === undefined ? 'user' : 'password';
+      if (account !== undefined) story?.pass('user');
+      story?.fail(check);
+      return refuse(user, options.explain ? { check } : {});
     }
     memory.keep(present, digest);
-    return good(present);
+    return good(present, story);
   };
 
   return {
     name: 'basic',
-    authenticate({ connection }, rest) {
+    authenticate({ connection }, rest, story) {
       const presented = parseBasicCredentials(rest);
       if (typeof presented === 'string')
         return { outcome: 'bad', problem: new Problem('malformed-credentials', `${presented}.`) };
       const found = accounts.find(presented.user);
       return found === undefined || 'name' in found
-        ? judge(presented, found, connection.peer)
-        : found.then((account) => judge(presented, account, connection.peer));
+        ? judge(presented, found, connection.peer, story)
+        : found.then((account) => judge(presented, account, connection.peer, story));
     },
     challenge: ({ secure }) => (secure ? challenge : undefined),
   };
 }
 
-function good({ name }: Account): Verdict {
+function good({ name }: Account, story: Story | undefined): Verdict {
+  story?.pass('user');
+  story?.pass('password');
   return { outcome: 'good', principal: { name, scheme: 'basic' } };
 }
 

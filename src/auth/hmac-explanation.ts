@@ -44,6 +44,21 @@ function difference(message: string, { hint, message: implied }: MessageMistake)
   return { hint, signedMessage: implied, firstDifference: at };
 }
 
+const credentialsForms: readonly [form: RegExp, hint: string][] = [
+  [/^[^:]*:[^:]*%[0-9a-f]{2}[^:]*:[^:]*$/i, 'the nonce was percent-encoded'],
+  [/:(?:[A-Za-z0-9+/]|%2b|%2f){43}%3d$/i, 'the digest was percent-encoded'],
+  [/^"[^"]*"$/, 'the credentials stand in quotes'],
+  [/^[A-Za-z0-9+/]+={0,2}$/, 'the credentials were encoded as base64, like those of Basic'],
+  [/^[^:]*%3a/i, 'the colons were percent-encoded'],
+  [/, /, 'the credentials are parameters, as other schemes have them'],
+  [/^[^:]*: | :/, 'there are spaces around a colon'],
+];
+
+/** What credentials that cannot be read are by the look of them. */
+export function credentialsLook(rest: string): string | undefined {
+  return credentialsForms.find(([form]) => form.test(rest))?.[1];
+}
+
 const hour = 3600;
 /** So many seconds (either way) a date may be on its way and still be off by hours. */
 const slack = 30;

@@ -48,6 +48,10 @@ function wholes(signed: Signed, date: string): MessageMistake[] {
           ],
           ['the spaces were left in the date', [method, target, date, nonce, contentDigest]],
           ['the nonce was left out', [method, target, stamp, contentDigest]],
+          [
+            'the nonce was percent-encoded before it was signed',
+            [method, target, stamp, encodedMarks(nonce), contentDigest],
+          ],
           ['the date was left out', [method, target, nonce, contentDigest]],
           ['date and nonce were exchanged', [method, target, nonce, stamp, contentDigest]],
         ];
@@ -65,6 +69,11 @@ function wholes(signed: Signed, date: string): MessageMistake[] {
 }
 
 const joints = { 'line feeds': '\n', nothing: '', spaces: ' ', '"&"': '&', '":"': ':' };
+
+/** With escapes for the marks that some encoders escape, though none of them needs it (RFC 3986 §2.3). */
+function encodedMarks(nonce: string): string {
+  return nonce.replace(/[._~-]/g, escaped);
+}
 
 function joined(parts: Parts, joint: string): string {
   return parts.filter((part) => part !== undefined).join(joint);

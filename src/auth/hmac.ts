@@ -18,8 +18,15 @@ import {
   withoutSpaces,
 } from '../signature/hmac.ts';
 import type { Account, Accounts, Secret } from './accounts.ts';
-import { type Explanation, explainDate, explainDateForm, explainDigest } from './hmac-explanation.ts';
+import {
+  credentialsLook,
+  type Explanation,
+  explainDate,
+  explainDateForm,
+  explainDigest,
+} from './hmac-explanation.ts';
 import type { Scheme, Verdict } from './scheme.ts';
+import type { Story } from './story.ts';
 
 /** Where nonces are remembered. */
 export interface Nonces {
@@ -48,6 +55,8 @@ export interface HmacOptions {
   readonly clock: Clock;
   /** How far a date may be from the clock, either way, in ms; on the edge it is good. */
   readonly window: number;
+  /** The window (ms) that nonces are counted with, at least as long; the same when left out. */
+  readonly nonceWindow?: number;
   /** Dates before the second of this time (ms) are refused: nonces that came with them are not known. None when left out. */
   readonly notBefore?: number | undefined;
   /** Which requests the simple form may sign. */
@@ -91,6 +100,8 @@ interface Presented {
   readonly signed: Signed;
   /** The time that the date says (ms); undefined in the simple form. */
   readonly time: number | undefined;
+  /** Where its checks are told. */
+  readonly story: Story | undefined;
 }
 
 /**
@@ -102,10 +113,13 @@ export function createHmacScheme(options: HmacOptions): Scheme {
   const judging: Judging = { ...options, nobodys, dated: createDateReader() };
   return {
     name: 'hmac',
-    authenticate(request, rest) {
+    authenticate(request, rest, story) {
       const credentials = splitHmacCredentials(rest);
-      if (typeof credentials === 'string') return bad(malformedCredentials(credentials, options));
-      const presented = present(request, credentials, judging);
+      if (typeof credentials === 'string') {
+        story?.fail('parse', hintOf(credentialsLook(rest)));
+        return bad(malformedCredentials(credentials, options));
+      }
+      const presented = present(request, credentials, judging, story);
       if (presented instanceof Problem) return bad(digestFaultOf(credentials, options) ?? presented);
       const account = options.accounts.find(presented.credentials.user);
       return account instanceof Promise
@@ -131,7 +145,12 @@ function digestFaultOf({ digest }: HmacCredentials, options: HmacOptions): Probl
 }
 
 /** The grammar of what is signed: what is presented, or the Problem with it. */
-function present(request: Request, credentials: HmacCredentials, options: Judging): Presented | Problem {
+function present(
+  request: Request,
+  credentials: HmacCredentials,
+  options: Judging,
+  story: Story | undefined,
+): Presented | Problem {
   const { fields, method, target } = request;
   const contentDigest = digestFieldOf(fields);
   if (contentDigest instanceof Problem) return contentDigest;
@@ -142,17 +161,35 @@ function present(request: Request, credentials: HmacCredentials, options: Judgin
   if (nonce === undefined) {
     const signed = { method, target, date: undefined, nonce, contentDigest };
     const problem = simpleFormFault(method, target, options.simple);
-    return problem ?? { request, credentials, signed, time: undefined };
+    return problem ?? { request, credentials, signed, time: undefined, story };
   }
   const date = fields.get('x-date') ?? fields.get('date');
   if (date === undefined) return new Problem('date-missing', 'The full form needs a Date, or an X-Date.');
   const dated = options.dated(date);
   if (dated === undefined) {
     const detail = 'The date is neither like "20 apr 2013 12:59:24" nor an IMF-fixdate.';
+    story?.fail('parse', explainDateForm(date));
     return malformed(detail, options.explain ? { check: 'grammar', ...explainDateForm(date) } : {});
   }
   const signed = { method, target, date: dated.stamp, nonce, contentDigest };
-  return { request, credentials, signed, time: dated.time };
+  return { request, credentials, signed, time: dated.time, story };
+}
+
+function hintOf(hint: string | undefined): Explanation {
+  return hint === undefined ? {} : { hint };
+}
+
+/** Tells that a check failed, and gives the members that the refusal has: what explains it is found out only where somebody wants it. */
+function failed(
+  { story }: Presented,
+  { explain: explaining }: HmacOptions,
+  check: string,
+  explained: () => Explanation,
+): Explanation {
+  if (!explaining && story === undefined) return {};
+  const members = explained();
+  story?.fail(check, members);
+  return explaining ? { check, ...members } : {};
 }
 
 function malformed(detail: string, members: Explanation): Problem {
@@ -224,9 +261,15 @@ function judge(
   if (!good || account === undefined) {
     const fault = digestFaultOf(credentials, judging);
     if (fault !== undefined) return bad(fault);
-    const explained = judging.explain ? explain(presented, message, account) : {};
+    presented.story?.pass('parse');
+    if (account !== undefined) presented.story?.pass('user');
+    const check = account === undefined ? 'user' : 'digest';
+    const explained = failed(presented, judging, check, () => explain(presented, message, account));
     return refuse(presented, 'credentials-refused', 'User, secret or signed message do not fit.', explained);
   }
+  presented.story?.pass('parse');
+  presented.story?.pass('user');
+  presented.story?.pass('digest');
   const principal: Principal = { name: account.name, scheme: 'hmac' };
   const verdict: Verdict = { outcome: 'good', principal };
   if (time === undefined || credentials.nonce === undefined) return verdict;
@@ -270,24 +313,34 @@ function judgeFreshness(
   now: number,
   options: HmacOptions,
 ): Verdict | undefined {
-  const { window, explain: explaining } = options;
+  const { window, nonceWindow = window } = options;
   // To the second, like the dates themselves: the fraction of the clock's second does not count.
   const off = time - wholeSecond(now);
   if (Math.abs(off) > window) {
     const detail = `The date is ${Math.abs(off) / 1000} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock; ${window / 1000} s are allowed.`;
-    const explained = explaining ? { check: 'date', message, ...explainDate(off / 1000, now) } : {};
+    const explained = failed(presented, options, 'date', () => ({
+      message,
+      ...explainDate(off / 1000, now),
+    }));
     return refuse(presented, 'date-out-of-window', detail, explained);
   }
   if (time < wholeSecond(options.notBefore ?? Number.NEGATIVE_INFINITY)) {
     const detail = 'The date is before this server began, and it remembers no nonce from then.';
-    return refuse(presented, 'date-out-of-window', detail, explaining ? { check: 'date', message } : {});
+    const explained = failed(presented, options, 'date', () => ({ message }));
+    return refuse(presented, 'date-out-of-window', detail, explained);
   }
-  // The last moment at which this date is still inside the window, to the end of its second.
-  const claimed = options.nonces.claim(presented.credentials.user, nonce, time + window + 999, now);
-  if (claimed === 'fresh') return undefined;
+  presented.story?.pass('date');
+  // The last moment at which this date is still inside that window, to the end of its second.
+  const until = time + nonceWindow + 999;
+  const claimed = options.nonces.claim(presented.credentials.user, nonce, until, now);
+  if (claimed === 'fresh') {
+    presented.story?.pass('nonce');
+    return undefined;
+  }
   if (claimed === 'seen') {
     const detail = 'This user has sent this nonce before.';
-    return refuse(presented, 'nonce-replayed', detail, explaining ? { check: 'nonce', message } : {});
+    const explained = failed(presented, options, 'nonce', () => ({ message }));
+    return refuse(presented, 'nonce-replayed', detail, explained);
   }
   const problem = new Problem('full', 'No more nonces can be remembered now.', {
     fields: [['Retry-After', String(Math.ceil(window / 1000))]],
@@ -305,7 +358,7 @@ function refuse(
 }
 
 function explain(presented: Presented, message: string, account: Account | undefined): Explanation {
-  if (account === undefined) return { check: 'user', message };
+  if (account === undefined) return { message };
   const { request, credentials, signed } = presented;
-  return { check: 'digest', message, ...explainDigest(request, signed, credentials.digest, account.secrets) };
+  return { message, ...explainDigest(request, signed, credentials.digest, account.secrets) };
 }

@@ -1,24 +1,16 @@
-import type { Clock } from '../clock.ts';
+import { Story } from '../auth/story.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { Reply, Request } from '../http/message.ts';
+import type { Problem } from '../http/problem.ts';
+import { nothingKnown } from '../judged-call.ts';
 import type { Observer } from '../observer.ts';
 import type { FaultsPart } from './faults.ts';
-import type { JournalEntry } from './journal-entry.ts';
-import type { Match } from './match.ts';
+import { KeptContent } from './journal-content.ts';
+import { type EntryOptions, JournalEntry } from './journal-entry.ts';
+import { type EntryMatch, fits } from './journal-match.ts';
+import { createRedaction } from './journal-redaction.ts';
+import { Waiting } from './journal-waiting.ts';
 import type { Stateful } from './stateful.ts';
-
-/** Which entries of the journal are meant: all that fit everything that is given, or whatever a function takes. */
-export type EntryMatch = EntryParts | ((entry: JournalEntry) => boolean);
-
-/** What an entry can be found by. */
-export interface EntryParts extends Match {
-  /** The status of the reply. */
-  readonly status?: number;
-  /** The step (0 to 16) that answered. */
-  readonly step?: number;
-  /** The problem type of a refusal: `nonce-replayed`. */
-  readonly problem?: string;
-  /** What the content of the request has in it. */
-  readonly text?: string | RegExp;
-}
 
 /** How to wait. */
 export interface WaitOptions {
@@ -68,8 +60,134 @@ export interface JournalOptions {
 }
 
 /** A journal with what the double does with it. */
-export interface JournalPart extends Stateful {
+export interface JournalPart extends Stateful<JournalSnapshot> {
   readonly journal: Journal;
   /** What the service is given: it writes the journal, and has faults carried out in between. */
   observer(faults: FaultsPart): Observer;
+  /** Ends all that is waited for, as if its time were out. */
+  close(): void;
+}
+
+interface JournalSnapshot {
+  readonly entries: readonly JournalEntry[];
+  readonly written: number;
+}
+
+/** Makes the journal of a double. Throws RangeError on a bound that is no whole number above 0. */
+export function createJournal(options: JournalOptions): JournalPart {
+  const { clock, stopwatch = systemClock, secrets = () => [] } = options;
+  const bounds = boundsOf(options);
+  const redact = createRedaction(secrets);
+  const listeners = new Set<(entry: JournalEntry) => void>();
+  const waiting = new Waiting(() => entries);
+  let entries: JournalEntry[] = [];
+  let size = 0;
+  let written = 0;
+
+  const keep = (entry: JournalEntry): void => {
+    entries.push(entry);
+    size += entry.size;
+    while (entries.length > bounds.entries || (size > bounds.bytes && entries.length > 1))
+      size -= entries.shift()?.size ?? 0;
+  };
+  const write = (parts: Omit<EntryOptions, 'number' | 'redact'>): JournalEntry => {
+    written += 1;
+    const entry = new JournalEntry({ ...parts, number: written, redact });
+    keep(entry);
+    waiting.come(entry);
+    for (const listener of [...listeners]) listener(entry);
+    return entry;
+  };
+  const put = ({ entries: earlier, written: count }: JournalSnapshot): void => {
+    entries = [];
+    size = 0;
+    for (const entry of earlier) keep(entry);
+    written = count;
+  };
+
+  const handle = async (
+    request: Request,
+    judge: (request: Request, known: ReturnType<typeof nothingKnown>) => ReturnType<FaultsPart['handle']>,
+  ): Promise<Reply> => {
+    const time = clock.now();
+    const begun = stopwatch.steady();
+    const content = request.body.present ? new KeptContent(request.body, bounds.content) : undefined;
+    const story = new Story();
+    const known = nothingKnown(story);
+    const { reply, fault, acted } = await judge(
+      content === undefined ? request : { ...request, body: content },
+      known,
+    );
+    const { principal, step, problem } = known;
+    const silent = reply.fault?.break?.kind === 'reset' && reply.fault.break.after === undefined;
+    const entry = write({
+      ...{ time, duration: stopwatch.steady() - begun, request, content, received: undefined },
+      ...{ reply: silent ? undefined : reply, principal, step: acted ? step : undefined },
+      ...{ problem, story, fault, aborted: problem?.type === 'content-incomplete' },
+    });
+    return { ...reply, abandoned: () => entry.abandon() };
+  };
+  const refused = (
+    problem: Problem,
+    request: Request | undefined,
+    reply: Reply,
+    received: string | undefined,
+  ): void => {
+    write({
+      ...{ time: clock.now(), duration: 0, request, content: undefined, received, reply },
+      ...{ principal: undefined, step: stepOf(problem), problem, story: undefined },
+      ...{ fault: undefined, aborted: false },
+    });
+  };
+
+  const find = (match: EntryMatch): readonly JournalEntry[] => entries.filter((entry) => fits(entry, match));
+  return {
+    journal: {
+      get length() {
+        return entries.length;
+      },
+      last: (match) => entries.findLast((entry) => match === undefined || fits(entry, match)),
+      all: () => [...entries],
+      find,
+      waitFor: (match, options) => waiting.waitFor(match, options),
+      subscribe(listener) {
+        listeners.add(listener);
+        return () => {
+          listeners.delete(listener);
+        };
+      },
+      clear() {
+        entries = [];
+        size = 0;
+      },
+      [Symbol.iterator]: () => [...entries][Symbol.iterator](),
+    },
+    observer: (faults) => ({
+      handle: (request, answer) => handle(request, (seen, known) => faults.handle(seen, known, answer)),
+      refused,
+    }),
+    close: () => waiting.end(),
+    snapshot: () => ({ entries: [...entries], written }),
+    restore: put,
+    reset: () => put({ entries: [], written: 0 }),
+  };
+}
+
+interface Bounds {
+  readonly entries: number;
+  readonly bytes: number;
+  readonly content: number;
+}
+
+function boundsOf({ entries = 1000, bytes = 16 * 1024 * 1024, content = 64 * 1024 }: JournalOptions): Bounds {
+  for (const [name, bound] of Object.entries({ entries, bytes, content })) {
+    if (!Number.isInteger(bound) || bound < 1)
+      throw new RangeError(`${name} of the journal is not a whole number above 0`);
+  }
+  return { entries, bytes, content };
+}
+
+/** What is refused before it is handled could not be parsed, or the server is stopping or full. */
+function stepOf({ type }: Problem): number {
+  return type === 'stopping' || type === 'full' ? 1 : 0;
 }

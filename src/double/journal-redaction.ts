@@ -1,0 +1,54 @@
+/** Takes out of a text what must not be shown. */
+export type Redact = (text: string) => string;
+
+/** What stands in the place of what is not shown. */
+const redacted = '[redacted]';
+
+/** Fields whose whole value opens something. */
+const secretFields: ReadonlySet<string> = new Set([
+  'authorization',
+  'authentication',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+]);
+
+/** Members of forms, queries and documents that open something, or are signed with what does. */
+const names =
+  'password|secret|client_secret|client_assertion|access_token|refresh_token|token|code|code_verifier|consent_ticket|oauth_signature|oauth_token|oauth_token_secret|oauth_verifier';
+
+const parameter = new RegExp(`(?<![A-Za-z0-9_])(${names})=[^&\\s"'<>]+`, 'g');
+const member = new RegExp(`("(?:${names})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'g');
+const element = new RegExp(`(<(${names})>)[^<]*`, 'g');
+const input = new RegExp(`(name="(?:${names})"[^>]*\\bvalue=)"[^"]*"`, 'g');
+const fieldLine = new RegExp(`^(${[...secretFields].join('|')}):[^\\r\\n]*`, 'gim');
+
+/** Makes what redacts; `secrets` are taken out wherever they stand as whole words, and long ones anywhere. */
+export function createRedaction(secrets: () => Iterable<string>): Redact {
+  return (text) => {
+    const known = text
+      .replace(fieldLine, `$1: ${redacted}`)
+      .replace(parameter, `$1=${redacted}`)
+      .replace(member, `$1"${redacted}"`)
+      .replace(element, `$1${redacted}`)
+      .replace(input, `$1"${redacted}"`);
+    let shown = known;
+    for (const secret of secrets()) shown = without(shown, secret);
+    return shown;
+  };
+}
+
+/** A field's value as it is shown. */
+export function redactField(name: string, value: string, redact: Redact): string {
+  return secretFields.has(name.toLowerCase()) ? redacted : redact(value);
+}
+
+/** So short a secret is part of many words. */
+const short = 6;
+
+function without(text: string, secret: string): string {
+  if (secret === '' || !text.includes(secret)) return text;
+  if (secret.length >= short) return text.replaceAll(secret, redacted);
+  const literal = secret.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return text.replace(new RegExp(`(?<![A-Za-z0-9])${literal}(?![A-Za-z0-9])`, 'g'), redacted);
+}

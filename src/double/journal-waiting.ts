@@ -1,0 +1,86 @@
+import type { WaitOptions } from './journal.ts';
+import type { JournalEntry } from './journal-entry.ts';
+import { differencesOf, type EntryMatch } from './journal-match.ts';
+import { describeMatch } from './match.ts';
+
+/** What was waited for did not come in time. The message lists what did, and how each differs. */
+export class JournalTimeout extends Error {
+  override readonly name = 'JournalTimeout';
+}
+
+/** Milliseconds that are waited unless something else is said. */
+const patience = 2000;
+/** So many entries are listed, the latest. */
+const mostListed = 20;
+
+/** Those who wait for an entry. */
+export class Waiting {
+  readonly #entries: () => readonly JournalEntry[];
+  readonly #waiters = new Set<{ come(entry: JournalEntry): void; end(): void }>();
+
+  /** `entries` gives those that are there. */
+  constructor(entries: () => readonly JournalEntry[]) {
+    this.#entries = entries;
+  }
+
+  /** The first entry that fits, there or to come. Rejects with JournalTimeout. */
+  waitFor(match: EntryMatch, { timeout = patience, after }: WaitOptions = {}): Promise<JournalEntry> {
+    const since = after?.number ?? 0;
+    const fits = (entry: JournalEntry): boolean =>
+      entry.number > since && howItDiffers(entry, match).length === 0;
+    const there = this.#entries().find(fits);
+    if (there !== undefined) return Promise.resolve(there);
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        clearTimeout(timer);
+        this.#waiters.delete(waiter);
+      };
+      const waiter = {
+        come: (entry: JournalEntry): void => {
+          if (!fits(entry)) return;
+          leave();
+          resolve(entry);
+        },
+        end: (): void => {
+          leave();
+          const come = this.#entries().filter(({ number }) => number > since);
+          reject(new JournalTimeout(messageOf(match, timeout, come)));
+        },
+      };
+      const timer = setTimeout(waiter.end, timeout);
+      this.#waiters.add(waiter);
+    });
+  }
+
+  /** An entry has come. */
+  come(entry: JournalEntry): void {
+    for (const waiter of [...this.#waiters]) waiter.come(entry);
+  }
+
+  /** Ends all waiting, as if the time were out. */
+  end(): void {
+    for (const waiter of [...this.#waiters]) waiter.end();
+  }
+}
+
+function howItDiffers(entry: JournalEntry, match: EntryMatch): string[] {
+  if (typeof match === 'function') return match(entry) ? [] : ['it is not what the function takes'];
+  return differencesOf(entry, match);
+}
+
+function messageOf(match: EntryMatch, timeout: number, come: readonly JournalEntry[]): string {
+  const wanted = typeof match === 'function' ? 'what the function takes' : wantedIn(match);
+  const head = `${wanted} did not come within ${timeout} ms.`;
+  if (come.length === 0) return `${head} Nothing came.`;
+  const left = come.length - mostListed;
+  const listed = come
+    .slice(-mostListed)
+    .map((entry) => `  ${entry}\n    ${howItDiffers(entry, match).join('; ')}`);
+  return [`${head} These came:`, ...(left > 0 ? [`  (${left} earlier ones)`] : []), ...listed].join('\n');
+}
+
+function wantedIn(match: Exclude<EntryMatch, (entry: JournalEntry) => boolean>): string {
+  const { method: _method, path: _path, user: _user, ...others } = match;
+  const rest = Object.entries(others).map(([name, value]) => `${name} ${String(value)}`);
+  return [describeMatch(match), ...rest].join(', ');
+}
