@@ -58,7 +58,9 @@ export function createClientAuthentication(parts: ClientAuthenticationParts): Au
     for (const { id, secret } of presented) {
       const client = clients.find(id);
       if (which === 'confidential' && client?.secret === undefined) continue;
-      if ((await matches(client, secret, peer)) && client !== undefined) return client;
+      const right = await matches(client, secret, peer);
+      // While this waited, the client may have got another secret, or have gone.
+      if (right && client !== undefined && clients.find(id) === client) return client;
     }
     const claimed = claimedBy(presented);
     const blocked = throttle.blocksUser(claimed);
