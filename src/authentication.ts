@@ -6,6 +6,7 @@ import { createThrottle } from './auth/throttle.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './authorization-server.ts';
 import type { Clock } from './clock.ts';
 import type { GrantEvent } from './oauth/grants.ts';
+import { defaultLifetimes } from './oauth/lifetimes.ts';
 import type { Origins } from './origin.ts';
 import type { Principal } from './principal.ts';
 import type { ServiceOptions, UserOption } from './service-options.ts';
@@ -51,10 +52,11 @@ export function createAuthentication(
   const { realm = 'Countersign', explain = false } = options;
   const accounts = createAccounts(declarationsOf(options.users ?? {}));
   const throttle = createThrottle(options.maxAuthFailures ?? 100, clock);
+  const nonceWindow = nonceWindowOf(window, options);
   const nonces =
     options.nonces ??
     createNonces({
-      bucketSpan: bucketSpanFor(window),
+      bucketSpan: bucketSpanFor(nonceWindow),
       max: options.maxNonces ?? 10_000_000,
       key: random(16),
       monotonic: () => clock.steady(),
@@ -65,6 +67,7 @@ export function createAuthentication(
     nonces,
     clock,
     window,
+    nonceWindow,
     notBefore: options.notBefore,
     simple: simpleOf(options),
     requireBodyDigest: options.requireBodyDigest ?? false,
@@ -91,6 +94,7 @@ export function createAuthentication(
       accounts,
       throttle,
       nonces,
+      nonceWindow,
       origins,
       notBefore,
       explain,
@@ -116,6 +120,14 @@ const longestWindow = 31_536_000;
 function windowOf({ window = 600 }: ServiceOptions): number {
   if (window >= 0 && window <= longestWindow) return window;
   throw new RangeError(`window is not a number of seconds from 0 to ${longestWindow}`);
+}
+
+/**
+ * How far from the clock (ms) the dates and timestamps may be that nonces come with. All are counted with the longest of them,
+ * as what keeps them in files does when it takes over those of another window.
+ */
+function nonceWindowOf(window: number, { lifetimes }: ServiceOptions): number {
+  return Math.max(window, lifetimes?.oauth1Window ?? defaultLifetimes.oauth1Window);
 }
 
 function simpleOf({ hmacSimple = 'safe' }: ServiceOptions): 'safe' | 'all' | 'off' {

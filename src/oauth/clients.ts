@@ -1,4 +1,5 @@
 import type { Scope } from '../principal.ts';
+import type { OAuth1Method } from '../signature/oauth1.ts';
 
 /** What a client of OAuth 2.0 may ask for. */
 export type GrantType = 'authorization_code' | 'refresh_token' | 'client_credentials';
@@ -23,7 +24,7 @@ export interface Client {
 }
 
 /** How a consumer of OAuth 1.0a may sign (RFC 5849 §3.4). */
-export type SignatureMethod = 'HMAC-SHA256' | 'HMAC-SHA1' | 'PLAINTEXT' | 'RSA-SHA1';
+export type SignatureMethod = OAuth1Method;
 
 /** A consumer of OAuth 1.0a. */
 export interface Consumer {
@@ -41,6 +42,8 @@ export interface Consumer {
 /** Where clients or consumers are looked up; what is put in their place counts from the next request on. */
 export interface Registry<T> {
   find(name: string): T | undefined;
+  /** Whether one of them is so. */
+  some(is: (one: T) => boolean): boolean;
   /** How many there are; a mechanism without any is not offered. */
   readonly size: number;
   replace(all: ReadonlyMap<string, T>): void;
@@ -51,6 +54,10 @@ export function createRegistry<T>(all: ReadonlyMap<string, T>): Registry<T> {
   let current = all;
   return {
     find: (name) => current.get(name),
+    some(is) {
+      for (const one of current.values()) if (is(one)) return true;
+      return false;
+    },
     get size() {
       return current.size;
     },

@@ -1,7 +1,71 @@
+import { createOAuth1Scheme, type SignedVerdict } from '../auth/oauth1.ts';
+import type { Story } from '../auth/story.ts';
+import type { Request } from '../http/message.ts';
+import { Problem } from '../http/problem.ts';
+import type { Principal } from '../principal.ts';
+import type { Resource } from '../resource.ts';
+import { createConsents } from './consent.ts';
+import { accessTokenResource } from './oauth1-access-token.ts';
+import { oauth1AuthorizationResource } from './oauth1-authorization.ts';
+import { type OAuth1Parameters, placeElsewhere, readOAuth1Parameters } from './oauth1-parameters.ts';
+import { requestTokenResource } from './oauth1-request-token.ts';
+import { createTokenSecrets } from './oauth1-secrets.ts';
+import { claimedBy, createVerification, type Verified, type Verify } from './oauth1-verification.ts';
 import type { Mechanics } from './oauth2.ts';
 import type { OAuthParts } from './parts.ts';
+import { commonScopes } from './scope.ts';
 
-/** OAuth 1.0a: its endpoints, and signed requests at the resources. */
-export function createOAuth1(_parts: OAuthParts): Mechanics {
-  return { schemes: [], routes: [] };
+const authorizePath = '/oauth1/authorize';
+
+/** OAuth 1.0a: its endpoints, and signed requests at the resources. Without a consumer there is nothing of it. */
+export function createOAuth1(parts: OAuthParts): Mechanics {
+  const { realm, consumers, bodyLimit } = parts;
+  const open = (): boolean => consumers.size > 0;
+  const verify = createVerification(parts);
+  const endpoints = { ...parts, verify, secretOf: createTokenSecrets(parts.masterKey) };
+  const consents = createConsents(parts);
+  const resources: readonly (readonly [string, Resource])[] = [
+    ['/oauth1/request_token', requestTokenResource(endpoints)],
+    [authorizePath, oauth1AuthorizationResource(authorizePath, { ...parts, consents })],
+    ['/oauth1/access_token', accessTokenResource(endpoints)],
+  ];
+  const scheme = createOAuth1Scheme({
+    realm,
+    offered: open,
+    elsewhere: placeElsewhere,
+    judge: (request, rest, story) => judge(request, rest, story, verify, bodyLimit),
+  });
+  return {
+    schemes: [scheme],
+    routes: resources.map(([template, resource]) => ({ template, resource, open })),
+  };
+}
+
+/** Judges a request to a resource; undefined where it has no parameters of the protocol. */
+async function judge(
+  request: Request,
+  rest: string | undefined,
+  story: Story | undefined,
+  verify: Verify,
+  bodyLimit: number,
+): Promise<SignedVerdict | undefined> {
+  let parameters: OAuth1Parameters | undefined;
+  try {
+    parameters = await readOAuth1Parameters(request, rest, bodyLimit);
+    if (parameters === undefined) return undefined;
+    const verified = await verify(request, parameters, 'resource', story);
+    return { outcome: principalOf(verified), claimed: undefined };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { outcome: error, claimed: parameters && claimedBy(parameters) };
+  }
+}
+
+function principalOf({ consumer, found, nonce }: Verified): Principal {
+  const { user, scopes = [] } = found?.token ?? {};
+  // What is verified for a resource has a token that a user allowed.
+  if (user === undefined) throw new Error('an access token of OAuth 1.0a has no user');
+  // A consumer that is registered for less than it was given has no more than that.
+  const lent = { client: consumer.key, scopes: commonScopes(scopes, consumer.scopes), users: undefined };
+  return { name: user, scheme: 'oauth', lent, ...(nonce === undefined ? {} : { nonce }) };
 }

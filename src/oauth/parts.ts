@@ -10,6 +10,8 @@ import type { Lifetimes } from './lifetimes.ts';
 /** What nonces are claimed in: one step, and `fresh` for one of all who bring the same. */
 export interface NonceClaims {
   claim(user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full';
+  /** Resolves when all that was claimed is written, and `durably` when it is on the medium; undefined when nothing has to be waited for. */
+  kept(durably: boolean): Promise<void> | undefined;
   hold(): { readonly user: string; readonly nonce: string; readonly until: number } | undefined;
 }
 
@@ -27,6 +29,8 @@ export interface OAuthParts {
   readonly approver: Authenticator;
   readonly throttle: Throttle;
   readonly nonces: NonceClaims;
+  /** How far from the clock (ms) the dates may be that the nonces are counted with: never less than `oauth1Window`. */
+  readonly nonceWindow: number;
   readonly lifetimes: Lifetimes;
   readonly origins: Origins;
   /** Timestamps before this (ms) are refused: the nonces of an earlier life are forgotten. */

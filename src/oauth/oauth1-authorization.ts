@@ -1,0 +1,160 @@
+import { createHmac } from 'node:crypto';
+import type { Authenticator } from '../auth/authenticate.ts';
+import type { Clock } from '../clock.ts';
+import { parseQueryOf } from '../http/form.ts';
+import { action, type Call, type Outcome, type Resource, type Variant } from '../resource.ts';
+import { encodeOctets, octetsOf } from '../signature/oauth1-parameters.ts';
+import { createSeal, type Seal } from '../store/seal.ts';
+import type { Consumer, Registry } from './clients.ts';
+import { approvingUser, type Consents } from './consent.ts';
+import { showRefusal } from './consent-page.ts';
+import { type FormContent, formReading } from './form-content.ts';
+import { digestOf, type Found, type Grants, isLive } from './grants.ts';
+import { html, pageVariants, showPage } from './page.ts';
+import { readParameters } from './parameters.ts';
+
+/** What the endpoint is made of. */
+export interface OAuth1AuthorizationParts {
+  readonly approver: Authenticator;
+  readonly consents: Consents;
+  readonly grants: Grants;
+  readonly consumers: Registry<Consumer>;
+  readonly clock: Clock;
+  /** Gives that many random bytes. */
+  readonly random: (size: number) => Uint8Array;
+  readonly masterKey: Uint8Array;
+}
+
+/** What both halves of the endpoint go by. */
+interface House extends OAuth1AuthorizationParts {
+  readonly path: string;
+  /** For request tokens while a question is open: of a token itself nothing is kept that can be read. */
+  readonly seal: Seal;
+}
+
+const outOfBand = 'oob';
+const sealedAs = ['request token'];
+
+/** Where a user allows a request token something, or refuses it (RFC 5849 §2.2). Nothing is redirected before the user is known. */
+export function oauth1AuthorizationResource(
+  path: string,
+  parts: OAuth1AuthorizationParts,
+): Resource<unknown, FormContent> {
+  const key = createHmac('sha256', parts.masterKey).update('sealed request tokens').digest();
+  const house = { ...parts, path, seal: createSeal(key, parts.random) };
+  return {
+    ownCredentials: true,
+    produces: pageVariants,
+    GET: action('anyone', (call) => ask(house, call)),
+    POST: action('anyone', (call) => conclude(house, call), { reads: [formReading] }),
+  };
+}
+
+async function ask(house: House, { request, variant }: Call): Promise<Outcome> {
+  const user = await approvingUser(house.approver, request);
+  const query = parseQueryOf(request.target);
+  const token = query && readParameters(query, ['oauth_token']).values.get('oauth_token');
+  if (token === undefined) return showRefusal('oauth_token is needed, once.', variant);
+  const found = await openToken(house, token);
+  if (found === undefined) return notOpen(variant);
+  const { client, scopes } = found.token;
+  const callback = callbackOf(found);
+  const details = { token: house.seal.seal(token, sealedAs) };
+  return house.consents.ask(
+    { mechanism: 'oauth1', client, user, scopes, details },
+    { action: house.path, destination: callback === outOfBand ? undefined : callback, variant },
+  );
+}
+
+async function conclude(
+  house: House,
+  { request, content, variant }: Call<unknown, FormContent>,
+): Promise<Outcome> {
+  const user = await approvingUser(house.approver, request);
+  const answer = await house.consents.answer(content, 'oauth1', user);
+  if (answer === undefined) return showRefusal('This answers no question that is open for you.', variant);
+  const token = house.seal.open(answer.details['token'] ?? '', sealedAs);
+  const found = token === undefined ? undefined : await openToken(house, token);
+  if (token === undefined || found === undefined) return notOpen(variant);
+  return answer.allowed ? allow(house, found, token, user, variant) : refuse(house, found, token, variant);
+}
+
+/** A request token about which nobody has decided yet, and whose consumer and callback are registered still. */
+async function openToken({ grants, clock, consumers }: House, token: string): Promise<Found | undefined> {
+  const found = await grants.find(token, 'oauth1', 'request');
+  if (found === undefined || !isLive(found, clock.now()) || found.token.user !== undefined) return undefined;
+  return consumers.find(found.token.client)?.callbacks.includes(callbackOf(found)) === true
+    ? found
+    : undefined;
+}
+
+function callbackOf({ token }: Found): string {
+  return token.details['callback'] ?? outOfBand;
+}
+
+function notOpen(variant: Variant | undefined): Outcome {
+  return showRefusal('The request of the application has expired, or it was answered already.', variant);
+}
+
+async function allow(
+  { grants, random }: House,
+  found: Found,
+  token: string,
+  user: string,
+  variant: Variant | undefined,
+): Promise<Outcome> {
+  const callback = callbackOf(found);
+  const verifier =
+    callback === outOfBand ? typable(random(12)) : Buffer.from(random(32)).toString('base64url');
+  const amended = await grants.amend(found, { user, details: { verifier: digestOf(verifier) } });
+  if (amended === undefined) return notOpen(variant);
+  if (callback !== outOfBand) return redirect(callback, { oauth_token: token, oauth_verifier: verifier });
+  return showPage(
+    {
+      status: 200,
+      title: 'You have allowed it',
+      body: `<p>Give this code to <strong><bdi>${html(found.token.client)}</bdi></strong>:</p>
+<p><code id="oauth_verifier">${html(verifier)}</code></p>`,
+      json: { oauth_token: token, oauth_verifier: verifier },
+    },
+    variant,
+  );
+}
+
+async function refuse(
+  { grants }: House,
+  found: Found,
+  token: string,
+  variant: Variant | undefined,
+): Promise<Outcome> {
+  if (!(await grants.spend(found))) return notOpen(variant);
+  const callback = callbackOf(found);
+  if (callback !== outOfBand)
+    return redirect(callback, { oauth_token: token, oauth_problem: 'user_refused' });
+  return showPage(
+    {
+      status: 200,
+      title: 'You have refused it',
+      body: `<p><strong><bdi>${html(found.token.client)}</bdi></strong> can do nothing in your name.</p>`,
+      json: { oauth_token: token, oauth_problem: 'user_refused' },
+    },
+    variant,
+  );
+}
+
+/** Without letters and digits that are easily taken for others (RFC 5849 §2.2: it may have to be typed). */
+const typableCharacters = 'abcdefghjkmnpqrstuvwxyz023456789';
+
+/** Five bits of each byte. */
+function typable(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => typableCharacters.charAt(byte % typableCharacters.length)).join('');
+}
+
+/** RFC 5849 §2.2: behind what the query of the callback has already. */
+function redirect(callback: string, parameters: Readonly<Record<string, string>>): Outcome {
+  const [uri = '', ...fragment] = callback.split('#');
+  const added = Object.entries(parameters).map(([name, value]) => `${name}=${encodeOctets(octetsOf(value))}`);
+  const separator = uri.includes('?') ? (/[?&]$/.test(uri) ? '' : '&') : '?';
+  const location = [`${uri}${separator}${added.join('&')}`, ...fragment].join('#');
+  return { status: 303, noStore: true, fields: [['Location', location]] };
+}
