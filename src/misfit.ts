@@ -1,4 +1,5 @@
 import type { Collection } from './declaration.ts';
+import { grantsCollection, readGrant, readToken, tokensCollection } from './oauth/records.ts';
 import { formatOf } from './representation/formats.ts';
 import { collectionFinder } from './seed.ts';
 import type { Entry } from './store/store.ts';
@@ -11,12 +12,13 @@ export class MisfitError extends Error {
 
 /**
  * Makes what looks at each item that was kept before: it throws a MisfitError for one that could not be read by any
- * client. What only breaks a rule that was added since stays as it is. Items of no declared collection are passed over.
+ * client, or that is no token or grant of OAuth. What only breaks a rule that was added since stays as it is. Items of no declared collection are passed over.
  */
 export function createJudgeOfKept(collections: readonly Collection[]): (path: string, entry: Entry) => void {
   const collectionAt = collectionFinder(collections);
   let last: { readonly path: string; readonly collection: Collection | undefined } | undefined;
   return (path, entry) => {
+    if (path === tokensCollection || path === grantsCollection) return judgeOAuth(path, entry);
     if (last?.path !== path) last = { path, collection: collectionAt(path) };
     if (last.collection === undefined) return;
     try {
@@ -29,4 +31,11 @@ export function createJudgeOfKept(collections: readonly Collection[]): (path: st
       });
     }
   };
+}
+
+function judgeOAuth(path: string, entry: Entry): void {
+  const known = path === tokensCollection ? readToken(entry) : readGrant(entry);
+  if (known !== undefined) return;
+  const what = path === tokensCollection ? 'token' : 'grant';
+  throw new MisfitError(`${path}/${entry.id} is no ${what} of OAuth; take it out of the store first`);
 }

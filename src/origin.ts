@@ -16,9 +16,18 @@ const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
 /** What stands for our own where nothing is listened to: requests are handed in then. */
 const unaddressed = 'https://localhost';
 
-/** Makes the origins of a service; `publicUrl` is how clients address it through a proxy. */
+/** The origin that this text names, without a slash at its end; undefined where it is none of https or more than that. */
+export function httpsOrigin(text: string): string | undefined {
+  // The URL parser passes over too much: spaces around, backslashes, an empty query.
+  if (!/^https:\/\/[A-Za-z0-9.:[\]_-]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
+  return new URL(text).origin;
+}
+
+/** Makes the origins of a service; `publicUrl` is how clients address it through a proxy. Throws RangeError where that is no https origin. */
 export function createOrigins(publicUrl: string | undefined): Origins {
-  const published = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
+  const published = publicUrl === undefined ? undefined : httpsOrigin(publicUrl);
+  if (publicUrl !== undefined && published === undefined)
+    throw new RangeError('publicUrl is not an https origin');
   let own: string | undefined;
   const ours = new Set<string>([unaddressed]);
 

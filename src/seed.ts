@@ -52,8 +52,9 @@ export function collectionFinder(
   };
 }
 
-/** The segments, decoded; none, which no template has, where a percent sign is no escape. */
+/** The segments, decoded; none, which no template has, where a percent sign is no escape or no slash begins the path. */
 function segmentsOf(path: string): readonly string[] {
+  if (!path.startsWith('/')) return [];
   try {
     return path.slice(1).split('/').map(decodeURIComponent);
   } catch {

@@ -44,7 +44,7 @@ function optionOf(options: Options, key: string): unknown {
 }
 
 test('without a word said, everything is as documented', () => {
-  const { collections, users, ...options } = readOptions([], {});
+  const { collections, users, clients, consumers, ...options } = readOptions([], {});
   assert.deepEqual(options, {
     host: '127.0.0.1',
     port: 8080,
@@ -62,6 +62,15 @@ test('without a word said, everything is as documented', () => {
     maxNonces: 10_000_000,
     maxAuthFailures: 100,
     trustProxy: [],
+    publicUrl: undefined,
+    codeLifetime: 60,
+    accessLifetime: 3600,
+    refreshLifetime: 14 * 86_400,
+    refreshTotalLifetime: 30 * 86_400,
+    ticketLifetime: 300,
+    requestTokenLifetime: 600,
+    oauth1AccessLifetime: 86_400,
+    oauth1Window: 300,
     explain: false,
     maxBody: 1_048_576,
     maxTarget: 8192,
@@ -79,7 +88,7 @@ test('without a word said, everything is as documented', () => {
     collections.map(({ path }) => path),
     ['/articles', '/users/{username}/financialrecords'],
   );
-  assert.equal(users.size, 0);
+  assert.deepEqual([users.size, clients.size, consumers.size], [0, 0, 0]);
 });
 
 test('the options are frozen', () => {
@@ -93,6 +102,10 @@ test('a value follows its flag or is attached to it', () => {
   assert.equal(readOptions(['--port=1'], {}).port, 1);
   assert.equal(readOptions(['--data=--odd=name'], {}).data, '--odd=name');
 });
+
+function publicUrlFault(value: string): string {
+  return `--public-url: ${JSON.stringify(value)} is not an https origin such as https://api.example`;
+}
 
 const refused: readonly [argv: string[], fault: string][] = [
   [['--prot', '1'], '--prot is not an option; did you mean "--port"?'],
@@ -135,6 +148,15 @@ const refused: readonly [argv: string[], fault: string][] = [
     ['--trust-proxy', '192.0.2.1/24'],
     '--trust-proxy: "192.0.2.1/24" is not a list of networks: "192.0.2.1/24" has bits set behind its prefix; the network is 192.0.2.0/24',
   ],
+  [['--code-lifetime', '601'], '--code-lifetime: "601" is not a whole number from 1 to 600'],
+  [['--oauth1-window', '601'], '--oauth1-window: "601" is not a whole number from 1 to 600'],
+  [['--public-url', 'http://a.example'], publicUrlFault('http://a.example')],
+  [['--public-url', 'https://a.example/b'], publicUrlFault('https://a.example/b')],
+  [['--public-url', 'https://a.example?'], publicUrlFault('https://a.example?')],
+  [['--public-url', 'https://u@a.example'], publicUrlFault('https://u@a.example')],
+  [['--public-url', ' https://a.example'], publicUrlFault(' https://a.example')],
+  [['--public-url', 'https:\\\\a.example'], publicUrlFault('https:\\\\a.example')],
+  [['--public-url', 'a.example'], publicUrlFault('a.example')],
   [['stop'], '"stop" is not an option'],
 ];
 
@@ -155,6 +177,19 @@ test('the proxies to trust are networks with commas between', () => {
   assert.deepEqual(read(file), ['::1']);
   assert.deepEqual(read(file, variable), ['::2']);
   assert.deepEqual(read([...file, '--trust-proxy=::3'], variable), ['::3']);
+});
+
+test('the public address is an origin, however it is spelt', () => {
+  const read = (url: string): string | undefined => readOptions(['--public-url', url], {}).publicUrl;
+  assert.equal(read('https://a.example'), 'https://a.example');
+  assert.equal(read('https://a.example/'), 'https://a.example');
+  assert.equal(read('HTTPS://A.example:443'), 'https://a.example');
+  assert.equal(read('https://[::1]:8443'), 'https://[::1]:8443');
+});
+
+test('a timestamp of OAuth 1.0a is never further off than a nonce is kept', () => {
+  assert.equal(readOptions(['--window', '20'], {}).oauth1Window, 20);
+  assert.equal(readOptions(['--window', '20', '--oauth1-window', '7'], {}).oauth1Window, 7);
 });
 
 test('everything that is wrong is told at once, wherever it stands', () => {
@@ -224,7 +259,7 @@ function sampleValues(spec: OptionSpec, random: Seeded): [text: string, json: un
   if (spec.kind === 'toggle') return ['true', 'false', 'true'].map((text) => [text, text === 'true']);
   if (spec.kind === 'choice') return [...spec.words, ...spec.words].slice(0, 3).map((word) => [word, word]);
   if (spec.kind === 'text') return ['a.example', 'b.example', 'c.example'].map((text) => [text, text]);
-  const start = spec.least + random.below(10_000);
+  const start = spec.least + random.below(Math.min(spec.most - spec.least - 2, 10_000));
   return [start, start + 1, start + 2].map((number) => [String(number), number]);
 }
 
@@ -232,12 +267,13 @@ function sampleValues(spec: OptionSpec, random: Seeded): [text: string, json: un
 const companions: ReadonlyMap<string, Record<string, string>> = new Map([
   ['tlsCert', { COUNTERSIGN_TLS_KEY: 'key.pem' }],
   ['tlsKey', { COUNTERSIGN_TLS_CERT: 'cert.pem' }],
+  ['oauth1Window', { COUNTERSIGN_WINDOW: '31536000' }],
 ]);
 
 describe('the flag wins, then the variable, then the file', () => {
   const random = seeded();
   for (const [key, spec] of optionSpecs) {
-    if (['noHttp', 'noTls', 'config', 'trustProxy'].includes(key)) continue;
+    if (['noHttp', 'noTls', 'config', 'trustProxy', 'publicUrl'].includes(key)) continue;
     test(flagOf(key), () => {
       const [first, second, third] = sampleValues(spec, random);
       assert.ok(first !== undefined && second !== undefined && third !== undefined);
@@ -301,8 +337,6 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
   [{ nonces: { max: 0 } }, ['nonces.max: 0 is not a whole number from 1 to 2147483647']],
   [{ noHttp: true, noTls: true }, ['--no-http and --no-tls together leave nothing to listen on']],
   [{ port: 1, tlsPort: 1 }, ['--port and --tls-port are both 1']],
-  [{ clients: {} }, ['clients is not there yet: this version has no OAuth']],
-  [{ consumers: {} }, ['consumers is not there yet: this version has no OAuth']],
   [[], ['an object is expected']],
   ['null', ['an object is expected']],
   ['{\n "port": 1,\n}', ['Line 3, column 1: found "}", expected a member name in double quotes']],

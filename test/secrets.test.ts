@@ -244,7 +244,12 @@ test('what stops a start says what is wrong, and no secret', async () => {
     `{"users":{"ann":"${secret}"}}`,
     `{"users":"${secret}"}`,
     `{"users":["${secret}"]}`,
-    `{"clients":{"app":{"secret":"${secret}"}}}`,
+    `{"clients":{"app":{"secret":["${secret}"]}}}`,
+    `{"clients":{"app":{"secret":{"plain":"${secret}"}}}}`,
+    `{"clients":{"app":{"secret":"${secret}","grants":["implicit"]}}}`,
+    `{"consumers":{"key":{"secret":"${secret}","methods":"${secret}"}}}`,
+    `{"consumers":{"key":{"secret":"${secret}","callbacks":["${secret}"],"rsaPublicKey":"${secret}"}}}`,
+    `{"users":{"ann":{"secret":"${secret}","password":"${password}\\u0000"}}}`,
     `{"users":{"ann":{"secret":"${secret}","secret":"${password}"}}}`,
     secret,
   ];

@@ -11,6 +11,7 @@ import { type Examined, examine, previousName, snapshotName } from '../store/rec
 import type { State } from '../store/state.ts';
 import { forgetJudged } from './judged.ts';
 import { keepNonces } from './kept-nonces.ts';
+import { collectionName } from './oauth-kept.ts';
 import { Refusal } from './refusal.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -44,7 +45,7 @@ export async function acceptEdits(options: Options, terminal: Terminal): Promise
     const items = edited.items.length;
     const word = items === 1 ? 'item has' : 'items have';
     terminal.stdout.write(
-      `taken in: ${[...edited.collections].join(', ')}; ${items} ${word} a new revision\n`,
+      `taken in: ${[...edited.collections].map(collectionName).join(', ')}; ${items} ${word} a new revision\n`,
     );
     return 0;
   } finally {

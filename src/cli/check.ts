@@ -6,19 +6,21 @@ import { type Options, readOptions } from '../options/options.ts';
 import { DamagedStoreError } from '../store/damage.ts';
 import { refuseExposed } from '../store/exposure.ts';
 import { holderOf } from '../store/lock.ts';
+import { readMasterKey } from '../store/master-key.ts';
 import { inspectNonces, type NonceReport } from '../store/nonce-file.ts';
 import { type Examined, examine, type Looking } from '../store/recovery.ts';
 import type { Seal } from '../store/seal.ts';
-import { readUsers, type StoredUser } from '../store/users.ts';
 import { acceptEdits } from './accept-edits.ts';
 import { type Certificate, openCertificate } from './certificate.ts';
 import { readCheckOrder } from './check-order.ts';
-import { allUsers, composeService } from './compose.ts';
+import { composeService, type Everybody, everybodyOf } from './compose.ts';
 import { exposedConfiguration } from './exposure.ts';
 import { judgeAll } from './judged.ts';
 import { showLoading } from './loading.ts';
+import { collectionName, hasOAuth1Tokens, masterKeyGone } from './oauth-kept.ts';
 import { faultsOf, Refusal, report } from './refusal.ts';
 import { repair } from './repair.ts';
+import { clearPaths, noRosters, type Rosters, readRosters } from './rosters.ts';
 import { readSeal } from './seal-key.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -45,8 +47,9 @@ export async function check(
     );
     for (const told of kept.told) terminal.stderr.write(`countersign: ${told}\n`);
     for (const note of certificate?.notes ?? []) terminal.stderr.write(`countersign: ${note}\n`);
-    await tryTogether(options, kept.users);
-    terminal.stdout.write(`${plan(options, kept, certificate, seal).join('\n')}\n`);
+    const everybody = everybodyOf(options, kept.rosters);
+    await tryTogether(options, everybody);
+    terminal.stdout.write(`${plan(options, kept, everybody, { certificate, seal }).join('\n')}\n`);
     return 0;
   } catch (error) {
     const status = report(error, terminal);
@@ -68,9 +71,7 @@ interface Kept {
   readonly exists: boolean;
   /** The process that has it. */
   readonly holder: number | undefined;
-  readonly users: ReadonlyMap<string, StoredUser>;
-  /** How many of their secrets are in the clear. */
-  readonly clear: number;
+  readonly rosters: Rosters;
   /** Whether a server ever ran on it, or a user was ever added. */
   readonly fresh: boolean;
   /** How many items there are, by collection. */
@@ -87,8 +88,7 @@ const noNonces: NonceReport = { live: 0, loss: undefined };
 const nothingKept: Kept = {
   exists: false,
   holder: undefined,
-  users: new Map(),
-  clear: 0,
+  rosters: noRosters,
   fresh: true,
   items: new Map(),
   changes: 0,
@@ -106,30 +106,33 @@ async function inspect(
   refuseExposed(path);
   const holder = (await holderOf(path))?.pid;
   const { loading, end } = showLoading(stderr, systemClock);
-  const [store, users, nonces] = await Promise.allSettled([
+  const [store, rosters, master, nonces] = await Promise.allSettled([
     examineCalmly({ directory: path, loading }, holder).finally(end),
-    readUsers(path, { seal }),
+    readRosters(path, seal),
+    readMasterKey(path, seal),
     // What a server has in hand changes while it is read.
     holder === undefined ? inspectNonces(path, window * 1000, systemClock) : noNonces,
   ]);
-  const failures = [store, users, nonces].flatMap((each) =>
+  const failures = [store, rosters, master, nonces].flatMap((each) =>
     each.status === 'rejected' ? faultsOf(each.reason) : [],
   );
-  if (store.status === 'rejected' || users.status === 'rejected' || nonces.status === 'rejected')
+  if (store.status === 'rejected' || rosters.status === 'rejected' || nonces.status === 'rejected')
     throw new Refusal(failures, 1);
+  if (master.status === 'rejected') throw new Refusal(failures, 1);
   const { state, lineage, changes, told } = store.value;
   judgeAll(state, declared);
   const collections = [...state.collections()];
+  const keyGone =
+    master.value === undefined && seal === undefined && hasOAuth1Tokens(state, systemClock.now());
   return {
     exists: true,
     holder,
-    users: users.value.users,
-    clear: users.value.clear,
+    rosters: rosters.value,
     fresh: lineage === undefined && !(await readdir(path)).includes('users.json'),
     items: new Map(collections.map(({ path: name, count }) => [name, count])),
     changes,
     // What a running server has in hand looks like a torn end.
-    told: holder === undefined ? told : [],
+    told: [...(holder === undefined ? told : []), ...(keyGone ? [masterKeyGone(path)] : [])],
     nonces: nonces.value,
   };
 }
@@ -175,8 +178,8 @@ async function nearestExisting(path: string): Promise<{ existing: string; direct
 }
 
 /** Puts everything together as a start does, in memory. Throws Refusal or DeclarationError where it does not fit. */
-async function tryTogether(options: Options, stored: ReadonlyMap<string, StoredUser>): Promise<void> {
-  const service = composeService(options, allUsers(options, stored), {});
+async function tryTogether(options: Options, everybody: Everybody): Promise<void> {
+  const service = composeService(options, everybody, {});
   await service.ready;
   await service.close(0);
 }
@@ -185,11 +188,11 @@ async function tryTogether(options: Options, stored: ReadonlyMap<string, StoredU
 function plan(
   options: Options,
   kept: Kept,
-  certificate: Certificate | undefined,
-  seal: Seal | undefined,
+  everybody: Everybody,
+  { certificate, seal }: { certificate: Certificate | undefined; seal: Seal | undefined },
 ): string[] {
   const { port, tlsPort, collections } = options;
-  const users = Array.from(allUsers(options, kept.users), ([name, user]) =>
+  const users = Array.from(everybody.users, ([name, user]) =>
     'disabled' in user && user.disabled === true ? `${name} (disabled)` : name,
   );
   const declared = collections.map(({ path }) => path);
@@ -202,9 +205,11 @@ function plan(
       ? []
       : [`in use       by process ${kept.holder}: a start is refused while it runs`]),
     `users        ${users.length === 0 ? (kept.fresh ? 'none; the first start makes demo' : 'none') : users.join(', ')}`,
-    ...secretsLine(kept, seal),
+    ...namesLine('clients', everybody.clients),
+    ...namesLine('consumers', everybody.consumers),
+    ...secretsLine(options, kept, seal),
     `collections  ${declared.join(', ') || 'none'}`,
-    ...[...kept.items].map(([path, count]) => `items        ${path}: ${count}`),
+    ...[...kept.items].map(([path, count]) => `items        ${collectionName(path)}: ${count}`),
     ...(kept.changes === 0 ? [] : [`journal      ${kept.changes} changes since the snapshot`]),
     ...(kept.nonces.live === 0 ? [] : [`nonces       ${kept.nonces.live} that could come again`]),
     ...(kept.nonces.loss === undefined ? [] : [`nonces lost  ${kept.nonces.loss}`]),
@@ -216,9 +221,14 @@ function addressOf(scheme: string, host: string, port: number): string {
   return port === 0 ? `${scheme} on a free port of ${name}` : `${scheme}://${name}:${port}`;
 }
 
-function secretsLine({ users, clear }: Kept, seal: Seal | undefined): string[] {
-  if (users.size === 0) return [];
-  if (clear === 0) return ['secrets      encrypted'];
+function namesLine(what: string, named: ReadonlyMap<string, unknown>): string[] {
+  return named.size === 0 ? [] : [`${what.padEnd(12)} ${[...named.keys()].join(', ')}`];
+}
+
+function secretsLine({ data }: Options, { rosters }: Kept, seal: Seal | undefined): string[] {
+  const { users, consumers } = rosters;
+  if (users.entries.size === 0 && consumers.entries.size === 0) return [];
+  if (clearPaths(data, rosters).length === 0) return ['secrets      encrypted'];
   return [`secrets      ${seal === undefined ? 'in the clear' : 'in the clear; a start encrypts them'}`];
 }
 

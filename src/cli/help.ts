@@ -1,7 +1,8 @@
 import { flagOf, type OptionSpec, optionSpecs, variableOf } from '../options/table.ts';
+import { grantTypes, signatureMethods } from '../registration.ts';
 
 /** The commands that there are. */
-export const commands = ['serve', 'sign', 'user', 'check'] as const;
+export const commands = ['serve', 'sign', 'user', 'client', 'consumer', 'check'] as const;
 export type Command = (typeof commands)[number];
 
 /** What `--help` prints: for one command, or for the whole. */
@@ -18,6 +19,10 @@ Commands:
   sign METHOD URL        print the header fields that sign a request
   user add|rotate|remove|disable|enable|list
                          keep the users of a data directory
+  client add|remove|list
+                         keep its clients of OAuth 2.0
+  consumer add|remove|list
+                         keep its consumers of OAuth 1.0a
   check                  say what is wrong, or what a start would do; repair a data directory
 
   --help, -h             this text; after a command, what is known of it
@@ -80,14 +85,67 @@ where that is set, else it is made and printed once.
 Options:
 ${lines([
   ['--grace TIME', 'how long the old secret stays valid: 90s, 15m, 24h, 7d, or 0 (default: 24h)'],
-  ['--data DIR', "the data directory (default: the server's)"],
-  ['--key-file FILE', 'the key that secrets are encrypted with; or COUNTERSIGN_KEY'],
-  ['--config FILE', 'a configuration file, for its data directory and its users'],
+  ...placeLines('users'),
 ])}`,
+
+  client: () => `Usage: countersign client add [ID] [OPTIONS]
+       countersign client remove ID [OPTIONS]
+       countersign client list [OPTIONS]
+
+Keeps the clients of OAuth 2.0 of a data directory. A server that runs on it goes by a change when the command
+ends; with a client its tokens end. ${secretsSay}
+It is kept as a digest.
+
+Options of add:
+${lines([
+  ['--redirect-uri URI', 'where users come back to, exactly; again for each'],
+  ['--grant NAME', `${grantTypes.join(', ')}; again for each`],
+  ['', '(default: the first two)'],
+  ['--scope NAME', 'read, write; again for each (default: read)'],
+  ['--users NAME', "whose resources client_credentials reaches; again for each; '*': all users'"],
+  ['--public', 'no secret: it cannot keep one'],
+  stdinLine,
+])}
+Options:
+${lines(placeLines('clients'))}`,
+
+  consumer: () => `Usage: countersign consumer add [KEY] [OPTIONS]
+       countersign consumer remove KEY [OPTIONS]
+       countersign consumer list [OPTIONS]
+
+Keeps the consumers of OAuth 1.0a of a data directory. A server that runs on it goes by a change when the
+command ends; with a consumer its tokens end. ${secretsSay}
+
+Options of add:
+${lines([
+  ['--callback URI|oob', 'where users come back to, exactly; oob: they carry the verifier; again for each'],
+  ['--method NAME', `${signatureMethods.join(', ')}; again for each`],
+  ['', '(default: the first two, or RSA-SHA1 with a key)'],
+  ['--scope NAME', 'read, write; again for each (default: read)'],
+  ['--rsa-public-key FILE', 'what RSA-SHA1 is verified with, in PEM'],
+  stdinLine,
+])}
+Options:
+${lines(placeLines('consumers'))}`,
 };
 
+const secretsSay = `The secret of a new one is the first line of standard input with
+--secret-stdin, else COUNTERSIGN_SECRET where that is set, else it is made and printed once.`;
+
+const stdinLine = ['--secret-stdin', 'the secret is the first line of standard input'] as const;
+
+/** The options of all commands that keep somebody. */
+function placeLines(who: string): [string, string][] {
+  return [
+    ['--data DIR', "the data directory (default: the server's)"],
+    ['--key-file FILE', 'the key that secrets are encrypted with; or COUNTERSIGN_KEY'],
+    ['--config FILE', `a configuration file, for its data directory and its ${who}`],
+  ];
+}
+
 const elsewhere = `Each is also an environment variable (${variableOf('hmacSimple')}) and a key of the configuration file
-(hmacSimple). The flag wins, then the variable, then the file, which also has users, collections and seed.
+(hmacSimple). The flag wins, then the variable, then the file, which also has users, clients, consumers,
+collections and seed.
 `;
 
 function optionLines(title: string): string {

@@ -7,16 +7,28 @@ import type { CompactionLimits } from '../store/compaction.ts';
 import { prepareDirectory } from '../store/directory.ts';
 import { type DurableStore, openDurableStore, type StoreHealth } from '../store/durable.ts';
 import { lockDirectory } from '../store/lock.ts';
+import { keepMasterKey, openMasterKey } from '../store/master-key.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { type FileNonces, openNonces } from '../store/nonce-file.ts';
 import { journalName, type Recovered, recover } from '../store/recovery.ts';
+import { rosterPath } from '../store/roster.ts';
+import type { RosterWatch } from '../store/roster-watch.ts';
 import type { Seal } from '../store/seal.ts';
 import type { Store } from '../store/store.ts';
-import { readUsers, type StoredUser, type UsersFile, usersPath } from '../store/users.ts';
-import type { UsersWatch } from '../store/users-watch.ts';
+import { type StoredUser, userRoster } from '../store/users.ts';
 import { judgeKept } from './judged.ts';
 import { showLoading } from './loading.ts';
-import { changeUsers } from './users-file.ts';
+import { hasOAuth1Tokens, masterKeyGone } from './oauth-kept.ts';
+import { changeRoster } from './roster-change.ts';
+import {
+  clearPaths,
+  noRosters,
+  type Rosters,
+  type RosterUses,
+  readRosters,
+  sealRosters,
+  watchRosters,
+} from './rosters.ts';
 
 /** Where a server keeps what it is told: a directory of its own, or memory. */
 export interface Keeping {
@@ -25,15 +37,19 @@ export interface Keeping {
   readonly health: () => StoreHealth | undefined;
   /** Undefined in memory: they are the service's own there. */
   readonly nonces: FileNonces | undefined;
-  readonly users: ReadonlyMap<string, StoredUser>;
+  readonly rosters: Rosters;
+  /** What token secrets of OAuth 1.0a are derived with; undefined in memory, where the service draws it. */
+  readonly masterKey: Uint8Array | undefined;
   /** Whether there was nothing here before. */
   readonly fresh: boolean;
-  /** Where users' secrets are kept for who can read the file; undefined where they are not. */
-  readonly clear: string | undefined;
-  /** Keeps a first user. */
-  keepUser(name: string, user: StoredUser): Promise<void>;
-  /** From now on calls `use` with the users when others have changed them, and `tell` with a line when they cannot be read. */
-  watchUsers(use: (users: ReadonlyMap<string, StoredUser>) => void, tell: (line: string) => void): void;
+  /** The files in which secrets are for who can read them. */
+  readonly clear: readonly string[];
+  /** Keeps a first user; gives the file, where its secret is in the clear. */
+  keepUser(name: string, user: StoredUser): Promise<string | undefined>;
+  /** Keeps the master key, where it is not kept yet: before the first token is issued under it. */
+  keepMasterKey(): Promise<void>;
+  /** From now on calls `uses` with whom others have changed, and `tell` with a line when they cannot be read. */
+  watch(uses: RosterUses, tell: (line: string) => void): void;
   /** Takes away what this start made: it came to nothing. */
   undo(): void;
   /** Finishes what is under way and lets others have the directory. */
@@ -46,18 +62,20 @@ export function inMemory(): Keeping {
     store: createMemoryStore({ lineage: newLineage() }),
     health: () => undefined,
     nonces: undefined,
-    users: new Map(),
+    rosters: noRosters,
+    masterKey: undefined,
     fresh: true,
-    clear: undefined,
-    async keepUser() {},
-    watchUsers() {},
+    clear: [],
+    keepUser: async () => undefined,
+    async keepMasterKey() {},
+    watch() {},
     undo() {},
     async close() {},
   };
 }
 
 /**
- * Opens the data directory, makes it where there is none, and locks it. Where there is a seal, users' secrets that are
+ * Opens the data directory, makes it where there is none, and locks it. Where there is a seal, secrets that are
  * in the clear are sealed. `tell` is told of that in a line, and of what was lost in a crash and what follows from it.
  * Throws what hinders that.
  */
@@ -70,7 +88,7 @@ export async function inDirectory(
   const { data, durability } = options;
   await prepareDirectory(data);
   // Read while the lock is taken, which does not keep others from changing them anyway.
-  const reading = readUsers(data, { seal });
+  const reading = readRosters(data, seal);
   reading.catch(() => {}); // told where it is waited for
   const lock = await lockDirectory(data);
   // Read while the rest is; nobody waits for them alone.
@@ -85,32 +103,39 @@ export async function inDirectory(
   });
   opening.catch(() => {}); // told where it is waited for
   try {
-    const kept = await sealed(data, seal, await reading, tell);
+    const rosters = await sealRosters(data, seal, await reading, tell);
+    const master = await openMasterKey(data, seal, randomBytes);
+    let masterKept = !master.fresh;
     const { loading, end } = showLoading(process.stderr, systemClock);
     const recovered = await recover({ directory: data, loading }).finally(end);
     for (const mended of recovered.told) tell(mended);
     await judgeKept(data, recovered.state, options.collections);
-    const fresh = recovered.lineage === undefined && !existsSync(usersPath(data));
+    if (master.fresh && hasOAuth1Tokens(recovered.state, systemClock.now())) tell(masterKeyGone(data));
+    const fresh = recovered.lineage === undefined && !existsSync(rosterPath(data, 'users'));
     const nonces = await opening;
     await nonces.begin();
     const store = await openStore(recovered, nonces, options, tell, compaction);
-    let watching: Promise<UsersWatch> | undefined;
+    let watching: Promise<readonly RosterWatch[]> | undefined;
     return {
       store,
       health: () => store.health,
       nonces,
-      users: kept.users,
+      rosters,
+      masterKey: master.bytes,
       fresh,
-      clear: seal === undefined ? usersPath(data) : undefined,
+      clear: clearPaths(data, rosters),
       async keepUser(name, user) {
-        await changeUsers(data, seal, (users) => users.set(name, user));
+        await changeRoster(userRoster, data, seal, (users) => users.set(name, user));
+        return seal === undefined ? userRoster.path(data) : undefined;
       },
-      watchUsers(use, tellFault) {
-        const { mark } = kept;
+      async keepMasterKey() {
+        if (masterKept) return;
+        await keepMasterKey(data, master.bytes, seal);
+        masterKept = true;
+      },
+      watch(uses, tellFault) {
         // Loaded when the server is ready: nobody waits for it.
-        watching = import('../store/users-watch.ts').then(({ watchUsers }) =>
-          watchUsers({ directory: data, seal, mark, use, tell: tellFault }),
-        );
+        watching = watchRosters(data, seal, rosters, uses, tellFault);
       },
       // Else the next start would take the directory for one in use, and make no user.
       undo: () => rmSync(join(data, journalName(1)), { force: true }),
@@ -118,7 +143,7 @@ export async function inDirectory(
         try {
           // A compaction that comes to its end keeps nonces.
           await store.close().finally(() => nonces.close());
-          await watching?.then((watch) => watch.close());
+          for (const watch of (await watching) ?? []) await watch.close();
         } finally {
           await lock.release();
         }
@@ -154,19 +179,6 @@ async function openStore(
       await nonces.kept(true);
     },
   });
-}
-
-/** The users as they are kept, after those secrets were sealed that were not and can be. */
-async function sealed(
-  directory: string,
-  seal: Seal | undefined,
-  kept: UsersFile,
-  tell: (line: string) => void,
-): Promise<UsersFile> {
-  if (seal === undefined || kept.clear === 0) return kept;
-  await changeUsers(directory, seal, () => {});
-  tell(`the secrets in ${usersPath(directory)} were in the clear, and are encrypted now`);
-  return readUsers(directory, { seal });
 }
 
 function newLineage(): string {

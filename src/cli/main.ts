@@ -21,8 +21,9 @@ export async function main(argv: readonly string[], root: URL): Promise<number |
     case 'check':
       return (await import('./check.ts')).check(rest, process.env, process);
     case 'client':
-      console.error('countersign: client is not there yet: this version has no OAuth');
-      return 2;
+      return (await import('./client.ts')).client(rest, process.env, process);
+    case 'consumer':
+      return (await import('./consumer.ts')).consumer(rest, process.env, process);
     default:
       return unknown(command);
   }

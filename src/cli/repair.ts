@@ -13,6 +13,7 @@ import { salvage } from '../store/salvage.ts';
 import type { State } from '../store/state.ts';
 import type { KeptNonce } from '../store/store.ts';
 import { keepNonces } from './kept-nonces.ts';
+import { collectionName, endTokens } from './oauth-kept.ts';
 import { Refusal } from './refusal.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -27,8 +28,8 @@ interface Saved {
 }
 
 /**
- * `countersign check --repair NEWDIR`: writes what can be read of the data directory into a new one, with the users, the
- * certificate and the nonces. The old one is not touched. Throws Refusal when it cannot.
+ * `countersign check --repair NEWDIR`: writes what can be read of the data directory into a new one, with users, clients,
+ * consumers, keys, the certificate and the nonces. The old one is not touched. Throws Refusal when it cannot.
  */
 export async function repair(options: Options, to: string, terminal: Terminal): Promise<number> {
   const { data: from } = options;
@@ -47,7 +48,9 @@ export async function repair(options: Options, to: string, terminal: Terminal): 
   const tell = (line: string): void => void terminal.stderr.write(`countersign: ${line}\n`);
   await keepNonces(to, nonces, options, tell);
   for (const line of told) tell(line);
-  const lines = [...state.collections()].map(({ path, count }) => `saved        ${path}: ${count}`);
+  const lines = [...state.collections()].map(
+    ({ path, count }) => `saved        ${collectionName(path)}: ${count}`,
+  );
   const end = told.length === 0 ? 'nothing      is lost' : 'what is lost, or may be, is told above';
   terminal.stdout.write(`${[...lines, end, `written to   ${resolve(to)}`].join('\n')}\n`);
   return 0;
@@ -75,14 +78,19 @@ async function save(directory: string): Promise<Saved> {
     if (!(error instanceof DamagedStoreError)) throw error;
     const { state, lost, nonces } = await salvage(nodeDisk, directory);
     // A revision that is lost may be drawn again: no entity tag from before may fit.
-    return { state, lineage: newLineage(), told: [error.message, ...lost], nonces };
+    const ended = endTokens(state, systemClock.now());
+    const told = [error.message, ...lost, ...(ended === 0 ? [] : [tokensEnded])];
+    return { state, lineage: newLineage(), told, nonces };
   }
 }
+
+const tokensEnded =
+  'no token or grant of OAuth was taken along: which of them were used or revoked is not certain';
 
 async function copyOthers(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) {
     if (name === 'tls') await cp(join(from, name), join(to, name), { recursive: true });
-    else if (name === 'users.json' || /^nonces-[0-9]+\.jsonl$/.test(name))
+    else if (/^(?:(?:users|clients|consumers)\.json|oauth\.key|nonces-[0-9]+\.jsonl)$/.test(name))
       await copyFile(join(from, name), join(to, name));
   }
 }

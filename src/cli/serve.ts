@@ -10,6 +10,7 @@ import { exposedConfiguration } from './exposure.ts';
 import { firstUserName, introduction } from './first-user.ts';
 import { inDirectory, inMemory, type Keeping } from './keeping.ts';
 import { report } from './refusal.ts';
+import type { RosterUses } from './rosters.ts';
 import { readSeal } from './seal-key.ts';
 
 /** Milliseconds for what is in flight when the server is told to stop. */
@@ -56,21 +57,24 @@ export async function serve(
 async function start(
   options: Options,
   keeping: Keeping,
-  { allUsers, composeService }: Composition,
+  { allRegistered, allUsers, composeService, everybodyOf }: Composition,
   opening: Promise<Certificate> | undefined,
 ): Promise<void> {
   const certificate = await opening;
   for (const note of certificate?.notes ?? []) warn(note);
   const kept = certificate?.keep();
   kept?.catch(() => {}); // told where it is waited for
-  const users = allUsers(options, keeping.users);
+  const everybody = everybodyOf(options, keeping.rosters);
+  const { users } = everybody;
   const first = keeping.fresh && users.size === 0 ? makeCredentials(randomBytes) : undefined;
   if (first !== undefined) users.set(firstUserName, first);
   const hashed = first === undefined || options.memory ? undefined : storedUser(first, randomBytes);
   hashed?.catch(() => {}); // told where it is waited for
   const log = logOf(options);
-  const service = composeService(options, users, {
+  if (everybody.consumers.size > 0) await keeping.keepMasterKey();
+  const service = composeService(options, everybody, {
     store: keeping.store,
+    ...(keeping.masterKey === undefined ? {} : { masterKey: keeping.masterKey }),
     ...(keeping.nonces === undefined ? {} : { nonces: keeping.nonces }),
     // What was signed for an earlier life of this server is not to be used in this one.
     ...(options.memory ? { notBefore: systemClock.now() } : {}),
@@ -79,17 +83,27 @@ async function start(
   });
   try {
     await service.ready;
+    const clear: (string | undefined)[] = [...keeping.clear];
     const { plain, secure } = await open(service, options, certificate, kept);
     if (first !== undefined) {
-      if (hashed !== undefined) await keeping.keepUser(firstUserName, await hashed);
+      if (hashed !== undefined) clear.push(await keeping.keepUser(firstUserName, await hashed));
       process.stderr.write(introduction(first, plain?.url ?? secure?.url ?? '', certificate?.file));
     }
-    if (keeping.clear !== undefined && (keeping.users.size > 0 || first !== undefined))
-      warn(clearLine(keeping.clear));
+    for (const path of clear) if (path !== undefined) warn(clearLine(path));
     if (users.size === 0) warn('there are no users, so nobody can sign; countersign user add NAME makes one');
     if (!isLoopback(options.host)) warn(openness(options));
     stopOnSignal(service, keeping, log);
-    keeping.watchUsers((kept) => service.replaceUsers(allUsers(options, kept)), warn);
+    const uses: RosterUses = {
+      users: (kept) => service.replaceUsers(allUsers(options, kept)),
+      clients: (kept) =>
+        service.replaceClients(allRegistered(options, 'clients', options.clients, { entries: kept })),
+      async consumers(kept) {
+        const all = allRegistered(options, 'consumers', options.consumers, { entries: kept });
+        if (all.size > 0) await keeping.keepMasterKey();
+        service.replaceConsumers(all);
+      },
+    };
+    keeping.watch(uses, warn);
     if (certificate !== undefined && secure !== undefined) await tend(certificate, secure);
     const urls = [plain, secure].flatMap((listening) => (listening === undefined ? [] : [listening.url]));
     process.stdout.write(`Countersign is ready: ${urls.join(' ')}\n`);

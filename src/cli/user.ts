@@ -1,40 +1,37 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import { parseDuration } from '../duration.ts';
-import { hint, printable, readArguments } from '../options/flags.ts';
-import { type Options, readOptions } from '../options/options.ts';
+import { readArguments } from '../options/flags.ts';
 import { userNameFault } from '../options/users.ts';
-import { refuseExposed } from '../store/exposure.ts';
-import type { Seal } from '../store/seal.ts';
-import { readUsers, type StoredSecret, type StoredUser } from '../store/users.ts';
-import { waitForUse } from '../store/users-watch.ts';
+import { type StoredSecret, type StoredUser, userRoster } from '../store/users.ts';
 import { makeCredentials, randomSecret, storedUser } from './credentials.ts';
 import { secretVariable } from './input.ts';
 import { actAsOwnerOf } from './ownership.ts';
 import { Refusal, report } from './refusal.ts';
-import { readSeal } from './seal-key.ts';
-import type { Outlet, Terminal } from './terminal.ts';
-import { changeUsers } from './users-file.ts';
+import {
+  addEntry,
+  changeExisting,
+  type Entrant,
+  placeFlags,
+  placeOf,
+  readKept,
+  refuseConfigured,
+  tell,
+  tellUse,
+  unknownAction,
+} from './roster-command.ts';
+import type { Terminal } from './terminal.ts';
 
 const actions = ['add', 'rotate', 'remove', 'disable', 'enable', 'list'] as const;
 type ActionName = (typeof actions)[number];
 
-const flags = new Map([
-  ['--grace', 'value'],
-  ['--data', 'value'],
-  ['--key-file', 'value'],
-  ['--config', 'value'],
-] as const);
+const flags = new Map([['--grace', 'value'], ...placeFlags] as const);
 
 /** What the command line asks for. */
-interface Order {
+interface Order extends Entrant<StoredUser> {
   readonly action: ActionName;
-  readonly name: string;
   /** How long the old secret stays valid, in ms. */
   readonly grace: number;
-  readonly options: Options;
-  readonly seal: Seal | undefined;
 }
 
 /** `countersign user add|rotate|remove|disable|enable NAME`, `countersign user list`. Gives the exit status. */
@@ -76,7 +73,7 @@ function readOrder(argv: readonly string[], environment: NodeJS.ProcessEnv): Ord
   const found: string[] = [];
   const [word = '', name = ''] = said;
   const action = actions.find((each) => each === word);
-  if (action === undefined) found.push(unknownAction(word));
+  if (action === undefined) found.push(unknownAction(word, actions, 'countersign user add NAME'));
   const wanted = action === 'list' ? 1 : 2;
   if (action !== undefined && said.length !== wanted) {
     found.push(wanted === 1 ? 'list takes no name' : `one name is needed: countersign user ${action} NAME`);
@@ -88,27 +85,14 @@ function readOrder(argv: readonly string[], environment: NodeJS.ProcessEnv): Ord
   const grace = parseDuration(String(given.get('--grace') ?? '24h'));
   if (grace === undefined) found.push('--grace: a time such as 90s, 15m, 24h or 7d is expected, or 0');
   if (found.length > 0 || action === undefined || grace === undefined) throw new Refusal(found);
-  const words = ['--data', '--key-file', '--config'].flatMap((flag) =>
-    given.has(flag) ? [`${flag}=${given.get(flag)}`] : [],
-  );
-  const options = readOptions(words, environment);
-  return { action, name, grace, options, seal: readSeal(options, environment) };
-}
-
-function unknownAction(word: string): string {
-  if (word === '') return `one of ${actions.join(', ')} is needed: countersign user add NAME`;
-  return `${JSON.stringify(printable(word))} is not one of ${actions.join(', ')}${hint(word, actions)}`;
+  return { action, roster: userRoster, name, grace, ...placeOf(given, environment) };
 }
 
 async function add(order: Order, terminal: Terminal, secret: string | undefined): Promise<void> {
-  const { name, options } = order;
-  refuseConfigured(name, options);
+  const { name } = order;
+  refuseConfigured(order);
   const made = makeCredentials(randomBytes, secret);
-  const kept = await storedUser(made, randomBytes);
-  const mark = await changeUsers(options.data, order.seal, (users) => {
-    if (users.has(name)) throw new Refusal([`there is a user ${name} already; rotate gives a new secret`], 1);
-    users.set(name, kept);
-  });
+  const mark = await addEntry(order, await storedUser(made, randomBytes), 'rotate gives a new secret');
   const shown = secret === undefined ? made.secret : 'the one in COUNTERSIGN_SECRET';
   tell([`user      ${name}`, `password  ${made.password}`, `secret    ${shown}`], terminal.stdout);
   await tellUse(order, mark, terminal);
@@ -147,9 +131,10 @@ async function able(order: Order, terminal: Terminal, enabled: boolean): Promise
   await tellUse(order, mark, terminal);
 }
 
-async function list({ options, seal }: Order, terminal: Terminal): Promise<void> {
+async function list(order: Order, terminal: Terminal): Promise<void> {
+  const { options } = order;
   const now = systemClock.now();
-  const stored = await readKept(options, seal);
+  const stored = await readKept(order);
   const lines = [...options.users.keys()].map((name) => `${name}  1 valid secret, in ${options.config}`);
   for (const [name, { secrets, disabled }] of stored) {
     const valid = secrets.filter(({ until }) => until === undefined || until > now).length;
@@ -159,51 +144,4 @@ async function list({ options, seal }: Order, terminal: Terminal): Promise<void>
   }
   if (lines.length === 0) tell([`there are no users in ${options.data}`], terminal.stderr);
   tell(lines, terminal.stdout);
-}
-
-/** Puts what `change` gives in the place of a user that there is; undefined removes it. Gives the file's new mark. */
-async function changeExisting(
-  { name, options, seal }: Order,
-  change: (user: StoredUser) => StoredUser | undefined,
-): Promise<string | undefined> {
-  refuseConfigured(name, options);
-  // Before anything is made: a directory with no such user may be a misspelt one.
-  existing(await readKept(options, seal), name);
-  return changeUsers(options.data, seal, (users) => {
-    const changed = change(existing(users, name));
-    if (changed === undefined) users.delete(name);
-    else users.set(name, changed);
-  });
-}
-
-/** The users in the data directory; none where there is no such directory. */
-async function readKept({ data }: Options, seal: Seal | undefined): Promise<ReadonlyMap<string, StoredUser>> {
-  if (existsSync(data)) refuseExposed(data);
-  return (await readUsers(data, { seal })).users;
-}
-
-function existing(users: ReadonlyMap<string, StoredUser>, name: string): StoredUser {
-  const found = users.get(name);
-  if (found !== undefined) return found;
-  throw new Refusal([`there is no user ${name}${hint(name, [...users.keys()])}`], 1);
-}
-
-function refuseConfigured(name: string, { users, config }: Options): void {
-  if (users.has(name)) throw new Refusal([`the user ${name} is in ${config}, and is changed there`], 1);
-}
-
-/** Says from when on a change counts: where a server runs that is at once, and waited for. */
-async function tellUse(
-  { options: { data } }: Order,
-  mark: string | undefined,
-  { stderr }: Terminal,
-): Promise<void> {
-  const { pid, seen } = await waitForUse(data, mark);
-  if (pid === undefined) tell([`no server runs on ${data}; one that starts reads this`], stderr);
-  else if (seen) tell([`the server that runs on ${data}, process ${pid}, goes by this now`], stderr);
-  else tell([`process ${pid}, which has ${data}, has not read this yet; its next start does`], stderr);
-}
-
-function tell(lines: readonly string[], where: Outlet): void {
-  for (const line of lines) where.write(`${line}\n`);
 }

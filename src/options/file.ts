@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { JsonError, readJson } from '../representation/json-reader.ts';
 import { hint, printable } from './flags.ts';
+import { membersOf } from './members.ts';
+import { noRegistrations, type Registrations, readRegistrations } from './registrations.ts';
 import { notThereYet, type OptionSpec, optionSpecs } from './table.ts';
-import { type ConfiguredUser, membersOf, readUsers } from './users.ts';
+import { type ConfiguredUser, readUsers } from './users.ts';
 
 /** An option as one source has it. */
 export interface Setting {
@@ -15,7 +17,7 @@ export interface Setting {
 }
 
 /** What a configuration file says. */
-export interface ConfigurationFile {
+export interface ConfigurationFile extends Registrations {
   readonly settings: readonly Setting[];
   readonly users: ReadonlyMap<string, ConfiguredUser>;
   /** As it stands there; undefined when it does not. */
@@ -26,8 +28,16 @@ export interface ConfigurationFile {
 /** How deep values may be nested. */
 const deepest = 64;
 
-const parts = ['users', 'collections', 'seed'] as const;
-const ofOAuth: readonly string[] = ['clients', 'consumers'];
+/** What is said where there is no file. */
+export const emptyFile: ConfigurationFile = {
+  settings: [],
+  users: new Map(),
+  ...noRegistrations,
+  collections: undefined,
+  seed: undefined,
+};
+
+const parts = ['users', 'clients', 'consumers', 'collections', 'seed'] as const;
 
 /** What `{ "hmac": { "requireBodyDigest": … } }` means: the option's key by group and name. */
 const groups: ReadonlyMap<string, ReadonlyMap<string, string>> = groupsOf(optionSpecs);
@@ -64,6 +74,7 @@ export function readConfigurationFile(path: string, faults: string[]): Configura
   return {
     settings,
     users: members.has('users') ? readUsers(members.get('users'), path, faults) : new Map(),
+    ...readRegistrations(members, path, faults),
     collections: part('collections'),
     seed: part('seed'),
   };
@@ -85,7 +96,7 @@ function readDocument(path: string, faults: string[]): unknown {
 
 function readKey(path: string, key: string, value: unknown, settings: Setting[], faults: string[]): void {
   const group = groups.get(key);
-  const missing = ofOAuth.includes(key) ? 'this version has no OAuth' : notThereYet.get(key);
+  const missing = notThereYet.get(key);
   if (missing !== undefined) faults.push(`${path}: ${key} is not there yet: ${missing}`);
   else if (group !== undefined) readGroup(`${path}: ${key}`, group, value, settings, faults);
   else if (key === 'config') faults.push(`${path}: a configuration file does not name another`);

@@ -4,14 +4,16 @@ import { nearest, suggestion } from '../nearest.ts';
 export interface Arguments {
   /** Flags by their name with its dashes; `true` when a flag that needs no value came without one. */
   readonly flags: ReadonlyMap<string, string | true>;
+  /** What the flags that may come again and again said, in order. */
+  readonly lists: ReadonlyMap<string, readonly string[]>;
   /** What is no flag, in order. */
   readonly words: readonly string[];
   /** What is wrong, one sentence each. */
   readonly faults: readonly string[];
 }
 
-/** Whether a flag needs a value, or is on by being there (and may still have `=true` or `=false`). */
-export type Arity = 'value' | 'toggle';
+/** Whether a flag needs a value, once or as often as it comes, or is on by being there (and may still have `=true` or `=false`). */
+export type Arity = 'value' | 'values' | 'toggle';
 
 /**
  * Sorts out a command line: `--port 8080`, `--port=8080`, `--memory`; after `--` nothing is a flag. A flag that is
@@ -19,6 +21,7 @@ export type Arity = 'value' | 'toggle';
  */
 export function readArguments(argv: readonly string[], known: ReadonlyMap<string, Arity>): Arguments {
   const flags = new Map<string, string | true>();
+  const lists = new Map<string, string[]>();
   const words: string[] = [];
   const faults: string[] = [];
   for (let at = 0; at < argv.length; at++) {
@@ -39,11 +42,12 @@ export function readArguments(argv: readonly string[], known: ReadonlyMap<string
     const value = attached ?? (following?.startsWith('--') ? undefined : following);
     if (attached === undefined && value !== undefined) at++;
     if (arity === undefined) faults.push(unknownFlag(name, known));
-    else if (arity === 'value' && value === undefined) faults.push(`${name} needs a value`);
+    else if (arity !== 'toggle' && value === undefined) faults.push(`${name} needs a value`);
+    else if (arity === 'values') lists.set(name, [...(lists.get(name) ?? []), value ?? '']);
     else if (flags.has(name)) faults.push(`${name} is given twice`);
     else flags.set(name, value ?? true);
   }
-  return { flags, words, faults };
+  return { flags, lists, words, faults };
 }
 
 function split(argument: string): [name: string, value: string | undefined] {

@@ -1,7 +1,8 @@
 import { type Declarations, readDeclarations } from './collections.ts';
 import { OptionsError } from './error.ts';
-import { type ConfigurationFile, readConfigurationFile, type Setting } from './file.ts';
+import { type ConfigurationFile, emptyFile, readConfigurationFile, type Setting } from './file.ts';
 import { type Arity, hint, printable, readArguments } from './flags.ts';
+import { oddClients, type Registrations } from './registrations.ts';
 import { Settings } from './settings.ts';
 import {
   flagOf,
@@ -17,7 +18,7 @@ import type { ConfiguredUser } from './users.ts';
 export { OptionsError } from './error.ts';
 
 /** What the server is told, checked and frozen. */
-export interface Options extends Declarations {
+export interface Options extends Declarations, Registrations {
   readonly host: string;
   /** Plain HTTP; undefined where it is off. */
   readonly port: number | undefined;
@@ -42,6 +43,18 @@ export interface Options extends Declarations {
   readonly maxAuthFailures: number;
   /** Networks (CIDR) of the proxies that are believed. */
   readonly trustProxy: readonly string[];
+  /** The https origin in issuer and links; undefined leaves it to the listener's own address. */
+  readonly publicUrl: string | undefined;
+  /** Seconds, as are the seven that follow. */
+  readonly codeLifetime: number;
+  readonly accessLifetime: number;
+  readonly refreshLifetime: number;
+  readonly refreshTotalLifetime: number;
+  readonly ticketLifetime: number;
+  readonly requestTokenLifetime: number;
+  readonly oauth1AccessLifetime: number;
+  /** At most `window`. */
+  readonly oauth1Window: number;
   readonly explain: boolean;
   /** Bytes, as are the two that follow. */
   readonly maxBody: number;
@@ -77,11 +90,25 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   const config = new Settings(outer, faults).text('config');
   const file = config === undefined ? emptyFile : fileOf(config, faults);
   const settings = new Settings([...outer, ...file.settings], faults);
-  const { users } = file;
+  const { users, clients, consumers } = file;
   const declared = readDeclarations(file, config ?? '', faults);
-  const values = chosen(settings);
+  const others = chosen(settings);
+  // Nonces are kept for the window.
+  const values = { ...others, oauth1Window: settings.whole('oauth1Window', others.window) };
   judgeListening(values, faults, warnings);
-  const options = { ...values, config, users, ...declared, warnings: Object.freeze(warnings) };
+  if (values.tlsPort === undefined)
+    for (const [part, { size }] of Object.entries({ clients, consumers }))
+      if (size > 0) faults.push(`${config}: ${part} need HTTPS, and --no-tls turns it off`);
+  warnings.push(...oddClients(clients, config ?? ''));
+  const options = {
+    ...values,
+    config,
+    users,
+    clients,
+    consumers,
+    ...declared,
+    warnings: Object.freeze(warnings),
+  };
   if (faults.length > 0) throw new OptionsError(faults, code);
   return Object.freeze(options);
 }
@@ -115,14 +142,12 @@ function fileOf(path: string, faults: string[]): ConfigurationFile {
   }
 }
 
-const emptyFile: ConfigurationFile = {
-  settings: [],
-  users: new Map(),
-  collections: undefined,
-  seed: undefined,
-};
+type Chosen = Omit<
+  Options,
+  'config' | 'users' | 'warnings' | 'oauth1Window' | keyof Declarations | keyof Registrations
+>;
 
-function chosen(settings: Settings): Omit<Options, 'config' | 'users' | 'warnings' | keyof Declarations> {
+function chosen(settings: Settings): Chosen {
   return {
     host: settings.address(),
     port: settings.toggle('noHttp') ? undefined : settings.whole('port'),
@@ -139,6 +164,14 @@ function chosen(settings: Settings): Omit<Options, 'config' | 'users' | 'warning
     maxNonces: settings.whole('maxNonces'),
     maxAuthFailures: settings.whole('maxAuthFailures'),
     trustProxy: settings.networks('trustProxy'),
+    publicUrl: settings.origin('publicUrl'),
+    codeLifetime: settings.whole('codeLifetime'),
+    accessLifetime: settings.whole('accessLifetime'),
+    refreshLifetime: settings.whole('refreshLifetime'),
+    refreshTotalLifetime: settings.whole('refreshTotalLifetime'),
+    ticketLifetime: settings.whole('ticketLifetime'),
+    requestTokenLifetime: settings.whole('requestTokenLifetime'),
+    oauth1AccessLifetime: settings.whole('oauth1AccessLifetime'),
     explain: settings.toggle('explain'),
     maxBody: settings.whole('maxBody'),
     maxTarget: settings.whole('maxTarget'),

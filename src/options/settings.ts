@@ -1,4 +1,5 @@
 import { parseIpNetwork } from '../http/ip-address.ts';
+import { httpsOrigin } from '../origin.ts';
 import type { Setting } from './file.ts';
 import { hint, printable } from './flags.ts';
 import {
@@ -39,8 +40,10 @@ export class Settings {
     );
   }
 
-  whole(key: WholeKey): number {
-    const { least, most, fallback } = optionTable[key];
+  /** A whole number within its bounds, of which `limit` may be another upper one. */
+  whole(key: WholeKey, limit = Number.POSITIVE_INFINITY): number {
+    const { least, fallback } = optionTable[key];
+    const most = Math.min(optionTable[key].most, limit);
     const read = ({ value, textual }: Setting): number | undefined => {
       const digits = textual && typeof value === 'string' && /^[0-9]{1,15}$/.test(value);
       const number = digits ? Number(value) : textual ? undefined : value;
@@ -48,7 +51,9 @@ export class Settings {
         typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most;
       return fits ? number : undefined;
     };
-    return this.#first(key, read, () => `a whole number from ${least} to ${most}`) ?? fallback;
+    return (
+      this.#first(key, read, () => `a whole number from ${least} to ${most}`) ?? Math.min(fallback, limit)
+    );
   }
 
   choice<Key extends ChoiceKey>(key: Key): Word<Key> | undefined {
@@ -63,6 +68,13 @@ export class Settings {
     const read = ({ value }: Setting): string | undefined =>
       typeof value === 'string' && value !== '' && !value.includes('\0') ? value : undefined;
     return this.#first(key, read, () => 'a text of at least one character');
+  }
+
+  /** An https origin, without a slash at its end. */
+  origin(key: TextKey): string | undefined {
+    const read = ({ value }: Setting): string | undefined =>
+      typeof value === 'string' ? httpsOrigin(value) : undefined;
+    return this.#first(key, read, () => 'an https origin such as https://api.example');
   }
 
   /** The address to bind: an IP address or a host's name, without a port and without brackets. */

@@ -1,3 +1,7 @@
+import { defaultLifetimes } from '../oauth/lifetimes.ts';
+
+/** A year, in seconds. */
+const year = 31_536_000;
 /** The largest number that a limit may be. */
 const anyCount = 2_147_483_647;
 /** The longest that a timer of Node's can wait, in whole seconds. */
@@ -103,7 +107,7 @@ export const optionTable = {
     kind: 'whole',
     value: 'SECONDS',
     least: 1,
-    most: 31_536_000,
+    most: year,
     fallback: 600,
     about: "how far a Date may be from the server's clock",
   },
@@ -129,6 +133,84 @@ export const optionTable = {
     value: 'CIDR[,CIDR]',
     fallback: undefined,
     about: 'peers whose X-Forwarded-Proto and Forwarded are believed',
+  },
+  publicUrl: {
+    kind: 'text',
+    value: 'URL',
+    fallback: undefined,
+    about: 'https origin in issuer and links behind a proxy',
+  },
+  codeLifetime: {
+    kind: 'whole',
+    value: 'SECONDS',
+    least: 1,
+    most: 600, // RFC 6749 §4.1.2
+    fallback: defaultLifetimes.code / 1000,
+    within: ['lifetimes', 'code'],
+    about: 'OAuth 2.0: an authorization code',
+  },
+  accessLifetime: {
+    kind: 'whole',
+    value: 'SECONDS',
+    least: 1,
+    most: year,
+    fallback: defaultLifetimes.access / 1000,
+    within: ['lifetimes', 'access'],
+    about: 'OAuth 2.0: an access token',
+  },
+  refreshLifetime: {
+    kind: 'whole',
+    value: 'SECONDS',
+    least: 1,
+    most: year,
+    fallback: defaultLifetimes.refresh / 1000,
+    within: ['lifetimes', 'refresh'],
+    about: 'OAuth 2.0: a refresh token, from one rotation to the next',
+  },
+  refreshTotalLifetime: {
+    kind: 'whole',
+    value: 'SECONDS',
+    least: 1,
+    most: year,
+    fallback: defaultLifetimes.refreshTotal / 1000,
+    within: ['lifetimes', 'refreshTotal'],
+    about: 'OAuth 2.0: all refresh tokens of a grant together',
+  },
+  ticketLifetime: {
+    kind: 'whole',
+    value: 'SECONDS',
+    least: 1,
+    most: 86_400,
+    fallback: defaultLifetimes.ticket / 1000,
+    within: ['lifetimes', 'ticket'],
+    about: 'both: a consent page',
+  },
+  requestTokenLifetime: {
+    kind: 'whole',
+    value: 'SECONDS',
+    least: 1,
+    most: 86_400,
+    fallback: defaultLifetimes.requestToken / 1000,
+    within: ['lifetimes', 'requestToken'],
+    about: 'OAuth 1.0a: a request token',
+  },
+  oauth1AccessLifetime: {
+    kind: 'whole',
+    value: 'SECONDS',
+    least: 1,
+    most: year,
+    fallback: defaultLifetimes.oauth1Access / 1000,
+    within: ['lifetimes', 'oauth1Access'],
+    about: 'OAuth 1.0a: an access token',
+  },
+  oauth1Window: {
+    kind: 'whole',
+    value: 'SECONDS',
+    least: 1,
+    most: year,
+    fallback: defaultLifetimes.oauth1Window / 1000,
+    within: ['lifetimes', 'oauth1Window'],
+    about: "OAuth 1.0a: how far a timestamp may be from the server's clock",
   },
   explain: { kind: 'toggle', about: 'refusals carry what the server checked, never a secret' },
   maxBody: {
@@ -220,7 +302,6 @@ export const optionSpecs: ReadonlyMap<string, OptionSpec> = new Map(Object.entri
 
 /** Options of the design that this version does not have, and the reason given to who asks for one. */
 export const notThereYet: ReadonlyMap<string, string> = new Map([
-  ['publicUrl', 'this version makes no absolute links'],
   ['controlPort', 'this version has no control interface'],
 ]);
 

@@ -1,4 +1,5 @@
 import { hint, printable } from './flags.ts';
+import { membersOf } from './members.ts';
 
 /** A user as the configuration file has it. */
 export interface ConfiguredUser {
@@ -50,12 +51,9 @@ function readUser(value: unknown, where: string, faults: string[]): ConfiguredUs
   if (password !== undefined && (typeof password !== 'string' || password === '')) {
     faults.push(`${where}.password is not a text of at least one character`);
   }
+  // RFC 7617 §2: no user can send one, so it would never fit.
+  if (typeof password === 'string' && /\p{Cc}/u.test(password))
+    faults.push(`${where}.password has a control character, which no client can send`);
   if (typeof secret !== 'string') return undefined;
   return Object.freeze(typeof password === 'string' ? { secret, password } : { secret });
-}
-
-/** The members of a JSON object by their names; undefined when the value is none. */
-export function membersOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return new Map(Object.entries(value));
 }

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
 /** AES-256 in Galois/Counter Mode (NIST SP 800-38D), with an IV of 96 random bits and a tag of 128. */
 const algorithm = 'aes-256-gcm';
@@ -21,6 +21,8 @@ export interface Seal {
   seal(text: string, as: readonly string[]): string;
   /** The text; undefined when it was sealed under another key or as something else, or was changed since. */
   open(sealed: string, as: readonly string[]): string | undefined;
+  /** 32 bytes that are the same for the same key and label, and that tell nothing of the key or of those for other labels. */
+  derive(label: string): Uint8Array;
 }
 
 /**
@@ -53,6 +55,8 @@ export function createSeal(key: Uint8Array, random: (size: number) => Uint8Array
       }
       return content.toString('utf8');
     },
+    // RFC 5869; the key is random, so it needs no salt (§3.1), and the label is the info (§3.2).
+    derive: (label) => new Uint8Array(hkdfSync('sha256', key, '', associatedData([label]), keyLength)),
   };
 }
 

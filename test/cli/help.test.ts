@@ -13,7 +13,7 @@ const own = ['--help', '--version', '--repair', '--accept-edits'];
 
 test('the help lists every option that there is, and none that there is not', () => {
   for (const help of [helpOf(undefined), helpOf('serve'), helpOf('check')]) {
-    const listed = [...help.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag]) => flag);
+    const listed = [...help.matchAll(/^ {2}(--[a-z0-9-]+)/gm)].map(([, flag]) => flag);
     const there = [...optionSpecs].filter(([, { about }]) => about !== undefined).map(([key]) => flagOf(key));
     assert.deepEqual(
       listed.filter((flag) => !own.includes(flag ?? '')),
@@ -39,9 +39,11 @@ describe('what is asked about the command itself', () => {
     [['--version'], 0, new RegExp(`^${version}\\n$`)],
     [['check', '--version'], 0, new RegExp(`^${version}\\n$`)],
     [['srve'], 2, /^$/, /^countersign: "srve" is not a command; did you mean "serve"\?\n$/],
-    [['__proto__'], 2, /^$/, /is not a command; known are serve, sign, user, check/],
+    [['__proto__'], 2, /^$/, /is not a command; known are serve, sign, user, client, consumer, check/],
     [['help', 'me'], 2, /^$/, /"me" is not a command/],
-    [['client', 'list'], 2, /^$/, /^countersign: client is not there yet/],
+    [['client', 'add', '--help'], 0, /^Usage: countersign client add \[ID\]/],
+    [['consumer', '-h'], 0, /^Usage: countersign consumer add \[KEY\]/],
+    [['consumer', 'list', '--version'], 0, new RegExp(`^${version}\\n$`)],
   ];
   for (const [args, status, stdout, stderr = /^$/] of cases) {
     test(args.join(' '), async () => {

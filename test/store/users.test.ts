@@ -7,7 +7,7 @@ import { DamagedStoreError } from '../../src/store/damage.ts';
 import { hashPassword } from '../../src/store/passwords.ts';
 import { createSeal, SealError } from '../../src/store/seal.ts';
 import { StoreError } from '../../src/store/store.ts';
-import { readUsers, type StoredUser, writeUsers } from '../../src/store/users.ts';
+import { type StoredUser, userRoster } from '../../src/store/users.ts';
 import { faultyDisk } from './faulty-disk.ts';
 import { scratchDirectory } from './scratch.ts';
 
@@ -15,7 +15,7 @@ const until = Date.UTC(2013, 3, 20, 12, 59, 24);
 
 describe('the users file', () => {
   test('is no users when it is missing', async (context) => {
-    assert.equal((await readUsers(await scratchDirectory(context))).users.size, 0);
+    assert.equal((await userRoster.read(await scratchDirectory(context))).entries.size, 0);
   });
 
   test('gives back what was kept, whatever the users are called', async (context) => {
@@ -27,17 +27,17 @@ describe('the users file', () => {
       ['7', { secrets: [], disabled: true }],
       ['', { secrets: [{ secret: 's' }] }],
     ]);
-    await writeUsers(directory, users);
-    const { users: read } = await readUsers(directory);
+    await userRoster.write(directory, users);
+    const { entries: read } = await userRoster.read(directory);
     assert.equal(read.size, users.size);
     for (const [name, user] of users) assert.deepEqual(read.get(name), user);
-    await writeUsers(directory, new Map());
-    assert.equal((await readUsers(directory)).users.size, 0);
+    await userRoster.write(directory, new Map());
+    assert.equal((await userRoster.read(directory)).entries.size, 0);
   });
 
   test('is JSON that its owner can read, and nobody else', async (context) => {
     const directory = await scratchDirectory(context);
-    await writeUsers(
+    await userRoster.write(
       directory,
       new Map([['demo', { secrets: [{ secret: 'new' }, { secret: 'old', until }] }]]),
     );
@@ -53,12 +53,12 @@ describe('the users file', () => {
 
   test('stands as it was when it cannot be written', async (context) => {
     const directory = await scratchDirectory(context);
-    await writeUsers(directory, new Map([['demo', { secrets: [{ secret: 'a' }] }]]));
+    await userRoster.write(directory, new Map([['demo', { secrets: [{ secret: 'a' }] }]]));
     for (const operation of ['create', 'write', 'sync', 'close', 'rename'] as const) {
       const disk = faultyDisk();
       disk.failNext(operation, 'EIO');
-      await assert.rejects(writeUsers(directory, new Map(), { disk }), StoreError);
-      assert.deepEqual([...(await readUsers(directory)).users.keys()], ['demo']);
+      await assert.rejects(userRoster.write(directory, new Map(), { disk }), StoreError);
+      assert.deepEqual([...(await userRoster.read(directory)).entries.keys()], ['demo']);
       assert.deepEqual(await readdir(directory), ['users.json']);
     }
   });
@@ -68,10 +68,10 @@ describe('the users file', () => {
     const crashed = join(directory, 'users.json.2147483647-1.tmp');
     await writeFile(crashed, '{"secret":"left behind"}');
     await Promise.all(
-      ['a', 'b', 'c'].map((name) => writeUsers(directory, new Map([[name, { secrets: [] }]]))),
+      ['a', 'b', 'c'].map((name) => userRoster.write(directory, new Map([[name, { secrets: [] }]]))),
     );
     assert.deepEqual(await readdir(directory), ['users.json']);
-    assert.equal((await readUsers(directory)).users.size, 1);
+    assert.equal((await userRoster.read(directory)).entries.size, 1);
   });
 
   const damages: readonly (readonly [string, string, RegExp])[] = [
@@ -107,7 +107,7 @@ describe('the users file', () => {
       const directory = await scratchDirectory(context);
       const path = join(directory, 'users.json');
       await writeFile(path, content);
-      await assert.rejects(readUsers(directory), (error) => {
+      await assert.rejects(userRoster.read(directory), (error) => {
         assert.ok(error instanceof DamagedStoreError);
         assert.ok(error.message.startsWith(path));
         assert.match(error.message, message);
@@ -129,34 +129,34 @@ describe('the users file under a key', () => {
 
   test('has no secret in it, and gives back what was kept', async (context) => {
     const directory = await scratchDirectory(context);
-    await writeUsers(directory, users, { seal });
+    await userRoster.write(directory, users, { seal });
     const text = await readFile(join(directory, 'users.json'), 'utf8');
     for (const { secrets } of users.values())
       for (const { secret } of secrets) assert.ok(!text.includes(secret), secret);
-    const read = await readUsers(directory, { seal });
-    assert.deepEqual([...read.users], [...users]);
+    const read = await userRoster.read(directory, { seal });
+    assert.deepEqual([...read.entries], [...users]);
     assert.equal(read.clear, 0);
   });
 
   test('is read with secrets in the clear as well, which are counted', async (context) => {
     const directory = await scratchDirectory(context);
-    await writeUsers(directory, users);
-    assert.equal((await readUsers(directory, { seal })).clear, 4);
-    assert.equal((await readUsers(directory)).clear, 4);
+    await userRoster.write(directory, users);
+    assert.equal((await userRoster.read(directory, { seal })).clear, 4);
+    assert.equal((await userRoster.read(directory)).clear, 4);
   });
 
   test('is refused without the key and with another, whoever asks', async (context) => {
     const directory = await scratchDirectory(context);
-    await writeUsers(directory, users, { seal });
+    await userRoster.write(directory, users, { seal });
     const path = join(directory, 'users.json');
     const before = await readFile(path, 'utf8');
-    await assert.rejects(readUsers(directory), (error) => {
+    await assert.rejects(userRoster.read(directory), (error) => {
       assert.ok(error instanceof SealError && error.code === 'sealed');
       assert.match(error.message, /users\.json has encrypted secrets, and no key is given/);
       return true;
     });
     const other = createSeal(randomBytes(32), randomBytes);
-    await assert.rejects(readUsers(directory, { seal: other }), (error) => {
+    await assert.rejects(userRoster.read(directory, { seal: other }), (error) => {
       assert.ok(error instanceof SealError);
       assert.match(error.message, /secret 1 of the user "ann" cannot be decrypted/);
       return true;
@@ -166,16 +166,22 @@ describe('the users file under a key', () => {
 
   test("is refused when one user's sealed secret is put in the place of another's", async (context) => {
     const directory = await scratchDirectory(context);
-    await writeUsers(directory, users, { seal });
+    await userRoster.write(directory, users, { seal });
     const path = join(directory, 'users.json');
     const text = await readFile(path, 'utf8');
     const [ofAnn = '', , ofBea = ''] = [...text.matchAll(/"sealed": "([^"]+)"/g)].map(([, sealed]) => sealed);
     await writeFile(path, text.replace(ofBea, ofAnn));
-    await assert.rejects(readUsers(directory, { seal }), /secret 1 of the user "bea" cannot be decrypted/);
+    await assert.rejects(
+      userRoster.read(directory, { seal }),
+      /secret 1 of the user "bea" cannot be decrypted/,
+    );
     await writeFile(path, text.replace(ofAnn, '*').replace(ofBea, ofAnn).replace('*', ofBea));
-    await assert.rejects(readUsers(directory, { seal }), SealError);
+    await assert.rejects(userRoster.read(directory, { seal }), SealError);
     await writeFile(path, text.replace('"ann"', '"eve"'));
-    await assert.rejects(readUsers(directory, { seal }), /secret 1 of the user "eve" cannot be decrypted/);
+    await assert.rejects(
+      userRoster.read(directory, { seal }),
+      /secret 1 of the user "eve" cannot be decrypted/,
+    );
   });
 
   const damages: readonly (readonly [string, unknown, RegExp])[] = [
@@ -191,7 +197,7 @@ describe('the users file under a key', () => {
       const directory = await scratchDirectory(context);
       const content = { version: 1, users: { demo: { secrets: [{ secret }] } } };
       await writeFile(join(directory, 'users.json'), JSON.stringify(content));
-      await assert.rejects(readUsers(directory, { seal }), (error) => {
+      await assert.rejects(userRoster.read(directory, { seal }), (error) => {
         assert.ok(error instanceof DamagedStoreError);
         assert.match(error.message, message);
         assert.ok(!error.message.includes('s3cret'));

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { usersMark } from '../../../src/store/users.ts';
-import { waitForUse } from '../../../src/store/users-watch.ts';
+import { waitForUse } from '../../../src/store/roster-watch.ts';
+import { userRoster } from '../../../src/store/users.ts';
 import { type Running, run, startServer, temporaryDirectory } from '../../cli/command.ts';
 import { makeIdentity } from '../../net/transport.ts';
 import type { WireReply } from '../../net/wire.ts';
@@ -40,7 +40,7 @@ async function opened(context: TestContext, args: readonly string[] = []) {
   const [plain, secure] = [await connected(ports), await connected(ports, { secure: true })];
   context.after(() => Promise.all([plain.close(), secure.close()]));
   const used = async (): Promise<void> => {
-    assert.equal((await waitForUse(data, await usersMark(data))).seen, true);
+    assert.equal((await waitForUse(userRoster, data, await userRoster.mark(data))).seen, true);
   };
   const ask = async (wire: typeof plain, bytes: string): Promise<WireReply> => {
     await wire.send(bytes);

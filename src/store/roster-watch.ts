@@ -5,30 +5,26 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { DamagedStoreError } from './damage.ts';
 import { holderOf } from './lock.ts';
 import { fileMode } from './replace.ts';
+import type { Roster, RosterFile, RosterMedium } from './roster.ts';
 import { isRunning } from './running.ts';
 import { SealError } from './seal.ts';
-import {
-  readUsers,
-  type StoredUser,
-  type UsersFile,
-  type UsersMedium,
-  usersMark,
-  usersPath,
-} from './users.ts';
 
-/** The file in which a server says which state of `users.json` it goes by. */
-const seenName = 'users.seen';
+/** The file in which a server says which state of the roster it goes by. */
+function seenPath({ name }: Pick<Roster<unknown>, 'name'>, directory: string): string {
+  return join(directory, `${name}.seen`);
+}
 
 /** How often (ms) the file is looked at where nobody says that it changed. */
 const interval = 250;
 
-/** What a watch on the users of a data directory is made of. */
-export interface UsersWatchOptions extends UsersMedium {
+/** What a watch on a roster of a data directory is made of. */
+export interface RosterWatchOptions<T> extends RosterMedium {
+  readonly roster: Roster<T>;
   readonly directory: string;
   /** The mark of what is in use already. */
   readonly mark: string | undefined;
-  /** Puts these users in the place of those in use. */
-  readonly use: (users: ReadonlyMap<string, StoredUser>) => void;
+  /** Puts these entries in the place of those in use. What it throws is told once, and it is tried again. */
+  readonly use: (entries: ReadonlyMap<string, T>) => void | Promise<void>;
   /** Told in one line that the file cannot be used, or is gone. */
   readonly tell: (line: string) => void;
   /** What says when to look; the host's own by default. */
@@ -42,8 +38,8 @@ export interface Prompts {
   stop(): void;
 }
 
-/** Takes care that changes of the users file are used. */
-export interface UsersWatch {
+/** Takes care that changes of a roster are used. */
+export interface RosterWatch {
   /** Looks at the file now; resolves when what it says is in use, or was told to be unusable. */
   look(): Promise<void>;
   /** Resolves when it looks no more. */
@@ -51,18 +47,18 @@ export interface UsersWatch {
 }
 
 /**
- * Watches the users file of a data directory, and puts what it says to use as soon as it changes. A file that cannot
- * be used changes nothing and is told once; one that is gone has no users. Both are believed at the second look. What
- * is in use is noted in `users.seen`.
+ * Watches a roster of a data directory, and puts what it says to use as soon as it changes. A file that cannot be used
+ * changes nothing and is told once; one that is gone has no entries. Both are believed at the second look. What is in
+ * use is noted beside it, for users in `users.seen`.
  */
-export function watchUsers(options: UsersWatchOptions): UsersWatch {
+export function watchRoster<T>(options: RosterWatchOptions<T>): RosterWatch {
   const watch = new FileWatch(options);
   void watch.look();
   return watch;
 }
 
-class FileWatch implements UsersWatch {
-  readonly #options: UsersWatchOptions;
+class FileWatch<T> implements RosterWatch {
+  readonly #options: RosterWatchOptions<T>;
   readonly #prompts: Prompts;
   /** What is in use, what was last looked at, and what is noted to be in use. */
   #used: string | undefined;
@@ -75,7 +71,7 @@ class FileWatch implements UsersWatch {
   #looking: Promise<void> | undefined;
   #closed = false;
 
-  constructor(options: UsersWatchOptions) {
+  constructor(options: RosterWatchOptions<T>) {
     this.#options = options;
     this.#used = options.mark;
     this.#known = options.mark;
@@ -109,29 +105,29 @@ class FileWatch implements UsersWatch {
   }
 
   async #lookOnce(): Promise<void> {
-    const mark = await usersMark(this.#options.directory);
+    const mark = await this.#options.roster.mark(this.#options.directory);
     if (mark !== this.#known) await this.#take(mark);
     await this.#note();
   }
 
   /** Puts to use what has another mark than what is known. */
   async #take(mark: string | undefined): Promise<void> {
-    const { directory, use, tell } = this.#options;
+    const { roster, directory, use, tell } = this.#options;
     // Before it is read, so that no later change goes unseen.
     this.#watch();
     const file = await this.#read(mark);
     if (file === undefined || (file.mark === undefined && this.#doubts(undefined))) return;
-    use(file.users);
+    await use(file.entries);
     this.#used = this.#known = file.mark;
     this.#doubted = undefined;
     if (file.mark === undefined)
-      tell(`${usersPath(directory)} is gone, and so are the users that were in it`);
+      tell(`${roster.path(directory)} is gone, and so are the ${roster.name} that were in it`);
   }
 
   /** Reads the file. One that is damaged is not read a third time. */
-  async #read(mark: string | undefined): Promise<UsersFile | undefined> {
+  async #read(mark: string | undefined): Promise<RosterFile<T> | undefined> {
     try {
-      return await readUsers(this.#options.directory, this.#options);
+      return await this.#options.roster.read(this.#options.directory, this.#options);
     } catch (error) {
       if (!(error instanceof DamagedStoreError || error instanceof SealError)) throw error;
       if (this.#doubts(mark)) return undefined;
@@ -147,11 +143,12 @@ class FileWatch implements UsersWatch {
     return early;
   }
 
-  /** Lets whoever changed the users see that they are in use. It is no loss when it fails: the next look tries again. */
+  /** Lets whoever changed the roster see that they are in use. It is no loss when it fails: the next look tries again. */
   async #note(): Promise<void> {
     const mark = this.#used;
     if (mark === this.#noted || mark === undefined) return;
-    await writeFile(join(this.#options.directory, seenName), mark, { mode: fileMode }).then(
+    const { roster, directory } = this.#options;
+    await writeFile(seenPath(roster, directory), mark, { mode: fileMode }).then(
       () => {
         this.#noted = mark;
       },
@@ -160,14 +157,15 @@ class FileWatch implements UsersWatch {
   }
 
   #watch(): void {
-    this.#prompts.watch(usersPath(this.#options.directory), () => void this.look());
+    const { roster, directory } = this.#options;
+    this.#prompts.watch(roster.path(directory), () => void this.look());
   }
 
   #tellOnce(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     if (reason === this.#told) return;
     this.#told = reason;
-    this.#options.tell(`${reason.replace(/\.$/, '')}. The users stay as they were.`);
+    this.#options.tell(`${reason.replace(/\.$/, '')}. The ${this.#options.roster.name} stay as they were.`);
   }
 }
 
@@ -193,7 +191,7 @@ class HostPrompts implements Prompts {
   }
 }
 
-/** Whether what was written to the users file is in use. */
+/** Whether what was written to a roster is in use. */
 export interface Use {
   /** The process that has the directory; undefined when there is none. */
   readonly pid: number | undefined;
@@ -205,8 +203,9 @@ export interface Use {
 const attempts = 400;
 const pause = 5;
 
-/** Waits until the server that has the directory, if there is one, goes by the users file with this mark. */
+/** Waits until the server that has the directory, if there is one, goes by the roster with this mark. */
 export async function waitForUse(
+  roster: Pick<Roster<unknown>, 'name'>,
   directory: string,
   mark: string | undefined,
   wait: (ms: number) => Promise<unknown> = pass,
@@ -214,7 +213,7 @@ export async function waitForUse(
   const holder = await holderOf(directory);
   if (holder === undefined) return { pid: undefined, seen: false };
   for (let attempt = 1; ; attempt += 1) {
-    const seen = await readFile(join(directory, seenName), 'utf8').catch(() => undefined);
+    const seen = await readFile(seenPath(roster, directory), 'utf8').catch(() => undefined);
     if (seen !== undefined && seen === mark) return { pid: holder.pid, seen: true };
     if (!(await isRunning(holder))) return { pid: undefined, seen: false };
     if (attempt === attempts) return { pid: holder.pid, seen: false };

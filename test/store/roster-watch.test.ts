@@ -4,15 +4,15 @@ import { mkdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { lockDirectory } from '../../src/store/lock.ts';
+import { type RosterWatch, waitForUse, watchRoster } from '../../src/store/roster-watch.ts';
 import { createSeal, type Seal } from '../../src/store/seal.ts';
-import { readUsers, type StoredUser, usersMark, writeUsers } from '../../src/store/users.ts';
-import { type UsersWatch, waitForUse, watchUsers } from '../../src/store/users-watch.ts';
+import { type StoredUser, userRoster } from '../../src/store/users.ts';
 import { scratchDirectory } from './scratch.ts';
 
 /** A watch that looks only when it is told to, and what it did. */
 interface Watched {
   readonly directory: string;
-  readonly watch: UsersWatch;
+  readonly watch: RosterWatch;
   /** The names of the users, each time that they were changed. */
   readonly used: string[][];
   readonly told: string[];
@@ -27,15 +27,16 @@ async function watched(
   { seal, users = new Map() }: { seal?: Seal; users?: ReadonlyMap<string, StoredUser> } = {},
 ): Promise<Watched> {
   const directory = await scratchDirectory(context);
-  if (users.size > 0) await writeUsers(directory, users, { seal });
-  const { mark } = await readUsers(directory, { seal });
+  if (users.size > 0) await userRoster.write(directory, users, { seal });
+  const { mark } = await userRoster.read(directory, { seal });
   const [used, told]: [string[][], string[]] = [[], []];
   let [watches, prompt] = [0, (): void => {}];
-  const watch = watchUsers({
+  const watch = watchRoster({
+    roster: userRoster,
     directory,
     seal,
     mark,
-    use: (found) => used.push([...found.keys()]),
+    use: (found) => void used.push([...found.keys()]),
     tell: (line) => told.push(line),
     prompts: {
       watch(path, look) {
@@ -58,12 +59,12 @@ describe('a watch on the users', () => {
   test('puts to use what was changed, and looks at nothing that was not', async (context) => {
     const { directory, watch, used, told, watches } = await watched(context, { users: named('ann') });
     assert.deepEqual(used, []);
-    await writeUsers(directory, named('ann', 'bea'));
+    await userRoster.write(directory, named('ann', 'bea'));
     await watch.look();
     await watch.look();
     assert.deepEqual(used, [['ann', 'bea']]);
     assert.equal(watches(), 2, 'the file that took the place of the first is watched');
-    await writeUsers(directory, named('ann'));
+    await userRoster.write(directory, named('ann'));
     await watch.look();
     assert.deepEqual(used, [['ann', 'bea'], ['ann']]);
     assert.deepEqual(told, []);
@@ -71,20 +72,21 @@ describe('a watch on the users', () => {
 
   test('sees the first user come', async (context) => {
     const { directory, watch, used } = await watched(context);
-    await writeUsers(directory, named('ann'));
+    await userRoster.write(directory, named('ann'));
     await watch.look();
     assert.deepEqual(used, [['ann']]);
   });
 
   test('sees what was changed after the users were read and before it began', async (context) => {
     const directory = await scratchDirectory(context);
-    const { mark } = await readUsers(directory);
-    await writeUsers(directory, named('ann'));
+    const { mark } = await userRoster.read(directory);
+    await userRoster.write(directory, named('ann'));
     const used: string[] = [];
-    const watch = watchUsers({
+    const watch = watchRoster({
+      roster: userRoster,
       directory,
       mark,
-      use: (users) => used.push(...users.keys()),
+      use: (users) => void used.push(...users.keys()),
       tell: assert.fail,
     });
     await watch.look();
@@ -95,7 +97,7 @@ describe('a watch on the users', () => {
   test('makes one look of many prompts, and the last state counts', async (context) => {
     const { directory, watch, used, prompt } = await watched(context);
     for (const name of ['a', 'b', 'c', 'd']) {
-      await writeUsers(directory, named(name));
+      await userRoster.write(directory, named(name));
       for (let times = 0; times < 5; times += 1) prompt();
     }
     await watch.look();
@@ -119,7 +121,7 @@ describe('a watch on the users', () => {
     await watch.look();
     await watch.look();
     assert.equal(told.length, 2, 'another damage is told as well');
-    await writeUsers(directory, named('bea'));
+    await userRoster.write(directory, named('bea'));
     await watch.look();
     assert.deepEqual(used, [['bea']]);
     assert.equal(told.length, 2);
@@ -154,7 +156,7 @@ describe('a watch on the users', () => {
     await rm(path, { recursive: true });
     await rename(`${path}.away`, path);
     await watch.look();
-    await writeUsers(directory, named('ann', 'bea'));
+    await userRoster.write(directory, named('ann', 'bea'));
     await watch.look();
     assert.deepEqual(used.at(-1), ['ann', 'bea']);
   });
@@ -171,10 +173,10 @@ describe('a watch on the users', () => {
   test('opens what is sealed, and keeps the users when it cannot', async (context) => {
     const seal = createSeal(randomBytes(32), randomBytes);
     const { directory, watch, used, told } = await watched(context, { seal, users: named('ann') });
-    await writeUsers(directory, named('ann', 'bea'), { seal });
+    await userRoster.write(directory, named('ann', 'bea'), { seal });
     await watch.look();
     assert.deepEqual(used, [['ann', 'bea']]);
-    await writeUsers(directory, named('eve'), { seal: createSeal(randomBytes(32), randomBytes) });
+    await userRoster.write(directory, named('eve'), { seal: createSeal(randomBytes(32), randomBytes) });
     await watch.look();
     await watch.look();
     assert.deepEqual(used, [['ann', 'bea']]);
@@ -184,7 +186,7 @@ describe('a watch on the users', () => {
   test('ends, and looks no more', async (context) => {
     const { directory, watch, used, prompt } = await watched(context);
     await watch.close();
-    await writeUsers(directory, named('ann'));
+    await userRoster.write(directory, named('ann'));
     prompt();
     await watch.look();
     assert.deepEqual(used, []);
@@ -192,19 +194,25 @@ describe('a watch on the users', () => {
 
   test("is prompted by the host's own file system", async (context) => {
     const directory = await scratchDirectory(context);
-    await writeUsers(directory, named('ann'));
-    const { mark } = await readUsers(directory);
+    await userRoster.write(directory, named('ann'));
+    const { mark } = await userRoster.read(directory);
     const names = ['bea', 'cid', 'dan'];
     // Neither the watch nor its timer keeps a process alive.
     const alive = setInterval(() => {}, 1000);
     context.after(() => clearInterval(alive));
     let saw = (_: readonly string[]): void => {};
-    const watch = watchUsers({ directory, mark, use: (users) => saw([...users.keys()]), tell: assert.fail });
+    const watch = watchRoster({
+      roster: userRoster,
+      directory,
+      mark,
+      use: (users) => saw([...users.keys()]),
+      tell: assert.fail,
+    });
     for (const name of names) {
       const seen = new Promise<readonly string[]>((resolve) => {
         saw = resolve;
       });
-      await writeUsers(directory, named(name));
+      await userRoster.write(directory, named(name));
       assert.deepEqual(await seen, [name]);
     }
     await watch.close();
@@ -216,8 +224,8 @@ describe('who changed the users', () => {
 
   test('does not wait where no server runs', async (context) => {
     const directory = await scratchDirectory(context);
-    await writeUsers(directory, named('ann'));
-    assert.deepEqual(await waitForUse(directory, await usersMark(directory), never), {
+    await userRoster.write(directory, named('ann'));
+    assert.deepEqual(await waitForUse(userRoster, directory, await userRoster.mark(directory), never), {
       pid: undefined,
       seen: false,
     });
@@ -228,15 +236,15 @@ describe('who changed the users', () => {
     const lock = await lockDirectory(directory);
     context.after(() => lock.release());
     const seen = { pid: process.pid, seen: true };
-    assert.deepEqual(await waitForUse(directory, await usersMark(directory), never), seen);
-    await writeUsers(directory, named('ann', 'bea'));
-    const mark = await usersMark(directory);
+    assert.deepEqual(await waitForUse(userRoster, directory, await userRoster.mark(directory), never), seen);
+    await userRoster.write(directory, named('ann', 'bea'));
+    const mark = await userRoster.mark(directory);
     let waits = 0;
     const wait = async (): Promise<void> => {
       waits += 1;
       if (waits === 3) await watch.look();
     };
-    assert.deepEqual(await waitForUse(directory, mark, wait), seen);
+    assert.deepEqual(await waitForUse(userRoster, directory, mark, wait), seen);
     assert.equal(waits, 3);
     assert.equal((await stat(join(directory, 'users.seen'))).mode & 0o777, 0o600);
     assert.equal(await readFile(join(directory, 'users.seen'), 'utf8'), mark);
@@ -253,7 +261,7 @@ describe('who changed the users', () => {
     const wait = async (ms: number): Promise<void> => {
       waited += ms;
     };
-    const use = await waitForUse(directory, await usersMark(directory), wait);
+    const use = await waitForUse(userRoster, directory, await userRoster.mark(directory), wait);
     assert.deepEqual(use, { pid: process.pid, seen: false });
     assert.ok(waited > 1900 && waited <= 2000, `${waited} ms`);
   });

@@ -2,33 +2,34 @@ import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { prepareDirectory } from '../store/directory.ts';
 import { type DirectoryLock, LockedError, lockDirectory } from '../store/lock.ts';
+import type { Roster } from '../store/roster.ts';
 import type { Seal } from '../store/seal.ts';
-import { readUsers, type StoredUser, usersMark, writeUsers } from '../store/users.ts';
 
 /** How often, and how far apart (ms), the lock is tried for: ten seconds in all. */
 const attempts = 200;
 const pause = 50;
 
 /**
- * Changes the users kept in a data directory, which is made where there is none. Whoever changes them at the same
- * time waits, so that no change is lost. A server that runs on the directory has a lock of its own and is not in
- * the way. Secrets are kept sealed where there is a seal. What `change` throws leaves everything as it was. Gives the
- * mark of what was written.
+ * Changes a roster of a data directory, which is made where there is none. Whoever changes it at the same time waits, so
+ * that no change is lost. A server that runs on the directory has a lock of its own and is not in the way. Secrets are
+ * kept sealed where there is a seal. What `change` throws leaves everything as it was. Gives the mark of what was
+ * written.
  */
-export async function changeUsers(
+export async function changeRoster<T>(
+  roster: Roster<T>,
   directory: string,
   seal: Seal | undefined,
-  change: (users: Map<string, StoredUser>) => unknown,
+  change: (entries: Map<string, T>) => unknown,
 ): Promise<string | undefined> {
-  const lockPath = join(directory, 'users.lock');
+  const lockPath = join(directory, `${roster.name}.lock`);
   await prepareDirectory(directory);
   await prepareDirectory(lockPath);
   const lock = await waitFor(lockPath);
   try {
-    const users = new Map((await readUsers(directory, { seal })).users);
-    change(users);
-    await writeUsers(directory, users, { seal });
-    return await usersMark(directory);
+    const entries = new Map((await roster.read(directory, { seal })).entries);
+    change(entries);
+    await roster.write(directory, entries, { seal });
+    return await roster.mark(directory);
   } finally {
     await lock.release();
   }

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import type { ClientSecret } from '../oauth/clients.ts';
+import { digestOf } from '../oauth/grants.ts';
+import { type ClientRegistration, readClient } from '../registration.ts';
+import { clientRoster } from '../store/clients.ts';
+import { hashPassword } from '../store/passwords.ts';
+import { randomSecret } from './credentials.ts';
+import { Refusal } from './refusal.ts';
+import {
+  keepRegistrations,
+  type Made,
+  partsOf,
+  type RegistrationKind,
+  refuseFaults,
+  type Said,
+} from './registration.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What verifying a chosen secret costs (N of RFC 7914 §2): somebody may guess at it, so tens of milliseconds. */
+const costForChosen = 16_384;
+
+const kind: RegistrationKind<ClientRegistration> = {
+  roster: clientRoster,
+  configured: ({ clients }) => clients,
+  label: 'ID',
+  flags: new Map([
+    ['--redirect-uri', { arity: 'values', part: 'redirectUris' }],
+    ['--grant', { arity: 'values', part: 'grants' }],
+    ['--scope', { arity: 'values', part: 'scopes' }],
+    ['--users', { arity: 'values', part: 'users' }],
+    ['--public', { arity: 'toggle', part: 'public' }],
+  ]),
+  make,
+  describe: ({ secret, redirectUris, grants, scopes, users }) =>
+    [
+      secret === undefined ? 'public' : 'with a secret',
+      grants.join(' ') || 'no grant',
+      scopes.join(' ') || 'no scope',
+      ...(grants.includes('client_credentials') ? [`users ${users === '*' ? '*' : users.join(' ')}`] : []),
+      ...redirectUris,
+    ].join('; '),
+};
+
+/** `countersign client add [ID]`, `client remove ID`, `client list`. Gives the exit status. */
+export function client(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<number> {
+  return keepRegistrations(kind, argv, environment, terminal);
+}
+
+async function make(id: string, said: Said): Promise<Made<ClientRegistration>> {
+  const { public: open, users, ...parts } = partsOf(kind, said);
+  if (open === true && said.secret !== undefined) throw new Refusal(['a --public client has no secret']);
+  const made = open === true || said.secret !== undefined ? undefined : randomSecret(randomBytes);
+  const plain = said.secret ?? made;
+  const all = Array.isArray(users) && users.length === 1 && users[0] === '*';
+  const given = { ...parts, users: all ? '*' : users, secret: plain };
+  const { made: entry, faults } = readClient(id, given, ['plain']);
+  refuseFaults(kind, id, said, faults);
+  if (entry.grants.includes('authorization_code') && entry.redirectUris.length === 0)
+    throw new Refusal([
+      'authorization_code needs a --redirect-uri; a client that comes for itself has --grant client_credentials',
+    ]);
+  return { entry: { ...entry, secret: await keptOf(said.secret, made) }, secret: made };
+}
+
+/** 256 random bits are found by no guessing, so one pass of SHA-256 is enough for them; for a secret that was chosen it is not. */
+async function keptOf(
+  chosen: string | undefined,
+  made: string | undefined,
+): Promise<ClientSecret | undefined> {
+  if (chosen !== undefined) return { scrypt: await hashPassword(chosen, randomBytes(16), costForChosen) };
+  return made === undefined ? undefined : { sha256: digestOf(made) };
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type ConsumerRegistration, readConsumer } from '../registration.ts';
+import { consumerRoster } from '../store/clients.ts';
+import { errorCode } from '../store/disk.ts';
+import { randomSecret } from './credentials.ts';
+import { Refusal } from './refusal.ts';
+import {
+  keepRegistrations,
+  type Made,
+  partsOf,
+  type RegistrationKind,
+  refuseFaults,
+  type Said,
+} from './registration.ts';
+import type { Terminal } from './terminal.ts';
+
+const kind: RegistrationKind<ConsumerRegistration> = {
+  roster: consumerRoster,
+  configured: ({ consumers }) => consumers,
+  label: 'KEY',
+  flags: new Map([
+    ['--callback', { arity: 'values', part: 'callbacks' }],
+    ['--method', { arity: 'values', part: 'methods' }],
+    ['--scope', { arity: 'values', part: 'scopes' }],
+    ['--rsa-public-key', { arity: 'value', part: 'rsaPublicKey' }],
+  ]),
+  make,
+  describe: ({ secret, rsaPublicKey, methods, scopes, callbacks }) =>
+    [
+      [secret === undefined ? [] : 'with a secret', rsaPublicKey === undefined ? [] : 'an RSA key']
+        .flat()
+        .join(' and '),
+      methods.join(' '),
+      scopes.join(' ') || 'no scope',
+      ...callbacks,
+    ].join('; '),
+};
+
+/** `countersign consumer add [KEY]`, `consumer remove KEY`, `consumer list`. Gives the exit status. */
+export function consumer(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<number> {
+  return keepRegistrations(kind, argv, environment, terminal);
+}
+
+async function make(key: string, said: Said): Promise<Made<ConsumerRegistration>> {
+  const { rsaPublicKey: file, ...parts } = partsOf(kind, said);
+  const rsaPublicKey = typeof file === 'string' ? readKey(file) : undefined;
+  const made =
+    said.secret === undefined && needsSecret(said, rsaPublicKey) ? randomSecret(randomBytes) : undefined;
+  const given = { ...parts, rsaPublicKey, secret: said.secret ?? made };
+  const { made: entry, faults } = readConsumer(key, given);
+  refuseFaults(kind, key, said, faults);
+  if (entry.callbacks.length === 0)
+    throw new Refusal(['--callback is needed: the URI that users come back to, or oob']);
+  return { entry, secret: made };
+}
+
+/** Who signs with RSA alone shares no secret. */
+function needsSecret({ lists }: Said, rsaPublicKey: string | undefined): boolean {
+  const methods = lists.get('--method');
+  return methods === undefined ? rsaPublicKey === undefined : methods.some((method) => method !== 'RSA-SHA1');
+}
+
+function readKey(path: string): string {
+  try {
+    return readFileSync(path, 'latin1').trim();
+  } catch (error) {
+    throw new Refusal([`${path} cannot be read (${errorCode(error) ?? 'unknown'})`], 1);
+  }
+}
