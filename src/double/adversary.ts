@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock, systemClock } from '../clock.ts';
+import { type Attempt, attempt, type HeaderLine, type OutgoingRequest, taken } from './adversary-attempt.ts';
+import { carriageAttempts } from './adversary-carriage.ts';
+import { credentialAttempts } from './adversary-credentials.ts';
+import { createForge, type Forge } from './adversary-forge.ts';
+import { freshnessAttempts } from './adversary-freshness.ts';
+import { hmacAttempts } from './adversary-hmac.ts';
+import { messageAttempts } from './adversary-message.ts';
+import type { Signer } from './adversary-signer.ts';
+
+export {
+  type AttackOptions,
+  type AttackReport,
+  type AttackResult,
+  type AttackTarget,
+  attack,
+} from './adversary-attack.ts';
+export type { Attempt, HeaderLine, OutgoingRequest, Transport } from './adversary-attempt.ts';
+export {
+  basicSigner,
+  bearerSigner,
+  type HmacSignerOptions,
+  hmacSigner,
+  type Signer,
+  type SigningChanges,
+} from './adversary-signer.ts';
+
+/** A good request before it is signed, as one would write it for `fetch`. */
+export interface GoodRequest {
+  /** `GET` when left out. */
+  readonly method?: string;
+  readonly url: string | URL;
+  readonly headers?: Readonly<Record<string, string>> | readonly HeaderLine[];
+  readonly body?: string | Uint8Array;
+}
+
+/** What the attempts go by. */
+export interface AdversaryOptions {
+  /** The clock that the server goes by; the host's when left out. Requests are dated when `adversary` is called. */
+  readonly clock?: Clock;
+  /** Seconds that the server lets a date be off; 600 when left out. */
+  readonly window?: number;
+  /** Another user that the server knows: without one, nobody's name is borrowed. */
+  readonly otherUser?: string;
+  /** Whether strangers may send the request too: then it is not tried without credentials. */
+  readonly open?: boolean;
+  /** Gives that many random bytes. */
+  readonly random?: (size: number) => Uint8Array;
+}
+
+/**
+ * Makes of one good request those that a correct server must refuse, each with what to expect and why. What is tried
+ * follows from the signer: where a signature does not cover the query, say, another query is no attempt. The first one
+ * is the good request itself: unless that is taken, nothing that is refused means anything. Throws RangeError where the
+ * signer does not sign the request.
+ * @example for (const { name, requests, expected } of adversary({ url }, hmacSigner({ user, secret }))) { … }
+ */
+export function adversary(request: GoodRequest, signer: Signer, options: AdversaryOptions = {}): Attempt[] {
+  const { clock = systemClock, window = 600, otherUser, open = false, random = randomBytes } = options;
+  const plain = outgoing(request);
+  const now = clock.now();
+  const forge = createForge({ plain, signer, now, window: window * 1000, otherUser, open, random });
+  return [
+    control(forge),
+    ...credentialAttempts(forge),
+    ...freshnessAttempts(forge),
+    ...messageAttempts(forge),
+    ...carriageAttempts(forge),
+    ...hmacAttempts(forge),
+  ];
+}
+
+function outgoing({ method = 'GET', url, headers = {}, body }: GoodRequest): OutgoingRequest {
+  const address = new URL(url);
+  address.hash = '';
+  const lines: readonly HeaderLine[] = isLines(headers) ? headers : Object.entries(headers);
+  return { method, url: address.href, headers: lines, ...(body === undefined ? {} : { body }) };
+}
+
+function isLines(
+  headers: Readonly<Record<string, string>> | readonly HeaderLine[],
+): headers is readonly HeaderLine[] {
+  return Array.isArray(headers);
+}
+
+function control(forge: Forge): Attempt {
+  return attempt({
+    name: 'the good request is taken',
+    why: 'Unless it is, nothing that is refused means anything.',
+    expected: taken,
+    needs: forge.needs,
+    requests: [forge.good()],
+  });
+}
