@@ -2,7 +2,7 @@ import { signRequest } from '../client/sign.ts';
 import type { Clock } from '../clock.ts';
 import { formatSignedDate } from '../signature/hmac.ts';
 import { type Moment, timeOf } from './clock.ts';
-import type { Fetch, FetchInit, FetchInput } from './fetch.ts';
+import type { Content, Fetch, FetchInit, FetchInput, Outgoing, TypeOfText } from './fetch.ts';
 import { signOAuth1 } from './oauth1-header.ts';
 import type { DoubleUsers } from './users.ts';
 
@@ -47,12 +47,12 @@ export interface Signer {
 
 /** What signing needs of a double. */
 export interface SigningParts {
-  readonly fetch: Fetch;
+  /** Reads a call as `fetch` does. */
+  readonly read: (input: FetchInput, init: FetchInit, typeOfText: TypeOfText) => Outgoing | Promise<Outgoing>;
+  readonly send: (outgoing: Outgoing) => Promise<Response>;
   readonly users: DoubleUsers;
   readonly clock: Clock;
   readonly random: (size: number) => Uint8Array;
-  /** The absolute URL of what is to be fetched. */
-  readonly address: (input: FetchInput, secure: boolean) => string;
   /** Draws an access token of OAuth 2.0 for a user, with all scopes of the client. */
   readonly bearerFor: (user: string, client: string | undefined) => Promise<string>;
   /** Draws an access token of OAuth 1.0a for a user, likewise, and gives the consumer with it. */
@@ -70,7 +70,7 @@ interface Unsigned {
   readonly method: string;
   readonly url: string;
   readonly content: string | Uint8Array | undefined;
-  readonly type: string | null;
+  readonly type: string | undefined;
 }
 
 type Fields = Record<string, string>;
@@ -84,31 +84,31 @@ export function createSigner(user: string, options: AsOptions, parts: SigningPar
   return {
     user,
     async fetch(input, init = {}) {
-      const url = parts.address(input, init.secure ?? secure);
-      const asked = new globalThis.Request(isRequest(input) ? input : url, init);
-      const { method } = asked;
-      const content = asked.body === null ? undefined : new Uint8Array(await asked.arrayBuffer());
-      const headers = new Headers(asked.headers);
-      label(headers, init, content);
-      const signature = await sign({ method, url, content, type: headers.get('content-type') });
-      for (const [name, value] of Object.entries(signature)) headers.set(name, value);
-      const { body: _, signal = asked.signal, ...rest } = init;
-      return parts.fetch(url, { ...rest, method, headers, signal, ...(content && { body: content }) });
+      const outgoing = await parts.read(input, { secure, ...init }, typeOfText);
+      const { method, url, fields } = outgoing;
+      const content = await wholeOf(outgoing.content);
+      const type = fields.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+      const signature = Object.entries(await sign({ method, url, content, type }));
+      const names = new Set(signature.map(([name]) => name.toLowerCase()));
+      const kept = fields.filter(([name]) => !names.has(name.toLowerCase()));
+      return parts.send({ ...outgoing, fields: [...kept, ...signature], content });
     },
-    sign: async (method, url, content) => sign({ method, url: String(url), content, type: null }),
+    sign: async (method, url, content) => sign({ method, url: String(url), content, type: undefined }),
   };
 }
 
-function isRequest(input: FetchInput): input is globalThis.Request {
-  return typeof input === 'object' && 'url' in input;
+/** What text is where nobody has said it: the platform would call all of it plain. */
+function typeOfText(text: string): string {
+  const [first] = text.trimStart();
+  if (first === '<') return 'application/xml';
+  return first === '{' || first === '[' ? 'application/json' : 'text/plain;charset=UTF-8';
 }
 
-/** Says what text is where nobody has: the platform would call all of it plain. */
-function label(headers: Headers, { body, headers: given }: FetchInit, content: Uint8Array | undefined): void {
-  if (typeof body !== 'string' || content === undefined || new Headers(given).has('content-type')) return;
-  const [first = ''] = body.trimStart();
-  if (first === '<') headers.set('content-type', 'application/xml');
-  if (first === '{' || first === '[') headers.set('content-type', 'application/json');
+/** Content as it can be signed: all of it has to be here. */
+async function wholeOf(content: Content): Promise<string | Uint8Array | undefined> {
+  return content instanceof ReadableStream
+    ? new Uint8Array(await new Response(content).arrayBuffer())
+    : content;
 }
 
 const signers: Readonly<

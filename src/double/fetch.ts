@@ -1,9 +1,12 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type Body, createRequest, gathered, type Reply, type Request } from '../http/message.ts';
+import type { WireFault } from '../http/wire-fault.ts';
 import { cutOff } from '../net/fault.ts';
 import { reasonPhraseOf } from '../net/reason-phrase.ts';
 import { contentSent, fieldsSent } from '../net/reply-bytes.ts';
+import { arrivingWith } from './faults-in-process.ts';
+import type { ResponseParts } from './response.ts';
 
 /** What `fetch` of a double takes beside the platform's own. */
 export interface FetchInit extends RequestInit {
@@ -30,7 +33,8 @@ export interface FetchHouse {
 }
 
 /** A call as it is made a request of. */
-interface Outgoing {
+export interface Outgoing {
+  /** Absolute, without a fragment. */
   readonly url: string;
   readonly method: string;
   readonly fields: [string, string][];
@@ -39,17 +43,44 @@ interface Outgoing {
 }
 
 /** What is sent: nothing, bytes or text of a known length, or a stream of neither. */
-type Content = undefined | string | Uint8Array | ReadableStream<Uint8Array>;
+export type Content = undefined | string | Uint8Array | ReadableStream<Uint8Array>;
+
+/** Says what is text whose Content-Type nobody gave. */
+export type TypeOfText = (text: string) => string;
+
+/** What the platform calls it. */
+const plainText: TypeOfText = () => 'text/plain;charset=UTF-8';
 
 /** Makes the `fetch` of a double. */
 export function createFetch(house: FetchHouse): Fetch {
-  return async (input, init = {}) => {
-    const outgoing = simple(input, init, house) ?? (await general(input, init, house));
-    const { signal } = outgoing;
+  const send = createSender(house);
+  return async (input, init = {}) => send(await outgoingOf(input, init, house));
+}
+
+/** Makes what sends calls, and gives their replies. */
+export function createSender(house: FetchHouse): (outgoing: Outgoing) => Promise<Response> {
+  let responses: typeof import('./response.ts') | undefined;
+  return async (outgoing) => {
+    // The platform loads its fetch when it is first asked for, so that is not before a test does.
+    responses ??= await import('./response.ts');
+    const { PresentResponse } = responses;
+    const { signal, url, method } = outgoing;
     signal?.throwIfAborted();
     const answering = exchange(outgoing, house);
-    return signal == null ? answering : untilAborted(answering, signal);
+    const reply = await (signal == null ? answering : untilAborted(answering, signal));
+    if (reply.fault !== undefined) return faultyResponse(reply, reply.fault, method, url);
+    return new PresentResponse(await partsOf(reply, method, url));
   };
+}
+
+/** A call as the platform's fetch would read it. Throws TypeError on what that does not take. */
+export function outgoingOf(
+  input: FetchInput,
+  init: FetchInit,
+  house: FetchHouse,
+  typeOfText = plainText,
+): Outgoing | Promise<Outgoing> {
+  return simple(input, init, house, typeOfText) ?? general(input, init, house, typeOfText);
 }
 
 /** The absolute URL of what is to be fetched, a path being one of the double's own. */
@@ -72,7 +103,12 @@ const plainPath = /^\/(?!\/|.*\/(?:\.|%2e))[A-Za-z0-9._~!$&()*+,;=:@%/?-]*$/i;
 const sixMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS']);
 
 /** A call out of the simplest parts, without a Request of the platform, which would cost more than the answer; undefined for others. */
-function simple(input: FetchInput, init: FetchInit, house: FetchHouse): Outgoing | undefined {
+function simple(
+  input: FetchInput,
+  init: FetchInit,
+  house: FetchHouse,
+  typeOfText: TypeOfText,
+): Outgoing | undefined {
   const { method = 'GET', body, signal } = init;
   if (typeof input === 'object' && 'url' in input) return undefined;
   if (!sixMethods.has(method)) return undefined;
@@ -82,18 +118,26 @@ function simple(input: FetchInput, init: FetchInit, house: FetchHouse): Outgoing
   const fields = fieldsIn(init.headers);
   const content = bare ? undefined : body;
   if (typeof content === 'string' && !has(fields, 'content-type'))
-    fields.push(['content-type', 'text/plain;charset=UTF-8']);
+    fields.push(['content-type', typeOfText(content)]);
   return { url: addressOf(input, init.secure === true, house), method, fields, content, signal };
 }
 
 /** Any call that the platform takes, read by the platform itself. Throws TypeError on what it does not take. */
-async function general(input: FetchInput, init: FetchInit, house: FetchHouse): Promise<Outgoing> {
+async function general(
+  input: FetchInput,
+  init: FetchInit,
+  house: FetchHouse,
+  typeOfText: TypeOfText,
+): Promise<Outgoing> {
   const address = addressOf(input, init.secure === true, house);
   const made = new globalThis.Request(isRequest(input) ? input : address, init);
   const { method, headers, body, signal } = made;
-  const streamed = init.body instanceof ReadableStream || (isRequest(input) && init.body == null);
+  const given = init.body;
+  if (typeof given === 'string' && headers.get('content-type') === plainText(given))
+    headers.set('content-type', typeOfText(given));
+  const streamed = given instanceof ReadableStream || (isRequest(input) && given == null);
   const content = body === null ? undefined : streamed ? body : new Uint8Array(await made.arrayBuffer());
-  return { url: made.url, method, fields: [...headers], content, signal };
+  return { url: made.url.replace(/#.*$/s, ''), method, fields: [...headers], content, signal };
 }
 
 function isRequest(input: FetchInput): input is globalThis.Request {
@@ -122,30 +166,27 @@ function fieldsIn(headers: RequestInit['headers']): [string, string][] {
   return names.size === fields.length ? fields : [...new Headers(headers)];
 }
 
-async function exchange(outgoing: Outgoing, house: FetchHouse): Promise<Response> {
+async function exchange(outgoing: Outgoing, house: FetchHouse): Promise<Reply> {
   const { url, method, content } = outgoing;
-  const pathAt = url.indexOf('/', url.indexOf('//') + 2);
-  const host = url.slice(url.indexOf('//') + 2, pathAt);
-  const fields: [string, string][] = has(outgoing.fields, 'host')
-    ? outgoing.fields
-    : [['host', host], ...outgoing.fields];
+  const hostAt = url.indexOf('//') + 2;
+  const pathAt = url.indexOf('/', hostAt);
+  const host: [string, string][] = has(outgoing.fields, 'host') ? [] : [['host', url.slice(hostAt, pathAt)]];
+  const fields = [...host, ...outgoing.fields];
   const parts = { method, target: url.slice(pathAt), fields, secure: url.startsWith('https:') };
-  if (content instanceof ReadableStream) return streamed(parts, content, url, house);
-  if (content !== undefined || method === 'POST' || method === 'PUT') {
-    const length = content === undefined ? 0 : Buffer.byteLength(content);
-    if (!has(fields, 'content-length')) fields.push(['content-length', String(length)]);
-    return responseOf(await house.handle(createRequest({ ...parts, content: content ?? '' })), method, url);
-  }
-  return responseOf(await house.handle(createRequest(parts)), method, url);
+  if (content instanceof ReadableStream) return streamed(parts, content, house);
+  if (content === undefined && method !== 'POST' && method !== 'PUT')
+    return house.handle(createRequest(parts));
+  const known = content ?? '';
+  if (!has(fields, 'content-length')) fields.push(['content-length', String(Buffer.byteLength(known))]);
+  return house.handle(createRequest({ ...parts, content: known }));
 }
 
 /** Content whose length nobody knows: it is read as it comes. Where it breaks off, so does the request. */
 async function streamed(
   parts: { method: string; target: string; fields: [string, string][]; secure: boolean },
   content: ReadableStream<Uint8Array>,
-  url: string,
   house: FetchHouse,
-): Promise<Response> {
+): Promise<Reply> {
   let broken: { readonly reason: unknown } | undefined;
   const consume = async (sink: (chunk: Uint8Array) => void): Promise<void> => {
     const reader = content.getReader();
@@ -174,13 +215,13 @@ async function streamed(
   parts.fields.push(['transfer-encoding', 'chunked']);
   const reply = await house.handle({ ...createRequest(parts), body });
   if (broken !== undefined) throw broken.reason;
-  return responseOf(reply, parts.method, url);
+  return reply;
 }
 
 const unpack = promisify(gunzip);
 
 /** The reply as the platform's fetch would give it. */
-async function responseOf(reply: Reply, method: string, url: string): Promise<Response> {
+async function partsOf(reply: Reply, method: string, url: string): Promise<ResponseParts> {
   const flat = fieldsSent(reply);
   const headers: [string, string][] = [];
   let packed = false;
@@ -189,18 +230,26 @@ async function responseOf(reply: Reply, method: string, url: string): Promise<Re
     headers.push([name, value]);
     packed ||= name === 'Content-Encoding' && value === 'gzip';
   }
-  const sent = contentSent(reply, method === 'HEAD');
-  const content = packed && sent !== undefined ? await unpack(sent) : sent;
-  const { status } = reply;
-  const response = new Response(content ?? null, { status, statusText: reasonPhraseOf(status), headers });
-  // A Response that is made by hand has none, and clients resolve `Location` against it.
-  Object.defineProperty(response, 'url', { value: url });
-  return response;
+  const sent = contentSent(reply, method === 'HEAD') ?? null;
+  const content = packed && sent !== null ? await unpack(sent) : sent;
+  return { url, status: reply.status, statusText: reasonPhraseOf(reply.status), headers, content };
 }
 
-function untilAborted<T>(answering: Promise<T>, signal: AbortSignal): Promise<T> {
+/** The reply with what goes wrong on purpose. Throws where nothing of it would come. */
+function faultyResponse(reply: Reply, fault: WireFault, method: string, url: string): Response {
+  const { fields, body } = arrivingWith(fault, reply, method === 'HEAD');
+  const { status } = reply;
+  const response = new Response(body, { status, statusText: reasonPhraseOf(status), headers: fields });
+  // A Response that is made by hand has none, and clients resolve `Location` against it.
+  return Object.defineProperty(response, 'url', { value: url });
+}
+
+function untilAborted(answering: Promise<Reply>, signal: AbortSignal): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
+    const abort = (): void => {
+      answering.then((reply) => reply.abandoned?.()).catch(() => undefined);
+      reject(signal.reason);
+    };
     signal.addEventListener('abort', abort, { once: true });
     answering.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });

@@ -20,7 +20,21 @@ export type { AuthControl, Rotation } from './auth.ts';
 export type { DoubleClock, Duration, Moment } from './clock.ts';
 export { type Double, startDouble } from './double.ts';
 export type { DoubleEvent, EventOf } from './events.ts';
+export type { Faults, PlannedFault } from './faults.ts';
+export type { Fault } from './faults-declaration.ts';
 export type { Fetch, FetchInit, FetchInput } from './fetch.ts';
+export type { Journal, WaitOptions } from './journal.ts';
+export type {
+  FirstDifference,
+  JournalEntry,
+  RawEntry,
+  ShownReply,
+  ShownRequest,
+  ShownStory,
+} from './journal-entry.ts';
+export type { EntryMatch, EntryParts } from './journal-match.ts';
+export { JournalTimeout } from './journal-waiting.ts';
+export type { Match } from './match.ts';
 export type { OAuth1Control, OAuth1IssuedToken, OAuth1TokenWish } from './oauth1.ts';
 export type { IssuedToken, OAuth2Control, TokenWish } from './oauth2.ts';
 export type { DoubleOptions } from './options.ts';

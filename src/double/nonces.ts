@@ -25,8 +25,15 @@ export interface NoncesSnapshot {
   readonly burning: number;
 }
 
-/** Makes the nonces of a double. `make` gives an empty set; `seen` is told of each one that is refused. */
-export function createDoubleNonces(make: () => MemoryNonces, seen: (user: string) => void): DoubleNonces {
+/**
+ * Makes the nonces of a double. `make` gives an empty set; `seen` is told of each one that is refused; `burns` says whether
+ * the one that is being claimed counts as seen.
+ */
+export function createDoubleNonces(
+  make: () => MemoryNonces,
+  seen: (user: string) => void,
+  burns: () => boolean,
+): DoubleNonces {
   let kept = make();
   let claims: Claim[] = [];
   let burning = 0;
@@ -41,6 +48,7 @@ export function createDoubleNonces(make: () => MemoryNonces, seen: (user: string
     recall();
   };
   const judge = (user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full' => {
+    if (burns()) return 'seen';
     if (burning === 0) return kept.claim(user, nonce, until, now);
     burning -= 1;
     return 'seen';

@@ -1,6 +1,7 @@
 import { suggestion } from '../nearest.ts';
 import { optionNames, type ServiceOptions } from '../service-options.ts';
 import type { Moment } from './clock.ts';
+import type { JournalOptions } from './journal.ts';
 import type { DoubleUsersOption } from './users.ts';
 
 /** What of a service's options a double sees to itself. */
@@ -19,6 +20,10 @@ export interface DoubleOptions extends Omit<ServiceOptions, Own> {
   readonly now?: Moment;
   /** Whether it listens to HTTPS beside HTTP; true when left out. OAuth needs it. */
   readonly https?: boolean;
+  /** How much the journal keeps. */
+  readonly journal?: Pick<JournalOptions, 'entries' | 'bytes' | 'content'>;
+  /** Whether `close` rejects where faults were planned that no request has met; `ignore` when left out. */
+  readonly pendingFaults?: 'ignore' | 'error';
 }
 
 /** The compiler holds the list complete. */
@@ -26,6 +31,8 @@ const ownNames: Readonly<Record<Exclude<keyof DoubleOptions, keyof ServiceOption
   randomSeed: true,
   now: true,
   https: true,
+  journal: true,
+  pendingFaults: true,
 };
 
 const seenToItself: Readonly<Record<Exclude<Own, 'users'>, true>> = {

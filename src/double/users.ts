@@ -30,6 +30,8 @@ export interface DoubleUsers extends Stateful<Users> {
   credentials(name: string): Credentials;
   /** Puts a user in the place of the one of that name, or adds it; gives what it proves itself with. */
   set(name: string, user?: DoubleUser): Credentials;
+  /** All their secrets and passwords, of which none may be shown. */
+  words(): string[];
   /** Takes a user away. Throws RangeError where there is none. */
   remove(name: string): void;
   /** Gives a user another secret; the one before stays valid until `until` (ms), where that is given. Gives the new one. */
@@ -73,6 +75,7 @@ export function createDoubleUsers(
       change(new Map(users).set(name, completed(user)));
       return credentials(name);
     },
+    words: () => [...users.values()].flatMap(wordsOf),
     remove(name) {
       found(name);
       change(new Map([...users].filter(([each]) => each !== name)));
@@ -100,6 +103,12 @@ function entriesOf(declared: DoubleUsersOption): (readonly [string, DoubleUser])
 
 function isList(declared: DoubleUsersOption): declared is readonly string[] {
   return Array.isArray(declared);
+}
+
+function wordsOf(user: UserOption): string[] {
+  const { secrets, password } = declarationOf(user);
+  const words = secrets.map(({ secret }) => secret);
+  return password !== undefined && 'plain' in password ? [...words, password.plain] : words;
 }
 
 function declarationOf(user: UserOption): UserDeclaration {

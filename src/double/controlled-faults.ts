@@ -1,0 +1,61 @@
+import { type Clock, systemClock } from '../clock.ts';
+import { parseCredentials } from '../http/authorization.ts';
+import type { Request } from '../http/message.ts';
+import type { ServerIdentity } from '../net/server-identity.ts';
+import type { Grants } from '../oauth/grants.ts';
+import type { Listening } from '../service.ts';
+import type { Authority } from './authority.ts';
+import { createFaults, type FaultsPart } from './faults.ts';
+import { expireTokens } from './tokens.ts';
+import type { DoubleUsers } from './users.ts';
+
+/** Faults with their hands on the parts of a double. */
+export interface ControlledFaults extends FaultsPart {
+  /** Has certificates shown by this listener: the good one that it has, and others that are issued when they are due. */
+  presentBy(listening: Listening, good: ServerIdentity, issue: Authority['issue']): void;
+}
+
+/** What they have their hands on. */
+export interface Controlled {
+  readonly clock: Clock;
+  readonly users: DoubleUsers;
+  readonly grants: () => Grants;
+}
+
+const day = 86_400_000;
+
+/** Makes the faults of a double. */
+export function createControlledFaults({ clock, users, grants }: Controlled): ControlledFaults {
+  let present: (certificate: 'good' | 'stale') => void = () => undefined;
+  const part = createFaults({
+    clock,
+    rotateSecret(user) {
+      if (users.all.has(user)) users.rotate(user);
+    },
+    async expireToken(request) {
+      const token = tokenOf(request);
+      if (token !== undefined) await expireTokens(grants(), token);
+    },
+    present: (certificate) => present(certificate),
+  });
+  return {
+    ...part,
+    presentBy(listening, good, issue) {
+      present = (certificate) => {
+        // The host's time is what clients go by.
+        const now = systemClock.now();
+        const stale = { from: now - 10 * day, until: now - day };
+        listening.replaceCertificate(certificate === 'good' ? good : issue(stale));
+      };
+    },
+  };
+}
+
+/** The token that a request carries in a field; undefined where it carries none. */
+function tokenOf({ fields }: Request): string | undefined {
+  const credentials = parseCredentials(fields.lines('authorization')[0] ?? '');
+  if (credentials?.scheme === 'bearer') return credentials.rest;
+  if (credentials?.scheme !== 'oauth') return undefined;
+  const token = /(?:^|[\s,])oauth_token="([^"]*)"/.exec(credentials.rest)?.[1];
+  return token === undefined ? undefined : decodeURIComponent(token);
+}
