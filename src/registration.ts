@@ -39,13 +39,13 @@ export interface Registered<T> {
   readonly faults: readonly RegistrationFault[];
 }
 
-/** In which forms a secret may be registered: itself, its SHA-256, its scrypt hash. */
-export type SecretForm = 'plain' | 'sha256' | 'scrypt';
+/** In which forms a secret may be registered: as a text, in an object as such, its SHA-256 in base64url, its scrypt hash. */
+export type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
 
 /** Registered clients of OAuth 2.0 by their ids. Throws RangeError on one that cannot be, naming it. */
 export function clientsOf(registered: NonNullable<ServiceOptions['clients']>): ReadonlyMap<string, Client> {
   return registry(registered, 'client', (id, option) => {
-    const { made, faults } = readClient(id, option, ['plain', 'sha256', 'scrypt']);
+    const { made, faults } = readClient(id, option, ['text', 'plain', 'sha256', 'scrypt']);
     return { made: { id, ...made }, faults };
   });
 }
@@ -224,7 +224,7 @@ class Parts {
   secret(forms: readonly SecretForm[]): ClientSecret | undefined {
     const value = this.get('secret');
     if (value === undefined) return undefined;
-    if (typeof value === 'string' && forms.includes('plain')) return this.#plain(value);
+    if (typeof value === 'string' && forms.includes('text')) return this.#plain(value);
     const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
     const [[form, text] = [], ...more] = entries;
     if (typeof text === 'string' && more.length === 0) {
@@ -234,7 +234,7 @@ class Parts {
         return { sha256: text };
       if (form === 'scrypt' && forms.includes(form) && text.startsWith('scrypt$')) return { scrypt: text };
     }
-    const wanted = forms.includes('plain') ? 'a text of printable ASCII characters' : 'a digest of one';
+    const wanted = forms.includes('text') ? 'a text of printable ASCII characters' : 'a digest of one';
     this.fault('secret', `is not ${wanted}`);
     return undefined;
   }

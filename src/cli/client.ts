@@ -57,7 +57,7 @@ async function make(id: string, said: Said): Promise<Made<ClientRegistration>> {
   const plain = said.secret ?? made;
   const all = Array.isArray(users) && users.length === 1 && users[0] === '*';
   const given = { ...parts, users: all ? '*' : users, secret: plain };
-  const { made: entry, faults } = readClient(id, given, ['plain']);
+  const { made: entry, faults } = readClient(id, given, ['text']);
   refuseFaults(kind, id, said, faults);
   if (entry.grants.includes('authorization_code') && entry.redirectUris.length === 0)
     throw new Refusal([

@@ -25,7 +25,7 @@ export function readRegistrations(
 ): Registrations {
   return {
     clients: readEntries('clients', members.get('clients'), file, faults, (id, value) =>
-      readClient(id, value, ['plain']),
+      readClient(id, value, ['text']),
     ),
     consumers: readEntries('consumers', members.get('consumers'), file, faults, readConsumer),
   };

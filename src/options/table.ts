@@ -1,6 +1,7 @@
-import { defaultLifetimes } from '../oauth/lifetimes.ts';
+import { defaultLifetimes, type Lifetimes } from '../oauth/lifetimes.ts';
 
-/** A year, in seconds. */
+/** In seconds. */
+const day = 86_400;
 const year = 31_536_000;
 /** The largest number that a limit may be. */
 const anyCount = 2_147_483_647;
@@ -43,6 +44,13 @@ export interface Text extends Described {
 }
 
 export type OptionSpec = Toggle | Whole | Choice | Text;
+
+/** How long something of OAuth lasts, in seconds. */
+function lifetime(name: keyof Lifetimes, most: number, about: string) {
+  const fallback = defaultLifetimes[name] / 1000;
+  const within: readonly [string, string] = ['lifetimes', name];
+  return { kind: 'whole', value: 'SECONDS', least: 1, most, fallback, within, about } as const;
+}
 
 /** Every option of the server by its key, in the order in which the help tells them. */
 export const optionTable = {
@@ -140,78 +148,18 @@ export const optionTable = {
     fallback: undefined,
     about: 'https origin in issuer and links behind a proxy',
   },
-  codeLifetime: {
-    kind: 'whole',
-    value: 'SECONDS',
-    least: 1,
-    most: 600, // RFC 6749 §4.1.2
-    fallback: defaultLifetimes.code / 1000,
-    within: ['lifetimes', 'code'],
-    about: 'OAuth 2.0: an authorization code',
-  },
-  accessLifetime: {
-    kind: 'whole',
-    value: 'SECONDS',
-    least: 1,
-    most: year,
-    fallback: defaultLifetimes.access / 1000,
-    within: ['lifetimes', 'access'],
-    about: 'OAuth 2.0: an access token',
-  },
-  refreshLifetime: {
-    kind: 'whole',
-    value: 'SECONDS',
-    least: 1,
-    most: year,
-    fallback: defaultLifetimes.refresh / 1000,
-    within: ['lifetimes', 'refresh'],
-    about: 'OAuth 2.0: a refresh token, from one rotation to the next',
-  },
-  refreshTotalLifetime: {
-    kind: 'whole',
-    value: 'SECONDS',
-    least: 1,
-    most: year,
-    fallback: defaultLifetimes.refreshTotal / 1000,
-    within: ['lifetimes', 'refreshTotal'],
-    about: 'OAuth 2.0: all refresh tokens of a grant together',
-  },
-  ticketLifetime: {
-    kind: 'whole',
-    value: 'SECONDS',
-    least: 1,
-    most: 86_400,
-    fallback: defaultLifetimes.ticket / 1000,
-    within: ['lifetimes', 'ticket'],
-    about: 'both: a consent page',
-  },
-  requestTokenLifetime: {
-    kind: 'whole',
-    value: 'SECONDS',
-    least: 1,
-    most: 86_400,
-    fallback: defaultLifetimes.requestToken / 1000,
-    within: ['lifetimes', 'requestToken'],
-    about: 'OAuth 1.0a: a request token',
-  },
-  oauth1AccessLifetime: {
-    kind: 'whole',
-    value: 'SECONDS',
-    least: 1,
-    most: year,
-    fallback: defaultLifetimes.oauth1Access / 1000,
-    within: ['lifetimes', 'oauth1Access'],
-    about: 'OAuth 1.0a: an access token',
-  },
-  oauth1Window: {
-    kind: 'whole',
-    value: 'SECONDS',
-    least: 1,
-    most: year,
-    fallback: defaultLifetimes.oauth1Window / 1000,
-    within: ['lifetimes', 'oauth1Window'],
-    about: "OAuth 1.0a: how far a timestamp may be from the server's clock",
-  },
+  codeLifetime: lifetime('code', 600, 'OAuth 2.0: an authorization code'), // RFC 6749 §4.1.2
+  accessLifetime: lifetime('access', year, 'OAuth 2.0: an access token'),
+  refreshLifetime: lifetime('refresh', year, 'OAuth 2.0: a refresh token, from one rotation to the next'),
+  refreshTotalLifetime: lifetime('refreshTotal', year, 'OAuth 2.0: all refresh tokens of a grant together'),
+  ticketLifetime: lifetime('ticket', day, 'a consent page'),
+  requestTokenLifetime: lifetime('requestToken', day, 'OAuth 1.0a: a request token'),
+  oauth1AccessLifetime: lifetime('oauth1Access', year, 'OAuth 1.0a: an access token'),
+  oauth1Window: lifetime(
+    'oauth1Window',
+    year,
+    'OAuth 1.0a: how far a timestamp may be from the clock; at most --window',
+  ),
   explain: { kind: 'toggle', about: 'refusals carry what the server checked, never a secret' },
   maxBody: {
     kind: 'whole',
