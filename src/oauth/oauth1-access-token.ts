@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { refusal } from '../auth/oauth1-refusal.ts';
+import { refusal, rejected } from '../auth/oauth1-refusal.ts';
 import type { Clock } from '../clock.ts';
 import type { Resource } from '../resource.ts';
 import { digestOf, type Found, type Grants, isLive } from './grants.ts';
@@ -25,6 +25,9 @@ export function accessTokenResource(parts: AccessTokenParts): Resource {
   return {
     ownCredentials: true,
     POST: signedAction(parts, 'access_token', async ({ found, parameters: { protocol } }) => {
+      const callback = protocol.get('oauth_callback');
+      if (callback !== undefined && callback !== found?.token.details['callback'])
+        throw rejected('The callback is another one than before.', ['oauth_callback']);
       const verifier = protocol.get('oauth_verifier') ?? '';
       const spent = await spend(parts, found, protocol.get('oauth_token') ?? '', verifier);
       const { client, user, scopes } = spent.token;

@@ -55,6 +55,14 @@ const ofUse: Readonly<Record<SignedFor, readonly string[]>> = {
   access_token: ['oauth_token', 'oauth_verifier'],
 };
 
+/** What some clients go on sending after the first request: it is signed, and says nothing new. */
+const sentOn: Readonly<Record<SignedFor, readonly string[]>> = {
+  resource: ['oauth_callback'],
+  // RFC 5849 §2.1: an empty token may stand where there is none.
+  request_token: ['oauth_token'],
+  access_token: ['oauth_callback'],
+};
+
 const methods: readonly OAuth1Method[] = ['HMAC-SHA256', 'HMAC-SHA1', 'PLAINTEXT', 'RSA-SHA1'];
 
 /**
@@ -115,10 +123,9 @@ function methodRejected(): Problem {
 
 /** What is not known could mean something that is not done: it is refused. */
 function judgeNames({ protocol }: OAuth1Parameters, signedFor: SignedFor): void {
-  const known = [...always, ...onceOnly, ...optional, ...ofUse[signedFor]];
-  // RFC 5849 §2.1: an empty token may stand where there is none.
-  if (signedFor === 'request_token' && protocol.get('oauth_token') === '') known.push('oauth_token');
+  const known = [...always, ...onceOnly, ...optional, ...ofUse[signedFor], ...sentOn[signedFor]];
   const others = [...protocol.keys()].filter((name) => !known.includes(name));
+  if (signedFor === 'request_token' && (protocol.get('oauth_token') ?? '') !== '') others.push('oauth_token');
   if (others.length > 0) throw rejected('They have no meaning here.', others);
 }
 

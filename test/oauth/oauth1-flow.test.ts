@@ -173,6 +173,16 @@ test('a user who refuses sends the consumer away, and the request token is no go
   assert.equal(given(await askAccessToken(server, token, 'x'), 'oauth_problem'), 'token_used');
 });
 
+test('a consumer may go on sending the callback of its request token', async () => {
+  const server = openHouse();
+  const request = await requestToken(server);
+  const verifier = await approve(server, request.token);
+  const protocol = { oauth_callback: callback };
+  assert.equal((await askAccessToken(server, request, verifier, { protocol })).status, 200);
+  const read = { method: 'GET', target: records, token: await accessToken(server), protocol };
+  assert.equal((await ask(server, read)).status, 200);
+});
+
 test('a callback without a query gets one', async () => {
   const server = openHouse();
   const token = await requestToken(server, { protocol: { oauth_callback: 'https://printer.example/bare' } });
