@@ -55,7 +55,7 @@ async function ask(path: string, parts: AuthorizationParts, { request, variant }
   };
   return parts.consents.ask(
     { mechanism: 'oauth2', client: client.id, user, scopes, details },
-    { action: path, destination: redirectUri, variant },
+    { action: path, destination: placeOf(redirectUri), variant },
   );
 }
 
@@ -95,6 +95,12 @@ async function issueCode(parts: AuthorizationParts, client: Client, answer: Cons
   // One draft makes one token.
   if (code === undefined) throw new Error('no code was drawn');
   return code.value;
+}
+
+/** The part of a redirect URI that tells a person whose it is: its origin, or all of it where it has none. */
+function placeOf(uri: string): string {
+  const { origin } = new URL(uri);
+  return origin === 'null' ? uri : origin;
 }
 
 /** A request that can be answered where it came from: the client is known, and this is one of its redirect URIs. */

@@ -13,7 +13,7 @@ export interface Page {
   call(method: string, parameters?: Json): Promise<Json>;
   /** Goes to an address and waits until it is loaded. */
   open(url: string): Promise<void>;
-  /** What an expression is in the page; it has to be plain JSON. */
+  /** What an expression is in the page, or comes to if it is a promise; it has to be plain JSON. */
   evaluate<T>(expression: string): Promise<T>;
   /** Presses the mouse in the middle of the first element that the selector finds. */
   press(selector: string): Promise<void>;
@@ -94,7 +94,8 @@ export async function openPage(context: TestContext): Promise<Page> {
   await call('Page.enable');
 
   const evaluate = async <T>(expression: string): Promise<T> => {
-    const { result } = await call('Runtime.evaluate', { expression: `JSON.stringify(${expression})` });
+    const awaited = `(async () => JSON.stringify(await (${expression})))()`;
+    const { result } = await call('Runtime.evaluate', { expression: awaited, awaitPromise: true });
     const value =
       typeof result === 'object' && result !== null && 'value' in result ? result.value : undefined;
     return JSON.parse(String(value));

@@ -154,14 +154,20 @@ test('both buttons send a browser back to the client with what was decided', inB
   }
 });
 
-test('another site cannot show the page in a frame', inBrowser, async (t) => {
+test('nobody can show the page in a frame, not even a page of its own origin', inBrowser, async (t) => {
   const { address } = await visit(t);
   const page = await openPage(t);
   await page.open(address); // so that the password is known to the browser
-  const framed = address.replace(/\/\/[^@]*@/, '//').replaceAll('&', '&amp;');
-  await page.open(`data:text/html,${encodeURIComponent(`<iframe src="${framed}"></iframe>`)}`);
-  const { frameTree } = await page.call('Page.getFrameTree');
-  assert.doesNotMatch(JSON.stringify(frameTree), /"url":"https:\/\/localhost/);
+  await page.open(new URL('/articles', address).href);
+  const framing = (target: string): Promise<string | null> =>
+    page.evaluate(`new Promise((resolve) => {
+      const frame = document.createElementNS('http://www.w3.org/1999/xhtml', 'iframe');
+      frame.onload = () => resolve(frame.contentDocument && frame.contentDocument.documentElement.textContent);
+      frame.src = ${JSON.stringify(target)};
+      document.documentElement.append(frame);
+    })`);
+  assert.match((await framing('/problems')) ?? '', /malformed/);
+  assert.equal(await framing(address.replace(/^.*(?=\/oauth2)/, '')), null);
 });
 
 test('the page that refuses is one that can be read, too', inBrowser, async (t) => {
