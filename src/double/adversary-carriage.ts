@@ -28,9 +28,9 @@ function* doubled(forge: Forge): Generator<Attempt> {
   const [field] = line;
   const good = forge.good();
   yield twice('the credentials stand there twice', adding(good, credentialsOf(good) ?? line));
-  const bad = wrong(forge.good()) ?? line;
-  yield twice('bad credentials stand behind the good ones', adding(forge.good(), bad));
-  yield twice('bad credentials stand before the good ones', leading(forge.good(), bad));
+  const bad = (): HeaderLine => wrong(forge.good()) ?? line;
+  yield twice('bad credentials stand behind the good ones', adding(forge.good(), bad()));
+  yield twice('bad credentials stand before the good ones', leading(forge.good(), bad()));
   if (field !== 'Authentication') return;
   const both = forge.good();
   const value = credentialsOf(both)?.[1] ?? '';

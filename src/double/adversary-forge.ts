@@ -27,7 +27,7 @@ export interface Forge {
   nonce(): string;
   /** A good request, with a nonce of its own. */
   good(): OutgoingRequest;
-  /** The request signed with these changes; undefined where the signer cannot, or where they make no difference. */
+  /** The request signed with these changes; undefined where the signer cannot, or where one of them makes no difference. */
   signed(changes: SigningChanges, request?: OutgoingRequest): OutgoingRequest | undefined;
   /** `changed` with the fields that sign `original`; undefined where they would sign it as well. */
   sentAs(changed: OutgoingRequest, original?: OutgoingRequest): OutgoingRequest | undefined;
@@ -46,7 +46,7 @@ export interface ForgeParts {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Makes a forge. Throws RangeError where the signer does not sign the good request. */
+/** Makes a forge. Throws RangeError where the signer does not sign the good request, or never twice the same. */
 export function createForge({ plain, signer, now, window, random, ...told }: ForgeParts): Forge {
   const nonce = (): string => {
     const drawn = Buffer.from(random(12)).toString('hex');
@@ -54,7 +54,12 @@ export function createForge({ plain, signer, now, window, random, ...told }: For
   };
   const fixed = { date: now, nonce: nonce() };
   const base = signer(plain, fixed);
-  if (base === undefined) throw new RangeError('the signer does not sign the request that is to be good');
+  const again = signer(plain, fixed);
+  // A promise has no fields either.
+  if (base === undefined || again === undefined || Object.keys(base).length === 0)
+    throw new RangeError('the signer does not sign the request that is to be good, or not at once');
+  if (!same(base, again))
+    throw new RangeError('the signer must give the same fields for the same request, date and nonce');
   const heeds = (changes: SigningChanges): boolean => {
     const fields = signer(plain, { ...fixed, ...changes });
     return fields !== undefined && !same(fields, base);
@@ -62,7 +67,7 @@ export function createForge({ plain, signer, now, window, random, ...told }: For
   const signed: Forge['signed'] = (changes, request = plain) => {
     // No wonder that another nonce makes another signature: the rest must make one too.
     const { nonce: _, ...others } = changes;
-    if (Object.keys(others).length > 0 && !heeds(others)) return undefined;
+    if (!Object.entries(others).every(([name, value]) => heeds({ [name]: value }))) return undefined;
     const fields = signer(request, { date: now, nonce: nonce(), ...changes });
     return fields === undefined ? undefined : carrying(request, fields);
   };

@@ -38,7 +38,7 @@ export interface GoodRequest {
 /** What the attempts go by. */
 export interface AdversaryOptions {
   /** The clock that the server goes by; the host's when left out. Requests are dated when `adversary` is called. */
-  readonly clock?: Clock;
+  readonly clock?: Pick<Clock, 'now'>;
   /** Seconds that the server lets a date be off; 600 when left out. */
   readonly window?: number;
   /** Another user that the server knows: without one, nobody's name is borrowed. */
@@ -53,7 +53,7 @@ export interface AdversaryOptions {
  * Makes of one good request those that a correct server must refuse, each with what to expect and why. What is tried
  * follows from the signer: where a signature does not cover the query, say, another query is no attempt. The first one
  * is the good request itself: unless that is taken, nothing that is refused means anything. Throws RangeError where the
- * signer does not sign the request.
+ * signer does not sign the request, or signs the same one with the same date and nonce in two ways.
  * @example for (const { name, requests, expected } of adversary({ url }, hmacSigner({ user, secret }))) { … }
  */
 export function adversary(request: GoodRequest, signer: Signer, options: AdversaryOptions = {}): Attempt[] {
