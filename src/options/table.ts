@@ -158,7 +158,7 @@ export const optionTable = {
   oauth1Window: lifetime(
     'oauth1Window',
     year,
-    'OAuth 1.0a: how far a timestamp may be from the clock; at most --window',
+    'OAuth 1.0a: how far a timestamp may be off; at most --window',
   ),
   explain: { kind: 'toggle', about: 'refusals carry what the server checked, never a secret' },
   maxBody: {

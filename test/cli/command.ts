@@ -7,6 +7,8 @@ import { Readable } from 'node:stream';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { check } from '../../src/cli/check.ts';
+import { client } from '../../src/cli/client.ts';
+import { consumer } from '../../src/cli/consumer.ts';
 import { sign } from '../../src/cli/sign.ts';
 import { user } from '../../src/cli/user.ts';
 import { keepSaid, keepSecret } from '../transcript.ts';
@@ -70,6 +72,8 @@ export async function call(args: readonly string[], given: Given = {}): Promise<
     ['sign', sign],
     ['user', user],
     ['check', check],
+    ['client', client],
+    ['consumer', consumer],
   ]);
   const status = await commands.get(name)?.(rest, given.environment ?? {}, { stdin, stdout, stderr });
   keepSecretsOf(given);

@@ -1,7 +1,7 @@
 import { createHmac, createSign } from 'node:crypto';
 import type { ServiceOptions } from '../../src/index.ts';
 import { keepSecret } from '../transcript.ts';
-import { type Answer, openServer, type Sending, type Server, start } from './server.ts';
+import { type Answer, type Asked, openServer, type Sending, type Server, start } from './server.ts';
 
 /** Where the consumer `printer` is called back. */
 export const callback = 'https://printer.example/ready?from=here';
@@ -76,7 +76,7 @@ function changed(values: Readonly<Record<string, string>>, changes: Changes = {}
 }
 
 /** Signs a request as a consumer does, by a way of its own. Gives the target and what is sent with it. */
-export function sign(server: Server, signing: Signing): { method: string; target: string; sending: Sending } {
+export function sign(server: Asked, signing: Signing): { method: string; target: string; sending: Sending } {
   const { method = 'POST', target, place = 'header', key = 'printer', token, form } = signing;
   const { origin = 'https://localhost', secret = `${key}-secret-0123456789` } = signing;
   const ordinary = {
@@ -129,7 +129,7 @@ function placed(
 }
 
 /** Sends a signed request. */
-export function ask(server: Server, signing: Signing): Promise<Answer> {
+export function ask(server: Asked, signing: Signing): Promise<Answer> {
   const { method, target, sending } = sign(server, signing);
   return server.ask(method, target, sending);
 }
@@ -147,18 +147,18 @@ function credentialsIn(answer: Answer): Credentials {
 }
 
 /** Asks for a request token. */
-export function askRequestToken(server: Server, signing: Partial<Signing> = {}): Promise<Answer> {
+export function askRequestToken(server: Asked, signing: Partial<Signing> = {}): Promise<Answer> {
   const protocol = { oauth_callback: callback, ...signing.protocol };
   return ask(server, { target: '/oauth1/request_token', ...signing, protocol });
 }
 
 /** Gets a request token. */
-export async function requestToken(server: Server, signing: Partial<Signing> = {}): Promise<Credentials> {
+export async function requestToken(server: Asked, signing: Partial<Signing> = {}): Promise<Credentials> {
   return credentialsIn(await askRequestToken(server, signing));
 }
 
 /** Asks a user about a request token, without a browser. */
-export function question(server: Server, token: string, user = 'ann'): Promise<Answer> {
+export function question(server: Asked, token: string, user = 'ann'): Promise<Answer> {
   const fields = [['Accept', 'application/json']] as const;
   return server.ask('GET', `/oauth1/authorize?oauth_token=${token}`, {
     basic: `${user}:${user}-password`,
@@ -167,14 +167,14 @@ export function question(server: Server, token: string, user = 'ann'): Promise<A
 }
 
 /** Answers what a user was asked. */
-export function answer(server: Server, asked: Answer, decision = 'allow', user = 'ann'): Promise<Answer> {
+export function answer(server: Asked, asked: Answer, decision = 'allow', user = 'ann'): Promise<Answer> {
   const form = { consent_ticket: asked.member('consent_ticket'), decision };
   const fields = [['Accept', 'application/json']] as const;
   return server.ask('POST', '/oauth1/authorize', { basic: `${user}:${user}-password`, form, fields });
 }
 
 /** Has a user allow a request token; gives the verifier. */
-export async function approve(server: Server, token: string, user = 'ann'): Promise<string> {
+export async function approve(server: Asked, token: string, user = 'ann'): Promise<string> {
   const answered = await answer(server, await question(server, token, user), 'allow', user);
   const verifier = answered.returned('oauth_verifier') || answered.member('oauth_verifier');
   if (verifier === '') throw new Error(`nothing was allowed: ${answered.status} ${answered.text}`);
@@ -184,7 +184,7 @@ export async function approve(server: Server, token: string, user = 'ann'): Prom
 
 /** Asks for an access token. */
 export function askAccessToken(
-  server: Server,
+  server: Asked,
   token: Credentials,
   verifier: string | undefined,
   signing: Partial<Signing> = {},
@@ -195,7 +195,7 @@ export function askAccessToken(
 
 /** Gets an access token, from the first request to the last. */
 export async function accessToken(
-  server: Server,
+  server: Asked,
   signing: Partial<Signing> = {},
   user = 'ann',
 ): Promise<Credentials> {

@@ -54,11 +54,16 @@ export interface Sending {
   readonly peer?: string;
 }
 
+/** Whom tests ask, over TLS or as if: a service or a server. */
+export interface Asked {
+  readonly clock: Pick<ManualClock, 'now'>;
+  ask(method: string, target: string, sending?: Sending): Promise<Answer>;
+}
+
 /** A service without a socket, addressed over TLS. */
-export interface Server {
+export interface Server extends Asked {
   readonly service: Service;
   readonly clock: ManualClock;
-  ask(method: string, target: string, sending?: Sending): Promise<Answer>;
 }
 
 /** Opens a service with the users ann and bob (passwords `ann-password`, `bob-password`) on a clock that stands. */
@@ -85,16 +90,22 @@ export function users(): Record<string, { secret: string; password: string; disa
 }
 
 async function ask(service: Service, method: string, target: string, sending: Sending = {}): Promise<Answer> {
-  const { basic, bearer, form, secure = true, peer = '127.0.0.1' } = sending;
+  const { secure = true, peer = '127.0.0.1' } = sending;
+  const { fields, content } = messageOf(sending);
+  const parts = { method, target, fields, secure, peer };
+  const reply = await service.handle(createRequest(content === undefined ? parts : { ...parts, content }));
+  return answerOf(reply);
+}
+
+/** The fields and the content of what is sent. */
+export function messageOf(sending: Sending): { fields: [string, string][]; content: string | undefined } {
+  const { basic, bearer, form } = sending;
   const fields: [string, string][] = (sending.fields ?? []).map(([name, value]) => [name, value]);
   if (basic !== undefined) fields.push(['Authorization', basicField(basic)]);
   if (bearer !== undefined) fields.push(['Authorization', `Bearer ${bearer}`]);
   if (form !== undefined) fields.push(['Content-Type', 'application/x-www-form-urlencoded']);
   const content = form === undefined ? sending.content : new URLSearchParams(form).toString();
-  const sent = typeof form === 'string' ? form : content;
-  const parts = { method, target, fields, secure, peer };
-  const reply = await service.handle(createRequest(sent === undefined ? parts : { ...parts, content: sent }));
-  return answerOf(reply);
+  return { fields, content: typeof form === 'string' ? form : content };
 }
 
 /** The value of Authorization for `USER:PASSWORD`. */
@@ -102,7 +113,10 @@ export function basicField(pair: string): string {
   return `Basic ${Buffer.from(pair).toString('base64')}`;
 }
 
-function answerOf(reply: Awaited<ReturnType<Service['handle']>>): Answer {
+/** A reply as tests look at it. */
+export function answerOf(
+  reply: Pick<Awaited<ReturnType<Service['handle']>>, 'status' | 'fields' | 'content'>,
+): Answer {
   const text = Buffer.from(reply.content ?? '').toString();
   const field = (name: string): string =>
     reply.fields
@@ -137,7 +151,7 @@ export function authorizeTarget(changes: Readonly<Record<string, string | undefi
 
 /** Asks for approval as a user, without a browser; gives the ticket. */
 export async function ticketFor(
-  { ask }: Server,
+  { ask }: Asked,
   changes: Readonly<Record<string, string | undefined>> = {},
   user = 'ann',
 ): Promise<string> {
@@ -148,14 +162,14 @@ export async function ticketFor(
 }
 
 /** Answers a question; gives the redirect. */
-export function decide({ ask }: Server, ticket: string, decision = 'allow', user = 'ann'): Promise<Answer> {
+export function decide({ ask }: Asked, ticket: string, decision = 'allow', user = 'ann'): Promise<Answer> {
   const form = { consent_ticket: ticket, decision };
   return ask('POST', '/oauth2/authorize', { basic: `${user}:${user}-password`, form });
 }
 
 /** Gets a code approved. */
 export async function codeFor(
-  server: Server,
+  server: Asked,
   changes: Readonly<Record<string, string | undefined>> = {},
   user = 'ann',
 ): Promise<string> {
@@ -165,7 +179,7 @@ export async function codeFor(
 
 /** Exchanges a code as the client `app` should, with what is to be different. */
 export function exchange(
-  { ask }: Server,
+  { ask }: Asked,
   code: string,
   changes: Readonly<Record<string, string>> = {},
   basic: string | undefined = 'app:app-secret-0123456789',
@@ -182,7 +196,7 @@ export function exchange(
 
 /** Refreshes as the client `app` should, with what is to be different. */
 export function refresh(
-  { ask }: Server,
+  { ask }: Asked,
   token: string,
   changes: Readonly<Record<string, string>> = {},
   basic = 'app:app-secret-0123456789',
@@ -195,7 +209,7 @@ export function refresh(
 
 /** The tokens of a user, from the question to the exchange. */
 export async function tokensFor(
-  server: Server,
+  server: Asked,
   changes: Readonly<Record<string, string | undefined>> = {},
   user = 'ann',
 ): Promise<{ access: string; refresh: string }> {
