@@ -1,5 +1,7 @@
-// Builds dist: the library as ES modules and as CommonJS, and the command as one script, because a start that
-// reads some 140 modules takes twice as long as one that reads one, and the loader of ES modules costs 5 ms itself.
+// Builds dist: the command as one script, the library (the server and its test double) as another, because a start that
+// reads some 140 modules takes twice as long as one that reads one, and the loader of ES modules costs 5 ms itself. The
+// client and the parser are modules as they were written, for who puts them into something else. As one script the library
+// is also the same one to who imports it and to who requires it.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -20,14 +22,30 @@ function compile(...args) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** The CommonJS modules of a folder as one script, each in a function that is called when it is first required. */
-function bundled(folder) {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+const requirePattern = /\brequire\((["'])(\.[^"']+)\1\)/g;
+const importPattern = /\b(?:from|import)\s*\(?\s*(["'])(\.[^"']+)\1/g;
+
+/** The modules of a folder that these lead to, themselves among them. */
+function reachable(folder, entries, pattern) {
+  const names = new Set(entries);
+  for (const name of names) {
+    for (const [, , specifier] of readFileSync(join(folder, name), 'utf8').matchAll(pattern))
+      names.add(posix.join(posix.dirname(name), specifier));
+  }
+  return names;
+}
+
+function modulesOf(folder) {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => name.split(sep).join('/'))
     .filter((name) => name.endsWith('.js'));
-  const modules = names.sort().map((name) => {
+}
+
+/** CommonJS modules as one script, each in a function that is called when it is first required. */
+function bundled(folder, names) {
+  const modules = [...names].sort().map((name) => {
     const text = readFileSync(join(folder, name), 'utf8').replaceAll(
-      /\brequire\((["'])(\.[^"']+)\1\)/g,
+      requirePattern,
       (_, _quote, specifier) => `require(${JSON.stringify(posix.join(posix.dirname(name), specifier))})`,
     );
     return `${JSON.stringify(name)}(exports, require) {\n${text}},\n`;
@@ -48,6 +66,103 @@ return function load(name) {
 };
 })
 `;
+}
+
+/**
+ * The library as two scripts: what starting a double and asking it something takes, and all else, which is read when it is
+ * first needed. In both a module is loaded when something of it is used, and not when it is imported: that holds because
+ * none does anything but define. A start then costs what it uses.
+ */
+async function writeLibrary(folder) {
+  const all = lazily(folder, reachable(folder, libraryEntries, requirePattern));
+  const used = await usedAtStart(all);
+  const part = (of) =>
+    `{\n${[...all]
+      .filter(([name]) => used.has(name) === of)
+      .map(([, text]) => text)
+      .join('')}}`;
+  writeFileSync(join(dist, 'library-rest.js'), `'use strict';\nmodule.exports = ${part(false)};\n`);
+  writeFileSync(join(dist, 'library.js'), libraryText(part(true), "require('./library-rest.js')"));
+}
+
+function libraryText(modules, rest) {
+  return `'use strict';
+const loaded = new Map();
+let rest;
+const modules = ${modules};
+function load(name) {
+  const before = loaded.get(name);
+  if (before !== undefined) return before;
+  if (name.startsWith('node:')) return require(name);
+  const exports = {};
+  loaded.set(name, exports);
+  (modules[name] ?? (rest ??= ${rest})[name])(exports, load);
+  return exports;
+}
+module.exports = load;
+`;
+}
+
+/** Each module by its name, as a method that loads what it imports when something of it is used. */
+function lazily(folder, names) {
+  return new Map(
+    [...names].sort().map((name) => [name, lazyModule(name, readFileSync(join(folder, name), 'utf8'))]),
+  );
+}
+
+function lazyModule(name, text) {
+  let body = text.replaceAll(
+    requirePattern,
+    (_, _quote, specifier) => `require(${JSON.stringify(posix.join(posix.dirname(name), specifier))})`,
+  );
+  for (const [line, variable, specifier] of body.matchAll(/^const (\w+_1) = require\(("[^"]+")\);$/gm)) {
+    body = body.replace(line, `let ${variable};`);
+    body = body.replaceAll(new RegExp(`\\b${variable}\\.`, 'g'), `(${variable} ??= require(${specifier})).`);
+  }
+  return `${JSON.stringify(name)}(exports, require) {\n${body}},\n`;
+}
+
+/** The names of the modules that a double loads until it has answered. */
+async function usedAtStart(all) {
+  const used = new Set();
+  const observed = `new Proxy({\n${[...all.values()].join('')}}, { get: (all, name) => (used.add(name), all[name]) })`;
+  const module = { exports: undefined };
+  const script = new Script(`(module, require, used) => {${libraryText(observed, 'undefined')}}`);
+  script.runInThisContext()(module, createRequire(import.meta.url), used);
+  const double = await module.exports('double/index.js').startDouble({ users: { ann: {} } });
+  const reply = await double.as('ann').fetch('/articles');
+  if (reply.status !== 200) throw new Error(`the library does not work: ${reply.status}`);
+  await double.close();
+  return used;
+}
+
+/** What of the library is imported by itself, and what is one script. */
+const moduleEntries = ['client/index.js', 'xml/index.js'];
+const libraryEntries = ['index.js', 'double/index.js'];
+
+/** Takes away what nobody can import: what is in the script, or of the command alone. */
+function prune(format, pattern) {
+  const folder = join(dist, format);
+  const kept = reachable(folder, moduleEntries, pattern);
+  for (const name of modulesOf(folder)) if (!kept.has(name)) rmSync(join(folder, name));
+  rmSync(join(folder, 'cli'), { recursive: true });
+}
+
+/** Puts what the script has of an entry where it is imported and required from. */
+function wrap(entry) {
+  const up = posix.relative(posix.dirname(entry), '.') || '.';
+  const required = join(dist, 'cjs', entry);
+  // Not in one expression: Node.js would look for the names in all of the script.
+  writeFileSync(
+    required,
+    `'use strict';\nconst load = require('${up}/../library.js');\nmodule.exports = load('${entry}');\n`,
+  );
+  const names = Object.keys(createRequire(import.meta.url)(required)).filter((name) => name !== '__esModule');
+  const path = `${up}/../cjs/${entry}`;
+  writeFileSync(
+    join(dist, 'esm', entry),
+    `import library from '${path}';\nexport const { ${names.join(', ')} } = library;\n`,
+  );
 }
 
 /** What V8 compiled of the command once it was loaded and a service was composed, for scripts/launch.cjs. */
@@ -73,12 +188,18 @@ compile('tsconfig.build.json');
 compile('tsconfig.cjs.json');
 const parts = join(dist, 'parts');
 compile('tsconfig.cjs.json', '--outDir', relative(root, parts), '--declaration', 'false', '--removeComments');
-writeFileSync(join(dist, 'command.js'), bundled(parts));
+writeFileSync(join(dist, 'command.js'), bundled(parts, reachable(parts, ['cli/main.js'], requirePattern)));
+await writeLibrary(parts);
+for (const [format, pattern] of [
+  ['esm', importPattern],
+  ['cjs', requirePattern],
+])
+  prune(format, pattern);
+writeFileSync(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
+writeFileSync(join(dist, 'esm', 'package.json'), '{ "type": "module" }\n');
+for (const entry of libraryEntries) wrap(entry);
 writeFileSync(join(dist, 'command.build'), build);
 writeFileSync(join(dist, 'command.cache'), await compiled(join(dist, 'command.js')));
 copyFileSync(join(root, 'scripts', 'launch.cjs'), join(dist, 'server.js'));
 chmodSync(join(dist, 'server.js'), 0o755);
-writeFileSync(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
-writeFileSync(join(dist, 'esm', 'package.json'), '{ "type": "module" }\n');
 rmSync(parts, { recursive: true });
-for (const format of ['esm', 'cjs']) rmSync(join(dist, format, 'cli'), { recursive: true });
