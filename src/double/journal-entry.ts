@@ -123,7 +123,10 @@ export class JournalEntry {
     this.duration = options.duration;
     this.principal = principal && { name: principal.name, scheme: principal.scheme };
     this.step = options.step;
-    this.problem = options.problem;
+    this.problem = options.problem && {
+      type: options.problem.type,
+      detail: options.redact(options.problem.detail),
+    };
     this.fault = options.fault;
     this.#options = options;
     this.#aborted = options.aborted;
@@ -226,9 +229,12 @@ export class JournalEntry {
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](_depth: unknown, options: object, inspect: Inspect): string {
-    return `JournalEntry ${inspect(this.toJSON(), options)}`;
+    return `JournalEntry ${inspect(this.toJSON(), { ...options, depth: printedDepth })}`;
   }
 }
+
+/** How deep an entry is printed: down to its field lines. */
+const printedDepth = 4;
 
 type Inspect = (value: unknown, options: object) => string;
 

@@ -75,8 +75,12 @@ function messageOf(match: EntryMatch, timeout: number, come: readonly JournalEnt
   const left = come.length - mostListed;
   const listed = come
     .slice(-mostListed)
-    .map((entry) => `  ${entry}\n    ${howItDiffers(entry, match).join('; ')}`);
+    .map((entry) => `  ${oneLine(entry)}\n    ${howItDiffers(entry, match).join('; ')}`);
   return [`${head} These came:`, ...(left > 0 ? [`  (${left} earlier ones)`] : []), ...listed].join('\n');
+}
+
+function oneLine(entry: JournalEntry): string {
+  return String(entry).split('\n', 1).join();
 }
 
 function wantedIn(match: Exclude<EntryMatch, (entry: JournalEntry) => boolean>): string {

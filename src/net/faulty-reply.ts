@@ -13,7 +13,7 @@ export interface FaultyPieces {
 /** A connection on its last reply. */
 interface Ending {
   readonly socket: Socket;
-  /** What the socket is on, where it is one of TLS; itself otherwise. */
+  /** What the socket is on, where it is one of TLS and that is known; itself otherwise. */
   readonly carrier: Socket;
   /** How long the client may leave the reply unread, in ms. */
   readonly patience: number;
@@ -107,8 +107,12 @@ function resetWhenRead(ending: Ending): void {
   ending.socket.once('close', () => clearTimeout(timer));
 }
 
-/** Of TLS only the socket underneath can be reset. */
+/** Of TLS only the socket underneath can be reset; where that is not known, it just ends. */
 function reset({ socket, carrier }: Ending): void {
+  if ('encrypted' in carrier) {
+    carrier.destroy();
+    return;
+  }
   // Nothing is left to be written, and to wait for the end of that would send a FIN first, which some clients take for an end.
   carrier.destroySoon = () => carrier.destroy();
   carrier.resetAndDestroy();

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Connection, Reply, Request } from '../http/message.ts';
 import { Exchange } from './exchange.ts';
 import { cutOff } from './fault.ts';
+import { faultyPieces, sayFaultily } from './faulty-reply.ts';
 import { peerOf } from './http-connection.ts';
 
 /** What node:http calls for each request. */
@@ -30,7 +31,16 @@ export function requestListener(handle: (request: Request) => Promise<Reply>): R
 async function answer(exchange: Exchange, handle: (request: Request) => Promise<Reply>): Promise<void> {
   const reply = await handle(exchange.request);
   const { response } = exchange;
-  if (response.destroyed) return;
+  if (response.destroyed) {
+    reply.abandoned?.();
+    return;
+  }
+  if (reply.fault !== undefined) {
+    const { socket } = exchange.incoming;
+    const pieces = faultyPieces(reply, reply.fault, exchange.isHead);
+    sayFaultily({ socket, carrier: socket, patience: socket.timeout ?? 0 }, pieces, reply.fault);
+    return;
+  }
   if (reply.close === true || !exchange.persists) response.shouldKeepAlive = false;
   try {
     exchange.write(reply);
