@@ -7,7 +7,7 @@ import { decodeCanonicalBase64 } from '../http/content-digest.ts';
 import { decodeFormText } from '../http/form.ts';
 import type { Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import type { Client, Registry } from './clients.ts';
+import type { Client, ClientSecret, Registry } from './clients.ts';
 import { Refusal } from './refusal.ts';
 
 /** What a client says that it is; without a secret where it is public. */
@@ -136,10 +136,14 @@ const room = 64;
 /** Seconds after which somebody who found no room may try again. */
 const crowdedFor = 2;
 
-/** Whether a secret is the client's; as long for one that nobody knows as for a wrong one. */
-function createComparison({ random, throttle, verifySecret }: ClientAuthenticationParts) {
+/**
+ * Whether a secret is the client's. What is wrong takes as long as any other: where one client has a hash of a chosen secret,
+ * which takes long to compute, one is computed for all that is wrong.
+ */
+function createComparison({ random, clients, throttle, verifySecret }: ClientAuthenticationParts) {
   const key = random(32);
   const nobodys = Buffer.from(random(32)).toString('base64url');
+  /** A chosen secret that was right once is known by a keyed digest from then on. */
   const remembered = new WeakMap<Client, Buffer>();
   const queue = new BasicQueue({
     atOnce,
@@ -147,32 +151,49 @@ function createComparison({ random, throttle, verifySecret }: ClientAuthenticati
     allows: (peer, underway) => !throttle.blocksPeer(peer, underway),
   });
 
-  /** A chosen secret that was right once is known by a keyed digest from then on: its hash takes long to compute. */
-  const matchesHash = async (
-    client: Client,
-    hash: string,
-    secret: string,
-    peer: string,
-  ): Promise<boolean> => {
-    const digest = createHmac('sha256', key).update(secret).digest();
-    const known = remembered.get(client);
-    if (known !== undefined && timingSafeEqual(known, digest)) return true;
+  const isHashed = async (digest: Buffer, secret: string, hash: string, peer: string): Promise<boolean> => {
     const name = `${digest.toString('latin1')} ${hash}`;
     const right = await queue.attempt(countedAs(peer), name, () => verifySecret(secret, hash));
     if (right === 'crowded') throw crowded();
     if (right === 'blocked') throw tooManyFailures(throttle);
-    if (right) remembered.set(client, digest);
     return right;
   };
 
   return async (client: Client | undefined, secret: string | undefined, peer: string): Promise<boolean> => {
-    if (secret === undefined) return client !== undefined && client.secret === undefined;
     const expected = client?.secret;
-    // Nobody's secret is compared as well, and whatever came of it is no.
-    if (client === undefined || expected === undefined) return isDigestOf(secret, nobodys) && false;
-    if ('scrypt' in expected) return matchesHash(client, expected.scrypt, secret, peer);
-    return isDigestOf(secret, 'sha256' in expected ? expected.sha256 : sha256(expected.plain));
+    if (secret === undefined) return client !== undefined && expected === undefined;
+    const digest = createHmac('sha256', key).update(secret).digest();
+    const known = client && remembered.get(client);
+    if (known !== undefined && timingSafeEqual(known, digest)) return true;
+    const hash = client && hashOf(client);
+    if (client !== undefined && hash !== undefined) {
+      const right = await isHashed(digest, secret, hash, peer);
+      if (right) remembered.set(client, digest);
+      return right;
+    }
+    if (isDigestOf(secret, digestIn(expected) ?? nobodys) && expected !== undefined) return true;
+    const decoy = someHash(clients);
+    if (decoy !== undefined) await isHashed(digest, secret, decoy, peer);
+    return false;
   };
+}
+
+function hashOf({ secret }: Client): string | undefined {
+  return secret !== undefined && 'scrypt' in secret ? secret.scrypt : undefined;
+}
+
+function someHash(clients: Registry<Client>): string | undefined {
+  let hash: string | undefined;
+  clients.some((client) => {
+    hash = hashOf(client);
+    return hash !== undefined;
+  });
+  return hash;
+}
+
+function digestIn(secret: ClientSecret | undefined): string | undefined {
+  if (secret === undefined || 'scrypt' in secret) return undefined;
+  return 'sha256' in secret ? secret.sha256 : sha256(secret.plain);
 }
 
 function isDigestOf(secret: string, digest: string): boolean {

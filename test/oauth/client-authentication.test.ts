@@ -104,6 +104,25 @@ test('the hash of a chosen secret is computed once, and again after the client w
   assert.equal(await outcome({ basic: 'app:new' }), 'app');
 });
 
+test('what is wrong costs one hash, be the client known or not and whatever its secret is kept as', async () => {
+  const scrypt = await hashPassword('chosen', randomBytes(16), 2);
+  const { outcome, hashes } = open([
+    client('generated', { sha256: sha256('secret') }),
+    client('chosen', { scrypt }),
+    client('configured', { plain: 'secret' }),
+    client('public', undefined),
+  ]);
+  for (const [at, id] of ['generated', 'chosen', 'configured', 'public', 'unknown'].entries()) {
+    assert.equal(await outcome({ basic: `${id}:wrong` }), 'invalid_client');
+    assert.equal(hashes(), at + 1, id);
+  }
+  // The right secret of who has no hash costs none; the one that was chosen is wrong for everybody else.
+  assert.equal(await outcome({ basic: 'generated:secret' }), 'generated');
+  assert.equal(hashes(), 5);
+  assert.equal(await outcome({ basic: 'unknown:chosen' }), 'invalid_client');
+  assert.equal(await outcome({ basic: 'public:chosen' }), 'invalid_client');
+});
+
 test('a client that is taken away while its secret is checked is not let in', async () => {
   const scrypt = await hashPassword('chosen', randomBytes(16), 2);
   const { outcome, registry } = open([client('app', { scrypt })]);
