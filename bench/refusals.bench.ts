@@ -1,11 +1,11 @@
 /**
  * Whether the time of a refusal tells who is a user here: unknown users, wrong secrets and passwords, users without
- * them, users that are disabled, each refused in turns that are shuffled anew every round. Shown are the times of single
+ * them, users that are disabled, unknown and known consumers of OAuth 1.0a, each refused in turns that are shuffled anew every round. Shown are the times of single
  * refusals, how they are distributed, and how far each median is from that of the unknown user: at most 2 % is wanted,
  * and the exit status says whether it is so. Hashes here have the cost that `countersign user add` gives them.
  * Run: npm run bench -- refusals, or node --import tsx bench/refusals.bench.ts [ROUNDS], 500 when left out.
  */
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createAuthentication } from '../src/authentication.ts';
 import { signRequest } from '../src/client/sign.ts';
 import { systemClock } from '../src/clock.ts';
@@ -19,6 +19,7 @@ import { hashPassword } from '../src/store/passwords.ts';
 /** Refusals of each HMAC case in a round: one takes microseconds, and a password milliseconds. */
 const signedPerRound = 40;
 const widest = 0.02;
+const refusals: ReadonlySet<string> = new Set(['credentials-refused', 'oauth1-signature-invalid']);
 const histogramRows = 12;
 const histogramWidth = 48;
 
@@ -38,7 +39,19 @@ const users = new Map<string, UserOption>([
   ['nopassnot', { secrets }],
   ['notactive', { secrets, password: { hash }, disabled: true }],
 ]);
-const { authenticator } = createAuthentication({ users, maxAuthFailures: 0 }, systemClock, randomBytes, {
+const { publicKey: rsaPublicKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+const consumers = {
+  generated: { secret: randomBytes(32).toString('base64url') },
+  shortened: { secret: 'a short one' },
+  lengthens: { secret: 'a long one '.repeat(8) },
+  keyholder: { rsaPublicKey, methods: ['RSA-SHA1'] },
+} as const;
+const options = { users, consumers, maxAuthFailures: 0 };
+const { authenticator } = createAuthentication(options, systemClock, randomBytes, {
   store: createMemoryStore({ lineage: 'bench' }),
   origins: createOrigins(undefined),
 });
@@ -58,6 +71,25 @@ const passwordOf = (user: string, password = 'the wrong one'): Request => {
     method: 'GET',
     target: '/articles',
     fields: [['Authorization', value]],
+    secure: true,
+  });
+};
+
+/** With any signature that is as long as one by the method; it is drawn anew for each case. */
+const consumedBy = (key: string, method: 'HMAC-SHA1' | 'RSA-SHA1' = 'HMAC-SHA1'): Request => {
+  const parameters = {
+    oauth_consumer_key: key,
+    oauth_token: randomBytes(32).toString('base64url'),
+    oauth_signature_method: method,
+    oauth_timestamp: Math.floor(systemClock.now() / 1000),
+    oauth_nonce: randomBytes(8).toString('hex'),
+    oauth_signature: randomBytes(method === 'HMAC-SHA1' ? 20 : 256).toString('base64'),
+  };
+  const written = Object.entries(parameters).map(([name, value]) => `${name}="${encodeURIComponent(value)}"`);
+  return createRequest({
+    method: 'GET',
+    target: '/articles',
+    fields: [['Authorization', `OAuth ${written.join(', ')}`]],
     secure: true,
   });
 };
@@ -86,15 +118,36 @@ const passwords = [
   caseOf('user without a password', passwordOf('nopassnot')),
   caseOf('disabled user', passwordOf('notactive')),
 ];
+const consumed = [
+  caseOf('unknown consumer', consumedBy('whoisthis')),
+  caseOf('wrong secret', consumedBy('generated')),
+  caseOf('wrong, the right is short', consumedBy('shortened')),
+  caseOf('wrong, the right is long', consumedBy('lengthens')),
+  caseOf('consumer without a secret', consumedBy('keyholder')),
+];
+const keyed = [
+  caseOf('unknown consumer', consumedBy('whoisthis', 'RSA-SHA1')),
+  caseOf('wrong key', consumedBy('keyholder', 'RSA-SHA1')),
+  caseOf('consumer without a key', consumedBy('generated', 'RSA-SHA1')),
+];
 
 await authenticator.authenticate(passwordOf('remembers', 'the right one'));
 await measure(signed, 20, signedPerRound);
 await measure(passwords, 5, 1);
-for (const { times } of [...signed, ...passwords]) times.length = 0;
+await measure(consumed, 20, signedPerRound);
+await measure(keyed, 20, signedPerRound);
+for (const { times } of [...signed, ...passwords, ...consumed, ...keyed]) times.length = 0;
 await measure(signed, rounds, signedPerRound);
 await measure(passwords, rounds, 1);
+await measure(consumed, rounds, signedPerRound);
+await measure(keyed, rounds, signedPerRound);
 console.log(`Node ${process.version}, ${rounds} rounds`);
-const within = [report('HMAC', signed), report('Basic', passwords)];
+const within = [
+  report('HMAC', signed),
+  report('Basic', passwords),
+  report('OAuth 1.0a, HMAC-SHA1', consumed),
+  report('OAuth 1.0a, RSA-SHA1', keyed),
+];
 if (within.includes(false)) process.exitCode = 1;
 
 async function measure(cases: readonly Case[], count: number, each: number): Promise<void> {
@@ -112,7 +165,7 @@ async function refusal(request: Request): Promise<number> {
     await authenticator.authenticate(request); // what is refused at once is thrown before the wait
   } catch (error) {
     const ended = process.hrtime.bigint();
-    if (error instanceof Problem && error.type === 'credentials-refused') return Number(ended - begun) / 1000;
+    if (error instanceof Problem && refusals.has(error.type)) return Number(ended - begun) / 1000;
     throw error;
   }
   throw new Error('it was not refused');

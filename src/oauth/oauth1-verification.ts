@@ -6,10 +6,11 @@ import { Problem } from '../http/problem.ts';
 import type { HeldNonce } from '../principal.ts';
 import {
   baseStringOf,
+  createKeyCheck,
   isSameSignature,
-  isSignedByKey,
   keyTextOf,
   type OAuth1Method,
+  type SignatureCheck,
   signatureOf,
 } from '../signature/oauth1.ts';
 import type { Consumer } from './clients.ts';
@@ -197,25 +198,41 @@ interface Signature {
 /** Bits of the key that stands where a consumer has none. */
 const nobodysKeyBits = 2048;
 
+/** What a consumer's signatures are checked with. */
+interface Checks {
+  /** What its secret contributes to a key; undefined where it has none. */
+  readonly keyText: string | undefined;
+  /** Undefined where it has no RSA key. */
+  readonly isSignedByKey: SignatureCheck | undefined;
+}
+
 /** Makes what compares signatures. Where there is no secret or no key, one that nobody has is taken. */
 function createSignatureCheck(random: OAuthParts['random']): (signature: Signature) => boolean {
-  const nobodysSecret = Buffer.from(random(32)).toString('base64url');
-  const nobodysKey = keyOfNobody(random(nobodysKeyBits / 8));
-  const keys = new WeakMap<Consumer, KeyObject>();
-  const keyOf = (consumer: Consumer | undefined): KeyObject | undefined => {
-    if (consumer?.rsaPublicKey === undefined) return undefined;
-    const key = keys.get(consumer) ?? createPublicKey(consumer.rsaPublicKey);
-    keys.set(consumer, key);
-    return key;
+  const nobodysKeyText = keyTextOf(Buffer.from(random(32)).toString('base64url'), '');
+  const isSignedByNobody = createKeyCheck(keyOfNobody(random(nobodysKeyBits / 8)));
+  const known = new WeakMap<Consumer, Checks>();
+  const checksOf = (consumer: Consumer): Checks => {
+    const checks = known.get(consumer) ?? checksFor(consumer);
+    known.set(consumer, checks);
+    return checks;
   };
   return ({ method, baseString, consumer, tokenSecret, signature }) => {
-    if (method === 'RSA-SHA1') {
-      const key = keyOf(consumer);
-      return isSignedByKey(key ?? nobodysKey, baseString, signature) && key !== undefined;
-    }
-    const secret = consumer?.secret;
-    const keyText = keyTextOf(secret ?? nobodysSecret, tokenSecret);
-    return isSameSignature(signatureOf(method, baseString, keyText), signature) && secret !== undefined;
+    const { keyText, isSignedByKey } = consumer === undefined ? nothing : checksOf(consumer);
+    if (method === 'RSA-SHA1')
+      return (isSignedByKey ?? isSignedByNobody)(baseString, signature) && isSignedByKey !== undefined;
+    // A token secret is base64url, and so the same when it is encoded.
+    const expected = signatureOf(method, baseString, (keyText ?? nobodysKeyText) + tokenSecret);
+    return isSameSignature(expected, signature) && keyText !== undefined;
+  };
+}
+
+const nothing: Checks = { keyText: undefined, isSignedByKey: undefined };
+
+/** Made once for each consumer, so that it does not cost a known one more. */
+function checksFor({ secret, rsaPublicKey }: Consumer): Checks {
+  return {
+    keyText: secret === undefined ? undefined : keyTextOf(secret, ''),
+    isSignedByKey: rsaPublicKey === undefined ? undefined : createKeyCheck(createPublicKey(rsaPublicKey)),
   };
 }
 
