@@ -27,7 +27,7 @@ export interface AttackOptions {
  * `unexpected`: it was answered in some other way, or not at all, which proves nothing. `not tried`: the server does
  * not have the transport that it needs.
  */
-export type Verdict = 'held' | 'let through' | 'unexpected' | 'not tried';
+export type AttackVerdict = 'held' | 'let through' | 'unexpected' | 'not tried';
 
 /** What came of one attempt. */
 export interface AttackResult {
@@ -35,7 +35,7 @@ export interface AttackResult {
   readonly name: string;
   /** Undefined where there was no reply to the last request. */
   readonly status: number | undefined;
-  readonly verdict: Verdict;
+  readonly verdict: AttackVerdict;
   /** Why there is no status, or what it means. */
   readonly note: string | undefined;
 }
@@ -138,7 +138,7 @@ const notes: ReadonlyMap<number, string> = new Map([
 ]);
 
 function reportOf(results: readonly AttackResult[]): AttackReport {
-  const those = (wanted: Verdict): AttackResult[] => results.filter(({ verdict }) => verdict === wanted);
+  const those = (wanted: AttackVerdict): AttackResult[] => results.filter(({ verdict }) => verdict === wanted);
   const [held, letThrough] = [those('held'), those('let through')];
   const [unexpected, notTried] = [those('unexpected'), those('not tried')];
   return {

@@ -19,6 +19,9 @@ export function* carriageAttempts(forge: Forge): Generator<Attempt> {
   yield* meaningless(forge);
 }
 
+/** `nobody:nothing` */
+const nobodys = 'bm9ib2R5Om5vdGhpbmc=';
+
 function* doubled(forge: Forge): Generator<Attempt> {
   const why = 'Which of two counts must not be a guess: a proxy may have checked the other one.';
   const twice = (name: string, request: OutgoingRequest): Attempt =>
@@ -38,7 +41,7 @@ function* doubled(forge: Forge): Generator<Attempt> {
     'the credentials are in Authentication and in Authorization',
     adding(both, ['Authorization', value]),
   );
-  const others: HeaderLine = ['Authorization', `Basic ${Buffer.from('nobody:nothing').toString('base64')}`];
+  const others: HeaderLine = ['Authorization', `Basic ${nobodys}`];
   yield twice('there is a password in Authorization besides', adding(forge.good(), others));
 }
 

@@ -1,6 +1,6 @@
 import type { HeaderLine, OutgoingRequest, Transport } from './adversary-attempt.ts';
 import { lineOf, without } from './adversary-attempt.ts';
-import type { Signer, SigningChanges } from './adversary-signer.ts';
+import type { RequestSigner, SigningChanges } from './adversary-signer.ts';
 
 /** Where attempts are made: the good request, who signs, and what its signature turns out to cover. */
 export interface Forge {
@@ -36,7 +36,7 @@ export interface Forge {
 /** What a forge goes by. */
 export interface ForgeParts {
   readonly plain: OutgoingRequest;
-  readonly signer: Signer;
+  readonly signer: RequestSigner;
   readonly now: number;
   readonly window: number;
   readonly otherUser: string | undefined;

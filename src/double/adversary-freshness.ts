@@ -123,7 +123,8 @@ function* replays(forge: Forge): Generator<Attempt> {
 
   const nonce = forge.nonce();
   const [before, after] = [forge.signed({ nonce }), forge.signed({ nonce, date: forge.now + 1000 })];
-  if (before !== undefined && after !== undefined && forge.dated) {
+  // In OAuth 1.0a nonces count with their timestamps (RFC 5849 §3.3).
+  if (before !== undefined && after !== undefined && forge.dated && !isOAuth1(before)) {
     const once = 'A nonce is good once; else who can set the date decides what is new.';
     yield replay('the nonce is sent again under a new date', [before, after], { why: once });
   }
@@ -153,7 +154,9 @@ function* encodedNonces(
   const another = respelt(forge, () => forge.nonce());
   if (encoded === undefined || again === undefined || capital === undefined || another === undefined) return;
   const why = 'A nonce that can be spelt in two ways can be used twice.';
-  yield replay('the nonce is percent-encoded', [encoded.request], { why, expected: malformed });
+  // In OAuth 1.0a every value is percent-encoded (RFC 5849 §3.5.1), so that alone is no fault there.
+  if (!isOAuth1(encoded.request))
+    yield replay('the nonce is percent-encoded', [encoded.request], { why, expected: malformed });
   const both = [again.good, again.request];
   yield replay('the request is sent again with its nonce percent-encoded', both, {
     why,
@@ -174,4 +177,8 @@ function respelt(
   const [field, value] = (good && credentialsOf(good)) ?? ['', ''];
   if (good === undefined || !value.includes(nonce)) return undefined;
   return { good, request: replacing(good, [field, value.replace(nonce, spell(nonce))]) };
+}
+
+function isOAuth1(request: OutgoingRequest): boolean {
+  return /^OAuth /i.test(credentialsOf(request)?.[1] ?? '');
 }

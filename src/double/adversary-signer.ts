@@ -1,6 +1,7 @@
 import { type SignOptions, signRequest } from '../client/sign.ts';
 import { formatSignedDate } from '../signature/hmac.ts';
-import type { OutgoingRequest } from './adversary-attempt.ts';
+import { lineOf, type OutgoingRequest } from './adversary-attempt.ts';
+import { type OAuth1Signing, signOAuth1 } from './oauth1-header.ts';
 
 /** What is to be different from what the signer would do by itself. */
 export interface SigningChanges {
@@ -18,7 +19,7 @@ export interface SigningChanges {
  * over; to a change that its scheme has but cannot sign (a date as text, say) it answers undefined. With the same
  * request, date and nonce it gives the same fields.
  */
-export interface Signer {
+export interface RequestSigner {
   (request: OutgoingRequest, changes: SigningChanges): Readonly<Record<string, string>> | undefined;
   /** The user as whom it signs, if there is one. */
   readonly user?: string;
@@ -33,8 +34,8 @@ export interface HmacSignerOptions extends Pick<SignOptions, 'user' | 'secret' |
 }
 
 /** Signs as this project's HMAC scheme has it: in the full form unless told otherwise. Throws RangeError as `signRequest` does. */
-export function hmacSigner({ bodyDigest = false, ...options }: HmacSignerOptions): Signer {
-  const sign: Signer = (
+export function hmacSigner({ bodyDigest = false, ...options }: HmacSignerOptions): RequestSigner {
+  const sign: RequestSigner = (
     { method, url, body },
     { date, nonce, user = options.user, secret = options.secret },
   ) =>
@@ -53,8 +54,8 @@ export function hmacSigner({ bodyDigest = false, ...options }: HmacSignerOptions
 }
 
 /** User and password as Basic has them (RFC 7617). */
-export function basicSigner({ user, password }: { user: string; password: string }): Signer {
-  const sign: Signer = (_request, changes) => {
+export function basicSigner({ user, password }: { user: string; password: string }): RequestSigner {
+  const sign: RequestSigner = (_request, changes) => {
     const pair = `${changes.user ?? user}:${changes.secret ?? password}`;
     return { Authorization: `Basic ${Buffer.from(pair, 'utf8').toString('base64')}` };
   };
@@ -62,7 +63,30 @@ export function basicSigner({ user, password }: { user: string; password: string
 }
 
 /** A token as Bearer has it (RFC 6750 §2.1). */
-export function bearerSigner({ token }: { token: string }): Signer {
-  const sign: Signer = (_request, { secret = token }) => ({ Authorization: `Bearer ${secret}` });
+export function bearerSigner({ token }: { token: string }): RequestSigner {
+  const sign: RequestSigner = (_request, { secret = token }) => ({ Authorization: `Bearer ${secret}` });
   return Object.assign(sign, { tlsOnly: true });
+}
+
+/**
+ * Signs as OAuth 1.0a has it, with HMAC-SHA256. The origin is signed, so the good request's URL is that of the server
+ * that is attacked. The user here is the consumer, and the secret the token's. Timestamps are numbers: no other date is tried.
+ */
+export function oauth1Signer({ consumer, token }: Pick<OAuth1Signing, 'consumer' | 'token'>): RequestSigner {
+  const sign: RequestSigner = (request, changes) => {
+    const { date, nonce, user = consumer.key, secret = token.tokenSecret } = changes;
+    if (typeof date !== 'number' || nonce === undefined) return undefined;
+    const { method, url } = request;
+    const signing = { method, url, form: formOf(request), now: date, nonce };
+    const parties = { consumer: { ...consumer, key: user }, token: { ...token, tokenSecret: secret } };
+    return { Authorization: signOAuth1({ ...signing, ...parties }) };
+  };
+  return Object.assign(sign, { user: consumer.key, tlsOnly: true });
+}
+
+/** RFC 5849 §3.4.1.3.1: of content only a form is signed. */
+function formOf({ headers, body }: OutgoingRequest): string | undefined {
+  const type = lineOf(headers, 'Content-Type')?.[1] ?? '';
+  if (body === undefined || !/^application\/x-www-form-urlencoded\b/i.test(type)) return undefined;
+  return typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
 }

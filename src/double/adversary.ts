@@ -7,7 +7,7 @@ import { createForge, type Forge } from './adversary-forge.ts';
 import { freshnessAttempts } from './adversary-freshness.ts';
 import { hmacAttempts } from './adversary-hmac.ts';
 import { messageAttempts } from './adversary-message.ts';
-import type { Signer } from './adversary-signer.ts';
+import type { RequestSigner } from './adversary-signer.ts';
 
 export {
   type AttackOptions,
@@ -15,6 +15,7 @@ export {
   type AttackResult,
   type AttackTarget,
   attack,
+  type AttackVerdict,
 } from './adversary-attack.ts';
 export type { Attempt, HeaderLine, OutgoingRequest, Transport } from './adversary-attempt.ts';
 export {
@@ -22,7 +23,8 @@ export {
   bearerSigner,
   type HmacSignerOptions,
   hmacSigner,
-  type Signer,
+  oauth1Signer,
+  type RequestSigner,
   type SigningChanges,
 } from './adversary-signer.ts';
 
@@ -56,7 +58,11 @@ export interface AdversaryOptions {
  * signer does not sign the request, or signs the same one with the same date and nonce in two ways.
  * @example for (const { name, requests, expected } of adversary({ url }, hmacSigner({ user, secret }))) { … }
  */
-export function adversary(request: GoodRequest, signer: Signer, options: AdversaryOptions = {}): Attempt[] {
+export function adversary(
+  request: GoodRequest,
+  signer: RequestSigner,
+  options: AdversaryOptions = {},
+): Attempt[] {
   const { clock = systemClock, window = 600, otherUser, open = false, random = randomBytes } = options;
   const plain = outgoing(request);
   const now = clock.now();

@@ -14,6 +14,28 @@ export {
   xml,
 } from '../resource.ts';
 export type { Seed } from '../seed.ts';
+export {
+  type AdversaryOptions,
+  type AttackOptions,
+  type AttackReport,
+  type AttackResult,
+  type AttackTarget,
+  type Attempt,
+  adversary,
+  attack,
+  basicSigner,
+  bearerSigner,
+  type GoodRequest,
+  type HeaderLine,
+  type HmacSignerOptions,
+  hmacSigner,
+  type OutgoingRequest,
+  oauth1Signer,
+  type RequestSigner,
+  type SigningChanges,
+  type Transport,
+  type AttackVerdict,
+} from './adversary.ts';
 export type { Approval } from './approval.ts';
 export type { AsOptions, Signer } from './as.ts';
 export type { AuthControl, Rotation } from './auth.ts';

@@ -10,8 +10,10 @@ import {
   bearerSigner,
   type GoodRequest,
   hmacSigner,
-  type Signer,
+  oauth1Signer,
+  type RequestSigner,
 } from '../../src/double/adversary.ts';
+import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
 import { createService, type ServiceOptions } from '../../src/index.ts';
 import { makeIdentity } from '../net/transport.ts';
 import { seeded } from '../seeded.ts';
@@ -34,7 +36,7 @@ function random(seed = 1): (size: number) => Uint8Array {
   return (size) => Uint8Array.from({ length: size }, () => drawn.below(256));
 }
 
-function attempts(request: GoodRequest, signer: Signer, seed = 1, open = false): Attempt[] {
+function attempts(request: GoodRequest, signer: RequestSigner, seed = 1, open = false): Attempt[] {
   return adversary(request, signer, { clock, otherUser: 'jane', random: random(seed), open });
 }
 
@@ -62,7 +64,7 @@ async function ours(context: TestContext, options: ServiceOptions = {}) {
 const forms: readonly (readonly [
   name: string,
   request: GoodRequest,
-  signer: Signer,
+  signer: RequestSigner,
   open: boolean,
   least: number,
 ])[] = [
@@ -98,6 +100,36 @@ describe('Our own server refuses all that is made of', () => {
     const untried = await attack(plain, made);
     assert.equal(untried.notTried.length, made.filter(({ needs }) => needs === 'tls').length);
     assert.ok(untried.held);
+  });
+});
+
+describe('A double refuses all that is made of', () => {
+  const options: DoubleOptions = {
+    now: clock.now(),
+    randomSeed: 1,
+    maxAuthFailures: 0,
+    users: { johndoe: { secret, password: 'a password' } },
+    clients: { app: { secret: 'an app', grants: ['client_credentials'], scopes: ['read', 'write'] } },
+    consumers: { partner: { secret: 'a partner', scopes: ['read', 'write'] } },
+  };
+
+  test('a request signed with OAuth 1.0a', async () => {
+    await using double = await startDouble(options);
+    const token = await double.oauth1.issueToken({ user: 'johndoe' });
+    const signer = oauth1Signer({ consumer: { key: 'partner', secret: 'a partner' }, token });
+    const url = `${double.secureUrl}/articles?a=1&b=2`;
+    const made = adversary({ url }, signer, { clock: double.clock, open: true });
+    const report = await attack(double, made);
+    assert.ok(report.held, String(report));
+    assert.ok(made.length > 50, String(made.length));
+  });
+
+  test('a request with a token of OAuth 2.0', async () => {
+    await using double = await startDouble(options);
+    const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read write' });
+    const made = adversary(write, bearerSigner({ token: accessToken }), { clock: double.clock });
+    const report = await attack(double, made);
+    assert.ok(report.held, String(report));
   });
 });
 
@@ -225,7 +257,9 @@ describe('The attempts', () => {
   });
 
   test('leave out what a signature does not cover', () => {
-    const signer: Signer = ({ method }, { secret: key = 'key' }) => ({ 'X-Signature': `${key}:${method}` });
+    const signer: RequestSigner = ({ method }, { secret: key = 'key' }) => ({
+      'X-Signature': `${key}:${method}`,
+    });
     const names = attempts(read, signer).map(({ name }) => name);
     assert.ok(names.includes('PUT is sent with what signs GET'));
     assert.ok(names.includes('the secret is another one'));
@@ -235,10 +269,11 @@ describe('The attempts', () => {
     );
   });
 
-  test('try another host where the host is signed', () => {
-    const signer: Signer = ({ url }) => ({ Signature: `sig ${Buffer.from(url).toString('base64')}` });
-    const foreign = attempts(read, signer).find(({ name }) => name.startsWith('the host'));
-    assert.deepEqual(foreign?.request.headers.at(-1), ['Host', 'other.example']);
+  test('try what is signed for another host where the host is signed', () => {
+    const signer: RequestSigner = ({ url }) => ({ Signature: `sig ${Buffer.from(url).toString('base64')}` });
+    const foreign = attempts(read, signer).find(({ name }) => name.includes('another host'));
+    const signed = foreign?.request.headers.at(-1)?.[1].slice('sig '.length) ?? '';
+    assert.equal(Buffer.from(signed, 'base64').toString(), 'http://other.example/articles/1?a=1&b=2');
     assert.equal(foreign?.request.url, read.url);
   });
 
@@ -251,7 +286,7 @@ describe('The attempts', () => {
   test('need a signer that signs at once, and the same in the same way', () => {
     assert.throws(() => attempts(read, () => undefined), RangeError);
     let count = 0;
-    const moody: Signer = () => {
+    const moody: RequestSigner = () => {
       count += 1;
       return { Authorization: `x ${count}` };
     };
