@@ -22,7 +22,8 @@ const prefix = 'oauth_';
 /** Where besides the Authorization field a request has parameters of the protocol; `content` says that it may. */
 export function placeElsewhere(request: Request): 'target' | 'content' | undefined {
   const query = queryOf(request.target);
-  if (query !== '' && (parseFormOctets(query) ?? []).some(isProtocol)) return 'target';
+  // Most queries can be told at a glance.
+  if (/oauth_|%/.test(query) && (parseFormOctets(query) ?? []).some(isProtocol)) return 'target';
   return hasForm(request) && !isCoded(request) ? 'content' : undefined;
 }
 

@@ -32,6 +32,19 @@ export interface Verified {
   readonly nonce: HeldNonce | undefined;
 }
 
+/** What is asked of a signed request, in this order. */
+export const checks = [
+  'parse',
+  'version',
+  'presence',
+  'method',
+  'timestamp',
+  'signature',
+  'token',
+  'content',
+  'nonce',
+] as const;
+
 /** Verifies signed requests (RFC 5849 §3.2). Rejects with a Problem. */
 export type Verify = (
   request: Request,
@@ -67,8 +80,8 @@ const sentOn: Readonly<Record<SignedFor, readonly string[]>> = {
 const methods: readonly OAuth1Method[] = ['HMAC-SHA256', 'HMAC-SHA1', 'PLAINTEXT', 'RSA-SHA1'];
 
 /**
- * Makes what verifies. The order is fixed: version, presence, method, timestamp, signature, token, content, nonce. Nothing
- * before the signature depends on who signed, and an unknown consumer costs what a known one does.
+ * Makes what verifies, in the order of `checks`. Nothing before the signature depends on who signed, and an unknown consumer
+ * costs what a known one does.
  */
 export function createVerification(parts: OAuthParts): Verify {
   const { consumers, grants, clock, origins, masterKey } = parts;

@@ -10,7 +10,7 @@ import { oauth1AuthorizationResource } from './oauth1-authorization.ts';
 import { type OAuth1Parameters, placeElsewhere, readOAuth1Parameters } from './oauth1-parameters.ts';
 import { requestTokenResource } from './oauth1-request-token.ts';
 import { createTokenSecrets } from './oauth1-secrets.ts';
-import { claimedBy, createVerification, type Verified, type Verify } from './oauth1-verification.ts';
+import { checks, claimedBy, createVerification, type Verified, type Verify } from './oauth1-verification.ts';
 import type { Mechanics } from './oauth2.ts';
 import type { OAuthParts } from './parts.ts';
 import { commonScopes } from './scope.ts';
@@ -57,6 +57,7 @@ async function judge(
     return { outcome: principalOf(verified), claimed: undefined };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
+    story?.fail(checks[story.passed.length] ?? 'parse', error.members);
     return { outcome: error, claimed: parameters && claimedBy(parameters) };
   }
 }
