@@ -132,7 +132,10 @@ export class JournalEntry {
     this.#aborted = options.aborted;
   }
 
-  /** Whether the client left before its request was whole, or before it was answered. */
+  /**
+   * Whether the client left before its request was whole, or before it was answered; one that ends its own side and still
+   * reads, as hardly any does, is taken for one that left.
+   */
   get aborted(): boolean {
     return this.#aborted;
   }

@@ -112,7 +112,7 @@ export interface Reply {
   readonly close?: boolean;
   /** What goes wrong on purpose while it is sent, in a test double. */
   readonly fault?: WireFault;
-  /** Called when there is nobody any more whom it could be sent to. */
+  /** Called when there is nobody any more whom it could be sent to, or who has at least ended its own side by then. */
   readonly abandoned?: () => void;
 }
 

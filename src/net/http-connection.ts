@@ -203,7 +203,7 @@ export class HttpConnection {
     if (reply.fault !== undefined) {
       this.#last(this.#faulty(reply, reply.fault, exchange.isHead));
     } else if (reply.close === true || !this.#persists(exchange)) {
-      this.#noticeLoss(reply);
+      if (this.#socket.readableEnded) reply.abandoned?.();
       this.#end(lastBytes(reply, exchange.isHead));
     } else if (exchange.isPlain) {
       this.#ready = { exchange, message: messageOf(reply, exchange.isHead, this.#host.persistence) };
@@ -217,14 +217,6 @@ export class HttpConnection {
     }
     exchange.replied = true;
     this.#current = undefined;
-  }
-
-  /** Who has ended its side may still read what it asked for; that it does not is seen when the reply comes to it. */
-  #noticeLoss({ abandoned }: Reply): void {
-    if (abandoned === undefined || !this.#socket.readableEnded) return;
-    this.#socket.once('close', (failed) => {
-      if (failed) abandoned();
-    });
   }
 
   /** Writes the reply that is ready. */
