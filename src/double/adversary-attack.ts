@@ -138,7 +138,8 @@ const notes: ReadonlyMap<number, string> = new Map([
 ]);
 
 function reportOf(results: readonly AttackResult[]): AttackReport {
-  const those = (wanted: AttackVerdict): AttackResult[] => results.filter(({ verdict }) => verdict === wanted);
+  const those = (wanted: AttackVerdict): AttackResult[] =>
+    results.filter(({ verdict }) => verdict === wanted);
   const [held, letThrough] = [those('held'), those('let through')];
   const [unexpected, notTried] = [those('unexpected'), those('not tried')];
   return {

@@ -85,6 +85,7 @@ const digestsOnly: readonly Spoilt[] = [
 export function* credentialAttempts(forge: Forge): Generator<Attempt> {
   yield* spoilt(forge, anyone);
   if (forge.signs) yield* spoilt(forge, digestsOnly);
+  yield* nobody(forge);
   yield* hollow(forge);
   yield* somebodyElse(forge);
 }
@@ -132,52 +133,37 @@ function flipped(proof: string): string {
   return `${proof}A`;
 }
 
-/** What has a scheme and no credentials, or no scheme, or far too much. */
-function* hollow(forge: Forge): Generator<Attempt> {
+/** No credentials, where the resource is not for everybody. */
+function* nobody(forge: Forge): Generator<Attempt> {
   const good = forge.good();
   const line = credentialsOf(good);
-  if (line === undefined) return;
-  const [name, value] = line;
-  const scheme = value.split(' ', 1)[0] ?? '';
-  const one = (title: string, why: string, expected: readonly number[], text: string): Attempt =>
-    attempt({
-      name: title,
-      why,
-      expected,
-      needs: forge.needs,
-      requests: [replacing(forge.good(), [name, text])],
-    });
+  if (line === undefined || forge.open) return;
+  const one = (name: string, why: string, request: OutgoingRequest): Attempt =>
+    attempt({ name, why, expected: refused, needs: forge.needs, requests: [request] });
+  const bare = { ...good, headers: without(good.headers, line[0]) };
+  yield one('there are no credentials', 'Nobody is asking, and the resource is not for everybody.', bare);
+  const named = adding(bare, ...namingFields.map((field) => [field, forge.user ?? 'root'] as const));
+  const why = 'Fields that a proxy sets count only from a proxy that is trusted.';
+  yield one('the user is only named, in fields that a proxy sets', why, named);
+}
 
-  if (!forge.open) {
-    const bare = { ...good, headers: without(good.headers, name) };
-    const requests = [bare];
-    const why = 'Nobody is asking, and the resource is not for everybody.';
-    yield attempt({ name: 'there are no credentials', why, expected: refused, needs: forge.needs, requests });
-    const named = adding(bare, ...namingFields.map((field) => [field, forge.user ?? 'root'] as const));
-    const forged = 'Fields that a proxy sets count only from a proxy that is trusted.';
-    yield attempt({
-      name: 'the user is only named, in fields that a proxy sets',
-      why: forged,
-      expected: refused,
-      needs: forge.needs,
-      requests: [named],
-    });
-  }
-  yield one('the credentials are an empty field', 'There is no scheme in it.', malformed, '');
-  yield one(
-    'the credentials are the name of the scheme alone',
-    'Nothing stands behind it.',
-    malformed,
-    scheme,
-  );
-  yield one(
-    'the credentials are of a scheme that does not exist',
-    'Nobody can judge them.',
-    refused,
-    `x${value}`,
-  );
-  const long = `${scheme} ${'A'.repeat(8192)}`;
+/** What has no credentials in it, or none of a scheme that there is, or far too much. */
+function* hollow(forge: Forge): Generator<Attempt> {
+  const [field, value] = credentialsOf(forge.good()) ?? ['', ''];
+  if (field === '') return;
+  const one = (name: string, why: string, expected: readonly number[], text: string): Attempt =>
+    attempt({ name, why, expected, needs: forge.needs, requests: [replacing(forge.good(), [field, text])] });
+
+  yield one('the credentials are an empty field', 'Nothing is in it.', malformed, '');
+  const scheme = /^\S+ /.exec(value)?.[0] ?? '';
+  const long = `${scheme}${'A'.repeat(8192)}`;
   yield one('the credentials have 8 KiB', 'No scheme has such.', [400, 401, 403, 413, 431], long);
+  // A field of a scheme's own has no name of a scheme in it.
+  if (scheme === '') return;
+  const alone = 'the credentials are the name of the scheme alone';
+  yield one(alone, 'Nothing stands behind it.', malformed, scheme.trimEnd());
+  const foreign = 'the credentials are of a scheme that does not exist';
+  yield one(foreign, 'Nobody can judge them.', refused, `x${value}`);
 }
 
 const namingFields = ['X-Forwarded-User', 'X-Remote-User', 'Remote-User'] as const;

@@ -114,9 +114,17 @@ export function credentialsOf({ headers }: OutgoingRequest): HeaderLine | undefi
   return lineOf(headers, 'Authentication', 'Authorization', 'Signature', 'X-Signature');
 }
 
+/** The fields in which schemes put their dates; the first one that is there counts. */
+const dateFields = ['X-Date', 'Date', 'X-Amz-Date', 'X-Timestamp'] as const;
+
 /** The line that carries the date which counts. */
 export function dateLineOf({ headers }: OutgoingRequest): HeaderLine | undefined {
-  return lineOf(headers, 'X-Date') ?? lineOf(headers, 'Date');
+  return dateFields.map((name) => lineOf(headers, name)).find((line) => line !== undefined);
+}
+
+/** The request without any date. */
+export function undated(request: OutgoingRequest): OutgoingRequest {
+  return { ...request, headers: without(request.headers, ...dateFields) };
 }
 
 /** Credentials with what proves them (digest, signature, password or token) set apart. */
@@ -132,7 +140,7 @@ export function provenOf(request: OutgoingRequest): Proven | undefined {
   const line = credentialsOf(request);
   const found =
     /^(.*signature=")([^"]+)(".*)$/i.exec(line?.[1] ?? '') ??
-    /^(.*[\s:",])([^\s:",]+)()$/.exec(line?.[1] ?? '');
+    /^(.*[\s:",])?([^\s:",]+)()$/.exec(line?.[1] ?? '');
   if (line === undefined || found === null) return undefined;
   const [, before = '', proof = '', after = ''] = found;
   return { name: line[0], before, proof, after };

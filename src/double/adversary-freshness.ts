@@ -11,7 +11,7 @@ import {
   replacing,
   without,
 } from './adversary-attempt.ts';
-import { credentialsOf, dateLineOf, type Forge } from './adversary-forge.ts';
+import { credentialsOf, dateLineOf, type Forge, undated } from './adversary-forge.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -59,8 +59,10 @@ function* otherFormats(forge: Forge): Generator<Attempt> {
     ['the date has a 32nd day', formatSignedDate(now).replace(/^\d\d/, '32')],
   ];
   const why = 'The scheme writes a date in one way, in UTC: in any other, two readers can see two times.';
+  const usual = new Set(forge.good().headers.map(([, value]) => value));
   for (const [name, text] of texts) {
-    const request = forge.signed({ date: text });
+    // What a good request has is the scheme's own format.
+    const request = usual.has(text) ? undefined : forge.signed({ date: text });
     if (request !== undefined)
       yield attempt({ name, why, expected: malformed, needs: forge.needs, requests: [request] });
   }
@@ -79,9 +81,7 @@ function* dateFields(forge: Forge): Generator<Attempt> {
   ): Attempt[] =>
     request === undefined ? [] : [attempt({ name, why, expected, needs: forge.needs, requests: [request] })];
 
-  const good = forge.good();
-  const undated = { ...good, headers: without(good.headers, 'Date', 'X-Date') };
-  yield* one('there is no date', 'It is signed, so it must be there.', malformed, undated);
+  yield* one('there is no date', 'It is signed, so it must be there.', malformed, undated(forge.good()));
   const changed = 'It is another one than was signed.';
   const postponed = replacing(forge.good(), [field, later]);
   yield* one('the date is a second later than signed', changed, refused, postponed);
@@ -143,7 +143,7 @@ function* moving(
   yield replay('the request is sent again with its credentials in Authorization', [good, moved]);
 }
 
-/** Where the nonce stands in the credentials as it is, it is sent in another spelling than was signed. */
+/** Where the nonce stands in a field as it is, it is sent in another spelling than was signed. */
 function* encodedNonces(
   forge: Forge,
   replay: (name: string, requests: readonly OutgoingRequest[], more?: Partial<AttemptParts>) => Attempt,
@@ -174,9 +174,9 @@ function respelt(
 ): { good: OutgoingRequest; request: OutgoingRequest } | undefined {
   const nonce = forge.nonce();
   const good = forge.signed({ nonce });
-  const [field, value] = (good && credentialsOf(good)) ?? ['', ''];
-  if (good === undefined || !value.includes(nonce)) return undefined;
-  return { good, request: replacing(good, [field, value.replace(nonce, spell(nonce))]) };
+  const line = good?.headers.find(([, value]) => value.includes(nonce));
+  if (good === undefined || line === undefined) return undefined;
+  return { good, request: replacing(good, [line[0], line[1].replace(nonce, spell(nonce))]) };
 }
 
 function isOAuth1(request: OutgoingRequest): boolean {

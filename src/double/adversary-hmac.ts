@@ -1,16 +1,14 @@
 import { withoutSpaces } from '../signature/hmac.ts';
 import {
   type Attempt,
-  adding,
   attempt,
   elsewhere,
   malformed,
   type OutgoingRequest,
   refused,
   replacing,
-  without,
 } from './adversary-attempt.ts';
-import { credentialsOf, dateLineOf, type Forge } from './adversary-forge.ts';
+import { credentialsOf, dateLineOf, type Forge, undated } from './adversary-forge.ts';
 
 const fullForm = /^(hmac +[^:]+):([^:]+):([^:]+)$/i;
 
@@ -64,8 +62,7 @@ function simpleOf(forge: Forge, original: OutgoingRequest): Simple | undefined {
   const date = signed && dateLineOf(signed)?.[1];
   const [, user, nonce, digest] = fullForm.exec(value) ?? [];
   if (signed === undefined || date === undefined || nonce === undefined) return undefined;
-  const undated = { ...signed, headers: without(signed.headers, 'Date', 'X-Date', field) };
-  const request = adding(undated, [field, `${user}:${digest}`]);
+  const request = replacing(undated(signed), [field, `${user}:${digest}`]);
   return { request, ending: `${withoutSpaces(date)}+${nonce}` };
 }
 

@@ -14,8 +14,8 @@ export {
   type AttackReport,
   type AttackResult,
   type AttackTarget,
-  attack,
   type AttackVerdict,
+  attack,
 } from './adversary-attack.ts';
 export type { Attempt, HeaderLine, OutgoingRequest, Transport } from './adversary-attempt.ts';
 export {

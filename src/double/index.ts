@@ -20,6 +20,7 @@ export {
   type AttackReport,
   type AttackResult,
   type AttackTarget,
+  type AttackVerdict,
   type Attempt,
   adversary,
   attack,
@@ -34,7 +35,6 @@ export {
   type RequestSigner,
   type SigningChanges,
   type Transport,
-  type AttackVerdict,
 } from './adversary.ts';
 export type { Approval } from './approval.ts';
 export type { AsOptions, Signer } from './as.ts';

@@ -277,6 +277,16 @@ describe('The attempts', () => {
     assert.equal(foreign?.request.url, read.url);
   });
 
+  test('take the format in which a scheme writes its dates for no other one', () => {
+    const signer: RequestSigner = ({ url }, { date = clock.now(), nonce = '' }) => {
+      const time = typeof date === 'string' ? date : String(Math.floor(date / 1000));
+      return { 'X-Timestamp': time, 'X-Signature': `${url} ${time} ${nonce}` };
+    };
+    const names = attempts(read, signer).map(({ name }) => name);
+    assert.ok(names.includes('the date is in the format of ISO 8601'));
+    assert.ok(!names.includes('the date is a number of seconds'));
+  });
+
   test('keep a token to TLS, and try it without', () => {
     const list = attempts(read, bearerSigner({ token: 'abcdefgh12345678' }));
     assert.deepEqual([...new Set(list.map(({ needs }) => needs))].sort(), ['plain', 'tls']);
