@@ -113,21 +113,18 @@ export function readConsumer(key: string, value: unknown): Registered<ConsumerRe
   const rsaPublicKey = parts.rsaKey('rsaPublicKey');
   if (!parts.has('secret') && !parts.has('rsaPublicKey'))
     parts.fault('', 'has neither a secret nor an RSA key');
-  const methods = parts.words('methods', signatureMethods) ?? methodsWith(secret);
-  methods.forEach((method, index) => {
+  const usual = parts.has('secret') ? signatureMethods.slice(0, 2) : (['RSA-SHA1'] as const);
+  const given = parts.words('methods', signatureMethods);
+  for (const method of given ?? []) {
     const needed = method === 'RSA-SHA1' ? 'rsaPublicKey' : 'secret';
-    if (!parts.has(needed)) parts.fault(`methods[${index}]`, `is ${method}, and there is no ${needed}`);
-  });
+    if (!parts.has(needed)) parts.fault('methods', `have ${method}, and there is no ${needed}`);
+  }
   const callbacks = parts.texts('callbacks', callbackFault) ?? [];
   const made = {
-    ...{ secret, rsaPublicKey, callbacks, methods },
+    ...{ secret, rsaPublicKey, callbacks, methods: given ?? usual },
     scopes: parts.words('scopes', scopes) ?? ['read'],
   };
   return { made, faults: parts.faults };
-}
-
-function methodsWith(secret: string | undefined): readonly SignatureMethod[] {
-  return secret === undefined ? ['RSA-SHA1'] : signatureMethods.slice(0, 2);
 }
 
 /** Why this cannot be a redirect URI, which is compared character by character. */

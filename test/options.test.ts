@@ -359,6 +359,28 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
     { users: { ['é'.repeat(65)]: { secret: 's' } } },
     [`users.${'é'.repeat(65)}: a user name has 1 to 128 bytes`],
   ],
+  [
+    { users: { ann: { secret: 's', password: 'p\t' } } },
+    ['users.ann.password has a control character, which no client can send'],
+  ],
+  [{ lifetimes: { cod: 1 } }, ['lifetimes.cod is not known; did you mean "code"?']],
+  [{ lifetimes: { access: 0 } }, ['lifetimes.access: 0 is not a whole number from 1 to 31536000']],
+  [{ publicUrl: 7 }, ['publicUrl: 7 is not an https origin such as https://api.example']],
+  [{ clients: [] }, ['clients is not an object']],
+  [{ consumers: 'key' }, ['consumers is not an object']],
+  [{ client: {} }, ['client is not known; did you mean "clients"?']],
+  [
+    { clients: { app: { secret: 's', grant: [] } } },
+    ['clients.app.grant is not known; did you mean "grants"?'],
+  ],
+  [
+    { clients: { app: { secret: 's', redirectUris: ['/cb'] }, 'a\nb': {} } },
+    [
+      'clients.app.redirectUris[0] is not an absolute URI without a fragment',
+      'clients.a\\u000ab needs an id of 1 to 128 printable ASCII characters without a colon',
+    ],
+  ],
+  [{ consumers: { key: { secret: [] } } }, ['consumers.key.secret is not a text of at least one character']],
   [{ collections: [] }, ['collections is not an object']],
   [{ seed: { '/articles': {} } }, ['seed./articles is not a list of items']],
 ];
@@ -390,6 +412,33 @@ test('users of the file are taken by name, whatever the name', () => {
       ['__proto__', { secret: 's' }],
       ['Zoë', { secret: 't', password: 'p' }],
     ],
+  );
+});
+
+test('clients and consumers of the file are taken as they are registered', () => {
+  const { clients, consumers, warnings } = readOptions(
+    [
+      '--config',
+      fileWith({
+        clients: { app: { secret: 's', users: '*', scopes: ['write', 'read'] }, phone: { grants: [] } },
+        consumers: { key: { secret: 't', callbacks: ['oob'] } },
+        lifetimes: { code: 30, oauth1Access: 60 },
+      }),
+    ],
+    {},
+  );
+  assert.deepEqual(clients.get('app'), {
+    secret: { plain: 's' },
+    redirectUris: [],
+    grants: ['authorization_code', 'refresh_token'],
+    scopes: ['read', 'write'],
+    users: '*',
+  });
+  assert.equal(clients.get('phone')?.secret, undefined);
+  assert.deepEqual(consumers.get('key')?.methods, ['HMAC-SHA256', 'HMAC-SHA1']);
+  assert.match(
+    warnings.join(),
+    /^\S+: clients\.app has no redirectUris, and so can use no authorization_code$/,
   );
 });
 
