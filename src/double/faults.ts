@@ -103,22 +103,23 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     presented = due;
     present?.(due);
   };
+  const shown = (plan: Plan): PlannedFault =>
+    plannedOf(plan, () => {
+      plans.remove(plan);
+      presentCertificate();
+    });
   const add = (count: number, match: Match, fault: Fault): PlannedFault => {
     checkPossible(fault, options);
     const plan = plans.add(match, fault, count);
     presentCertificate();
-    return plannedOf(plan, () => {
-      plans.remove(plan);
-      presentCertificate();
-    });
+    return shown(plan);
   };
   const connected = (): boolean => {
     const met = plans.takeConnection() !== undefined;
     presentCertificate();
     return met;
   };
-  const pending = (): readonly PlannedFault[] =>
-    plans.pending().map((plan) => plannedOf(plan, () => plans.remove(plan)));
+  const pending = (): readonly PlannedFault[] => plans.pending().map(shown);
 
   const judged = (request: Request, known: Known, answer: Answer, fault: Fault): Promise<Reply> => {
     const asked = fault.malformedXml === true ? askedPlainly(request) : request;
