@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 
 /** What a token secret is derived for; one token has another secret as each. */
 export type SecretKind = 'request' | 'access';
@@ -8,5 +8,6 @@ export type TokenSecrets = (kind: SecretKind, token: string) => string;
 
 /** Makes token secrets out of a key of 32 bytes; each is 43 characters of base64url. */
 export function createTokenSecrets(masterKey: Uint8Array): TokenSecrets {
-  return (kind, token) => createHmac('sha256', masterKey).update(`${kind}|${token}`).digest('base64url');
+  const key = createSecretKey(masterKey);
+  return (kind, token) => createHmac('sha256', key).update(`${kind}|${token}`).digest('base64url');
 }

@@ -6,6 +6,7 @@ export type Parameter = readonly [name: string, value: string];
 
 /** Encodes octets as RFC 5849 §3.6 has it: all but the unreserved ones of RFC 3986, in upper case. */
 export function encodeOctets(octets: string): string {
+  if (/^[\w.~-]*$/.test(octets)) return octets;
   return octets.replace(
     /[^A-Za-z0-9\-._~]/g,
     (octet) => `%${octet.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
