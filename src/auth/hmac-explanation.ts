@@ -21,12 +21,12 @@ export function explainDigest(
 ): Explanation {
   if (secrets.length === 0) return { hint: 'this user has no secret to sign with' };
   const message = messageOf(signed);
-  if (secrets.some(({ key }) => key.signs(message, digest))) {
+  if (secrets.some(({ key }) => key.signs([message], digest))) {
     return { hint: 'this is signed with a secret that has expired' };
   }
   const mistakes = messageMistakes(request, signed).filter((mistake) => mistake.message !== message);
   for (const { key } of secrets) {
-    const found = mistakes.find((mistake) => key.signs(mistake.message, digest));
+    const found = mistakes.find((mistake) => key.signs([mistake.message], digest));
     if (found !== undefined) return difference(message, found);
     const hint = secretMistakes.find(([, compute]) =>
       key.makes(digest, (secret) => compute(secret, message)),

@@ -13,6 +13,7 @@ import {
   type HmacCredentials,
   keyOf,
   messageOf,
+  messagePieces,
   type Signed,
   splitHmacCredentials,
   withoutSpaces,
@@ -256,15 +257,20 @@ function judge(
 ): Verdict | Promise<Verdict> {
   const { credentials, signed, time } = presented;
   const now = judging.clock.now();
-  const message = messageOf(signed);
-  const good = isSignedBy(account?.secrets ?? [], message, credentials.digest, now, judging.nobodys);
+  const good = isSignedBy(
+    account?.secrets ?? [],
+    messagePieces(signed),
+    credentials.digest,
+    now,
+    judging.nobodys,
+  );
   if (!good || account === undefined) {
     const fault = digestFaultOf(credentials, judging);
     if (fault !== undefined) return bad(fault);
     presented.story?.pass('parse');
     if (account !== undefined) presented.story?.pass('user');
     const check = account === undefined ? 'user' : 'digest';
-    const explained = failed(presented, judging, check, () => explain(presented, message, account));
+    const explained = failed(presented, judging, check, () => explain(presented, account));
     return refuse(presented, 'credentials-refused', 'User, secret or signed message do not fit.', explained);
   }
   presented.story?.pass('parse');
@@ -273,7 +279,7 @@ function judge(
   const principal: Principal = { name: account.name, scheme: 'hmac' };
   const verdict: Verdict = { outcome: 'good', principal };
   if (time === undefined || credentials.nonce === undefined) return verdict;
-  const fault = judgeFreshness(presented, time, credentials.nonce, message, now, judging);
+  const fault = judgeFreshness(presented, time, credentials.nonce, now, judging);
   if (fault !== undefined) return fault;
   if (!isSafeMethod(signed.method)) {
     const held = judging.nonces.hold();
@@ -289,7 +295,7 @@ function judge(
  */
 function isSignedBy(
   secrets: readonly Secret[],
-  message: string,
+  message: readonly string[],
   digest: string,
   now: number,
   nobodys: Secret,
@@ -309,7 +315,6 @@ function judgeFreshness(
   presented: Presented,
   time: number,
   nonce: string,
-  message: string,
   now: number,
   options: HmacOptions,
 ): Verdict | undefined {
@@ -319,14 +324,14 @@ function judgeFreshness(
   if (Math.abs(off) > window) {
     const detail = `The date is ${Math.abs(off) / 1000} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock; ${window / 1000} s are allowed.`;
     const explained = failed(presented, options, 'date', () => ({
-      message,
+      message: messageOf(presented.signed),
       ...explainDate(off / 1000, now),
     }));
     return refuse(presented, 'date-out-of-window', detail, explained);
   }
   if (time < wholeSecond(options.notBefore ?? Number.NEGATIVE_INFINITY)) {
     const detail = 'The date is before this server began, and it remembers no nonce from then.';
-    const explained = failed(presented, options, 'date', () => ({ message }));
+    const explained = failed(presented, options, 'date', () => ({ message: messageOf(presented.signed) }));
     return refuse(presented, 'date-out-of-window', detail, explained);
   }
   presented.story?.pass('date');
@@ -339,7 +344,7 @@ function judgeFreshness(
   }
   if (claimed === 'seen') {
     const detail = 'This user has sent this nonce before.';
-    const explained = failed(presented, options, 'nonce', () => ({ message }));
+    const explained = failed(presented, options, 'nonce', () => ({ message: messageOf(presented.signed) }));
     return refuse(presented, 'nonce-replayed', detail, explained);
   }
   const problem = new Problem('full', 'No more nonces can be remembered now.', {
@@ -357,8 +362,9 @@ function refuse(
   return { outcome: 'bad', problem: new Problem(type, detail, { members }), claimed: credentials.user };
 }
 
-function explain(presented: Presented, message: string, account: Account | undefined): Explanation {
-  if (account === undefined) return { message };
+function explain(presented: Presented, account: Account | undefined): Explanation {
   const { request, credentials, signed } = presented;
+  const message = messageOf(signed);
+  if (account === undefined) return { message };
   return { message, ...explainDigest(request, signed, credentials.digest, account.secrets) };
 }

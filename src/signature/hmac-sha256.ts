@@ -11,6 +11,8 @@ const written = 44;
 /** So long a message has its place in the key; a longer one is copied to a place of its own. */
 const room = 256;
 
+const utf8 = new TextEncoder();
+
 // The memory of a key: what the outer hash reads, two digests to compare, what the inner hash reads.
 const innerDigestAt = block;
 const expectedAt = block + size;
@@ -34,6 +36,7 @@ export class SigningKey {
   readonly #outer = this.#memory.subarray(0, block + size);
   /** What the inner hash read last; the next message is often as long. */
   #inner: Uint8Array = this.#memory.subarray(innerAt);
+  readonly #pair = this.#memory.subarray(expectedAt, expectedAt + 2 * written);
   readonly #expected = this.#memory.subarray(expectedAt, expectedAt + written);
   readonly #given = this.#memory.subarray(givenAt, givenAt + written);
 
@@ -52,7 +55,7 @@ export class SigningKey {
   #isRightBy(hash: OneShotHash): boolean {
     try {
       this.#prepare(new Uint8Array(20).fill(0x0b), hash);
-      return this.#digestBy(hash, 'Hi There') === 'sDRMYdjbOFNcqK/OrwvxK4gdwgDJgz2nJuk3bC4yz/c=';
+      return this.#digestBy(hash, ['Hi ', 'There']) === 'sDRMYdjbOFNcqK/OrwvxK4gdwgDJgz2nJuk3bC4yz/c=';
     } catch {
       return false;
     }
@@ -68,31 +71,36 @@ export class SigningKey {
     }
   }
 
-  /** The digest of a message, as base64. */
-  digest(message: string): string {
+  /** The digest of a message, as base64. It is given in pieces, for to join them would take a fifth of a digest's time. */
+  digest(pieces: readonly string[]): string {
     const hash = this.#hash;
     return hash === undefined
-      ? crypto.createHmac('sha256', this.#secret).update(message, 'latin1').digest('base64')
-      : this.#digestBy(hash, message);
+      ? crypto.createHmac('sha256', this.#secret).update(pieces.join(''), 'latin1').digest('base64')
+      : this.#digestBy(hash, pieces);
   }
 
-  #digestBy(hash: OneShotHash, message: string): string {
-    this.#memory.write(hash('sha256', this.#innerBlocks(message), 'binary'), innerDigestAt, size, 'latin1');
+  #digestBy(hash: OneShotHash, pieces: readonly string[]): string {
+    write(hash('sha256', this.#innerBlocks(pieces), 'binary'), this.#memory, innerDigestAt);
     return hash('sha256', this.#outer, 'base64');
   }
 
-  #innerBlocks(message: string): Uint8Array {
+  #innerBlocks(pieces: readonly string[]): Uint8Array {
     const memory = this.#memory;
-    if (message.length <= room) {
-      memory.write(message, messageAt, room, 'latin1');
-      const length = block + message.length;
-      if (this.#inner.length !== length) {
-        this.#inner = new Uint8Array(memory.buffer, memory.byteOffset + innerAt, length);
-      }
-      return this.#inner;
+    let end = messageAt;
+    for (const piece of pieces) {
+      if (end + piece.length > memorySize) return this.#longInnerBlocks(pieces.join(''));
+      end = write(piece, memory, end);
     }
+    const length = end - innerAt;
+    if (this.#inner.length !== length) {
+      this.#inner = new Uint8Array(memory.buffer, memory.byteOffset + innerAt, length);
+    }
+    return this.#inner;
+  }
+
+  #longInnerBlocks(message: string): Uint8Array {
     const blocks = Buffer.alloc(block + message.length);
-    memory.copy(blocks, 0, innerAt, messageAt);
+    this.#memory.copy(blocks, 0, innerAt, messageAt);
     blocks.write(message, block, 'latin1');
     return blocks;
   }
@@ -101,14 +109,13 @@ export class SigningKey {
    * Whether a digest is that of the message, letter for letter; the time that it takes does not depend on where it
    * differs.
    */
-  signs(message: string, digest: string): boolean {
-    const pair = this.digest(message) + digest;
-    // As UTF-8, so that a character that is no octet does not become another one; and both at once, for a write costs
-    // half as much as a hash.
-    const bytes = this.#memory.write(pair, expectedAt, 2 * written, 'utf8');
+  signs(pieces: readonly string[], digest: string): boolean {
+    const pair = this.digest(pieces) + digest;
+    // As UTF-8, so that a character that is no octet does not become another one; and both at once, for a call costs
+    // more than the letters.
     return (
       pair.length === 2 * written &&
-      bytes === 2 * written &&
+      utf8.encodeInto(pair, this.#pair).written === 2 * written &&
       crypto.timingSafeEqual(this.#expected, this.#given)
     );
   }
@@ -121,6 +128,15 @@ export class SigningKey {
     ];
     return given.length === made.length && crypto.timingSafeEqual(given, made);
   }
+}
+
+/**
+ * Writes the octets of a text from there on, and gives where it ends. For some dozen of them that is faster than
+ * `Buffer.write`, which leaves what is compiled here.
+ */
+function write(octets: string, into: Uint8Array, from: number): number {
+  for (let at = 0; at < octets.length; at += 1) into[from + at] = octets.charCodeAt(at);
+  return from + octets.length;
 }
 
 /**
@@ -138,7 +154,7 @@ function bytesOf(secret: string): Buffer {
 
 /** The signature: HMAC-SHA256 over the message, as base64. */
 export function digestOf(key: SigningKey, message: string): string {
-  return key.digest(message);
+  return key.digest([message]);
 }
 
 /** The same for one message, without a key that would be worth its making. Throws RangeError on an empty secret. */

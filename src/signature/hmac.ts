@@ -22,10 +22,18 @@ export interface HmacCredentials {
 }
 
 /** The base string: method, target, date without its spaces, nonce and content digest, joined by `+`. */
-export function messageOf({ method, target, date, nonce, contentDigest }: Signed): string {
-  let message = `${method}+${target}`;
-  if (date !== undefined && nonce !== undefined) message += `+${withoutSpaces(date)}+${nonce}`;
-  return contentDigest === undefined ? message : `${message}+${contentDigest}`;
+export function messageOf(signed: Signed): string {
+  return messagePieces(signed).join('');
+}
+
+/** The same in pieces, as a key takes it. */
+export function messagePieces({ method, target, date, nonce, contentDigest }: Signed): string[] {
+  const pieces =
+    date === undefined || nonce === undefined
+      ? [method, '+', target]
+      : [method, '+', target, '+', withoutSpaces(date), '+', nonce];
+  if (contentDigest !== undefined) pieces.push('+', contentDigest);
+  return pieces;
 }
 
 /** A date as it stands in the message. */
