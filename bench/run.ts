@@ -1,22 +1,107 @@
-/** Runs the benchmarks one after the other: `npm run bench`, or `npm run bench -- NAME…` for those whose path has a NAME in it. */
-import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+/** Runs the benchmarks one after the other: `npm run bench`, or `npm run bench -- NAME…`. See bench/README.md. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { compareTrees } from './measure/against.ts';
+import { ArgumentError, readArguments, usage, type Wish } from './measure/arguments.ts';
+import type { Benchmark } from './measure/benchmark.ts';
+import { progressOn } from './measure/progress.ts';
+import { keepResult, publish } from './measure/publish.ts';
+import { reportText } from './measure/report.ts';
+import { runBenchmark, type Setting } from './measure/run-benchmark.ts';
+import { asText } from './measure/table.ts';
+import { build, checkOut } from './measure/worktree.ts';
 
-const words = process.argv.slice(2);
-const names = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.bench.ts') && !path.includes('node_modules'))
-  .filter((path) => words.length === 0 || words.some((word) => path.includes(word)))
-  .sort();
+const bench = import.meta.dirname;
+const root = join(bench, '..');
+const ending = '.bench.ts';
 
-if (names.length === 0) {
-  console.error(`no benchmark matches ${words.join(', ')}`);
-  process.exit(1);
+/** In this order on the page; what is not named here comes last. */
+const order = [
+  'load/',
+  'breakdown',
+  'growth/',
+  'in-process',
+  'start',
+  'signature',
+  'nonces',
+  'refusals',
+  'slow',
+];
+
+const all = readdirSync(bench, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith(ending) && !path.includes('node_modules'))
+  .map((path) => path.slice(0, -ending.length))
+  .sort((one, other) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1));
+
+function placeOf(name: string): number {
+  const place = order.findIndex((start) => name.startsWith(start));
+  return place < 0 ? order.length : place;
 }
-for (const name of names) {
-  console.log(`\n--- ${name}`);
-  const { status } = spawnSync(process.execPath, ['--import', 'tsx', join(import.meta.dirname, name)], {
-    stdio: 'inherit',
+
+try {
+  await main(readArguments(process.argv.slice(2)));
+} catch (error) {
+  if (!(error instanceof ArgumentError)) throw error;
+  console.error(`${error.message}\n\n${usage}`);
+  process.exitCode = 2;
+}
+
+async function main(wish: Wish): Promise<void> {
+  const names = all.filter(
+    (name) => wish.names.length === 0 || wish.names.some((word) => name.includes(word)),
+  );
+  if (names.length === 0) throw new ArgumentError(`no benchmark matches ${wish.names.join(', ')}`);
+  if (wish.list) return console.log(names.join('\n'));
+  if (wish.against !== undefined) return compare(names, wish, wish.against);
+  if (wish.publish) return publish(bench, all);
+  for (const name of names) await run(name, wish);
+}
+
+async function run(name: string, wish: Wish): Promise<void> {
+  const benchmark = await loaded(name);
+  const result = await runBenchmark(benchmark, settingOf(name, wish));
+  if (typeof result === 'string') return console.log(`\n${name}: nothing is measured: ${result}`);
+  const chart = keepResult(join(bench, 'results'), result);
+  console.log(`\n${reportText(result)}\n\nchart: ${relative(process.cwd(), chart)}`);
+  if (result.verdicts.some(({ met }) => !met)) process.exitCode = 1;
+}
+
+function settingOf(name: string, { full, rounds }: Wish): Setting {
+  return { name, root, full, rounds, progress: progressOn(process.stderr) };
+}
+
+async function loaded(name: string): Promise<Benchmark> {
+  const { benchmark }: { benchmark: Benchmark } = await import(`./${name}${ending}`);
+  return benchmark;
+}
+
+async function compare(names: readonly string[], wish: Wish, ref: string): Promise<void> {
+  const other = checkOut(root, ref);
+  process.once('SIGINT', () => {
+    other.remove();
+    process.exit(130);
   });
-  if (status !== 0) process.exitCode = 1;
+  try {
+    if (names.includes('start')) for (const tree of [other.root, root]) build(tree);
+    const moved: string[] = [];
+    for (const name of names) {
+      const found = await compareTrees(await loaded(name), settingOf(name, wish), other.root);
+      if (typeof found === 'string') console.log(`\n${name}: nothing is measured: ${found}`);
+      else if (found.table.rows.length > 0) {
+        console.log(`\n${name}: the working tree beside ${other.commit}\n\n${asText(found.table)}`);
+        moved.push(...found.moved.map((line) => `  ${name}: ${line}`));
+      }
+    }
+    console.log(
+      moved.length === 0
+        ? '\nNothing moved beyond the noise.'
+        : `\nMoved beyond the noise:\n${moved.join('\n')}`,
+    );
+  } finally {
+    other.remove();
+  }
+}
+
+if (!existsSync(join(bench, 'node_modules'))) {
+  console.log('\nPeers are not installed, and left out: npm ci --prefix bench installs them.');
 }

@@ -1,34 +1,101 @@
 /**
- * A server to be measured, in a process of its own: `bare` node:http with a reply that is given to it, or `countersign`
- * in memory. Prints its port when it listens; ends with its standard input.
+ * The servers that are put under load, each in a process of its own: the order `port` gives where it listens, `cost` what it
+ * took so far. Peers do what people do with them: find the article, write it as JSON; read JSON, keep it, answer 201.
  */
-import { createServer } from 'node:http';
-import { createService } from '../../src/index.ts';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Answer } from '../measure/part.ts';
+import { expressApp, fastifyApp, hawkApp, honoListener, jsonServerApp, koaListener } from './peers.ts';
 
-const [, , name = '', given = '{}'] = process.argv;
-process.stdin.resume().once('end', () => process.exit(0));
-
-if (name === 'bare') {
-  const { fields, content }: { fields: string[]; content: string } = JSON.parse(given);
-  const server = createServer((_, response) => {
-    response.writeHead(200, fields);
-    response.end(content);
-  });
-  server.listen(0, '127.0.0.1', () => {
-    const address = server.address();
-    console.log(typeof address === 'object' ? address?.port : address);
-  });
-} else {
-  const service = createService({
-    users: { demo: { secret: given } },
-    seed: { '/articles': [{ title: 'Green tea', price: { value: '12.30', currency: 'EUR' } }] },
-    maxAuthFailures: 0,
-  });
-  const { port } = await service.listen({ port: 0 });
-  console.log(port);
+/** What a bare server answers to everything. */
+export interface BareReply {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly fields: readonly string[];
+  readonly content: string;
+  /** With these it speaks TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
-// How much processor time it took so far, in microseconds.
-process.on('SIGUSR2', () => {
+
+/** Starts the server of this name. What it is given depends on it: the command's arguments, or one of JSON. */
+export async function part(name: string, ...given: string[]): Promise<Answer> {
+  const port = await start(name, given);
+  return (order) => (order === 'port' ? { port } : cost());
+}
+
+/** Processor time (ns) and memory (bytes) of this process. */
+function cost(): Readonly<Record<string, number>> {
   const { user, system } = process.cpuUsage();
-  console.log(JSON.stringify({ cpu: user + system }));
-});
+  return { cpu: (user + system) * 1000, resident: process.memoryUsage.rss() };
+}
+
+async function start(name: string, given: readonly string[]): Promise<number> {
+  const [json = '{}'] = given;
+  switch (name) {
+    case 'bare':
+      return listening(bare(JSON.parse(json)));
+    case 'countersign':
+      return command(given);
+    case 'fastify':
+      return fastifyApp();
+    case 'fastify with hawk':
+      return hawkApp(JSON.parse(json));
+    case 'express':
+      return listening(createServer(expressApp()));
+    case 'koa':
+      return listening(createServer(koaListener()));
+    case 'hono':
+      return listening(createServer(honoListener()));
+    case 'json-server':
+      return listening(createServer(jsonServerApp(json)));
+    default:
+      throw new RangeError(`there is no server called ${name}`);
+  }
+}
+
+function bare({ status, fields, content, tls }: BareReply): Server {
+  const answer: RequestListener = (request, response) => {
+    const end = (): void => {
+      response.writeHead(status, [...fields]);
+      response.end(content);
+    };
+    if (request.method === 'GET') end();
+    else request.resume().on('end', end);
+  };
+  return tls === undefined ? createServer(answer) : createSecureServer(tls, answer);
+}
+
+/** The command itself, as it is started by hand, with a free port in the place of the word PORT. */
+async function command(words: readonly string[]): Promise<number> {
+  const port = await freePort();
+  const args = words.map((word) => (word === 'PORT' ? String(port) : word));
+  const root = join(import.meta.dirname, '../..');
+  const { main }: typeof import('../../src/cli/main.ts') = await import('../../src/cli/main.ts');
+  const status = await main(args, pathToFileURL(`${root}/`));
+  if (status !== undefined) throw new Error(`the command ended with ${status}`);
+  return port;
+}
+
+async function freePort(): Promise<number> {
+  const server = createNetServer();
+  const port = await listening(server);
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Listens on a free port, and gives it. */
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return portOf(server.address());
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new TypeError('the server has no port');
+  return address.port;
+}

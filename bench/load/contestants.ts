@@ -1,0 +1,51 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Contestant, Stage } from '../measure/benchmark.ts';
+import { article } from '../store/articles.ts';
+import { type Loader, type LoadOptions, type Running, startServer } from './load.ts';
+import type { Requests } from './requests.ts';
+
+/** A server under load, as a contestant; it takes no part where there is only a text for it. */
+export function underLoad(
+  loader: Loader,
+  name: string,
+  server: Running | string,
+  requests: Requests,
+  options: LoadOptions = {},
+): Contestant {
+  return {
+    name,
+    ours: name.startsWith('countersign'),
+    async measure(round) {
+      if (typeof server === 'string') return server;
+      try {
+        return await loader.round(server, requests, round, options);
+      } catch (error) {
+        throw new Error(`${name}: ${error instanceof Error ? error.message : error}`, { cause: error });
+      }
+    },
+  };
+}
+
+/** The peers that serve articles, each with the same requests. */
+export async function peersUnderLoad(
+  stage: Stage,
+  loader: Loader,
+  requests: Requests,
+  names: readonly string[],
+  options: LoadOptions = {},
+): Promise<Contestant[]> {
+  const all: Contestant[] = [];
+  for (const name of names) {
+    const server = await startServer(stage, name, ...(name === 'json-server' ? [database(stage)] : []));
+    all.push(underLoad(loader, name, server, requests, options));
+  }
+  return all;
+}
+
+/** A file for json-server with one article. */
+function database(stage: Stage): string {
+  const file = join(stage.scratch, 'json-server.json');
+  writeFileSync(file, JSON.stringify({ articles: [{ id: 1, ...article(1) }] }));
+  return file;
+}

@@ -1,0 +1,25 @@
+/** Refusals: wrong signatures, replayed nonces. */
+import type { Benchmark } from '../measure/benchmark.ts';
+import { underLoad } from './contestants.ts';
+import { startBare, startOurs, target } from './countersign.ts';
+import { Loader, loadFigures } from './load.ts';
+import { replayed, signed } from './requests.ts';
+
+export const benchmark: Benchmark = {
+  title: 'Refused signatures and replays',
+  about:
+    'Signed GETs that are refused with 401 and a problem document: with a signature of another secret, and with a nonce that was used. Bare node:http replies with the same bytes as to a wrong signature. No limit is set on failures.',
+  figures: loadFigures,
+  async open(stage) {
+    const loader = await Loader.start(stage);
+    const server = await startOurs(stage, 'refused');
+    const wrong = signed('GET', target, 401, { key: 'another secret' });
+    const yardstick = await startBare(stage, server, wrong.make(1, Date.now())[0] ?? '');
+    const contestants = [
+      underLoad(loader, 'bare node:http, the same bytes', yardstick, wrong),
+      underLoad(loader, 'countersign, wrong signature', server, wrong),
+      underLoad(loader, 'countersign, replay', server, replayed(signed('GET', target, 200), 401)),
+    ];
+    return [{ name: '', contestants }];
+  },
+};

@@ -1,0 +1,45 @@
+/** GET of an article over TLS: by nobody, by a password, by OAuth 1.0a and by a bearer token. */
+import type { Benchmark } from '../measure/benchmark.ts';
+import { underLoad } from './contestants.ts';
+import { startBare, startOurs, target } from './countersign.ts';
+import { Loader, loadFigures } from './load.ts';
+import { makePair } from './pair.ts';
+import { basicHeader, plain, signedByOAuth1, user } from './requests.ts';
+import { bearerToken, client, consumer, oauth1Keys } from './tokens.ts';
+
+export const benchmark: Benchmark = {
+  title: 'GET over TLS, by each mechanism that needs it',
+  about:
+    'Basic, OAuth 1.0a (HMAC-SHA256, a nonce of its own for each request) and OAuth 2.0 bearer tokens are taken over TLS only. Bare node:https replies with the same bytes. Connections are kept, so no handshake is in the figures; the load is our own client.',
+  figures: loadFigures,
+  async open(stage) {
+    const loader = await Loader.start(stage);
+    const config = {
+      clients: {
+        [client.id]: {
+          secret: client.secret,
+          grants: ['client_credentials'],
+          scopes: ['read'],
+          users: [user],
+        },
+      },
+      consumers: { [consumer.key]: { secret: consumer.secret, callbacks: ['oob'], scopes: ['read'] } },
+    };
+    const server = await startOurs(stage, 'tls', { secure: true, config });
+    const origin = `https://127.0.0.1:${server.port}`;
+    const requests = plain('GET', target, 200);
+    const yardstick = await startBare(stage, server, requests.make(1, 0)[0] ?? '', makePair());
+    const by = (value: string) => plain('GET', target, 200, [`Authorization: ${value}`]);
+    const oauth1 = signedByOAuth1(origin, target, await oauth1Keys(origin));
+    const bearer = by(`Bearer ${await bearerToken(origin)}`);
+    const secure = { secure: true };
+    const contestants = [
+      underLoad(loader, 'bare node:https, the same bytes', yardstick, requests, secure),
+      underLoad(loader, 'countersign, nobody', server, requests, secure),
+      underLoad(loader, 'countersign, Basic', server, by(basicHeader()), secure),
+      underLoad(loader, 'countersign, bearer', server, bearer, secure),
+      underLoad(loader, 'countersign, OAuth 1.0a', server, oauth1, secure),
+    ];
+    return [{ name: '', contestants }];
+  },
+};

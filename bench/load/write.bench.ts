@@ -1,0 +1,46 @@
+/** POST and PUT of an article in XML, signed, validated and kept. */
+import type { Benchmark } from '../measure/benchmark.ts';
+import { articles } from '../store/articles.ts';
+import { peersUnderLoad, underLoad } from './contestants.ts';
+import { startBare, startOurs, target } from './countersign.ts';
+import { Loader, loadFigures } from './load.ts';
+import { plain, signed } from './requests.ts';
+
+const bare = 'bare node:http, the same bytes';
+const memory = 'countersign, memory';
+
+export const benchmark: Benchmark = {
+  title: 'POST and PUT of an article, signed',
+  about:
+    'An article in XML, signed with a nonce: verified, parsed, validated, kept, and told in the reply; in memory, and on the disk with one sync for all that wait, before the reply. Bare node:http reads what is sent to its end and replies with the same bytes. The peers take JSON from anybody, keep it in memory and reply with it; json-server writes its file, which grows.',
+  figures: loadFigures,
+  requirements: [{ group: 'POST', contestant: memory, figure: 'cpu', beside: bare, atMost: 1.6 }],
+  async open(stage) {
+    const loader = await Loader.start(stage);
+    const inMemory = await startOurs(stage, 'memory');
+    const synced = await startOurs(stage, 'synced', { durability: 'fsync' });
+    const post = signed('POST', articles, 201, { content: 'xml' });
+    const put = signed('PUT', target, 200, { content: 'xml', lines: ['Prefer: return=representation'] });
+    const yardstickOf = async (requests: typeof post) =>
+      startBare(stage, inMemory, requests.make(1, Date.now())[0] ?? '');
+    const ours = (requests: typeof post) => [
+      underLoad(loader, memory, inMemory, requests),
+      underLoad(loader, 'countersign, fsync', synced, requests),
+    ];
+    const json = plain('POST', articles, 201, [], 'json');
+    const peers = await peersUnderLoad(stage, loader, json, [
+      'fastify',
+      'hono',
+      'koa',
+      'express',
+      'json-server',
+    ]);
+    return [
+      {
+        name: 'POST',
+        contestants: [underLoad(loader, bare, await yardstickOf(post), post), ...ours(post), ...peers],
+      },
+      { name: 'PUT', contestants: [underLoad(loader, bare, await yardstickOf(put), put), ...ours(put)] },
+    ];
+  },
+};

@@ -1,0 +1,36 @@
+/** Holds a part in this process: loads the file that is named, makes its `part` of the words after it, and answers orders. */
+import { pathToFileURL } from 'node:url';
+import type { Message, PartOf } from './part.ts';
+
+const [, , file = '', ...words] = process.argv;
+const tell = (message: Message): void => {
+  process.send?.(message);
+};
+
+process.once('disconnect', () => process.exit(0));
+try {
+  const { part }: { part: PartOf } = await import(pathToFileURL(file).href);
+  const answer = await part(...words);
+  let before = Promise.resolve();
+  process.on('message', (order: string[]) => {
+    before = before.then(async () => {
+      try {
+        tell({ sample: await answer(...order) });
+      } catch (error) {
+        tell({ failure: textOf(error) });
+      }
+    });
+  });
+  tell({ sample: {} });
+} catch (error) {
+  const absent = /^(ERR_)?MODULE_NOT_FOUND$/.test(codeOf(error)) && !textOf(error).includes(file);
+  tell(absent ? { absent: 'not installed' } : { failure: textOf(error) });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

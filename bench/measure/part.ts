@@ -1,0 +1,94 @@
+/**
+ * A part of a benchmark in a process of its own: `part` of a file answers orders as long as it is asked. Run by `startPart`.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Sample, Stage } from './benchmark.ts';
+
+/** Answers an order: a line of words, with numbers. */
+export type Answer = (...order: string[]) => Sample | Promise<Sample>;
+
+/** What a file exports as `part`. Throws what `require` does where a package is not installed. */
+export type PartOf = (...words: string[]) => Answer | Promise<Answer>;
+
+/** A part that runs. */
+export interface Part {
+  readonly pid: number;
+  /** Rejects with the part's own error. */
+  ask(...order: string[]): Promise<Sample>;
+  stop(): Promise<void>;
+}
+
+/** What a part says of itself. */
+export type Message =
+  | { readonly sample: Sample }
+  | { readonly absent: string }
+  | { readonly failure: string };
+
+/** How a part is run. */
+export interface PartOptions {
+  /** The core that it is kept to, where there are two and `taskset`. */
+  readonly core?: number;
+  /** Options of Node itself. */
+  readonly node?: readonly string[];
+}
+
+/** The parts of a stage by their words: the same words give the same process. */
+export type Parts = (file: string, words: readonly string[], options?: PartOptions) => Promise<Part | string>;
+
+const holder = (root: string): string => join(root, 'bench/measure/hold-part.ts');
+const canPin = (): boolean => spawnSync('taskset', ['-V']).error === undefined;
+
+/**
+ * Starts a part of the tree that is measured; `file` is its path there, from `bench/`. It is stopped with the stage.
+ * Resolves with a text when its package is not installed.
+ */
+export async function startPart(
+  stage: Stage,
+  file: string,
+  words: readonly string[],
+  { core, node = [] }: PartOptions = {},
+): Promise<Part | string> {
+  const own = ['--expose-gc', '--no-deprecation', '--import', 'tsx', ...node];
+  const run = [process.execPath, ...own, holder(stage.root), join(stage.root, 'bench', file), ...words];
+  const pinned = core === undefined || !canPin() ? run : ['taskset', '-c', String(core), ...run];
+  const [command = '', ...args] = pinned;
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], cwd: stage.root });
+  const part = { pid: child.pid ?? 0, ask: asker(child), stop: () => stop(child) };
+  stage.after(part.stop);
+  const message = await answerOf(child);
+  if ('absent' in message) return message.absent;
+  if ('failure' in message) throw new Error(`${file} ${words.join(' ')}: ${message.failure}`);
+  return part;
+}
+
+function asker(child: ChildProcess): Part['ask'] {
+  return async (...order) => {
+    const answer = answerOf(child);
+    child.send(order);
+    const message = await answer;
+    if ('sample' in message) return message.sample;
+    throw new Error('failure' in message ? message.failure : message.absent);
+  };
+}
+
+async function answerOf(child: ChildProcess): Promise<Message> {
+  const settled = new AbortController();
+  const { signal } = settled;
+  const ended = once(child, 'exit', { signal }).then(([code]): [Message] => [
+    { failure: `its process ended with ${code}` },
+  ]);
+  const answered: Promise<Message[]> = once(child, 'message', { signal });
+  for (const each of [ended, answered]) each.catch(() => undefined);
+  const [message] = await Promise.race([answered, ended]);
+  settled.abort();
+  return message ?? { failure: 'it said nothing' };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}

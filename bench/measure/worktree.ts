@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+
+/** A commit that is checked out beside the working tree. */
+export interface Worktree {
+  readonly root: string;
+  /** The commit's short name. */
+  readonly commit: string;
+  remove(): void;
+}
+
+/**
+ * Checks a commit out into a temporary directory, with the packages that are installed here, and puts this `bench/` in the
+ * place of its own, so that both are measured by the same instrument. Throws where there is no such commit.
+ */
+export function checkOut(root: string, ref: string): Worktree {
+  const commit = git(root, 'rev-parse', '--verify', '--short', `${ref}^{commit}`).trim();
+  const scratch = mkdtempSync(join(tmpdir(), 'countersign-against-'));
+  const directory = join(scratch, commit);
+  const remove = (): void => {
+    spawnSync('git', ['worktree', 'remove', '--force', directory], { cwd: root });
+    rmSync(scratch, { recursive: true, force: true });
+  };
+  try {
+    git(root, 'worktree', 'add', '--detach', '--quiet', directory, commit);
+    takeBench(root, directory);
+    for (const path of ['node_modules', 'bench/node_modules']) {
+      if (existsSync(join(root, path))) symlinkSync(join(root, path), join(directory, path));
+    }
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { root: directory, commit, remove };
+}
+
+function takeBench(root: string, directory: string): void {
+  rmSync(join(directory, 'bench'), { recursive: true, force: true });
+  const own = ['node_modules', 'results'];
+  cpSync(join(root, 'bench'), join(directory, 'bench'), {
+    recursive: true,
+    filter: (source) => !own.includes(basename(source)),
+  });
+}
+
+/** Builds a tree's `dist/`. */
+export function build(root: string): void {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/build.mjs'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`the build failed: ${stderr}`);
+}
+
+function git(root: string, ...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr.trim());
+  return stdout;
+}
