@@ -2,6 +2,7 @@ import { formatChallenge } from '../http/authorization.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import type { Scheme, Verdict } from './scheme.ts';
+import type { Story } from './story.ts';
 
 /** What the scheme goes by. */
 export interface BearerOptions {
@@ -24,18 +25,23 @@ export function createBearerScheme({ realm, offered, principalOf }: BearerOption
 
   return {
     name: 'bearer',
-    authenticate(_request, token) {
+    authenticate(_request, token, story) {
       if (!offered()) return notOffered();
       if (!tokenForm.test(token)) return malformed(challengeWith(['error', 'invalid_request']));
-      return judge(token);
+      story?.pass('parse');
+      return judge(token, story);
     },
     challenge: ({ secure }) => (secure && offered() ? challenge : undefined),
     scopeChallenge: (needed) => challengeWith(['error', 'insufficient_scope'], ['scope', needed]),
   };
 
-  async function judge(token: string): Promise<Verdict> {
+  async function judge(token: string, story: Story | undefined): Promise<Verdict> {
     const principal = await principalOf(token);
-    if (principal !== undefined) return { outcome: 'good', principal };
+    if (principal !== undefined) {
+      story?.pass('token');
+      return { outcome: 'good', principal };
+    }
+    story?.fail('token');
     return {
       outcome: 'bad',
       problem: new Problem('token-refused', 'The token is not known, or not good any more.'),

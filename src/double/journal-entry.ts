@@ -273,7 +273,7 @@ function shownRequest(request: Request, content: KeptContent | undefined, redact
     method,
     target: shown,
     path: redact(pathOf(request)),
-    query: question < 0 ? [] : [...new URLSearchParams(shown.slice(question + 1))],
+    query: question < 0 ? [] : shownLines([...new URLSearchParams(shown.slice(question + 1))], redact),
     version,
     fields: shownLines(linesOf(fields.raw), redact),
     length: content?.length ?? 0,

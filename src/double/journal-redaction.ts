@@ -18,6 +18,8 @@ const names =
   'password|secret|client_secret|client_assertion|access_token|refresh_token|token|code|code_verifier|consent_ticket|oauth_signature|oauth_token|oauth_token_secret|oauth_verifier';
 
 const parameter = new RegExp(`(?<![A-Za-z0-9_])(${names})=[^&\\s"'<>]+`, 'g');
+/** The same in a base string of OAuth 1.0a, which is encoded once more. */
+const encoded = new RegExp(`((?:%26|[^A-Za-z0-9_%])(?:${names})%3D)(?:(?!%26)[^&\\s"'<>])+`, 'g');
 const member = new RegExp(`("(?:${names})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'g');
 const element = new RegExp(`(<(${names})>)[^<]*`, 'g');
 const input = new RegExp(`(name="(?:${names})"[^>]*\\bvalue=)"[^"]*"`, 'g');
@@ -29,11 +31,12 @@ export function createRedaction(secrets: () => Iterable<string>): Redact {
     const known = text
       .replace(fieldLine, `$1: ${redacted}`)
       .replace(parameter, `$1=${redacted}`)
+      .replace(encoded, `$1${redacted}`)
       .replace(member, `$1"${redacted}"`)
       .replace(element, `$1${redacted}`)
       .replace(input, `$1"${redacted}"`);
     let shown = known;
-    for (const secret of secrets()) shown = without(shown, secret);
+    for (const secret of secrets()) shown = without(without(shown, secret), percentEncoded(secret));
     return shown;
   };
 }
@@ -41,6 +44,11 @@ export function createRedaction(secrets: () => Iterable<string>): Redact {
 /** A field's value as it is shown. */
 export function redactField(name: string, value: string, redact: Redact): string {
   return secretFields.has(name.toLowerCase()) ? redacted : redact(value);
+}
+
+/** As it stands in a target or a form. */
+function percentEncoded(secret: string): string {
+  return encodeURIComponent(Buffer.from(secret).toString());
 }
 
 /** So short a secret is part of many words. */

@@ -116,7 +116,10 @@ export function createVerification(parts: OAuthParts): Verify {
       tokenSecret,
       signature: value('oauth_signature'),
     });
-    if (!signed || consumer === undefined) throw signatureInvalid(parts.explain, baseString);
+    if (!signed || consumer === undefined) {
+      story?.fail('signature', baseString === '' ? {} : { message: baseString });
+      throw signatureInvalid(parts.explain, baseString);
+    }
     // Who has signed may know what it is registered for; whoever has not learns it of nobody.
     if (!consumer.methods.includes(method)) throw methodRejected();
     story?.pass('signature');

@@ -167,6 +167,30 @@ test('each check that can fail is named, with what passed before', async () => {
   assert.deepEqual([stranger.failedAt, stranger.passed], ['user', ['parse']]);
 });
 
+test('tokens and signatures of OAuth are told check by check, with the base string that the server made', async () => {
+  const clients = { app: { secret: 'app-secret', redirectUris: ['https://client.example/cb'] } };
+  const consumers = { key: { secret: 'key-secret', callbacks: ['oob'] } };
+  await using double = await open({ clients, consumers });
+  await double.as('johndoe', { scheme: 'bearer' }).fetch('/articles', { secure: true });
+  const bearer = double.journal.last()?.auth;
+  assert.deepEqual(
+    [bearer?.scheme, bearer?.passed, bearer?.failedAt],
+    ['bearer', ['parse', 'token'], undefined],
+  );
+  const unknown = await storyOf(double, '/articles', { authorization: 'Bearer abc' }, true);
+  assert.deepEqual([unknown.passed, unknown.failedAt], [['parse'], 'token']);
+
+  const john = double.as('johndoe', { scheme: 'oauth1' });
+  await john.fetch('/articles', { secure: true });
+  assert.equal(double.journal.last()?.auth?.passed.at(-1), 'nonce');
+  const signature = await john.sign('GET', `${double.secureUrl}/articles`);
+  const story = await storyOf(double, '/articles?limit=2', signature, true);
+  assert.deepEqual([story.scheme, story.failedAt, story.passed.at(-1)], ['oauth', 'signature', 'timestamp']);
+  const authority = encodeURIComponent(`${double.secureUrl}/articles`);
+  assert.ok(story.expected?.startsWith(`GET&${authority}&limit%3D2%26`), story.expected);
+  assert.match(story.expected ?? '', /oauth_token%3D\[redacted\]/);
+});
+
 test('a user or peer that failed too often is told so, and what was wrong as well', async () => {
   await using double = await open({ maxAuthFailures: 2 });
   const wrong = { authentication: `hmac johndoe:${digestOnce('another', 'GET+/articles')}` };
