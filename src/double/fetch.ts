@@ -93,8 +93,7 @@ export function addressOf(
   const text = String(input);
   const origin = secure ? secureUrl : url;
   if (plainPath.test(text)) return origin + text;
-  const { href, hash } = new URL(text, origin);
-  return hash === '' ? href : href.slice(0, -hash.length);
+  return new URL(text, origin).href.replace(/#.*$/s, '');
 }
 
 /** What `URL` leaves as it is: no dot segments, nothing that it would encode. */
@@ -172,7 +171,9 @@ async function exchange(outgoing: Outgoing, house: FetchHouse): Promise<Reply> {
   const pathAt = url.indexOf('/', hostAt);
   const host: [string, string][] = has(outgoing.fields, 'host') ? [] : [['host', url.slice(hostAt, pathAt)]];
   const fields = [...host, ...outgoing.fields];
-  const parts = { method, target: url.slice(pathAt), fields, secure: url.startsWith('https:') };
+  // A question mark that nothing follows is not sent.
+  const target = url.slice(pathAt).replace(/^([^?]*)\?$/, '$1');
+  const parts = { method, target, fields, secure: url.startsWith('https:') };
   if (content instanceof ReadableStream) return streamed(parts, content, house);
   if (content === undefined && method !== 'POST' && method !== 'PUT')
     return house.handle(createRequest(parts));
@@ -230,9 +231,15 @@ async function partsOf(reply: Reply, method: string, url: string): Promise<Respo
     headers.push([name, value]);
     packed ||= name === 'Content-Encoding' && value === 'gzip';
   }
-  const sent = contentSent(reply, method === 'HEAD') ?? null;
+  const head = method === 'HEAD';
+  const sent = contentSent(reply, head) ?? (head || neverHasContent(reply.status) ? null : '');
   const content = packed && sent !== null ? await unpack(sent) : sent;
   return { url, status: reply.status, statusText: reasonPhraseOf(reply.status), headers, content };
+}
+
+/** Statuses with which the platform makes no Response that has content. */
+function neverHasContent(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
 }
 
 /** The reply with what goes wrong on purpose. Throws where nothing of it would come. */

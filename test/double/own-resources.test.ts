@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { action, json, Problem, startDouble, text, xml } from '../../src/double/index.ts';
+
+test('a resource is there from the next request on, with its methods, its parameters and who may', async () => {
+  await using double = await startDouble({ users: ['ann', 'bob'], https: false });
+  const path = '/users/ann/weather';
+  assert.equal((await double.fetch(path)).status, 404);
+  double.resource('/users/{name}/weather', {
+    GET: action('anyone', async ({ parameters }) => xml(`<weather of="${parameters['name']}"/>`)),
+    DELETE: action('owner:name', async () => ({ status: 204 })),
+  });
+  assert.equal(await (await fetch(double.url + path)).text(), '<weather of="ann"/>');
+  assert.equal((await double.as('ann').fetch(path, { method: 'DELETE' })).status, 204);
+  assert.equal((await double.as('bob').fetch(path, { method: 'DELETE' })).status, 403);
+  const options = await double.as('ann').fetch(path, { method: 'OPTIONS' });
+  assert.equal(options.headers.get('allow'), 'HEAD, GET, DELETE, OPTIONS');
+  assert.match(await (await double.fetch('/')).text(), /<href>\/users\/\{name\}\/weather<\/href>/);
+});
+
+test('what a resource throws as a Problem is the answer', async () => {
+  await using double = await startDouble({ https: false });
+  const GET = action('anyone', async () => {
+    throw new Problem('not-found', 'There is no weather today.');
+  });
+  double.resource('/weather', { GET });
+  const reply = await double.fetch('/weather');
+  assert.equal(reply.status, 404);
+  assert.match(await reply.text(), /There is no weather today\./);
+});
+
+test('a resource given again takes the place of the one before, and of what stood at its path', async () => {
+  await using double = await startDouble({ https: false });
+  for (const word of ['one', 'two']) {
+    double.resource('/articles', { GET: action('anyone', async () => text(word)) });
+    assert.equal(await (await double.fetch('/articles')).text(), word);
+  }
+  double.resource('/', { GET: action('anyone', async () => json({ own: true })) });
+  assert.equal(await (await double.fetch('/')).text(), '{"own":true}');
+});
+
+test('resources of the options are there from the start, and after a reset', async () => {
+  const weather = { GET: action('anyone', async () => xml('<weather/>')) };
+  await using double = await startDouble({ resources: { '/weather': weather }, https: false });
+  double.resource('/weather', { GET: action('anyone', async () => xml('<other/>')) });
+  double.resource('/more', weather);
+  double.reset();
+  assert.equal(await (await double.fetch('/weather')).text(), '<weather/>');
+  assert.equal((await double.fetch('/more')).status, 404);
+});
+
+test('a collection is declared as in a configuration, and holds what it is given', async () => {
+  await using double = await startDouble({ users: ['ann'], https: false });
+  double.collection('/teas', {
+    element: 'teas',
+    item: 'tea',
+    fields: { name: { type: 'text', required: true } },
+    access: { read: 'anyone', write: 'authenticated' },
+  });
+  double.seed({ '/teas': [{ name: 'Oolong' }] });
+  const made = await double.as('ann').fetch('/teas', { method: 'POST', body: '{"name":"Assam"}' });
+  assert.deepEqual([made.status, made.headers.get('location')], [201, '/teas/2']);
+  const list =
+    '<teas><tea href="/teas/1"><name>Oolong</name></tea><tea href="/teas/2"><name>Assam</name></tea></teas>';
+  assert.equal(await (await double.fetch('/teas')).text(), list);
+  const bad = await double.as('ann').fetch('/teas', { method: 'POST', body: '{"nam":"Assam"}' });
+  assert.equal(bad.status, 422);
+});
+
+test('a template or a declaration that cannot be is refused, and nothing changes', async () => {
+  await using double = await startDouble({ https: false });
+  const GET = action('anyone', async () => text('x'));
+  assert.throws(() => double.resource('weather', { GET }), RangeError);
+  assert.throws(() => double.resource('/a/{b', { GET }), RangeError);
+  assert.throws(() => double.resource('/articles/{other}', { GET }), RangeError);
+  const fields = { name: { type: 'text' } } as const;
+  assert.throws(() => double.collection('/teas/', { element: 'teas', item: 'tea', fields }), {
+    name: 'DeclarationError',
+  });
+  assert.equal((await double.fetch('/articles')).status, 200);
+  assert.equal((await double.fetch('/articles/1')).status, 404);
+});

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, get as httpGet } from 'node:http';
+import { get as httpsGet } from 'node:https';
+import { type AddressInfo, createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { systemClock } from '../../src/clock.ts';
+import { startDouble } from '../../src/double/index.ts';
+
+/** The status of a GET over a socket. */
+function statusOf(url: string, options: { ca?: string } = {}): Promise<number | undefined> {
+  const get = url.startsWith('https:') ? httpsGet : httpGet;
+  return new Promise((resolve, reject) => {
+    get(url, { ...options, agent: false }, (reply) => {
+      reply.resume();
+      resolve(reply.statusCode);
+    }).on('error', reject);
+  });
+}
+
+test('it answers over HTTP and HTTPS as soon as the promise resolves, and its authority is all that a client trusts', async () => {
+  await using double = await startDouble();
+  assert.match(double.url, /^http:\/\/127\.0\.0\.1:[0-9]+$/);
+  assert.match(double.secureUrl, /^https:\/\/127\.0\.0\.1:[0-9]+$/);
+  assert.equal(await statusOf(`${double.url}/articles`), 200);
+  const { ca } = double;
+  assert.equal(await statusOf(`${double.secureUrl}/articles`, { ca }), 200);
+  const byName = double.secureUrl.replace('127.0.0.1', 'localhost');
+  assert.equal(await statusOf(`${byName}/articles`, { ca }), 200);
+  await assert.rejects(statusOf(`${double.secureUrl}/articles`), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+});
+
+test('curl trusts it with the file of its authority alone', async (t) => {
+  if (spawnSync('curl', ['--version']).status !== 0) return t.skip('there is no curl');
+  await using double = await startDouble();
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-double-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'ca.pem');
+  writeFileSync(file, double.ca);
+  const seen = ['-s', '-o', join(folder, 'out'), '-w', '%{http_code} %{ssl_verify_result}'];
+  const { stdout } = await promisify(execFile)('curl', [
+    ...seen,
+    '--cacert',
+    file,
+    `${double.secureUrl}/articles`,
+  ]);
+  assert.equal(stdout, '200 0');
+});
+
+test('two doubles have nothing in common', async () => {
+  await using one = await startDouble({ users: ['ann'] });
+  await using other = await startDouble({ users: ['ann'] });
+  assert.notEqual(one.url, other.url);
+  assert.notEqual(one.ca, other.ca);
+  assert.notEqual(one.auth.credentials('ann').secret, other.auth.credentials('ann').secret);
+  one.seed({ '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] });
+  one.clock.advance('1h');
+  assert.equal((await one.fetch('/articles/1')).status, 200);
+  assert.equal((await other.fetch('/articles/1')).status, 404);
+  assert.ok(one.clock.now() - other.clock.now() > 3_000_000);
+});
+
+test('close drops connections that rest, and nobody is listening afterwards', async () => {
+  const double = await startDouble();
+  const socket = createConnection(Number(new URL(double.url).port), '127.0.0.1');
+  socket.write('GET /articles HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await new Promise((resolve) => socket.once('data', resolve));
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  await double.close();
+  await ended;
+  await assert.rejects(statusOf(double.url), { code: 'ECONNREFUSED' });
+});
+
+test('closing twice is closing once', async () => {
+  const double = await startDouble();
+  await Promise.all([double.close(), double.close()]);
+});
+
+test('a process that closes its double ends by itself', () => {
+  const path = join(import.meta.dirname, '../../src/double/index.ts');
+  const text = `
+    import { startDouble } from ${JSON.stringify(path)};
+    const double = await startDouble({ users: ['ann'] });
+    await (await fetch(double.url + '/articles')).text();
+    await double.close();
+    setTimeout(() => { console.log('late'); process.exit(1); }, 8000).unref();`;
+  const args = ['--import', 'tsx', '--input-type=module', '-e', text];
+  const cwd = join(import.meta.dirname, '../..');
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 60_000 });
+  assert.deepEqual({ status, stdout }, { status: 0, stdout: '' });
+});
+
+test('a hundred doubles one after the other leave no handle behind', async () => {
+  const handles = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name !== 'Immediate').length;
+  await (await startDouble()).close();
+  const before = handles();
+  for (let count = 0; count < 100; count += 1) {
+    await using double = await startDouble({ users: ['ann'] });
+    assert.equal((await double.as('ann').fetch('/articles')).status, 200);
+  }
+  // The system lets go of a port at the end of its turn.
+  await setImmediate();
+  await setImmediate();
+  assert.ok(handles() <= before, String(process.getActiveResourcesInfo()));
+});
+
+test('its handler answers for a server of somebody else', async () => {
+  await using double = await startDouble({ users: ['ann'], https: false });
+  const server = createServer(double.handler);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/articles/tea`;
+  const body = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
+  const headers = { ...(await double.as('ann').sign('PUT', url, body)), 'Content-Type': 'application/xml' };
+  assert.equal((await fetch(url, { method: 'PUT', headers, body })).status, 201);
+  assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
+  assert.equal((await double.fetch('/articles/tea')).status, 200);
+  server.closeAllConnections();
+  server.close();
+});
+
+test('without HTTPS there is no address of it, and OAuth cannot be offered', async () => {
+  await using double = await startDouble({ https: false });
+  assert.throws(() => double.secureUrl, /switched off/);
+  assert.throws(() => double.ca, /switched off/);
+  const clients = { app: { secret: 'long enough to be one' } };
+  await assert.rejects(startDouble({ https: false, clients }), RangeError);
+});
+
+test('an option that there is not is refused with the nearest', async () => {
+  const start: (options: object) => Promise<unknown> = startDouble;
+  await assert.rejects(start({ user: {} }), /user is not an option of a double; did you mean "users"\?/);
+  await assert.rejects(start({ clock: systemClock }), /clock is not an option of a double/);
+});
+
+test('what the service refuses is refused at the start', async () => {
+  await assert.rejects(startDouble({ users: { ann: { secret: '' } } }), RangeError);
+  await assert.rejects(startDouble({ seed: { '/articles': [{ title: 1 }] } }), { name: 'DeclarationError' });
+});

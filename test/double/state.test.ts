@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { action, type Double, startDouble, xml } from '../../src/double/index.ts';
+import { seeded } from '../seeded.ts';
+
+const tea = { title: 'Tea', price: { value: '3.50', currency: 'EUR' } };
+const milk = { title: 'Milk', price: { value: '1.20', currency: 'EUR' } };
+const options = { users: ['ann'], seed: { '/articles': [tea] }, now: '2026-03-01T12:00:00Z', https: false };
+const article = (title: string): string =>
+  `<article><title>${title}</title><price currency="EUR">1.00</price></article>`;
+
+/** What the double has, as somebody sees it who asks: items with their tags and dates. */
+async function shown(double: Double): Promise<unknown> {
+  const paths = ['/articles', '/articles/1', '/articles/2', '/articles/3', '/articles/tea'];
+  return Promise.all(
+    paths.map(async (path) => {
+      const reply = await double.fetch(path);
+      const { headers } = reply;
+      return [path, reply.status, headers.get('etag'), headers.get('last-modified'), await reply.text()];
+    }),
+  );
+}
+
+test('seeding adds to what is there, at once, all or nothing', async () => {
+  await using double = await startDouble(options);
+  double.seed({ '/articles': [milk, tea] });
+  const list = await (await double.fetch('/articles')).text();
+  assert.deepEqual(list.match(/<title>\w+/g), ['<title>Tea', '<title>Milk', '<title>Tea']);
+  const bad = { '/articles': [milk, { ...tea, price: { value: '3.5', currency: 'EUR' } }] };
+  assert.throws(() => double.seed(bad), /seed\.\/articles\[1\]\.price/);
+  assert.throws(() => double.seed({ '/nothing': [] }), /is the path of no collection/);
+  assert.equal(await (await double.fetch('/articles')).text(), list);
+});
+
+test('a snapshot can be restored any number of times, and what came after it never was', async () => {
+  await using double = await startDouble(options);
+  const ann = double.as('ann');
+  await ann.fetch('/articles/tea', { method: 'PUT', body: article('Green tea') });
+  await ann.fetch('/articles', { method: 'POST', body: article('Two') });
+  const snapshot = double.snapshot();
+  const before = await shown(double);
+  const rounds: unknown[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    double.clock.advance('1h');
+    await ann.fetch('/articles/1', { method: 'DELETE' });
+    await ann.fetch('/articles/2', { method: 'PUT', body: article('Changed') });
+    await ann.fetch('/articles', { method: 'POST', body: article('Three') });
+    rounds.push(await shown(double));
+    double.restore(snapshot);
+    assert.deepEqual(await shown(double), before);
+  }
+  assert.deepEqual(rounds[1], rounds[0]);
+  assert.deepEqual(rounds[2], rounds[0]);
+  assert.notDeepEqual(rounds[0], before);
+});
+
+test('nonces that were taken before a snapshot stay taken, and those after it are free again', async () => {
+  await using double = await startDouble(options);
+  const sign = (): Promise<Record<string, string>> => double.as('ann').sign('GET', `${double.url}/articles`);
+  const status = async (headers: Record<string, string>): Promise<number> =>
+    (await double.fetch('/articles', { headers })).status;
+  const [before, after] = [await sign(), await sign()];
+  assert.equal(await status(before), 200);
+  const snapshot = double.snapshot();
+  assert.equal(await status(after), 200);
+  assert.equal(await status(after), 401);
+  double.restore(snapshot);
+  assert.deepEqual([await status(before), await status(after), await status(after)], [401, 200, 401]);
+});
+
+test('users, the clock, its skew, what is served and planned faults go back too', async () => {
+  await using double = await startDouble(options);
+  const { secret } = double.auth.credentials('ann');
+  const snapshot = double.snapshot();
+  double.auth.rotateSecret('ann');
+  double.auth.setUser('bob');
+  double.clock.advance('1h');
+  double.clock.skewServerDate('1h');
+  double.resource('/weather', { GET: action('anyone', async () => xml('<weather/>')) });
+  double.faults.always({}, { status: 503 });
+  double.restore(snapshot);
+  assert.equal(double.auth.credentials('ann').secret, secret);
+  assert.throws(() => double.auth.credentials('bob'), RangeError);
+  const reply = await double.as('ann').fetch('/articles');
+  assert.deepEqual([reply.status, reply.headers.get('date')], [200, 'Sun, 01 Mar 2026 12:00:00 GMT']);
+  assert.equal((await double.fetch('/weather')).status, 404);
+});
+
+test('reset puts everything back as it was at the start', async () => {
+  await using double = await startDouble(options);
+  const before = await shown(double);
+  await double.as('ann').fetch('/articles/1', { method: 'PUT', body: article('Changed') });
+  double.seed({ '/articles': [milk] });
+  double.clock.set('2030-01-01');
+  double.auth.removeUser('ann');
+  double.reset();
+  assert.equal(double.journal.length, 0);
+  assert.deepEqual(await shown(double), before);
+  assert.equal((await double.as('ann').fetch('/articles')).status, 200);
+});
+
+test('refused authentications are not counted any more after a reset', async () => {
+  await using double = await startDouble({ ...options, maxAuthFailures: 2 });
+  const status = async (): Promise<number> =>
+    (await double.as('ann', { secret: 'another' }).fetch('/articles')).status;
+  assert.deepEqual([await status(), await status(), await status()], [401, 401, 429]);
+  double.reset();
+  assert.equal(await status(), 401);
+});
+
+test('a snapshot of another double is refused', async () => {
+  await using one = await startDouble(options);
+  await using other = await startDouble(options);
+  assert.throws(() => one.restore(other.snapshot()), TypeError);
+});
+
+test('the same seed gives the same ids, secrets, nonces and tags, and another one others', async () => {
+  const seen = async (randomSeed: string | number): Promise<unknown> => {
+    await using double = await startDouble({ ...options, randomSeed });
+    const signed = await double.as('ann').sign('GET', 'http://localhost/articles');
+    const made = await double.as('ann').fetch('/articles', { method: 'POST', body: article('Two') });
+    return [double.auth.credentials('ann'), signed, made.headers.get('location'), await shown(double)];
+  };
+  assert.deepEqual(await seen(7), await seen('7'));
+  assert.notDeepEqual(await seen(7), await seen(8));
+  await using double = await startDouble(options);
+  await using again = await startDouble({ ...options, randomSeed: double.randomSeed });
+  assert.deepEqual(again.auth.credentials('ann'), double.auth.credentials('ann'));
+});
+
+test('whatever happens between, a restored double is the double that it was', async () => {
+  const { seed, pick, below } = seeded();
+  await using double = await startDouble(options);
+  const ann = double.as('ann');
+  const change = async (): Promise<void> => {
+    const path = `/articles/${pick(['1', '2', '3', '4', 'tea', 'milk'])}`;
+    const body = article(`T${below(1000)}`);
+    await pick([
+      () => ann.fetch(path, { method: 'PUT', body }),
+      () => ann.fetch(path, { method: 'DELETE' }),
+      () => ann.fetch('/articles', { method: 'POST', body }),
+      async () => double.seed({ '/articles': [milk] }),
+      async () => double.clock.advance(below(100_000)),
+    ])();
+  };
+  const kept: { readonly snapshot: ReturnType<Double['snapshot']>; readonly seen: unknown }[] = [];
+  for (let round = 0; round < 60; round += 1) {
+    await change();
+    if (below(4) === 0) kept.push({ snapshot: double.snapshot(), seen: await shown(double) });
+    if (below(4) !== 0 || kept.length === 0) continue;
+    const { snapshot, seen } = pick(kept);
+    double.restore(snapshot);
+    assert.deepEqual(await shown(double), seen, `seed ${seed}`);
+  }
+});

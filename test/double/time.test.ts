@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { startDouble } from '../../src/double/index.ts';
+
+const start = '2026-03-01T12:00:00Z';
+const users = { ann: { secret: 'a secret' } };
+
+test('a clock that is given a moment stands there until it is moved', async () => {
+  await using double = await startDouble({ now: start, https: false });
+  assert.equal(double.clock.now(), Date.UTC(2026, 2, 1, 12));
+  double.clock.advance('11m');
+  double.clock.advance(500);
+  assert.equal(double.clock.now(), Date.UTC(2026, 2, 1, 12, 11, 0, 500));
+  double.clock.advance('-1h');
+  assert.equal((await double.fetch('/')).headers.get('date'), 'Sun, 01 Mar 2026 11:11:00 GMT');
+  double.clock.set(new Date(0));
+  assert.equal(double.clock.now(), 0);
+});
+
+test('without one it runs with the host, also when it was moved', async () => {
+  await using double = await startDouble({ https: false });
+  const near = (expected: number): void => assert.ok(Math.abs(double.clock.now() - expected) < 5000);
+  near(Date.now());
+  double.clock.advance('2d');
+  near(Date.now() + 172_800_000);
+  double.clock.set(start);
+  near(Date.UTC(2026, 2, 1, 12));
+  double.clock.freeze();
+  assert.equal(double.clock.now(), double.clock.now());
+  double.clock.freeze('2030-01-01T00:00:00Z');
+  assert.equal(double.clock.now(), Date.UTC(2030, 0, 1));
+  double.clock.follow();
+  near(Date.now());
+});
+
+test('what is no time is refused, and nothing moves', async () => {
+  await using double = await startDouble({ now: start, https: false });
+  for (const bad of ['', '11', '11 m', 'x', '1w', '--1s', Number.NaN, Infinity])
+    assert.throws(() => double.clock.advance(bad), RangeError, String(bad));
+  for (const bad of ['yesterday', '1 March 2026', '2026-13-01', '2026-03-01T12:00', Number.NaN])
+    assert.throws(() => double.clock.set(bad), RangeError, String(bad));
+  assert.equal(double.clock.now(), Date.UTC(2026, 2, 1, 12));
+  await assert.rejects(startDouble({ now: 'soon' }), RangeError);
+});
+
+test('signed dates are judged by it: eleven minutes later they are stale', async () => {
+  await using double = await startDouble({ users, now: start, https: false });
+  const headers = await double.as('ann').sign('GET', `${double.url}/articles`);
+  const other = await double.as('ann').sign('GET', `${double.url}/articles`);
+  assert.equal((await double.fetch('/articles', { headers })).status, 200);
+  double.clock.advance('11m');
+  const reply = await double.fetch('/articles', { headers: other });
+  assert.equal(reply.status, 401);
+  assert.match(await reply.text(), /date-out-of-window/);
+  assert.equal((await double.as('ann').fetch('/articles')).status, 200);
+});
+
+test('a nonce is remembered however the clock is set, and a fresh one passes', async () => {
+  await using double = await startDouble({ users, now: start, https: false });
+  const headers = await double.as('ann').sign('GET', `${double.url}/articles`);
+  assert.equal((await double.fetch('/articles', { headers })).status, 200);
+  double.clock.advance('3d');
+  assert.equal((await double.as('ann').fetch('/articles')).status, 200);
+  double.clock.set(start);
+  const replayed = await double.fetch('/articles', { headers });
+  assert.match(await replayed.text(), /nonce-replayed/);
+  assert.equal((await double.as('ann').fetch('/articles')).status, 200);
+});
+
+test('a skewed server date is told, on refusals too, and not believed', async () => {
+  await using double = await startDouble({ users, now: start, https: false });
+  double.clock.skewServerDate('-5m');
+  const skewed = 'Sun, 01 Mar 2026 11:55:00 GMT';
+  assert.equal((await double.as('ann').fetch('/articles')).headers.get('date'), skewed);
+  assert.equal((await fetch(`${double.url}/nothing`)).headers.get('date'), skewed);
+  const stale = await double.as('ann', { date: '2026-03-01T11:49:59Z' }).fetch('/articles');
+  assert.equal(stale.status, 401);
+  assert.equal(stale.headers.get('date'), skewed);
+  assert.equal((await double.as('ann', { date: '2026-03-01T12:09:59Z' }).fetch('/articles')).status, 200);
+  double.clock.skewServerDate(0);
+  assert.equal((await double.fetch('/')).headers.get('date'), 'Sun, 01 Mar 2026 12:00:00 GMT');
+});
