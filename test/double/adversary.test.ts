@@ -8,12 +8,13 @@ import {
   attack,
   basicSigner,
   bearerSigner,
+  type DoubleOptions,
   type GoodRequest,
   hmacSigner,
   oauth1Signer,
   type RequestSigner,
-} from '../../src/double/adversary.ts';
-import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
+  startDouble,
+} from '../../src/double/index.ts';
 import { createService, type ServiceOptions } from '../../src/index.ts';
 import { makeIdentity } from '../net/transport.ts';
 import { seeded } from '../seeded.ts';
