@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts';
 import type { Scope } from '../principal.ts';
 import type { Resource } from '../resource.ts';
 import { type AccessParts, holderOf } from './access.ts';
@@ -79,17 +78,18 @@ function refreshRefused(): Refusal {
   return new Refusal('invalid_grant', 'The refresh token is not good, or not for this client.');
 }
 
-/** RFC 6749 §4.4: an access token for the client itself, without a refresh token (§4.4.3). */
+/**
+ * RFC 6749 §4.4: an access token for the client itself, without a refresh token (§4.4.3). Only clients with a secret can be
+ * registered for this.
+ */
 async function issueToClient(parts: TokenParts, { client, values }: ClientRequest): Promise<TokenReply> {
-  if (client.secret === undefined)
-    throw new Refusal('unauthorized_client', 'A client without a secret has no credentials of its own.');
   const scopes = askedScopes(values, defaultScopes);
   if (!isWithin(scopes, client.scopes)) throw scopeRefused();
   const expires = parts.clock.now() + parts.lifetimes.access;
   const issued = await parts.grants.issue([
     { mechanism: 'oauth2', kind: 'access', client: client.id, scopes, expires },
   ]);
-  return replyOf(issued, parts.clock);
+  return replyOf(issued);
 }
 
 /** Puts an access token, and a refresh token where the client may have one, in the place of what was found. */
@@ -119,7 +119,7 @@ async function exchange(
     drafts.push(draft('refresh', lifetimes.refresh, found.token.scopes));
   const issued = await grants.exchange(found, drafts);
   if (issued === undefined) throw await usedAgain(parts, found, refused);
-  return replyOf(issued, clock);
+  return replyOf(issued);
 }
 
 /** Ends the grant of what was used twice, and gives the refusal. */
@@ -142,14 +142,15 @@ function scopeRefused(): Refusal {
 /** RFC 6749 §5.1. */
 type TokenReply = Readonly<Record<string, string | number>>;
 
-function replyOf(issued: readonly Issued[], clock: Clock): TokenReply {
+function replyOf(issued: readonly Issued[]): TokenReply {
   const [access, refreshToken] = issued;
   // An access token is drafted first, always.
   if (access === undefined) throw new Error('no access token was drawn');
   return {
     access_token: access.value,
     token_type: 'Bearer',
-    expires_in: Math.floor((access.token.expires - clock.now()) / 1000),
+    // From its issue on, which came a moment after its end was set.
+    expires_in: Math.round((access.token.expires - access.token.issued) / 1000),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken.value }),
     scope: formatScope(access.token.scopes),
   };

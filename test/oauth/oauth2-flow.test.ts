@@ -187,6 +187,26 @@ test('a client that is cut back cuts back its tokens', async () => {
   assert.equal(told.member('scope'), 'write');
 });
 
+test('a client that is cut back before it has its tokens is told what it gets', async () => {
+  const server = openServer();
+  const code = await codeFor(server);
+  const less = { secret: 'app-secret-0123456789', redirectUris: [callback], scopes: ['read'] } as const;
+  server.service.replaceClients({ app: less });
+  const reply = await exchange(server, code);
+  assert.equal(reply.member('scope'), 'read');
+  assert.equal((await refresh(server, reply.member('refresh_token'))).member('scope'), 'read');
+});
+
+test('a client gets no more for itself than it is registered for', async () => {
+  const secret = 'reader-secret-0123456789';
+  const server = openServer({
+    clients: { reader: { secret, grants: ['client_credentials'], scopes: ['read'] } },
+  });
+  const form = { grant_type: 'client_credentials', scope: 'read write' };
+  const reply = await server.ask('POST', '/oauth2/token', { basic: `reader:${secret}`, form });
+  assert.deepEqual([reply.status, reply.member('error')], [400, 'invalid_scope']);
+});
+
 test('the lifetimes are options', async () => {
   const server = openServer({ lifetimes: { access: 10_000, code: 5_000 } });
   const code = await codeFor(server);
