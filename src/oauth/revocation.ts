@@ -2,10 +2,11 @@ import type { Resource } from '../resource.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
 import { clientAction, type Respond, required } from './endpoint.ts';
 import type { Found, Grants } from './grants.ts';
+import { Refusal } from './refusal.ts';
 
 /**
- * The revocation endpoint (RFC 7009): an access token ends alone, a refresh token with its grant. Everything else is passed
- * over with the same reply (§2.2), tokens of other clients too: whether there are any is none of this one's business.
+ * The revocation endpoint (RFC 7009): an access token ends alone, a refresh token with its grant. What is not known is passed
+ * over with the same reply (§2.2); the token of another client is refused, and lives on (§2.1).
  */
 export function revocationResource(
   { grants }: { grants: Grants },
@@ -13,7 +14,9 @@ export function revocationResource(
 ): Resource {
   const respond: Respond = async ({ client, values }) => {
     const found = await findToken(grants, required(values, 'token'));
-    if (found?.token.client !== client.id) return {};
+    if (found === undefined) return {};
+    if (found.token.client !== client.id)
+      throw new Refusal('invalid_grant', 'The token was issued to another client.');
     const { kind, grant } = found.token;
     if (kind === 'access') await grants.revokeToken(found);
     else if (grant !== undefined) await grants.revokeGrant(grant);

@@ -49,12 +49,18 @@ test('a refresh token that is revoked ends all that came of the consent', async 
   assert.equal((await refresh(server, tokens.refresh)).member('error'), 'invalid_grant');
 });
 
-test('revoking is answered alike for unknown tokens and those of others, which live on', async () => {
+test('revoking an unknown token is answered as if it had been one', async () => {
+  const server = openServer();
+  const reply = await server.ask('POST', '/oauth2/revoke', { basic: app, form: { token: 'unknown' } });
+  assert.deepEqual([reply.status, reply.text], [200, '{}']);
+});
+
+test('a token of another client cannot be revoked', async () => {
   const server = openServer();
   const tokens = await tokensFor(server);
-  for (const token of ['unknown', tokens.access, tokens.refresh]) {
+  for (const token of [tokens.access, tokens.refresh]) {
     const reply = await server.ask('POST', '/oauth2/revoke', { basic: rival, form: { token } });
-    assert.deepEqual([reply.status, reply.text], [200, '{}']);
+    assert.deepEqual([reply.status, reply.member('error')], [400, 'invalid_grant']);
   }
   assert.equal(await works(server, tokens.access), true);
   assert.equal((await refresh(server, tokens.refresh)).status, 200);
