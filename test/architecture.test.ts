@@ -154,6 +154,16 @@ test('store imports neither http nor auth', () => {
   );
 });
 
+test('oauth imports neither net, resources nor cli', () => {
+  assert.deepEqual(
+    arrows(
+      inRoom('oauth'),
+      (imported) => isOurs(imported) && ['net', 'resources', 'cli'].includes(roomOf(imported)),
+    ),
+    [],
+  );
+});
+
 test('resources import neither auth nor each other', () => {
   assert.deepEqual(
     arrows(
