@@ -5,8 +5,10 @@ import type { Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { type Action, action, type Outcome, type Representation } from '../resource.ts';
 import { encodeOctets, octetsOf, type Parameter } from '../signature/oauth1-parameters.ts';
+import { claimedBy } from './oauth1-nonces.ts';
 import { type OAuth1Parameters, readOAuth1Parameters } from './oauth1-parameters.ts';
-import { claimedBy, type SignedFor, type Verified, type Verify } from './oauth1-verification.ts';
+import type { SignedFor } from './oauth1-presence.ts';
+import type { Verified, Verify } from './oauth1-verification.ts';
 import type { NonceClaims } from './parts.ts';
 
 /** What the endpoints that consumers sign requests to are made of. */

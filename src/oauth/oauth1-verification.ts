@@ -1,26 +1,18 @@
-import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
-import { absent, refusal, rejected } from '../auth/oauth1-refusal.ts';
+import { createHash } from 'node:crypto';
+import { refusal, rejected } from '../auth/oauth1-refusal.ts';
 import type { Story } from '../auth/story.ts';
 import type { Request } from '../http/message.ts';
-import { Problem } from '../http/problem.ts';
+import type { Problem } from '../http/problem.ts';
 import type { HeldNonce } from '../principal.ts';
-import {
-  baseStringOf,
-  createKeyCheck,
-  isSameSignature,
-  keyTextOf,
-  type OAuth1Method,
-  type SignatureCheck,
-  signatureOf,
-} from '../signature/oauth1.ts';
+import { baseStringOf, type OAuth1Method } from '../signature/oauth1.ts';
 import type { Consumer } from './clients.ts';
 import { type Found, isLive } from './grants.ts';
+import { createNonceClaims } from './oauth1-nonces.ts';
 import type { OAuth1Parameters } from './oauth1-parameters.ts';
+import { judgeNames, judgePresence, judgeVersion, type SignedFor } from './oauth1-presence.ts';
 import { createTokenSecrets, type SecretKind } from './oauth1-secrets.ts';
+import { createSignatureCheck } from './oauth1-signature-check.ts';
 import type { OAuthParts } from './parts.ts';
-
-/** What a request is signed for: a resource, or one of both endpoints that give tokens. */
-export type SignedFor = 'resource' | 'request_token' | 'access_token';
 
 /** A request whose signature is good, and that was never made before. */
 export interface Verified {
@@ -52,30 +44,6 @@ export type Verify = (
   signedFor: SignedFor,
   story?: Story,
 ) => Promise<Verified>;
-
-/** The consumer that signed, or says so, by a name that no user has: failures are counted against it. */
-export function claimedBy({ protocol }: OAuth1Parameters): string | undefined {
-  const key = protocol.get('oauth_consumer_key');
-  return key === undefined ? undefined : `oauth1:${digestOf([key])}`;
-}
-
-const always = ['oauth_consumer_key', 'oauth_signature_method', 'oauth_signature'];
-/** What PLAINTEXT may do without (RFC 5849 §3.1). */
-const onceOnly = ['oauth_timestamp', 'oauth_nonce'];
-const optional = ['oauth_version', 'oauth_body_hash'];
-const ofUse: Readonly<Record<SignedFor, readonly string[]>> = {
-  resource: ['oauth_token'],
-  request_token: ['oauth_callback'],
-  access_token: ['oauth_token', 'oauth_verifier'],
-};
-
-/** What some clients go on sending after the first request: it is signed, and says nothing new. */
-const sentOn: Readonly<Record<SignedFor, readonly string[]>> = {
-  resource: ['oauth_callback'],
-  // RFC 5849 §2.1: an empty token may stand where there is none.
-  request_token: ['oauth_token'],
-  access_token: ['oauth_callback'],
-};
 
 const methods: readonly OAuth1Method[] = ['HMAC-SHA256', 'HMAC-SHA1', 'PLAINTEXT', 'RSA-SHA1'];
 
@@ -128,7 +96,7 @@ export function createVerification(parts: OAuthParts): Verify {
     story?.pass('token');
     await judgeBodyHash(request, parameters, method, parts.bodyLimit);
     story?.pass('content');
-    const nonce = claimNonce(value, timestamp, signedFor);
+    const nonce = claimNonce(parameters, timestamp, signedFor);
     story?.pass('nonce');
     return { consumer, found, parameters, nonce };
   };
@@ -136,32 +104,6 @@ export function createVerification(parts: OAuthParts): Verify {
 
 function methodRejected(): Problem {
   return refusal('signature_method_rejected', 'The signature method is not one that is taken here.');
-}
-
-/** What is not known could mean something that is not done: it is refused. */
-function judgeNames({ protocol }: OAuth1Parameters, signedFor: SignedFor): void {
-  const known = [...always, ...onceOnly, ...optional, ...ofUse[signedFor], ...sentOn[signedFor]];
-  const others = [...protocol.keys()].filter((name) => !known.includes(name));
-  if (signedFor === 'request_token' && (protocol.get('oauth_token') ?? '') !== '') others.push('oauth_token');
-  if (others.length > 0) throw rejected('They have no meaning here.', others);
-}
-
-function judgeVersion({ protocol }: OAuth1Parameters): void {
-  const version = protocol.get('oauth_version');
-  if (version === undefined || version === '1.0') return;
-  throw refusal('version_rejected', 'oauth_version is 1.0, where it is sent.', {
-    oauth_acceptable_versions: '1.0-1.0',
-  });
-}
-
-function judgePresence({ protocol }: OAuth1Parameters, signedFor: SignedFor): void {
-  const mayBeOnceMore = protocol.get('oauth_signature_method') === 'PLAINTEXT';
-  const sent = onceOnly.filter((name) => protocol.has(name));
-  const needed = mayBeOnceMore && sent.length === 0 ? [] : onceOnly;
-  const missing = [...always, ...needed, ...ofUse[signedFor]].filter(
-    (name) => (protocol.get(name) ?? '') === '',
-  );
-  if (missing.length > 0) throw absent(missing);
 }
 
 function baseStringFor({ method, target }: Request, { signed }: OAuth1Parameters, origin: string): string {
@@ -203,64 +145,6 @@ function wholeSecond(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }
 
-interface Signature {
-  readonly method: OAuth1Method;
-  readonly baseString: string;
-  readonly consumer: Consumer | undefined;
-  readonly tokenSecret: string;
-  readonly signature: string;
-}
-
-/** Bits of the key that stands where a consumer has none. */
-const nobodysKeyBits = 2048;
-
-/** What a consumer's signatures are checked with. */
-interface Checks {
-  /** What its secret contributes to a key; undefined where it has none. */
-  readonly keyText: string | undefined;
-  /** Undefined where it has no RSA key. */
-  readonly isSignedByKey: SignatureCheck | undefined;
-}
-
-/** Makes what compares signatures. Where there is no secret or no key, one that nobody has is taken. */
-function createSignatureCheck(random: OAuthParts['random']): (signature: Signature) => boolean {
-  const nobodysKeyText = keyTextOf(Buffer.from(random(32)).toString('base64url'), '');
-  const isSignedByNobody = createKeyCheck(keyOfNobody(random(nobodysKeyBits / 8)));
-  const known = new WeakMap<Consumer, Checks>();
-  const checksOf = (consumer: Consumer): Checks => {
-    const checks = known.get(consumer) ?? checksFor(consumer);
-    known.set(consumer, checks);
-    return checks;
-  };
-  return ({ method, baseString, consumer, tokenSecret, signature }) => {
-    const { keyText, isSignedByKey } = consumer === undefined ? nothing : checksOf(consumer);
-    if (method === 'RSA-SHA1')
-      return (isSignedByKey ?? isSignedByNobody)(baseString, signature) && isSignedByKey !== undefined;
-    // A token secret is base64url, and so the same when it is encoded.
-    const expected = signatureOf(method, baseString, (keyText ?? nobodysKeyText) + tokenSecret);
-    return isSameSignature(expected, signature) && keyText !== undefined;
-  };
-}
-
-const nothing: Checks = { keyText: undefined, isSignedByKey: undefined };
-
-/** Made once for each consumer, so that it does not cost a known one more. */
-function checksFor({ secret, rsaPublicKey }: Consumer): Checks {
-  return {
-    keyText: secret === undefined ? undefined : keyTextOf(secret, ''),
-    isSignedByKey: rsaPublicKey === undefined ? undefined : createKeyCheck(createPublicKey(rsaPublicKey)),
-  };
-}
-
-/** A number as long as a modulus: to verify with it takes as long, and nothing that it verifies counts. */
-function keyOfNobody(octets: Uint8Array): KeyObject {
-  const modulus = Buffer.from(octets);
-  modulus[0] = 0x80 | (modulus[0] ?? 0);
-  modulus[modulus.length - 1] = 1 | (modulus.at(-1) ?? 0);
-  const key = { kty: 'RSA', n: modulus.toString('base64url'), e: 'AQAB' };
-  return createPublicKey({ key, format: 'jwk' });
-}
-
 /** The state of a token, told to who has signed with its secret. */
 async function judgeToken(
   found: Found | undefined,
@@ -297,33 +181,4 @@ async function judgeBodyHash(
 /** The hash of the method; many clients take SHA-1 with every one. */
 function hashesOf(method: OAuth1Method): readonly string[] {
   return method === 'HMAC-SHA256' ? ['sha256', 'sha1'] : ['sha1'];
-}
-
-/** Makes what claims nonces. Each is one of its consumer, token and timestamp (RFC 5849 §3.3). */
-function createNonceClaims({ nonces, clock, nonceWindow, lifetimes }: OAuthParts) {
-  return (
-    value: (name: string) => string,
-    timestamp: number | undefined,
-    signedFor: SignedFor,
-  ): HeldNonce | undefined => {
-    if (timestamp === undefined) return undefined;
-    const consumer = value('oauth_consumer_key');
-    // As digests, so that nothing that was chosen by others comes into a file.
-    const user = `oauth1:${digestOf([consumer])}`;
-    const parts = [consumer, value('oauth_token'), value('oauth_timestamp'), value('oauth_nonce')];
-    // The last moment at which the timestamp is inside the window that nonces are counted with, to the end of its second.
-    const claimed = nonces.claim(user, digestOf(parts), timestamp + nonceWindow + 999, clock.now());
-    if (claimed === 'seen') throw refusal('nonce_used', 'A request with this nonce was accepted before.');
-    if (claimed === 'full') {
-      throw new Problem('full', 'No more nonces can be remembered now.', {
-        fields: [['Retry-After', String(Math.ceil(lifetimes.oauth1Window / 1000))]],
-      });
-    }
-    return signedFor === 'resource' ? nonces.hold() : undefined;
-  };
-}
-
-/** In JSON no two lists are the same text. */
-function digestOf(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { refusal } from '../auth/oauth1-refusal.ts';
+import { Problem } from '../http/problem.ts';
+import type { HeldNonce } from '../principal.ts';
+import type { OAuth1Parameters } from './oauth1-parameters.ts';
+import type { SignedFor } from './oauth1-presence.ts';
+import type { OAuthParts } from './parts.ts';
+
+/** The consumer that signed, or says so, by a name that no user has: failures are counted against it. */
+export function claimedBy({ protocol }: OAuth1Parameters): string | undefined {
+  const key = protocol.get('oauth_consumer_key');
+  return key === undefined ? undefined : userFor(key);
+}
+
+/**
+ * Claims the nonce of a request whose timestamp says this time (ms; undefined where none was sent). It is one of its consumer,
+ * token and timestamp (RFC 5849 §3.3).
+ */
+export type ClaimNonce = (
+  parameters: OAuth1Parameters,
+  timestamp: number | undefined,
+  signedFor: SignedFor,
+) => HeldNonce | undefined;
+
+/** Makes what claims nonces. That throws a Problem where the nonce was claimed before (401), or where there is no room (503). */
+export function createNonceClaims({ nonces, clock, nonceWindow, lifetimes }: OAuthParts): ClaimNonce {
+  return ({ protocol }, timestamp, signedFor) => {
+    if (timestamp === undefined) return undefined;
+    const consumer = protocol.get('oauth_consumer_key') ?? '';
+    const names = ['oauth_token', 'oauth_timestamp', 'oauth_nonce'];
+    const nonce = digestOf([consumer, ...names.map((name) => protocol.get(name) ?? '')]);
+    // The last moment at which the timestamp is inside the window that nonces are counted with, to the end of its second.
+    const claimed = nonces.claim(userFor(consumer), nonce, timestamp + nonceWindow + 999, clock.now());
+    if (claimed === 'seen') throw refusal('nonce_used', 'A request with this nonce was accepted before.');
+    if (claimed === 'full') {
+      throw new Problem('full', 'No more nonces can be remembered now.', {
+        fields: [['Retry-After', String(Math.ceil(lifetimes.oauth1Window / 1000))]],
+      });
+    }
+    return signedFor === 'resource' ? nonces.hold() : undefined;
+  };
+}
+
+/** Of digests, so that nothing that was chosen by others comes into a file. */
+function userFor(consumer: string): string {
+  return `oauth1:${digestOf([consumer])}`;
+}
+
+/** In JSON no two lists are the same text. */
+function digestOf(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}
