@@ -4,7 +4,6 @@ import { digestOf } from '../oauth/grants.ts';
 import { type ClientRegistration, readClient } from '../registration.ts';
 import { clientRoster } from '../store/clients.ts';
 import { hashPassword } from '../store/passwords.ts';
-import { randomSecret } from './credentials.ts';
 import { Refusal } from './refusal.ts';
 import {
   keepRegistrations,
@@ -13,6 +12,8 @@ import {
   type RegistrationKind,
   refuseFaults,
   type Said,
+  secretFlag,
+  secretOf,
 } from './registration.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -52,25 +53,22 @@ export function client(
 
 async function make(id: string, said: Said): Promise<Made<ClientRegistration>> {
   const { public: open, users, ...parts } = partsOf(kind, said);
-  if (open === true && said.secret !== undefined) throw new Refusal(['a --public client has no secret']);
-  const made = open === true || said.secret !== undefined ? undefined : randomSecret(randomBytes);
-  const plain = said.secret ?? made;
+  if (open === true && said.flags.has(secretFlag)) throw new Refusal(['a --public client has no secret']);
+  const secret = open === true ? undefined : secretOf(said);
   const all = Array.isArray(users) && users.length === 1 && users[0] === '*';
-  const given = { ...parts, users: all ? '*' : users, secret: plain };
+  const given = { ...parts, users: all ? '*' : users, secret: secret?.text };
   const { made: entry, faults } = readClient(id, given, ['text']);
   refuseFaults(kind, id, said, faults);
   if (entry.grants.includes('authorization_code') && entry.redirectUris.length === 0)
     throw new Refusal([
       'authorization_code needs a --redirect-uri; a client that comes for itself has --grant client_credentials',
     ]);
-  return { entry: { ...entry, secret: await keptOf(said.secret, made) }, secret: made };
+  if (secret === undefined) return { entry, shown: undefined };
+  return { entry: { ...entry, secret: await keptOf(secret) }, shown: secret.shown };
 }
 
 /** 256 random bits are found by no guessing, so one pass of SHA-256 is enough for them; for a secret that was chosen it is not. */
-async function keptOf(
-  chosen: string | undefined,
-  made: string | undefined,
-): Promise<ClientSecret | undefined> {
-  if (chosen !== undefined) return { scrypt: await hashPassword(chosen, randomBytes(16), costForChosen) };
-  return made === undefined ? undefined : { sha256: digestOf(made) };
+async function keptOf({ text, made }: { text: string; made: boolean }): Promise<ClientSecret> {
+  if (made) return { sha256: digestOf(text) };
+  return { scrypt: await hashPassword(text, randomBytes(16), costForChosen) };
 }

@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type ConsumerRegistration, readConsumer } from '../registration.ts';
 import { consumerRoster } from '../store/clients.ts';
 import { errorCode } from '../store/disk.ts';
-import { randomSecret } from './credentials.ts';
 import { Refusal } from './refusal.ts';
 import {
   keepRegistrations,
@@ -12,6 +10,8 @@ import {
   type RegistrationKind,
   refuseFaults,
   type Said,
+  secretFlag,
+  secretOf,
 } from './registration.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -47,22 +47,19 @@ export function consumer(
 }
 
 async function make(key: string, said: Said): Promise<Made<ConsumerRegistration>> {
-  const { rsaPublicKey: file, ...parts } = partsOf(kind, said);
+  const { rsaPublicKey: file, methods, ...parts } = partsOf(kind, said);
   const rsaPublicKey = typeof file === 'string' ? readKey(file) : undefined;
-  const made =
-    said.secret === undefined && needsSecret(said, rsaPublicKey) ? randomSecret(randomBytes) : undefined;
-  const given = { ...parts, rsaPublicKey, secret: said.secret ?? made };
+  const wanted = methods ?? (rsaPublicKey === undefined ? undefined : ['RSA-SHA1']);
+  // Who signs with RSA alone shares no secret.
+  const shares = !Array.isArray(wanted) || wanted.some((method) => method !== 'RSA-SHA1');
+  if (!shares && said.flags.has(secretFlag)) throw new Refusal(['no --method needs a secret']);
+  const secret = shares ? secretOf(said) : undefined;
+  const given = { ...parts, methods: wanted, rsaPublicKey, secret: secret?.text };
   const { made: entry, faults } = readConsumer(key, given);
   refuseFaults(kind, key, said, faults);
   if (entry.callbacks.length === 0)
     throw new Refusal(['--callback is needed: the URI that users come back to, or oob']);
-  return { entry, secret: made };
-}
-
-/** Who signs with RSA alone shares no secret. */
-function needsSecret({ lists }: Said, rsaPublicKey: string | undefined): boolean {
-  const methods = lists.get('--method');
-  return methods === undefined ? rsaPublicKey === undefined : methods.some((method) => method !== 'RSA-SHA1');
+  return { entry, shown: secret?.shown };
 }
 
 function readKey(path: string): string {

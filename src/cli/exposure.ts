@@ -20,13 +20,15 @@ function orClosing(exposed: Exposed): string {
   return (exposed.mode & everybodys) === everybodys ? '' : `, or close it: ${closing(exposed)}`;
 }
 
-/** A sentence for a configuration file that has users and that others can read. */
-export function exposedConfiguration({ config, users }: Options): readonly string[] {
-  if (config === undefined || users.size === 0) return [];
+/** A sentence for a configuration file that has secrets of users, clients or consumers and that others can read. */
+export function exposedConfiguration({ config, users, clients, consumers }: Options): readonly string[] {
+  const registered = [...clients.values(), ...consumers.values()];
+  const secret = users.size > 0 || registered.some((each) => each.secret !== undefined);
+  if (config === undefined || !secret) return [];
   const stats = statSync(config, { throwIfNoEntry: false });
   const exposed = stats?.isFile() ? exposureOf(config, stats) : undefined;
   if (exposed === undefined || (exposed.mode & anybodyReads) === 0) return [];
-  const what = `${config} has users' secrets in it and can be read by others (mode ${modeOf(exposed)})`;
+  const what = `${config} has secrets in it and can be read by others (mode ${modeOf(exposed)})`;
   return [`${what}; close it: ${closing(exposed)}`];
 }
 

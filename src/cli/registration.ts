@@ -25,15 +25,15 @@ import type { Terminal } from './terminal.ts';
 export interface Said {
   readonly flags: ReadonlyMap<string, string | true>;
   readonly lists: ReadonlyMap<string, readonly string[]>;
-  /** The secret that was chosen; undefined where one is to be made. */
+  /** The secret that was chosen; undefined where one is to be made, if it is needed. */
   readonly secret: string | undefined;
 }
 
 /** What `add` makes of what was said. */
 export interface Made<T> {
   readonly entry: T;
-  /** What is told once, where it was made. */
-  readonly secret: string | undefined;
+  /** Its secret as it is told, once; undefined where it has none. */
+  readonly shown: string | undefined;
 }
 
 /** One kind of what registers for OAuth, and how a command makes it. */
@@ -56,7 +56,7 @@ export interface RegistrationKind<T> {
 
 const actions = ['add', 'remove', 'list'] as const;
 /** Says that the secret is the first line of standard input. */
-const secretFlag = '--secret-stdin';
+export const secretFlag = '--secret-stdin';
 
 /** `countersign client|consumer add|remove|list`. Gives the exit status. */
 export async function keepRegistrations<T>(
@@ -98,6 +98,8 @@ function readOrder<T>(
   ofAdd.set(secretFlag, 'toggle');
   const { flags, lists, words, faults } = readArguments(argv, new Map([...placeFlags, ...ofAdd]));
   if (faults.length > 0) throw new Refusal(faults);
+  for (const [flag, value] of flags)
+    if (ofAdd.get(flag) === 'toggle' && value !== true) throw new Refusal([`${flag} takes no value`]);
   const [word = '', name = randomSecret(randomBytes)] = words;
   const action = actions.find((each) => each === word);
   if (action === undefined)
@@ -119,9 +121,8 @@ async function add<T>(
   terminal: Terminal,
 ): Promise<void> {
   refuseConfigured(entrant);
-  const { entry, secret } = await kind.make(entrant.name, said);
+  const { entry, shown } = await kind.make(entrant.name, said);
   const mark = await addEntry(entrant, entry, 'remove it first');
-  const shown = said.secret === undefined ? secret : 'the one that was given';
   const lines = [`${kind.roster.one.padEnd(9)} ${entrant.name}`];
   tell(shown === undefined ? lines : [...lines, `secret    ${shown}`], terminal.stdout);
   await tellUse(entrant, mark, terminal);
@@ -145,6 +146,13 @@ async function list<T>(kind: RegistrationKind<T>, entrant: Entrant<T>, terminal:
   }
   if (lines.length === 0) tell([`there are no ${roster.name} in ${options.data}`], terminal.stderr);
   tell(lines, terminal.stdout);
+}
+
+/** A new secret, or the one that was chosen, and how it is told. */
+export function secretOf({ secret }: Said): { readonly text: string; readonly made: boolean; shown: string } {
+  if (secret !== undefined) return { text: secret, made: false, shown: 'the one that was given' };
+  const text = randomSecret(randomBytes);
+  return { text, made: true, shown: text };
 }
 
 /** The lists and texts of a registration, as its flags said them; what was not said is left out. */

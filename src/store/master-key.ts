@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DamagedStoreError } from './damage.ts';
 import { type Disk, nodeDisk } from './disk.ts';
-import { replaceFile } from './replace.ts';
+import { removeLeftovers, replaceFile } from './replace.ts';
 import { keyMissing, sealedOtherwise } from './roster.ts';
 import { parseKey, type Seal, SealError } from './seal.ts';
 
@@ -44,13 +44,15 @@ export async function openMasterKey(
   return { bytes: kept.bytes, fresh: false };
 }
 
-/** Keeps the key; on the medium when it resolves. Throws StoreError. */
+/** Keeps the key, under the lock of the directory; on the medium when it resolves. Throws StoreError. */
 export async function keepMasterKey(
   directory: string,
   bytes: Uint8Array,
   seal: Seal | undefined,
   disk: Disk = nodeDisk,
 ): Promise<void> {
+  // Whoever made them had the lock of the directory then, and does not now.
+  await removeLeftovers(disk, directory, fileName, () => true);
   const text = Buffer.from(bytes).toString('base64url');
   const content = seal === undefined ? text : `${sealedPrefix}${seal.seal(text, sealedAs)}`;
   await replaceFile(disk, { directory, name: fileName, content: [content, '\n'], sync: true });

@@ -396,7 +396,7 @@ describe('a directory that others can get at', onPosix, () => {
     const data = join(directory, 'data');
     writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 'hidden' } } }));
     chmodSync(config, 0o644);
-    const line = `countersign: ${config} has users' secrets in it and can be read by others (mode 0644); close it: chmod 600 ${config}\n`;
+    const line = `countersign: ${config} has secrets in it and can be read by others (mode 0644); close it: chmod 600 ${config}\n`;
     const checked = await call(['check', '--config', config]);
     assert.equal(checked.status, 0);
     assert.equal(checked.stderr, line);

@@ -69,6 +69,16 @@ describe('countersign client', () => {
     );
   });
 
+  test('gives a public client no secret, also where one is set for other commands', async () => {
+    const data = freshData();
+    const environment = { COUNTERSIGN_SECRET: 'to-sign-with' };
+    const { status, stdout } = await call(['client', 'add', 'app', '--public', ...redirect, '--data', data], {
+      environment,
+    });
+    assert.deepEqual([status, stdout], [0, 'client    app\n']);
+    assert.equal((await clientRoster.read(data)).entries.get('app')?.secret, undefined);
+  });
+
   test('makes an id where none is given, and no secret for a public client', async () => {
     const data = freshData();
     const stdout = await done(['client', 'add', '--public', ...redirect, '--data', data]);
@@ -84,6 +94,7 @@ describe('countersign client', () => {
     [['remove'], /one ID is needed: countersign client remove ID/],
     [['list', 'app'], /list takes no name/],
     [['list', '--public'], /--public goes with add only/],
+    [['add', 'app', '--public=false', ...redirect], /--public takes no value/],
     [['remove', 'app', '--scope=read'], /--scope goes with add only/],
     [['add', 'app'], /authorization_code needs a --redirect-uri; .* --grant client_credentials/],
     [['add', 'app', '--redirect-uri'], /--redirect-uri needs a value/],
@@ -199,6 +210,10 @@ describe('countersign consumer', () => {
 
   const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
     [['add', 'key'], /--callback is needed: the URI that users come back to, or oob/],
+    [
+      ['add', 'key', '--callback=oob', '--method', 'RSA-SHA1', '--secret-stdin'],
+      /no --method needs a secret/,
+    ],
     [['add', 'key', '--callback', 'nowhere'], /--callback "nowhere" is not an absolute URI/],
     [
       ['add', 'key', '--callback=oob', '--method', 'RSA-SHA1'],
@@ -211,7 +226,7 @@ describe('countersign consumer', () => {
   ];
   for (const [args, says] of refused)
     test(`is refused: ${args.join(' ')}`, async () => {
-      const end = await call(['consumer', ...args, '--data', freshData()]);
+      const end = await call(['consumer', ...args, '--data', freshData()], { input: 'a-secret-of-mine\n' });
       assert.equal(end.status, 2, end.stdout);
       assert.match(end.stderr, says);
     });
