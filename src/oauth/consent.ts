@@ -71,11 +71,10 @@ export function createConsents({ grants, clock, lifetimes }: ConsentParts): Cons
 
     async answer(content, mechanism, user) {
       if (content === undefined || content === 'malformed') return undefined;
-      const { values, repeated } = readParameters(content, ['consent_ticket', 'decision']);
+      const { values } = readParameters(content, ['consent_ticket', 'decision']);
       const ticket = values.get('consent_ticket');
       const decision = values.get('decision');
-      if (repeated.length > 0 || ticket === undefined) return undefined;
-      if (decision !== 'allow' && decision !== 'deny') return undefined;
+      if (ticket === undefined || (decision !== 'allow' && decision !== 'deny')) return undefined;
       const found = await grants.find(ticket, mechanism, 'ticket');
       if (found === undefined || found.token.user !== user || !isLive(found, clock.now())) return undefined;
       if (!(await grants.spend(found))) return undefined;
