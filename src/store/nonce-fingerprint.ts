@@ -5,8 +5,11 @@ const prime = 4_294_967_291;
 const inverse = 1 / prime;
 /** The most characters of a user or a nonce that are read one by one. */
 const longest = 256;
-/** Characters after which a sum must be reduced: 28 terms of at most 2^48 are exact, since they are below 2^53. */
-const stretch = 56;
+/**
+ * Characters of a text after which the sum is reduced: with what is left of the text before, 15 numbers, at most 31 of
+ * at most 2^48 come together, and the lengths, which is exact since it is below 2^53.
+ */
+const stretch = 32;
 /** Numbers that come before the characters: both lengths, and what kind of text follows. */
 const leading = 3;
 
@@ -54,44 +57,30 @@ export class Fingerprint {
     this.#characters = 0;
     this.#first = user.length * at(factors, 0) + nonce.length * at(factors, 2) + kind * at(factors, 4);
     this.#second = user.length * at(factors, 1) + nonce.length * at(factors, 3) + kind * at(factors, 5);
-    const factor = this.#add(user, leading * 2);
-    if (user.length + nonce.length > stretch) this.#reduce();
-    this.#add(nonce, factor);
+    this.#add(nonce, this.#add(user, leading * 2));
     this.#reduce();
   }
 
   /** Adds the text's characters from this factor on, and gives the factor for what follows. */
   #add(text: string, from: number): number {
-    let factor = from;
-    for (let start = 0; start < text.length; start += stretch) {
-      if (start > 0) this.#reduce();
-      factor = this.#addStretch(text, start, Math.min(start + stretch, text.length), factor);
-    }
-    return factor;
-  }
-
-  #addStretch(text: string, start: number, end: number, from: number): number {
     const factors = this.#factors;
+    const length = text.length;
     let first = this.#first;
     let second = this.#second;
     let characters = this.#characters;
     let factor = from;
-    let index = start;
-    for (; index + 1 < end; index += 2) {
+    for (let index = 0; index < length; index += 2) {
       const one = text.charCodeAt(index);
-      const next = text.charCodeAt(index + 1);
+      const next = index + 1 < length ? text.charCodeAt(index + 1) : 0;
       const both = one | (next << 8);
       characters |= one | next;
       first += both * at(factors, factor);
       second += both * at(factors, factor + 1);
       factor += 2;
-    }
-    if (index < end) {
-      const last = text.charCodeAt(index);
-      characters |= last;
-      first += last * at(factors, factor);
-      second += last * at(factors, factor + 1);
-      factor += 2;
+      if (index % stretch === stretch - 2) {
+        first = remainder(first);
+        second = remainder(second);
+      }
     }
     this.#first = first;
     this.#second = second;

@@ -64,11 +64,7 @@ export class Segment {
       if (count === entriesInGroup) continue;
       if (this.taken >= this.limit) return -2;
       this.taken += 1;
-      const at = start + firstEntry + count * 2;
-      words[at] = low;
-      words[at + 1] = high;
-      words[start] = counted + 1;
-      this.retag(at, tag);
+      this.#append(start, counted, low, high, tag);
       return -1;
     }
   }
@@ -78,17 +74,28 @@ export class Segment {
     const words = this.#words;
     const last = this.groups - 1;
     let start = (high & last) * wordsInGroup;
-    let count = (words[start] ?? 0) & 255;
-    while (count === entriesInGroup) {
+    let counted = words[start] ?? 0;
+    while ((counted & 255) === entriesInGroup) {
       start = (start + wordsInGroup) & (last * wordsInGroup);
-      count = (words[start] ?? 0) & 255;
+      counted = words[start] ?? 0;
     }
-    words[start] = (words[start] ?? 0) + 1;
+    this.#append(start, counted, low, high, tag);
+    this.taken += 1;
+  }
+
+  /** Puts an entry behind those of the group there, which is not full; `counted` is the group's first word. */
+  #append(start: number, counted: number, low: number, high: number, tag: number): void {
+    const words = this.#words;
+    const count = counted & 255;
     const at = start + firstEntry + count * 2;
     words[at] = low;
     words[at + 1] = high;
-    this.retag(at, tag);
-    this.taken += 1;
+    // Where no entry is, the tag is 0. The first three stand in the word that has the count.
+    if (count < 3) words[start] = (counted + 1) | (tag << (8 * count + 8));
+    else {
+      words[start] = counted + 1;
+      words[start + 1] = (words[start + 1] ?? 0) | (tag << (8 * count - 24));
+    }
   }
 
   /** The tag of the entry there. */
