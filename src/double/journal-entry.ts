@@ -79,9 +79,8 @@ export interface RawEntry {
   readonly reply: Reply | undefined;
 }
 
-/** What an entry is made of. */
-export interface EntryOptions {
-  readonly number: number;
+/** What has come and gone, as it was. */
+export interface RecordedExchange {
   readonly time: number;
   readonly duration: number;
   readonly request: Request | undefined;
@@ -94,7 +93,6 @@ export interface EntryOptions {
   readonly story: Story | undefined;
   readonly fault: Fault | undefined;
   readonly aborted: boolean;
-  readonly redact: Redact;
 }
 
 /** One request, and what became of it. Nothing secret is in what it shows or prints; `raw()` has everything. */
@@ -113,23 +111,22 @@ export class JournalEntry {
   readonly problem: { readonly type: string; readonly detail: string } | undefined;
   /** What went wrong on purpose. */
   readonly fault: Fault | undefined;
-  readonly #options: EntryOptions;
+  readonly #exchange: RecordedExchange;
+  readonly #redact: Redact;
   #aborted: boolean;
 
-  constructor(options: EntryOptions) {
-    const { principal } = options;
-    this.number = options.number;
-    this.time = options.time;
-    this.duration = options.duration;
+  constructor(exchange: RecordedExchange, number: number, redact: Redact) {
+    const { time, duration, principal, step, problem, fault, aborted } = exchange;
+    this.number = number;
+    this.time = time;
+    this.duration = duration;
     this.principal = principal && { name: principal.name, scheme: principal.scheme };
-    this.step = options.step;
-    this.problem = options.problem && {
-      type: options.problem.type,
-      detail: options.redact(options.problem.detail),
-    };
-    this.fault = options.fault;
-    this.#options = options;
-    this.#aborted = options.aborted;
+    this.step = step;
+    this.problem = problem && { type: problem.type, detail: redact(problem.detail) };
+    this.fault = fault;
+    this.#exchange = exchange;
+    this.#redact = redact;
+    this.#aborted = aborted;
   }
 
   /**
@@ -147,38 +144,38 @@ export class JournalEntry {
 
   /** Undefined where it could not be parsed. */
   get request(): ShownRequest | undefined {
-    const { request, content, redact } = this.#options;
-    return request && shownRequest(request, content, redact);
+    const { request, content } = this.#exchange;
+    return request && shownRequest(request, content, this.#redact);
   }
 
   /** What was being read where the request could not be parsed; of a long one only the end. */
   get received(): string | undefined {
-    const { received, redact } = this.#options;
-    return received === undefined ? undefined : redact(received);
+    const { received } = this.#exchange;
+    return received === undefined ? undefined : this.#redact(received);
   }
 
   /** The reply; undefined where a fault let there be none. */
   get reply(): ShownReply | undefined {
-    const { reply, redact } = this.#options;
-    return reply && shownReply(reply, redact);
+    const { reply } = this.#exchange;
+    return reply && shownReply(reply, this.#redact);
   }
 
   /** The user that the credentials named, be they good or not. */
   get user(): string | undefined {
-    const { request } = this.#options;
+    const { request } = this.#exchange;
     return this.principal?.name ?? (request && claimedUser(request));
   }
 
   /** How the credentials were checked; undefined where there were none, or where it did not come to that. */
   get auth(): ShownStory | undefined {
-    const { story, redact } = this.#options;
+    const { story } = this.#exchange;
     if (story === undefined || (story.scheme === undefined && story.failedAt === undefined)) return undefined;
-    return shownStory(story, this.problem?.detail, redact);
+    return shownStory(story, this.problem?.detail, this.#redact);
   }
 
   /** Everything as it was, secrets too. */
   raw(): RawEntry {
-    const { request, content, received, reply } = this.#options;
+    const { request, content, received, reply } = this.#exchange;
     if (request === undefined) return { request, received, reply };
     const { method, target, version, fields } = request;
     const bytes = content?.bytes ?? new Uint8Array();
@@ -191,7 +188,7 @@ export class JournalEntry {
 
   /** How many bytes it holds, about. */
   get size(): number {
-    const { request, content, received = '', reply } = this.#options;
+    const { request, content, received = '', reply } = this.#exchange;
     const sent = (request?.target.length ?? 0) + (request?.fields.size ?? 0) + (content?.length ?? 0);
     return 512 + sent + received.length + (reply?.content?.length ?? 0);
   }

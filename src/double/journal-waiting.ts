@@ -54,7 +54,7 @@ export class Waiting {
 
   /** An entry has come. */
   come(entry: JournalEntry): void {
-    for (const waiter of [...this.#waiters]) waiter.come(entry);
+    for (const waiter of this.#waiters) waiter.come(entry);
   }
 
   /** Ends all waiting, as if the time were out. */

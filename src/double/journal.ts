@@ -6,7 +6,8 @@ import { nothingKnown } from '../judged-call.ts';
 import type { Observer } from '../observer.ts';
 import type { FaultsPart } from './faults.ts';
 import { KeptContent } from './journal-content.ts';
-import { type EntryOptions, JournalEntry } from './journal-entry.ts';
+import { JournalEntries } from './journal-entries.ts';
+import { JournalEntry, type RecordedExchange } from './journal-entry.ts';
 import { type EntryMatch, fits } from './journal-match.ts';
 import { createRedaction } from './journal-redaction.ts';
 import { Waiting } from './journal-waiting.ts';
@@ -79,29 +80,20 @@ export function createJournal(options: JournalOptions): JournalPart {
   const bounds = boundsOf(options);
   const redact = createRedaction(secrets);
   const listeners = new Set<(entry: JournalEntry) => void>();
-  const waiting = new Waiting(() => entries);
-  let entries: JournalEntry[] = [];
-  let size = 0;
+  const entries = new JournalEntries(bounds.entries, bounds.bytes);
+  const waiting = new Waiting(() => entries.all);
   let written = 0;
 
-  const keep = (entry: JournalEntry): void => {
-    entries.push(entry);
-    size += entry.size;
-    while (entries.length > bounds.entries || (size > bounds.bytes && entries.length > 1))
-      size -= entries.shift()?.size ?? 0;
-  };
-  const write = (parts: Omit<EntryOptions, 'number' | 'redact'>): JournalEntry => {
+  const write = (parts: RecordedExchange): JournalEntry => {
     written += 1;
-    const entry = new JournalEntry({ ...parts, number: written, redact });
-    keep(entry);
+    const entry = new JournalEntry(parts, written, redact);
+    entries.add(entry);
     waiting.come(entry);
-    for (const listener of [...listeners]) listener(entry);
+    for (const listener of listeners) listener(entry);
     return entry;
   };
   const put = ({ entries: earlier, written: count }: JournalSnapshot): void => {
-    entries = [];
-    size = 0;
-    for (const entry of earlier) keep(entry);
+    entries.replace(earlier);
     written = count;
   };
 
@@ -121,9 +113,18 @@ export function createJournal(options: JournalOptions): JournalPart {
     const { principal, step, problem } = known;
     const silent = reply.fault?.break?.kind === 'reset' && reply.fault.break.after === undefined;
     const entry = write({
-      ...{ time, duration: stopwatch.steady() - begun, request, content, received: undefined },
-      ...{ reply: silent ? undefined : reply, principal, step: acted ? step : undefined },
-      ...{ problem, story, fault, aborted: problem?.type === 'content-incomplete' },
+      time,
+      duration: stopwatch.steady() - begun,
+      request,
+      content,
+      received: undefined,
+      reply: silent ? undefined : reply,
+      principal,
+      step: acted ? step : undefined,
+      problem,
+      story,
+      fault,
+      aborted: problem?.type === 'content-incomplete',
     });
     return { ...reply, abandoned: () => entry.abandon() };
   };
@@ -134,20 +135,30 @@ export function createJournal(options: JournalOptions): JournalPart {
     received: string | undefined,
   ): void => {
     write({
-      ...{ time: clock.now(), duration: 0, request, content: undefined, received, reply },
-      ...{ principal: undefined, step: stepOf(problem), problem, story: undefined },
-      ...{ fault: undefined, aborted: false },
+      time: clock.now(),
+      duration: 0,
+      request,
+      content: undefined,
+      received,
+      reply,
+      principal: undefined,
+      step: stepOf(problem),
+      problem,
+      story: undefined,
+      fault: undefined,
+      aborted: false,
     });
   };
 
-  const find = (match: EntryMatch): readonly JournalEntry[] => entries.filter((entry) => fits(entry, match));
+  const find = (match: EntryMatch): readonly JournalEntry[] =>
+    entries.all.filter((entry) => fits(entry, match));
   return {
     journal: {
       get length() {
         return entries.length;
       },
-      last: (match) => entries.findLast((entry) => match === undefined || fits(entry, match)),
-      all: () => [...entries],
+      last: (match) => entries.all.findLast((entry) => match === undefined || fits(entry, match)),
+      all: () => entries.all,
       find,
       waitFor: (match, options) => waiting.waitFor(match, options),
       subscribe(listener) {
@@ -157,17 +168,16 @@ export function createJournal(options: JournalOptions): JournalPart {
         };
       },
       clear() {
-        entries = [];
-        size = 0;
+        entries.replace([]);
       },
-      [Symbol.iterator]: () => [...entries][Symbol.iterator](),
+      [Symbol.iterator]: () => entries.all[Symbol.iterator](),
     },
     observer: (faults) => ({
       handle: (request, answer) => handle(request, (seen, known) => faults.handle(seen, known, answer)),
       refused,
     }),
     close: () => waiting.end(),
-    snapshot: () => ({ entries: [...entries], written }),
+    snapshot: () => ({ entries: entries.all, written }),
     restore: put,
     reset: () => put({ entries: [], written: 0 }),
   };
