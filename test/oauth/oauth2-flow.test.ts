@@ -197,6 +197,36 @@ test('a client that is cut back before it has its tokens is told what it gets', 
   assert.equal((await refresh(server, reply.member('refresh_token'))).member('scope'), 'read');
 });
 
+test('a client cannot ask for more than it is registered for', async () => {
+  const secret = 'reader-secret-0123456789';
+  const redirectUris = [callback];
+  const { ask } = openServer({
+    clients: {
+      reader: { secret, redirectUris },
+      writer: { secret, redirectUris, scopes: ['write'] },
+      machine: { secret, redirectUris, grants: ['client_credentials'] },
+    },
+  });
+  for (const [client_id, scope, error] of [
+    ['reader', 'read write', 'invalid_scope'],
+    ['writer', undefined, 'invalid_scope'],
+    ['machine', 'read', 'unauthorized_client'],
+  ] as const) {
+    const reply = await ask('GET', authorizeTarget({ client_id, scope }), { basic: 'ann:ann-password' });
+    assert.deepEqual([reply.status, reply.returned('error')], [303, error]);
+    assert.equal(reply.returned('state'), 'a state & more');
+  }
+});
+
+test('a redirect URI that is given up before the answer is not gone to any more', async () => {
+  const server = openServer();
+  const ticket = await ticketFor(server);
+  const secret = 'app-secret-0123456789';
+  server.service.replaceClients({ app: { secret, redirectUris: ['https://app.example/other'] } });
+  const reply = await decide(server, ticket);
+  assert.deepEqual([reply.status, reply.field('Location')], [400, '']);
+});
+
 test('a client gets no more for itself than it is registered for', async () => {
   const secret = 'reader-secret-0123456789';
   const server = openServer({
