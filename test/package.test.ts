@@ -79,6 +79,48 @@ test('it is required as CommonJS', () => {
   assert.equal(script('commonjs.cjs', text), '201 200 3 Date,Authentication\n');
 });
 
+const double = `
+  const double = await startDouble({ users: { ann: { secret: 's' } } });
+  double.resource('/weather', { GET: action('anyone', async () => { throw new Problem('not-found', 'No weather.'); }) });
+  const answers = [await double.fetch('/weather'), await double.as('ann').fetch('/articles'), await fetch(double.url)];
+  console.log(...answers.map(({ status }) => status));
+  await double.close();
+`;
+
+test('the double is imported, and a Problem of the server is one of its own', () => {
+  const text = `
+    import { action, Problem } from 'countersign';
+    import { startDouble } from 'countersign/double';
+    ${double}`;
+  assert.equal(script('double.mjs', text), '404 200 200\n');
+});
+
+test('the double is required, and a Problem of the server is one of its own', () => {
+  const text = `
+    const { action, Problem } = require('countersign');
+    const { startDouble } = require('countersign/double');
+    (async () => { ${double} })();`;
+  assert.equal(script('double.cjs', text), '404 200 200\n');
+});
+
+test('imported and required it is the same library', () => {
+  const text = `
+    import { createRequire } from 'node:module';
+    import { Problem } from 'countersign';
+    import { Problem as OfDouble } from 'countersign/double';
+    console.log(Problem === OfDouble, Problem === createRequire(import.meta.url)('countersign').Problem);`;
+  assert.equal(script('same.mjs', text), 'true true\n');
+});
+
+test('a double loads nothing that its test does not use', () => {
+  const text = `
+    const before = new Set(process.moduleLoadList);
+    require('countersign/double');
+    const added = process.moduleLoadList.filter((name) => !before.has(name));
+    console.log(added.filter((name) => /_http_server|https|undici|internal\\/tls/.test(name)).join());`;
+  assert.equal(script('lazy.cjs', text), '\n');
+});
+
 test('the installed command says its version', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   assert.equal(run(join(folder, 'node_modules/.bin/countersign'), ['--version']), `${version}\n`);
@@ -99,11 +141,19 @@ for (const [name, module, resolution] of [
     const text = `
       import { action, createService, type Resource, xml } from 'countersign';
       import { signRequest } from 'countersign/client';
+      import { type Double, type DoubleSnapshot, startDouble } from 'countersign/double';
       import { createParser, XmlError } from 'countersign/xml';
       const weather: Resource = { GET: action('anyone', async (call) => xml(call.path)) };
       const service = createService({ resources: { '/weather/{city}': weather } });
       const listening: Promise<{ url: string; port: number }> = service.listen({ port: 0 });
       const headers: Record<string, string> = signRequest({ method: 'GET', url: 'http://a/', user: 'u', secret: 's' });
+      export async function trial(): Promise<DoubleSnapshot> {
+        const double: Double = await startDouble({ users: { ann: {} }, resources: { '/weather': weather } });
+        const reply: Response = await double.as('ann', { scheme: 'basic' }).fetch('/articles', { method: 'HEAD' });
+        double.clock.advance(reply.ok ? '11m' : 500);
+        await double.close();
+        return double.snapshot();
+      }
       createParser({ text: (data: string) => data.length }).end();
       export const line = (error: XmlError): number => error.line;
       export { headers, listening };`;
