@@ -81,7 +81,7 @@ export interface ConsumerOption {
   /** SPKI in PEM. */
   readonly rsaPublicKey?: string | undefined;
   readonly callbacks?: readonly string[] | undefined;
-  /** HMAC-SHA256 and HMAC-SHA1 when left out. */
+  /** HMAC-SHA256 and HMAC-SHA1 when left out; RSA-SHA1 where there is no secret. */
   readonly methods?: readonly SignatureMethod[] | undefined;
   /** `read` when left out. */
   readonly scopes?: readonly Scope[] | undefined;
