@@ -10,8 +10,6 @@ export interface MemoryStoreOptions {
 
 /** All that a store in memory held at a moment: items, and the numbers that it had drawn. Nothing changes it. */
 export interface MemorySnapshot {
-  /** The highest revision drawn. */
-  readonly revision: number;
   readonly collections: readonly KeptCollection[];
 }
 
@@ -52,7 +50,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       return applyNow(change);
     },
     applyNow,
-    snapshot: () => ({ revision: state.revision, collections: [...state.collections()].map(keptOf) }),
+    snapshot: () => ({ collections: [...state.collections()].map(keptOf) }),
     restore(snapshot) {
       state = stateOf(snapshot);
     },
@@ -64,8 +62,8 @@ function keptOf({ path, chosen, entries, count: _, ...numbers }: CollectionView)
   return { path, numbers, chosen: [...chosen], entries: [...entries] };
 }
 
-function stateOf({ revision, collections }: MemorySnapshot): State {
-  const state = new State(revision);
+function stateOf({ collections }: MemorySnapshot): State {
+  const state = new State();
   for (const { path, numbers, chosen, entries } of collections) {
     const ids = new ChosenIds();
     for (const range of chosen) ids.append(range);

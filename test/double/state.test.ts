@@ -68,6 +68,31 @@ test('nonces that were taken before a snapshot stay taken, and those after it ar
   assert.deepEqual([await status(before), await status(after), await status(after)], [401, 200, 401]);
 });
 
+test('ids that clients chose are stepped over after a restore too', async () => {
+  await using double = await startDouble(options);
+  const ann = double.as('ann');
+  await ann.fetch('/articles/3', { method: 'PUT', body: article('Three') });
+  const snapshot = double.snapshot();
+  await ann.fetch('/articles/2', { method: 'PUT', body: article('Two') });
+  double.restore(snapshot);
+  const post = async (): Promise<string | null> =>
+    (await ann.fetch('/articles', { method: 'POST', body: article('New') })).headers.get('location');
+  assert.deepEqual([await post(), await post()], ['/articles/2', '/articles/4']);
+});
+
+test('chance goes back too: the same is drawn again', async () => {
+  await using double = await startDouble(options);
+  const draw = async (): Promise<unknown> => [
+    await double.as('ann').sign('GET', `${double.url}/articles`),
+    double.auth.setUser('bob'),
+  ];
+  const snapshot = double.snapshot();
+  const first = await draw();
+  assert.notDeepEqual(await draw(), first);
+  double.restore(snapshot);
+  assert.deepEqual(await draw(), first);
+});
+
 test('users, the clock, its skew, what is served and planned faults go back too', async () => {
   await using double = await startDouble(options);
   const { secret } = double.auth.credentials('ann');
