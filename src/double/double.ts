@@ -230,7 +230,8 @@ function faceOf(
   const fetch = createFetch(place);
   const lifetimes = { ...defaultLifetimes, ...options.lifetimes };
   const basicFor = (user: string): string => basicOf(users, user);
-  const shared = { oauth, lifetimes, clock, users, fetch, basicFor };
+  const watched = { faults: house.faults.faults, journal: house.journal.journal };
+  const shared = { oauth, lifetimes, clock, users, fetch, basicFor, ...watched };
   const second = { ...shared, clients: () => namesOf(options.clients) };
   const first = { ...shared, consumers: () => namesOf(options.consumers), masterKey: house.masterKey };
   const [oauth2, oauth1] = [createOAuth2Control(second), createOAuth1Control(first)];

@@ -1,4 +1,4 @@
-export { type CollectionDeclaration, defineCollection } from '../declaration.ts';
+export type { CollectionDeclaration } from '../declaration.ts';
 export { Problem } from '../http/problem.ts';
 export type { RequestListener } from '../net/request-listener.ts';
 export {
@@ -41,6 +41,7 @@ export type { AsOptions, Signer } from './as.ts';
 export type { AuthControl, Rotation } from './auth.ts';
 export type { DoubleClock, Duration, Moment } from './clock.ts';
 export { type Double, startDouble } from './double.ts';
+export type { EndpointFailure, Endpoints } from './endpoints.ts';
 export type { DoubleEvent, EventOf } from './events.ts';
 export type { Faults, PlannedFault } from './faults.ts';
 export type { Fault } from './faults-declaration.ts';
@@ -57,8 +58,8 @@ export type {
 export type { EntryMatch, EntryParts } from './journal-match.ts';
 export { JournalTimeout } from './journal-waiting.ts';
 export type { Match } from './match.ts';
-export type { OAuth1Control, OAuth1IssuedToken, OAuth1TokenWish } from './oauth1.ts';
-export type { IssuedToken, OAuth2Control, TokenWish } from './oauth2.ts';
+export type { OAuth1Control, OAuth1Endpoint, OAuth1IssuedToken, OAuth1TokenWish } from './oauth1.ts';
+export type { IssuedToken, OAuth2Control, OAuth2Endpoint, TokenWish } from './oauth2.ts';
 export type { DoubleOptions } from './options.ts';
 export type { DoubleSnapshot } from './state.ts';
 export type { TokenChoice, TokenFilter } from './tokens.ts';

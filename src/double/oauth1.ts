@@ -7,7 +7,10 @@ import { createTokenSecrets } from '../oauth/oauth1-secrets.ts';
 import { formatScope } from '../oauth/scope.ts';
 import type { Scope } from '../principal.ts';
 import { type Approval, approve } from './approval.ts';
+import { createEndpoints, type Endpoints } from './endpoints.ts';
+import type { Faults } from './faults.ts';
 import type { Fetch } from './fetch.ts';
+import type { Journal } from './journal.ts';
 import { lifetimeOf, scopesOf } from './oauth2.ts';
 import { expireTokens, revokeTokens, type TokenChoice } from './tokens.ts';
 import type { DoubleUsers } from './users.ts';
@@ -33,8 +36,17 @@ export interface OAuth1IssuedToken {
   readonly scope: string;
 }
 
+const paths = {
+  requestToken: '/oauth1/request_token',
+  authorize: '/oauth1/authorize',
+  accessToken: '/oauth1/access_token',
+} as const;
+
+/** The endpoints of OAuth 1.0a. */
+export type OAuth1Endpoint = keyof typeof paths;
+
 /** OAuth 1.0a, from the side of the test. */
-export interface OAuth1Control {
+export interface OAuth1Control extends Endpoints<OAuth1Endpoint> {
   /**
    * Draws an access token without any request.
    * @example const { token, tokenSecret } = await double.oauth1.issueToken({ user: 'johndoe' });
@@ -57,6 +69,8 @@ export interface OAuth1ControlParts {
   readonly clock: Clock;
   readonly users: DoubleUsers;
   readonly fetch: Fetch;
+  readonly faults: Faults;
+  readonly journal: Journal;
   /** The value of Authorization with which a user approves. */
   readonly basicFor: (user: string) => string;
 }
@@ -64,7 +78,10 @@ export interface OAuth1ControlParts {
 /** Makes it. */
 export function createOAuth1Control(parts: OAuth1ControlParts): OAuth1Control {
   const { grants } = parts.oauth;
+  const { faults, journal } = parts;
+  const write = (error: string): string => new URLSearchParams({ oauth_problem: error }).toString();
   return {
+    ...createEndpoints({ faults, journal, paths, write, type: 'application/x-www-form-urlencoded' }),
     issueToken: (wish) => issue(parts, wish),
     expire: (choice) => expireTokens(grants, choice, 'oauth1'),
     revoke: (choice) => revokeTokens(grants, choice, 'oauth1'),

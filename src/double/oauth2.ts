@@ -4,11 +4,15 @@ import { suggestion } from '../nearest.ts';
 import type { Client } from '../oauth/clients.ts';
 import type { TokenDraft } from '../oauth/grants.ts';
 import type { Lifetimes } from '../oauth/lifetimes.ts';
+import { paths } from '../oauth/metadata.ts';
 import { defaultScopes, formatScope, isWithin, parseScope } from '../oauth/scope.ts';
 import type { Scope } from '../principal.ts';
 import { type Approval, approve } from './approval.ts';
 import { lengthOf } from './clock.ts';
+import { createEndpoints, type Endpoints } from './endpoints.ts';
+import type { Faults } from './faults.ts';
 import type { Fetch } from './fetch.ts';
+import type { Journal } from './journal.ts';
 import { expireTokens, revokeTokens, type TokenChoice } from './tokens.ts';
 import type { DoubleUsers } from './users.ts';
 
@@ -37,8 +41,11 @@ export interface IssuedToken {
   readonly refreshToken: string | undefined;
 }
 
+/** The endpoints of OAuth 2.0. */
+export type OAuth2Endpoint = keyof typeof paths;
+
 /** OAuth 2.0, from the side of the test. */
-export interface OAuth2Control {
+export interface OAuth2Control extends Endpoints<OAuth2Endpoint> {
   /**
    * Draws a token without any request.
    * @example const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read write' });
@@ -63,6 +70,8 @@ export interface OAuth2ControlParts {
   readonly clock: Clock;
   readonly users: DoubleUsers;
   readonly fetch: Fetch;
+  readonly faults: Faults;
+  readonly journal: Journal;
   /** The value of Authorization with which a user approves. */
   readonly basicFor: (user: string) => string;
 }
@@ -70,7 +79,10 @@ export interface OAuth2ControlParts {
 /** Makes it. */
 export function createOAuth2Control(parts: OAuth2ControlParts): OAuth2Control {
   const { grants } = parts.oauth;
+  const { faults, journal } = parts;
+  const write = (error: string): string => JSON.stringify({ error });
   return {
+    ...createEndpoints({ faults, journal, paths, write, type: 'application/json' }),
     issueToken: (wish = {}) => issue(parts, wish),
     expire: (choice) => expireTokens(grants, choice, 'oauth2'),
     revoke: (choice) => revokeTokens(grants, choice, 'oauth2'),
