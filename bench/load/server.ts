@@ -1,6 +1,6 @@
 /**
  * The servers that are put under load, each in a process of its own: the order `port` gives where it listens, `cost` what it
- * took so far. Peers do what people do with them: find the article, write it as JSON; read JSON, keep it, answer 201.
+ * took so far; `profile` begins to take samples, and `steps` tells what part of the time each step took since. Peers do what people do with them: find the article, write it as JSON; read JSON, keep it, answer 201.
  */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
@@ -8,6 +8,8 @@ import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { profile } from '../breakdown/profile.ts';
+import type { Sample } from '../measure/benchmark.ts';
 import type { Answer } from '../measure/part.ts';
 import { expressApp, fastifyApp, hawkApp, honoListener, jsonServerApp, koaListener } from './peers.ts';
 
@@ -24,7 +26,12 @@ export interface BareReply {
 /** Starts the server of this name. What it is given depends on it: the command's arguments, or one of JSON. */
 export async function part(name: string, ...given: string[]): Promise<Answer> {
   const port = await start(name, given);
-  return (order) => (order === 'port' ? { port } : cost());
+  let profiled = async (): Promise<Sample> => ({});
+  return async (order) => {
+    if (order === 'profile') profiled = await profile();
+    if (order === 'steps') return profiled();
+    return order === 'port' ? { port } : cost();
+  };
 }
 
 /** Processor time (ns) and memory (bytes) of this process. */

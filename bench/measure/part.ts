@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Sample, Stage } from './benchmark.ts';
+import type { Contestant, Sample, Stage } from './benchmark.ts';
 
 /** Answers an order: a line of words, with numbers. */
 export type Answer = (...order: string[]) => Sample | Promise<Sample>;
@@ -33,9 +33,6 @@ export interface PartOptions {
   /** Options of Node itself. */
   readonly node?: readonly string[];
 }
-
-/** The parts of a stage by their words: the same words give the same process. */
-export type Parts = (file: string, words: readonly string[], options?: PartOptions) => Promise<Part | string>;
 
 const holder = (root: string): string => join(root, 'bench/measure/hold-part.ts');
 const canPin = (): boolean => spawnSync('taskset', ['-V']).error === undefined;
@@ -91,4 +88,48 @@ async function stop(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.kill('SIGKILL');
   await ended;
+}
+
+/** What a part is started with. */
+export interface Work extends PartOptions {
+  /** Its path from `bench/`. */
+  readonly file: string;
+  readonly words: readonly string[];
+}
+
+/** Who somebody is among the contestants. */
+export type Name = Pick<Contestant, 'name' | 'ours' | 'size'>;
+
+/**
+ * Makes contestants that share one part, which is started when it is first needed; the rounds of each are one order. What gives
+ * no figures does not do this.
+ */
+export function sharedPart(stage: Stage, work: Work): (name: Name, order: readonly string[]) => Contestant {
+  let running: Promise<Part | string> | undefined;
+  return (name, order) => ({
+    ...name,
+    async measure() {
+      running ??= startPart(stage, work.file, work.words, work);
+      const part = await running;
+      return typeof part === 'string' ? part : told(await part.ask(...order));
+    },
+  });
+}
+
+/** A contestant with a fresh process for every round, for what only the first time shows. */
+export function freshPart(stage: Stage, work: Work, name: Name, order: readonly string[]): Contestant {
+  return {
+    ...name,
+    async measure() {
+      const part = await startPart(stage, work.file, work.words, work);
+      if (typeof part === 'string') return part;
+      const sample = await part.ask(...order);
+      await part.stop();
+      return told(sample);
+    },
+  };
+}
+
+function told(sample: Sample): Sample | string {
+  return Object.keys(sample).length === 0 ? 'it does not do this' : sample;
 }

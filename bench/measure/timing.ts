@@ -22,13 +22,35 @@ export async function timedAsync(work: () => Promise<unknown>, count = 1): Promi
   return since(cpu, begun, count);
 }
 
-/** How many repetitions of what takes `each` ns make a round that is long enough to be measured: 100 ms. */
-export function enoughOf(each: number): number {
-  return Math.max(1, Math.ceil(1e8 / Math.max(each, 1)));
-}
-
 function since(before: NodeJS.CpuUsage, begun: bigint, count: number): Sample {
   const wall = Number(process.hrtime.bigint() - begun) / count;
   const { user, system } = process.cpuUsage(before);
   return { cpu: ((user + system) * 1000) / count, wall };
+}
+
+/** A round of work is about so long (ns). */
+const roundLength = 6e7;
+
+/**
+ * Makes rounds of some work that is told how often to repeat itself: as often as makes a round long enough to be measured,
+ * which the first round finds out. Each gives what one repetition took, in ns.
+ */
+export function repeating(
+  work: (count: number) => unknown,
+  most = Number.POSITIVE_INFINITY,
+): () => Promise<Sample> {
+  let count = 0;
+  return async () => {
+    if (count === 0) count = await enough(work, most);
+    return timedAsync(async () => work(count), count);
+  };
+}
+
+async function enough(work: (count: number) => unknown, most: number): Promise<number> {
+  for (let count = 1; ; count *= 4) {
+    // By the processor's time, which others that want it do not make longer.
+    const { cpu = 0 } = await timedAsync(async () => work(count));
+    if (cpu < roundLength / 4 && count < most) continue;
+    return Math.max(1, Math.min(most, Math.round((count * roundLength) / Math.max(cpu, 1))));
+  }
 }

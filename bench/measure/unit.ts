@@ -41,6 +41,11 @@ export function digits(value: number): string {
 
 /** A size on an axis: `100`, `10K`, `1M`. */
 export function sizeLabel(value: number): string {
-  if (value >= 1e6) return `${digits(value / 1e6)}M`;
-  return value >= 1e4 ? `${digits(value / 1e3)}K` : digits(value);
+  if (value >= 1e6) return `${short(value / 1e6)}M`;
+  if (value >= 1e4) return `${short(value / 1e3)}K`;
+  return value.toLocaleString('en');
+}
+
+function short(value: number): string {
+  return String(Number(value.toPrecision(3)));
 }

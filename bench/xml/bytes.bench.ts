@@ -1,23 +1,35 @@
-/** Documents of 160 KB and of 640 KB that come one byte at a time: the time for a byte should not grow. */
-import { chunksOf, KINDS } from './documents.ts';
-import { peerOf } from './peers.ts';
-import { compare, cpuTime, task } from './rounds.ts';
+/** Documents that come one byte at a time. */
+import type { Benchmark, Contestant } from '../measure/benchmark.ts';
+import { sharedPart } from '../measure/part.ts';
+import { timeFigures } from '../measure/timing.ts';
+import { peerNames } from './peers.ts';
+import { kindsOf, ours } from './rounds.ts';
 
-const given = task();
-if (given === undefined)
-  compare(
-    import.meta.filename,
-    KINDS.flatMap((kind) => [`${kind} 160`, `${kind} 640`]),
-    'ns of CPU time for a byte',
-    3,
-  );
-else await measure(given.peer, given.kind);
+const kilobytes = [40, 160, 640];
+/** Those that hold nothing back but what is open, and so can be told in one picture. */
+const shown = ['countersign', 'saxes', 'sax', 'node-expat'];
 
-async function measure(name: string, kind: string): Promise<void> {
-  const stream = (await peerOf(name))?.stream;
-  if (stream === undefined) return;
-  const [document = '', kilobytes] = kind.split(' ');
-  const chunks = chunksOf(document, Number(kilobytes) * 1000, 1);
-  for (let round = 0; round < 3; round++) stream(chunks);
-  console.log(cpuTime(() => stream(chunks)) / chunks.length);
-}
+export const benchmark: Benchmark = {
+  title: 'XML that comes one byte at a time',
+  about:
+    'Documents of three sizes, a byte in each chunk: the time for a byte should not grow with the size. Figures are for one byte.',
+  figures: [...timeFigures],
+  open(stage) {
+    const names = peerNames().filter((name) => stage.full || shown.includes(name));
+    const shared = new Map(
+      names.map((peer) => [peer, sharedPart(stage, { file: 'xml/part.ts', words: [peer] })]),
+    );
+    return kindsOf(stage).map((kind) => ({
+      ...{ name: kind, sizes: 'KB' },
+      contestants: kilobytes.flatMap((size) =>
+        names.flatMap((peer): Contestant[] => {
+          const contestant = shared.get(peer)?.({ name: peer, ours: peer === ours, size }, [
+            'bytes',
+            `${kind} ${size}`,
+          ]);
+          return contestant === undefined ? [] : [contestant];
+        }),
+      ),
+    }));
+  },
+};

@@ -1,17 +1,11 @@
-/** The first 10 MB that a process reads, in chunks of 64 KiB. */
-import { chunksOf, KINDS } from './documents.ts';
-import { peerOf } from './peers.ts';
-import { compare, cpuTime, task } from './rounds.ts';
+/** The first 10 MB that a process reads. */
+import type { Benchmark } from '../measure/benchmark.ts';
+import { timeFigures } from '../measure/timing.ts';
+import { groupsOf, kindsOf } from './rounds.ts';
 
-const BYTES = 10_000_000;
-
-const given = task();
-if (given === undefined) compare(import.meta.filename, KINDS, 'ms of CPU time for the first 10 MB');
-else await measure(given.peer, given.kind);
-
-async function measure(name: string, kind: string): Promise<void> {
-  const stream = (await peerOf(name))?.stream;
-  if (stream === undefined) return;
-  const chunks = chunksOf(kind, BYTES, 65_536);
-  console.log(cpuTime(() => stream(chunks)) / 1e6);
-}
+export const benchmark: Benchmark = {
+  title: 'The first 10 MB that a process reads',
+  about: 'Documents of 10 MB in chunks of 64 KiB, each by a process that has parsed nothing before.',
+  figures: [...timeFigures],
+  open: (stage) => groupsOf(stage, 'cold', kindsOf(stage).slice(0, stage.full ? 5 : 1), { fresh: true }),
+};

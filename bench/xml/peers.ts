@@ -42,13 +42,11 @@ export function peerNames(): string[] {
   return [...PEERS.keys()].filter((name) => chosen?.includes(name) ?? true);
 }
 
-/** The peer of a name; undefined if its package is not installed. */
-export async function peerOf(name: string): Promise<Peer | undefined> {
-  try {
-    return await PEERS.get(name)?.();
-  } catch {
-    return undefined;
-  }
+/** The peer of a name. Throws what `require` does if its package is not installed. */
+export async function peerOf(name: string): Promise<Peer> {
+  const make = PEERS.get(name);
+  if (make === undefined) throw new RangeError(`there is no parser called ${name}`);
+  return make();
 }
 
 /** Collects the article from the events of a parser. */

@@ -1,65 +1,32 @@
-import { spawnSync } from 'node:child_process';
+import type { Contestant, Group, Stage } from '../measure/benchmark.ts';
+import { freshPart, sharedPart } from '../measure/part.ts';
+import { KINDS } from './documents.ts';
 import { peerNames } from './peers.ts';
 
-/** What is run in a process of its own: the name of a peer and of a kind of document. */
-export interface Task {
-  readonly peer: string;
-  readonly kind: string;
+/** Ours among the peers. */
+export const ours = 'countersign';
+
+/** A group for each kind of document: all peers with it, each in a process of its own, which `fresh` makes anew for every round. */
+export function groupsOf(
+  stage: Stage,
+  task: string,
+  kinds: readonly string[],
+  { fresh = false, names = peerNames() }: { fresh?: boolean; names?: readonly string[] } = {},
+): Group[] {
+  const work = (peer: string) => ({ file: 'xml/part.ts', words: [peer] });
+  const shared = new Map(names.map((peer) => [peer, sharedPart(stage, work(peer))]));
+  return kinds.map((kind) => {
+    const contestants = names.flatMap((peer): Contestant[] => {
+      const name = { name: peer, ours: peer === ours };
+      const order = [task, kind];
+      const contestant = fresh ? freshPart(stage, work(peer), name, order) : shared.get(peer)?.(name, order);
+      return contestant === undefined ? [] : [contestant];
+    });
+    return { name: kinds.length > 1 ? kind : '', contestants };
+  });
 }
 
-/** The task that this process is to measure, if it was started for one. */
-export function task(): Task | undefined {
-  const [peer, kind] = process.argv.slice(2);
-  return peer === undefined || kind === undefined ? undefined : { peer, kind };
-}
-
-/** CPU time of some work, user and system, in nanoseconds. */
-export function cpuTime(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) * 1000;
-}
-
-/**
- * Measures every peer with every kind of document, each in a process of its own, the peers taking turns, and
- * prints a table: the least, the median and the most of the rounds, and how many times the first peer is as fast.
- */
-export function compare(file: string, kinds: readonly string[], unit: string, rounds = 5): void {
-  for (const kind of kinds) {
-    const figures = new Map<string, number[]>();
-    for (let round = 0; round < rounds; round++) {
-      for (const peer of peerNames()) {
-        const figure = measured(file, { peer, kind });
-        if (figure !== undefined) figures.set(peer, [...(figures.get(peer) ?? []), figure]);
-      }
-    }
-    print(kind, unit, figures);
-  }
-}
-
-function measured(file: string, { peer, kind }: Task): number | undefined {
-  const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', file, peer, kind], { encoding: 'utf8' });
-  const figure = Number.parseFloat(stdout);
-  return Number.isNaN(figure) ? undefined : figure;
-}
-
-function print(kind: string, unit: string, figures: ReadonlyMap<string, readonly number[]>): void {
-  console.log(`\n${kind} (${unit})`);
-  console.log(
-    `${'peer'.padEnd(18)}${['min', 'median', 'max', 'ratio'].map((head) => head.padStart(10)).join('')}`,
-  );
-  const first = median([...(figures.values().next().value ?? [])]);
-  for (const [peer, list] of figures) {
-    const sorted = [...list].sort((a, b) => a - b);
-    const cells = [sorted[0] ?? 0, median(sorted), sorted.at(-1) ?? 0].map((cell) =>
-      cell.toFixed(1).padStart(10),
-    );
-    console.log(`${peer.padEnd(18)}${cells.join('')}${(median(sorted) / first).toFixed(2).padStart(10)}`);
-  }
-}
-
-function median(list: readonly number[]): number {
-  const sorted = [...list].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+/** The kinds of document that are measured: all in the long form, two otherwise. */
+export function kindsOf({ full }: Stage): readonly string[] {
+  return full ? KINDS : KINDS.filter((kind) => kind === 'articles' || kind === 'text');
 }

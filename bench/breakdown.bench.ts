@@ -1,0 +1,65 @@
+/** Where the time of a signed POST goes. */
+import { stepNames } from './breakdown/steps.ts';
+import { startBare, startOurs } from './load/countersign.ts';
+import { Loader, loadFigures, type Running } from './load/load.ts';
+import { signed } from './load/requests.ts';
+import type { Benchmark, Contestant, Round, Sample } from './measure/benchmark.ts';
+import { articles } from './store/articles.ts';
+
+const whole = 'the whole request';
+const [cpu] = loadFigures;
+
+export const benchmark: Benchmark = {
+  title: 'Where the time of a signed POST goes',
+  about:
+    'While a server is loaded with signed POSTs of an article in XML, kept in memory, samples are taken of where it is, five in a millisecond; each counts for the innermost function of the server that was at work, so that a hash of Node counts for the digest and a system call for the writing. A step is its part of the samples times the processor time of a request in the same round, which the sampling itself makes a few percent longer. What Node does by itself before the server is called, and the kernel, is in framing and outside JavaScript.',
+  figures: [{ ...cpu, label: 'CPU time' }],
+  async open(stage) {
+    const loader = await Loader.start(stage);
+    const server = await startOurs(stage, 'breakdown');
+    const requests = signed('POST', articles, 201, { content: 'xml' });
+    const bare = await startBare(stage, server, requests.make(1, Date.now())[0] ?? '');
+    const profiled = inTurns(async (round) => {
+      await server.part.ask('profile');
+      const { cpu: cost = Number.NaN, full = 0 } = await loader.round(server, requests, round);
+      const shares = Object.entries(await server.part.ask('steps'));
+      return {
+        ...Object.fromEntries(shares.map(([name, share]) => [name, share * cost])),
+        [whole]: cost,
+        full,
+      };
+    });
+    const steps = [whole, ...stepNames].map(
+      (name): Contestant => ({
+        ...{ name, ours: true },
+        async measure(round) {
+          const sample = await profiled(name, round);
+          return { cpu: sample[name] ?? 0 };
+        },
+      }),
+    );
+    return [{ name: '', contestants: [...steps, unlooked(loader, bare, requests)] }];
+  },
+};
+
+function unlooked(loader: Loader, bare: Running, requests: Parameters<Loader['round']>[1]): Contestant {
+  return {
+    name: 'bare node:http, the whole request',
+    ours: false,
+    measure: (round) => loader.round(bare, requests, round),
+  };
+}
+
+/** One measurement serves all the steps of a round; whoever asks a second time begins the next one. */
+function inTurns(take: (round: Round) => Promise<Sample>): (name: string, round: Round) => Promise<Sample> {
+  const served = new Set<string>();
+  let current: Promise<Sample> | undefined;
+  return async (name, { warmUp }) => {
+    if (current === undefined || served.has(name)) {
+      served.clear();
+      current = take({ warmUp, last: await current });
+    }
+    served.add(name);
+    return current;
+  };
+}

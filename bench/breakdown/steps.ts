@@ -1,0 +1,72 @@
+import type { Profiler } from 'node:inspector';
+
+/** What a request's time goes to, in the order of its way through the server; a frame belongs to the first one that fits. */
+const steps: readonly (readonly [step: string, file: RegExp, called?: RegExp])[] = [
+  ['writing', /^net\/(outbox|reply-bytes|reason-phrase|farewell)/],
+  ['writing', /^net\/http-connection/, /send|write|answer|flush|say|reply/i],
+  ['framing', /^net\//],
+  ['framing', /^http\/(message|transfer|host)\.ts$/],
+  ['routing', /^(router\.ts|http\/(target|path|method|percent|uri-character)\.ts)$/],
+  ['date', /^http\/date\.ts$|^clock\.ts$/],
+  ['nonce', /^store\/(nonce|fresh|seal)/],
+  ['digest', /^signature\//],
+  [
+    'judging',
+    /^auth\/|^authentication\.ts$|^http\/(authorization|accept|media-type|precondition|entity-tag)/,
+  ],
+  ['XML', /^xml\//],
+  ['store', /^store\/|^resources\//],
+  ['representation', /^representation\/.*(writer|document|listed|bytes)|^reply\.ts$/],
+  ['validation', /^representation\/|^content\.ts$|^http\/content-/],
+  ['judging', /./],
+];
+
+/** All steps that there are, with those that are none of the server's own code. */
+export const stepNames: readonly string[] = [
+  ...['framing', 'routing', 'date', 'digest', 'nonce', 'judging', 'XML', 'validation', 'store'],
+  ...['representation', 'writing', 'garbage collection', 'outside JavaScript'],
+];
+
+/** A frame's step; undefined where it is not of `src/`. */
+export function stepOf(url: string, functionName: string): string | undefined {
+  const file = /\/src\/(.+)$/.exec(url)?.[1];
+  if (file === undefined || url.includes('node_modules')) return undefined;
+  return steps.find(([, path, called]) => path.test(file) && (called?.test(functionName) ?? true))?.[0];
+}
+
+/**
+ * What part of a profile's samples each step took, from 0 to 1. A sample belongs to the innermost frame of `src/` under which it
+ * was taken, so that a hash or a write of Node's counts for who asked for it; without one, it is Node's own reading and parsing.
+ */
+export function sharesOf(profile: Profiler.Profile): Readonly<Record<string, number>> {
+  const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
+  const parents = new Map(
+    profile.nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])),
+  );
+  const byNode = new Map<number, string | undefined>();
+  const stepAt = (id: number): string | undefined => {
+    if (byNode.has(id)) return byNode.get(id);
+    const frame = nodes.get(id)?.callFrame;
+    const parent = parents.get(id);
+    const own = frame === undefined ? undefined : stepOf(frame.url, frame.functionName);
+    const step = own ?? (parent === undefined ? undefined : stepAt(parent));
+    byNode.set(id, step);
+    return step;
+  };
+  const sums = new Map<string, number>();
+  // Samples are counted, and the time between them is not: none are taken of a process that waits.
+  const { samples = [] } = profile;
+  for (const id of samples) {
+    const name = nodes.get(id)?.callFrame.functionName;
+    if (name === '(idle)') continue;
+    const step = outsideOf(name) ?? stepAt(id) ?? 'framing';
+    sums.set(step, (sums.get(step) ?? 0) + 1);
+  }
+  const all = [...sums.values()].reduce((sum, count) => sum + count, 0);
+  return Object.fromEntries(stepNames.map((name) => [name, (sums.get(name) ?? 0) / all]));
+}
+
+function outsideOf(name: string | undefined): string | undefined {
+  if (name === '(garbage collector)') return 'garbage collection';
+  return name === '(program)' || name === '(root)' ? 'outside JavaScript' : undefined;
+}

@@ -1,0 +1,19 @@
+/** How cost grows with what is sent. */
+import type { Benchmark } from '../measure/benchmark.ts';
+import { timeFigures } from '../measure/timing.ts';
+import { growingGroup, powersOfTen } from './curves.ts';
+
+export const benchmark: Benchmark = {
+  title: 'How cost grows with what is sent',
+  about:
+    'In process, by `handle`: PUT of an article with a title so long, in XML and in JSON, parsed, validated and kept.',
+  figures: [...timeFigures],
+  open: (stage) => [
+    growingGroup(stage, {
+      sizes: powersOfTen(100, 1e6),
+      of: 'bytes',
+      curves: { XML: 'PUT of XML', JSON: 'PUT of JSON' },
+      ...{ file: 'growth/service.ts', what: 'body' },
+    }),
+  ],
+};

@@ -1,0 +1,166 @@
+/**
+ * A service without a socket, with so much of something in it, in a process of its own. Words: what, and how much. Orders say
+ * what is asked of it; each gives the time of one request.
+ */
+import { createHmac } from 'node:crypto';
+import type { CollectionDeclaration } from '../../src/declaration.ts';
+import { createRequest, type Request } from '../../src/http/message.ts';
+import { createService, type Service } from '../../src/service.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Sample } from '../measure/benchmark.ts';
+import type { Answer } from '../measure/part.ts';
+import { repeating } from '../measure/timing.ts';
+import { article, articles } from '../store/articles.ts';
+
+type Rounds = Readonly<Record<string, () => Promise<Sample>>>;
+
+/** Makes the service, and answers the orders that it has rounds for. */
+export async function part(what = '', size = ''): Promise<Answer> {
+  const made = await rounds(what, Number(size));
+  return (order) => made[order ?? '']?.() ?? {};
+}
+
+function rounds(what: string, size: number): Rounds | Promise<Rounds> {
+  switch (what) {
+    case 'articles':
+      return ofArticles(size);
+    case 'users':
+      return ofUsers(size);
+    case 'routes':
+      return ofRoutes(size);
+    case 'body':
+      return ofBodies(size);
+    default:
+      throw new RangeError(`nothing grows that is called ${what}`);
+  }
+}
+
+async function ofArticles(size: number): Promise<Rounds> {
+  const store = createMemoryStore({ lineage: 'bench' });
+  for (let number = 0; number < size; number += 1) {
+    await store.apply({ kind: 'create', collection: articles, value: article(number), at: 0 });
+  }
+  const service = createService({ store });
+  const someId = picked(size);
+  return {
+    GET: asking(service, () => get(`${articles}/${someId()}`)),
+    page: asking(service, () => get(`${articles}?limit=50&after=${(someId() - 1).toString(36)}`)),
+    change: repeating((count) => change(store, someId, count)),
+  };
+}
+
+async function change(store: Store, someId: () => number, count: number): Promise<void> {
+  for (let number = 0; number < count; number += 1) {
+    const id = String(someId());
+    const expected = (await store.read(articles, id))?.revision ?? 0;
+    const value = article(number, 1);
+    const applied = await store.apply({ kind: 'put', collection: articles, id, expected, value, at: 0 });
+    if (!applied.applied) throw new Error(`article ${id} was not replaced`);
+  }
+}
+
+/** Signed by one user after the other. */
+function ofUsers(size: number): Rounds {
+  const secretOf = (number: number): string => `the secret of user ${number}`;
+  const users = new Map(
+    Array.from({ length: size }, (_, number) => [`user${number}`, { secret: secretOf(number) }]),
+  );
+  const service = createService({ users, seed: { [articles]: [article(1)] } });
+  const some = picked(size);
+  let made = 0;
+  const signed = (): Request => {
+    const number = some() - 1;
+    made += 1;
+    const date = new Date().toUTCString();
+    const message = `GET+${articles}/1+${date.replaceAll(' ', '')}+n${made}`;
+    const digest = createHmac('sha256', secretOf(number)).update(message).digest('base64');
+    return get(`${articles}/1`, [
+      ['Date', date],
+      ['Authentication', `hmac user${number}:n${made}:${digest}`],
+    ]);
+  };
+  return { 'signed GET': asking(service, signed) };
+}
+
+/** Collections, each with a path of its own. */
+function ofRoutes(size: number): Rounds {
+  const declaration: CollectionDeclaration = {
+    ...{ element: 'things', item: 'thing', access: { read: 'anyone' } },
+    fields: { name: { type: 'text' } },
+  };
+  const collections = Object.fromEntries(
+    Array.from({ length: size }, (_, number) => [`/things-${number + 1}`, declaration]),
+  );
+  const service = createService({ collections });
+  const some = picked(size);
+  return { GET: asking(service, () => get(`/things-${some()}`)) };
+}
+
+/** An article whose title has so many bytes. */
+function ofBodies(size: number): Rounds {
+  const service = createService({
+    users: { demo: { secret: 'a secret' } },
+    collections: {
+      [articles]: {
+        ...{ element: 'articles', item: 'article', access: { read: 'anyone', write: 'anyone' } },
+        fields: { title: { type: 'text', required: true } },
+      },
+    },
+  });
+  const title = 'The Old Man and the Sea '.repeat(size / 24 + 1).slice(0, size);
+  const put = (type: string, content: string): (() => Request) => {
+    const length = String(Buffer.byteLength(content));
+    const fields: [string, string][] = [
+      ['Host', 'localhost'],
+      ['Content-Type', type],
+      ['Content-Length', length],
+      ['Prefer', 'return=minimal'],
+    ];
+    const bytes = Buffer.from(content);
+    return () => createRequest({ method: 'PUT', target: `${articles}/1`, fields, content: bytes });
+  };
+  return {
+    XML: asking(service, put('application/xml', `<article><title>${title}</title></article>`)),
+    JSON: asking(service, put('application/json', JSON.stringify({ title }))),
+  };
+}
+
+const host: [string, string] = ['Host', 'localhost'];
+
+function get(target: string, fields: readonly [string, string][] = []): Request {
+  return createRequest({ method: 'GET', target, fields: [host, ...fields] });
+}
+
+/** One of the numbers from 1 on, at random: mulberry32, of a seed that is always the same. */
+function picked(count: number): () => number {
+  let state = 1;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return 1 + (((mixed ^ (mixed >>> 14)) >>> 0) % count);
+  };
+}
+
+/** No round has more requests. */
+const mostRequests = 20_000;
+
+/** Rounds of requests that are made beforehand, so that only answering them counts; each is sent once. */
+function asking(service: Service, make: () => Request): () => Promise<Sample> {
+  let requests: Request[] = [];
+  let needed = mostRequests;
+  const run = repeating(async (count) => {
+    needed = count;
+    for (let number = 0; number < count; number += 1) {
+      const request = requests.pop() ?? make();
+      const { status } = await service.handle(request);
+      if (status >= 300) throw new Error(`${request.method} ${request.target} is answered ${status}`);
+    }
+  }, mostRequests);
+  return async () => {
+    requests = Array.from({ length: needed }, make);
+    await service.ready;
+    return run();
+  };
+}

@@ -1,0 +1,77 @@
+/** One way of asking for an article in this process; each order is a round. */
+import { Agent, createServer, get } from 'node:http';
+import { createRequire } from 'node:module';
+import { startDouble } from '../../src/double/index.ts';
+import { createRequest } from '../../src/http/message.ts';
+import { createService } from '../../src/service.ts';
+import type { Answer } from '../measure/part.ts';
+import { repeating } from '../measure/timing.ts';
+import { article, articles } from '../store/articles.ts';
+
+const target = `${articles}/1`;
+const seed = { [articles]: [article(1)] };
+
+/** Makes the one of this name. */
+export async function part(name = ''): Promise<Answer> {
+  const ask = await asking(name);
+  return repeating(async (count) => {
+    for (let number = 0; number < count; number += 1) await ask();
+  });
+}
+
+async function asking(name: string): Promise<() => Promise<unknown>> {
+  switch (name) {
+    case 'countersign, handle':
+      return handle();
+    case 'countersign, double.fetch': {
+      const double = await startDouble({ seed });
+      return async () => (await double.fetch(target)).text();
+    }
+    case 'light-my-request':
+      return inject();
+    case 'loopback http.request': {
+      const url = await listening();
+      const agent = new Agent({ keepAlive: true });
+      return () =>
+        new Promise((resolve, reject) => {
+          get(url, { agent }, (response) => response.resume().on('end', resolve)).on('error', reject);
+        });
+    }
+    case 'loopback fetch': {
+      const url = await listening();
+      return async () => (await fetch(url)).text();
+    }
+    default:
+      throw new RangeError(`there is no way called ${name}`);
+  }
+}
+
+async function handle(): Promise<() => Promise<unknown>> {
+  const service = createService({ seed });
+  await service.ready;
+  const request = createRequest({ method: 'GET', target });
+  return () => service.handle(request);
+}
+
+interface Fastify {
+  get(path: string, handler: () => unknown): void;
+  inject(request: { method: string; url: string }): Promise<{ payload: string }>;
+}
+
+/** Fastify's own way of answering without a socket. */
+function inject(): () => Promise<unknown> {
+  const app: Fastify = createRequire(import.meta.url)('fastify')();
+  app.get('/articles/:id', () => article(1));
+  return async () => (await app.inject({ method: 'GET', url: target })).payload;
+}
+
+function listening(): Promise<string> {
+  const content = JSON.stringify(article(1));
+  const server = createServer((_, response) => response.end(content));
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}${target}`);
+    });
+  });
+}

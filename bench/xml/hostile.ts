@@ -1,0 +1,46 @@
+/** Hostile documents, read in a process of their own; an order is a kind, its bytes and the bytes of a chunk. */
+import { createParser, XmlError } from '../../src/xml/index.ts';
+import type { Answer } from '../measure/part.ts';
+import { timed } from '../measure/timing.ts';
+
+/** What they are, and how one of so many bytes is made. */
+export const HOSTILE: ReadonlyMap<string, (bytes: number) => string> = new Map<
+  string,
+  (bytes: number) => string
+>([
+  ['deep nesting with namespaces', (bytes) => '<p:a xmlns:p="u" p:b="">'.repeat(bytes / 24)],
+  [
+    'one tag of attributes',
+    (bytes) => `<a${Array.from({ length: bytes / 8 }, (_, index) => ` a${index}=""`).join('')}/>`,
+  ],
+  ['one comment', (bytes) => `<a><!--${' -x'.repeat(bytes / 3)}--></a>`],
+  ['one value', (bytes) => `<a b="${'&lt;x '.repeat(bytes / 6)}"/>`],
+  ['brackets', (bytes) => `<a>${']'.repeat(bytes)}</a>`],
+  ['carriage returns', (bytes) => `<a>${'\r'.repeat(bytes)}</a>`],
+  ['one name', (bytes) => `<${'n'.repeat(bytes)}/>`],
+  [
+    'many names',
+    (bytes) => `<a>${Array.from({ length: bytes / 8 }, (_, index) => `<n${index}/>`).join('')}</a>`,
+  ],
+  ['namespaces in scope', (bytes) => `<a xmlns:p="u">${'<p:b p:c="" p:d=""/>'.repeat(bytes / 20)}</a>`],
+]);
+// so wide that nothing is refused early
+const WIDE = { maxDepth: 1e6, maxAttributes: 1e6, maxName: 1e7, maxValue: 1e7, maxToken: 1e7 };
+
+/** Gives the time for a byte. */
+export function part(): Answer {
+  return (kind = '', size = '', chunk = '') => {
+    const document = Buffer.from(HOSTILE.get(kind)?.(Number(size)) ?? '');
+    return timed(() => read(document, Number(chunk)), document.length);
+  };
+}
+
+function read(document: Buffer, chunk: number): void {
+  const parser = createParser({}, WIDE);
+  try {
+    for (let at = 0; at < document.length; at += chunk) parser.write(document.subarray(at, at + chunk));
+    parser.end();
+  } catch (error) {
+    if (!(error instanceof XmlError)) throw error;
+  }
+}
