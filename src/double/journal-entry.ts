@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import type { Story } from '../auth/story.ts';
-import type { FieldLine, Reply, Request } from '../http/message.ts';
+import { type Connection, type FieldLine, Fields, type Reply, type Request } from '../http/message.ts';
 import type { Principal } from '../principal.ts';
 import { claimedUser } from './claimed-user.ts';
 import type { Fault } from './faults-declaration.ts';
@@ -79,17 +79,33 @@ export interface RawEntry {
   readonly reply: Reply | undefined;
 }
 
+/** A request as it is kept: no more than what it was made of, for a journal holds a thousand of them. */
+export interface RecordedRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly version: string;
+  /** Names and values of its fields in turn. */
+  readonly raw: readonly string[];
+  readonly connection: Connection;
+}
+
+/** What of a request is kept. */
+export function recorded({ method, target, version, fields, connection }: Request): RecordedRequest {
+  return { method, target, version, raw: fields.raw, connection };
+}
+
 /** What has come and gone, as it was. */
 export interface RecordedExchange {
   readonly time: number;
   readonly duration: number;
-  readonly request: Request | undefined;
+  readonly request: RecordedRequest | undefined;
   readonly content: KeptContent | undefined;
   readonly received: string | undefined;
   readonly reply: Reply | undefined;
   readonly principal: Principal | undefined;
   readonly step: number | undefined;
   readonly problem: { readonly type: string; readonly detail: string } | undefined;
+  /** Undefined where there was nothing to tell. */
   readonly story: Story | undefined;
   readonly fault: Fault | undefined;
   readonly aborted: boolean;
@@ -163,24 +179,23 @@ export class JournalEntry {
   /** The user that the credentials named, be they good or not. */
   get user(): string | undefined {
     const { request } = this.#exchange;
-    return this.principal?.name ?? (request && claimedUser(request));
+    return this.principal?.name ?? (request && claimedUser({ fields: new Fields(request.raw) }));
   }
 
   /** How the credentials were checked; undefined where there were none, or where it did not come to that. */
   get auth(): ShownStory | undefined {
     const { story } = this.#exchange;
-    if (story === undefined || (story.scheme === undefined && story.failedAt === undefined)) return undefined;
-    return shownStory(story, this.problem?.detail, this.#redact);
+    return story && shownStory(story, this.problem?.detail, this.#redact);
   }
 
   /** Everything as it was, secrets too. */
   raw(): RawEntry {
     const { request, content, received, reply } = this.#exchange;
     if (request === undefined) return { request, received, reply };
-    const { method, target, version, fields } = request;
+    const { method, target, version, raw } = request;
     const bytes = content?.bytes ?? new Uint8Array();
     return {
-      request: { method, target, version, fields: linesOf(fields.raw), content: bytes },
+      request: { method, target, version, fields: linesOf(raw), content: bytes },
       received,
       reply,
     };
@@ -189,7 +204,7 @@ export class JournalEntry {
   /** How many bytes it holds, about. */
   get size(): number {
     const { request, content, received = '', reply } = this.#exchange;
-    const sent = (request?.target.length ?? 0) + (request?.fields.size ?? 0) + (content?.length ?? 0);
+    const sent = (request?.target.length ?? 0) + lengthOf(request?.raw ?? []) + (content?.length ?? 0);
     return 512 + sent + received.length + (reply?.content?.length ?? 0);
   }
 
@@ -254,6 +269,12 @@ function failureOf({
   return lines;
 }
 
+function lengthOf(texts: readonly string[]): number {
+  let length = 0;
+  for (const text of texts) length += text.length;
+  return length;
+}
+
 function linesOf(raw: readonly string[]): FieldLine[] {
   return raw.flatMap((name, at): FieldLine[] => (at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : []));
 }
@@ -262,8 +283,12 @@ function shownLines(lines: readonly FieldLine[], redact: Redact): FieldLine[] {
   return lines.map(([name, value]) => [name, redactField(name, value, redact)]);
 }
 
-function shownRequest(request: Request, content: KeptContent | undefined, redact: Redact): ShownRequest {
-  const { method, target, version, fields, connection } = request;
+function shownRequest(
+  request: RecordedRequest,
+  content: KeptContent | undefined,
+  redact: Redact,
+): ShownRequest {
+  const { method, target, version, raw, connection } = request;
   const shown = redact(target);
   const question = shown.indexOf('?');
   return {
@@ -272,7 +297,7 @@ function shownRequest(request: Request, content: KeptContent | undefined, redact
     path: redact(pathOf(request)),
     query: question < 0 ? [] : shownLines([...new URLSearchParams(shown.slice(question + 1))], redact),
     version,
-    fields: shownLines(linesOf(fields.raw), redact),
+    fields: shownLines(linesOf(raw), redact),
     length: content?.length ?? 0,
     text: redact(Buffer.from(content?.bytes ?? []).toString('utf8')),
     peer: connection.peer,

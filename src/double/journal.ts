@@ -7,7 +7,7 @@ import type { Observer } from '../observer.ts';
 import type { FaultsPart } from './faults.ts';
 import { KeptContent } from './journal-content.ts';
 import { JournalEntries } from './journal-entries.ts';
-import { JournalEntry, type RecordedExchange } from './journal-entry.ts';
+import { JournalEntry, type RecordedExchange, recorded } from './journal-entry.ts';
 import { type EntryMatch, fits } from './journal-match.ts';
 import { createRedaction } from './journal-redaction.ts';
 import { Waiting } from './journal-waiting.ts';
@@ -115,14 +115,14 @@ export function createJournal(options: JournalOptions): JournalPart {
     const entry = write({
       time,
       duration: stopwatch.steady() - begun,
-      request,
+      request: recorded(request),
       content,
       received: undefined,
       reply: silent ? undefined : reply,
       principal,
       step: acted ? step : undefined,
       problem,
-      story,
+      story: story.scheme === undefined && story.failedAt === undefined ? undefined : story,
       fault,
       aborted: problem?.type === 'content-incomplete',
     });
@@ -137,7 +137,7 @@ export function createJournal(options: JournalOptions): JournalPart {
     write({
       time: clock.now(),
       duration: 0,
-      request,
+      request: request && recorded(request),
       content: undefined,
       received,
       reply,
