@@ -140,11 +140,9 @@ function malformedDigest(field: string, form: string): Problem {
   return new Problem('malformed-field', `${field} must be ${form}.`, { members: { field } });
 }
 
-const unzip = promisify(gunzip);
-
 async function unpack(pieces: readonly Uint8Array[], limit: number): Promise<Uint8Array> {
   try {
-    return await unzip(Buffer.concat(pieces), { maxOutputLength: limit });
+    return await promisify(gunzip)(Buffer.concat(pieces), { maxOutputLength: limit });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
       throw contentTooLarge(limit);

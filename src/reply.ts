@@ -83,10 +83,8 @@ export function toReply(call: JudgedCall, outcome: Outcome): Reply | Promise<Rep
   return assemble(call, outcome, representation?.content, '');
 }
 
-const pack = promisify(gzip);
-
 async function packed(call: JudgedCall, outcome: Outcome, { content }: Representation): Promise<Reply> {
-  const reply = assemble(call, outcome, await pack(content), packedSuffix);
+  const reply = assemble(call, outcome, await promisify(gzip)(content), packedSuffix);
   reply.fields.push(['Content-Encoding', 'gzip']);
   return reply;
 }

@@ -219,8 +219,6 @@ async function streamed(
   return reply;
 }
 
-const unpack = promisify(gunzip);
-
 /** The reply as the platform's fetch would give it. */
 async function partsOf(reply: Reply, method: string, url: string): Promise<ResponseParts> {
   const flat = fieldsSent(reply);
@@ -233,7 +231,7 @@ async function partsOf(reply: Reply, method: string, url: string): Promise<Respo
   }
   const head = method === 'HEAD';
   const sent = contentSent(reply, head) ?? (head || neverHasContent(reply.status) ? null : '');
-  const content = packed && sent !== null ? await unpack(sent) : sent;
+  const content = packed && sent !== null ? await promisify(gunzip)(sent) : sent;
   return { url, status: reply.status, statusText: reasonPhraseOf(reply.status), headers, content };
 }
 
