@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Authenticator } from './auth/authenticate.ts';
 import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -17,7 +18,7 @@ import { createOrigins } from './origin.ts';
 import { createProxyTrust } from './proxy.ts';
 import { clientsOf, consumersOf } from './registration.ts';
 import { leadingFields } from './reply.ts';
-import { writeDescription, writeProblem } from './representation/documents.ts';
+import { type DocumentFormat, writeDescription, writeProblem } from './representation/documents.ts';
 import type { Resource } from './resource.ts';
 import { collectionResource } from './resources/collection.ts';
 import { itemResource, itemTemplate } from './resources/item.ts';
@@ -80,9 +81,21 @@ export interface Service {
 /** What is served: collections, as options have them, and resources in code by path template. */
 export type Served = Required<Pick<ServiceOptions, 'collections' | 'resources'>>;
 
+/** What of a service is otherwise where it is steered. */
+export interface Steering {
+  /** Told of what happens to grants and tokens. */
+  readonly granted?: (event: GrantEvent) => void;
+  /** Who judges credentials in the place of all schemes. */
+  readonly authenticator?: Authenticator;
+  /** What problems and descriptions are written in for clients that accept either; XML when left out. */
+  readonly format?: DocumentFormat;
+}
+
 /** A service, and what of it a test double steers. */
 export interface SteeredService extends Service {
   readonly oauth: AuthorizationServer;
+  /** What is served now. */
+  readonly router: Router;
   /** Puts these collections and resources in the place of all that were there. Throws as `createService` does, with nothing changed. */
   replaceServed(served: Served): void;
 }
@@ -92,10 +105,10 @@ export function createService(options: ServiceOptions = {}): Service {
   return createSteeredService(options);
 }
 
-/** The same, to be steered. `granted` is told of what happens to grants and tokens. */
+/** The same, to be steered. */
 export function createSteeredService(
   options: ServiceOptions = {},
-  granted?: (event: GrantEvent) => void,
+  { granted, authenticator, format = 'xml' }: Steering = {},
 ): SteeredService {
   refuseUnknown(options);
   const { clock = systemClock, random = randomBytes } = options;
@@ -117,12 +130,12 @@ export function createSteeredService(
     get router() {
       return router;
     },
-    authenticator: authentication.authenticator,
+    authenticator: authenticator ?? authentication.authenticator,
     clock,
     httpDate,
     limits,
     stopping: () => closing,
-    describe: writeDescription,
+    describe: (description, accept) => writeDescription(description, accept, format),
   };
   const seeded = plantSeed(store, collections, options.seed ?? {}, clock);
   let planted = false;
@@ -163,7 +176,7 @@ export function createSteeredService(
       );
     if (!(outcome instanceof Problem)) return conclude(request, outcome, known, begun);
     known.problem = outcome;
-    const reply = toProblemReply(outcome, request, known, httpDate(clock.now()));
+    const reply = toProblemReply(outcome, request, known, httpDate(clock.now()), format);
     return conclude(request, reply, known, begun, outcome);
   };
 
@@ -175,7 +188,7 @@ export function createSteeredService(
 
   const refuse = (problem: Problem, request: Request | undefined, received?: string): Reply => {
     const known = nothingKnown();
-    const reply = toProblemReply(problem, request, known, httpDate(clock.now()));
+    const reply = toProblemReply(problem, request, known, httpDate(clock.now()), format);
     observer?.refused(problem, request, reply, received);
     return conclude(request, reply, known, clock.steady(), problem);
   };
@@ -197,6 +210,9 @@ export function createSteeredService(
     },
     replaceUsers: authentication.replaceUsers,
     oauth,
+    get router() {
+      return router;
+    },
     replaceServed({ collections: declared, resources }) {
       router = routerOf(collectionsOf({ collections: declared }), resources);
     },
@@ -226,9 +242,15 @@ function problemOf(error: unknown, fault: (error: unknown) => void): Problem {
 const refusesPrincipal: ReadonlySet<number> = new Set([401, 403, 405]);
 
 /** The one place where a Problem becomes a reply (RFC 9457). */
-function toProblemReply(problem: Problem, request: Request | undefined, known: Known, date: string): Reply {
+function toProblemReply(
+  problem: Problem,
+  request: Request | undefined,
+  known: Known,
+  date: string,
+  format: DocumentFormat,
+): Reply {
   const instance = request === undefined ? '' : pathSent(request);
-  const { type, content } = writeProblem(problem, instance, request?.fields.get('accept'));
+  const { type, content } = writeProblem(problem, instance, request?.fields.get('accept'), format);
   const fields = leadingFields(date, known.principal, refusesPrincipal.has(problem.status));
   fields.push(['Content-Type', type], ...problem.fields);
   return {

@@ -38,7 +38,7 @@ export interface AuthControl {
 /** Makes it. */
 export function createAuthControl(parts: {
   readonly users: DoubleUsers;
-  readonly nonces: DoubleNonces;
+  readonly nonces: Pick<DoubleNonces, 'burn'>;
   readonly grants: Grants;
   readonly clock: Clock;
 }): AuthControl {

@@ -18,7 +18,8 @@ export interface ControlledFaults extends FaultsPart {
 /** What they have their hands on. */
 export interface Controlled {
   readonly clock: Clock;
-  readonly users: DoubleUsers;
+  /** Whose secrets can be rotated; left out, nobody's. */
+  readonly users?: DoubleUsers;
   readonly grants: () => Grants;
 }
 
@@ -29,9 +30,11 @@ export function createControlledFaults({ clock, users, grants }: Controlled): Co
   let present: (certificate: 'good' | 'stale') => void = () => undefined;
   const part = createFaults({
     clock,
-    rotateSecret(user) {
-      if (users.all.has(user)) users.rotate(user);
-    },
+    ...(users !== undefined && {
+      rotateSecret(user: string) {
+        if (users.all.has(user)) users.rotate(user);
+      },
+    }),
     async expireToken(request) {
       const token = tokenOf(request);
       if (token !== undefined) await expireTokens(grants(), token);

@@ -2,33 +2,25 @@ import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import type { CollectionDeclaration } from '../declaration.ts';
 import { type RequestListener, requestListener } from '../net/request-listener.ts';
-import { defaultLifetimes } from '../oauth/lifetimes.ts';
-import type { Observer } from '../observer.ts';
 import type { Resource } from '../resource.ts';
 import type { Seed } from '../seed.ts';
-import { createSteeredService, type SteeredService } from '../service.ts';
-import type { ClientOption, ConsumerOption } from '../service-options.ts';
-import { createMemoryStore } from '../store/memory.ts';
-import { bucketSpanFor, createNonces } from '../store/nonces.ts';
-import { type AsOptions, createSigner, passwordOf, type Signer, type SigningParts } from './as.ts';
-import { type AuthControl, createAuthControl } from './auth.ts';
+import type { AllowMatrix, AllowMatrixOptions } from './allow-matrix.ts';
+import type { AsOptions, Signer } from './as.ts';
+import type { AuthControl } from './auth.ts';
 import { type Authority, createAuthority } from './authority.ts';
-import { createDoubleTime, type DoubleClock, type DoubleTime } from './clock.ts';
-import { createControlledFaults } from './controlled-faults.ts';
-import { createEvents, type DoubleEvent, type EventOf, type Events } from './events.ts';
-import type { Faults, FaultsPart } from './faults.ts';
-import { createFetch, createSender, type Fetch, outgoingOf } from './fetch.ts';
-import { createItems } from './items.ts';
-import { createJournal, type Journal } from './journal.ts';
-import { createDoubleNonces } from './nonces.ts';
-import { consumerOf, createOAuth1Control, type OAuth1Control } from './oauth1.ts';
-import { clientOf, createOAuth2Control, type OAuth2Control } from './oauth2.ts';
+import type { DoubleClock } from './clock.ts';
+import type { Control, ControlOptions } from './control.ts';
+import type { DoubleEvent, EventOf } from './events.ts';
+import type { Faults } from './faults.ts';
+import type { Fetch } from './fetch.ts';
+import { composeHouse, type MemoryHouse } from './house.ts';
+import type { Journal } from './journal.ts';
+import type { OAuth1Control } from './oauth1.ts';
+import type { OAuth2Control } from './oauth2.ts';
 import { type DoubleOptions, refuseUnknownOptions } from './options.ts';
 import { createSeededRandom, type SeededRandom } from './random.ts';
-import { createServed } from './served.ts';
-import { redate } from './server-date.ts';
-import { createState, type DoubleSnapshot } from './state.ts';
-import { createDoubleUsers, type DoubleUsers } from './users.ts';
+import type { DoubleSnapshot } from './state.ts';
+import { type Addresses, createSteeringFace } from './steering.ts';
 
 /** A whole server for tests: as strict as the real one, in this process, with everything about it in the test's hands. */
 export interface Double extends AsyncDisposable {
@@ -101,6 +93,19 @@ export interface Double extends AsyncDisposable {
    */
   on<Kind extends DoubleEvent['kind']>(kind: Kind, listener: (event: EventOf<Kind>) => void): () => void;
   /**
+   * For each of the principals and paths: what `Allow` says, and what becomes of each of the six methods when it is really
+   * tried, on a snapshot that is restored. What resources in code do outside of the double is really done. Rejects with
+   * AllowMatrixError where the two differ, with RangeError on a user or a path that there is not.
+   * @example console.log(String(await double.allowMatrix({ as: ['nobody', 'johndoe'] })));
+   */
+  allowMatrix(wanted: AllowMatrixOptions): Promise<AllowMatrix>;
+  /**
+   * Opens the control interface on a port of its own, for what is written in other languages: all that a double can do, as
+   * JSON over HTTP. It is closed with the double. Rejects with RangeError on a token that cannot be.
+   * @example const { url, token } = await double.openControl();
+   */
+  openControl(options?: ControlOptions): Promise<Control>;
+  /**
    * Stops listening and lets go of everything; what is in flight has `grace` ms (500) to end. Rejects when all is closed
    * where faults are pending that `pendingFaults` says must not be.
    */
@@ -120,7 +125,7 @@ export async function startDouble(options: DoubleOptions = {}): Promise<Double> 
   if (!https && (options.clients !== undefined || options.consumers !== undefined))
     throw new RangeError('OAuth needs HTTPS, which is switched off');
   const random = createSeededRandom(String(randomSeed));
-  const house = composed(options, random);
+  const house = composeHouse(options, random);
   const { service } = house;
   await service.ready;
   const authority = https ? createAuthority(systemClock.now(), random.bytes) : undefined;
@@ -129,13 +134,10 @@ export async function startDouble(options: DoubleOptions = {}): Promise<Double> 
   return faceOf(house, options, random, { ...addresses, authority });
 }
 
-/** Where a double listens. */
-interface Addresses {
-  readonly url: string;
-  readonly secureUrl: string | undefined;
-}
-
-async function listening({ service, faults }: House, authority: Authority | undefined): Promise<Addresses> {
+async function listening(
+  { service, faults }: MemoryHouse,
+  authority: Authority | undefined,
+): Promise<Addresses> {
   try {
     const identity = authority?.issue();
     const secure = identity && service.listen({ tls: identity, connected: () => faults.connected() });
@@ -149,111 +151,25 @@ async function listening({ service, faults }: House, authority: Authority | unde
   }
 }
 
-/** The parts of a double, put together. */
-type House = ReturnType<typeof composed>;
-
-/** Bytes of the key that token secrets are derived with. */
-const masterKeyBytes = 32;
-
-function composed(options: DoubleOptions, random: SeededRandom) {
-  const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
-  const { journal: bounds, pendingFaults: ___, ...given } = others;
-  const events = createEvents();
-  const time = createDoubleTime(systemClock, now, () => nonces.recall());
-  const nonces = noncesOf(options, random, time, events, () => faults.burnsNonce());
-  const store = createMemoryStore({ lineage: Buffer.from(random.bytes(4)).toString('hex') });
-  const served = createServed(options);
-  const items = createItems(store, () => served.state.collections, time.clock, seed);
-  const users = createDoubleUsers(declared, random.bytes);
-  const masterKey = random.bytes(masterKeyBytes);
-  const faults = createControlledFaults({ clock: time.clock, users, grants: () => service.oauth.grants });
-  const journal = createJournal({ ...bounds, clock: time.clock, secrets: () => secretsOf(users, options) });
-  const service: SteeredService = createSteeredService(
-    {
-      // A suite of tests fails to authenticate more often in a minute than anybody should.
-      ...{ explain: true, maxAuthFailures: 0, ...given, ...served.state },
-      ...{ clock: faults.clock, random: random.bytes, store, nonces, masterKey },
-      users: users.all,
-      observer: skewing(time, journal.observer(faults)),
-    },
-    (event) => events.tell(event),
-  );
-  users.follow((all) => service.replaceUsers(all));
-  served.follow((state) => service.replaceServed(state));
-  const state = createState({ items, users, served, nonces, random, time, faults, journal });
-  return { events, faults, journal, time, nonces, served, items, users, masterKey, service, state };
-}
-
-function noncesOf(
-  { window = 600, maxNonces = 10_000_000 }: DoubleOptions,
-  random: SeededRandom,
-  time: DoubleTime,
-  events: Events,
-  burns: () => boolean,
-) {
-  const key = random.bytes(16);
-  const bucketSpan = bucketSpanFor(window * 1000);
-  const make = () => createNonces({ bucketSpan, max: maxNonces, key, monotonic: () => time.clock.steady() });
-  return createDoubleNonces(make, (user) => events.tell({ kind: 'replay', user }), burns);
-}
-
-/** Moves what replies say the time is. */
-function skewing(time: DoubleTime, observer: Observer): Observer {
-  const now = (): number => time.clock.now() + time.skew;
-  return {
-    handle(request, answer) {
-      const answering = observer.handle(request, answer);
-      if (time.skew === 0) return answering;
-      return answering.then((reply) => {
-        redate(reply, now());
-        return reply;
-      });
-    },
-    refused(problem, request, reply, received) {
-      if (time.skew !== 0) redate(reply, now());
-      observer.refused(problem, request, reply, received);
-    },
-  };
-}
-
 /** The double as a test sees it. */
 function faceOf(
-  house: House,
+  house: MemoryHouse,
   options: DoubleOptions,
   random: SeededRandom,
-  { url, secureUrl, authority }: Addresses & { readonly authority: Authority | undefined },
+  { authority, ...addresses }: Addresses & { readonly authority: Authority | undefined },
 ): Double {
-  const { service, users, nonces, items, served, state, events, faults, journal } = house;
-  const { clock } = house.time;
-  const { oauth, handle } = service;
-  const place = { handle: connecting(handle, faults), url, secureUrl };
-  const fetch = createFetch(place);
-  const lifetimes = { ...defaultLifetimes, ...options.lifetimes };
-  const basicFor = (user: string): string => basicOf(users, user);
-  const watched = { faults: house.faults.faults, journal: house.journal.journal };
-  const shared = { oauth, lifetimes, clock, users, fetch, basicFor, ...watched };
-  const second = { ...shared, clients: () => namesOf(options.clients) };
-  const first = { ...shared, consumers: () => namesOf(options.consumers), masterKey: house.masterKey };
-  const [oauth2, oauth1] = [createOAuth2Control(second), createOAuth1Control(first)];
-  const signing: SigningParts = {
-    ...{ users, clock, random: random.bytes, send: createSender(place) },
-    read: (input, init, typeOfText) => outgoingOf(input, init, place, typeOfText),
-    async bearerFor(user, name) {
-      const { id, scopes } = clientOf(second, name);
-      return (await oauth2.issueToken({ client: id, user, scope: scopes })).accessToken;
-    },
-    async oauth1For(user, name) {
-      const { key, secret = '' } = consumerOf(first, name);
-      return { consumer: { key, secret }, token: await oauth1.issueToken({ consumer: key, user }) };
-    },
-  };
+  const { service, items, served, state, events, faults, journal } = house;
+  const { url, secureUrl } = addresses;
+  const steering = createSteeringFace(house, addresses);
+  const opened = new Set<Control>();
   const close = async (grace = 500): Promise<void> => {
     faults.close();
     journal.close();
-    await service.close(grace);
+    await Promise.all([service.close(grace), ...[...opened].map((control) => control.close(grace))]);
     if (options.pendingFaults === 'error') faults.assertMet();
   };
-  return {
+  const double: Double = {
+    ...steering,
     url,
     get secureUrl() {
       return secureUrl ?? switchedOff();
@@ -262,15 +178,7 @@ function faceOf(
       return authority?.certificate ?? switchedOff();
     },
     randomSeed: random.seed,
-    handler: requestListener(handle),
-    fetch,
-    clock: house.time.face,
-    journal: journal.journal,
-    faults: faults.faults,
-    auth: createAuthControl({ users, nonces, grants: oauth.grants, clock }),
-    oauth2,
-    oauth1,
-    as: (user, asked = {}) => createSigner(user, asked, signing),
+    handler: requestListener(service.handle),
     seed: (seed) => items.seed(seed),
     snapshot: () => state.snapshot(),
     restore: (snapshot) => state.restore(snapshot),
@@ -278,43 +186,23 @@ function faceOf(
     resource: (template, resource) => served.resource(template, resource),
     collection: (path, declaration) => served.collection(path, declaration),
     on: (kind, listener) => events.on(kind, listener),
+    async allowMatrix(wanted) {
+      const { allowMatrix } = await import('./allow-matrix.ts');
+      return allowMatrix(house, steering, wanted);
+    },
+    async openControl(wanted = {}) {
+      const { openControl } = await import('./control.ts');
+      const place = { url, secureUrl, certificate: authority?.certificate };
+      const control = await openControl({ ...steering, memory: double, place }, wanted);
+      opened.add(control);
+      return control;
+    },
     close,
     [Symbol.asyncDispose]: () => close(),
   };
-}
-
-/** What answers in process: a request over TLS meets the certificate first. */
-function connecting(handle: SteeredService['handle'], faults: FaultsPart): SteeredService['handle'] {
-  return async (request) => {
-    const refusal = request.connection.secure ? faults.connect() : undefined;
-    if (refusal !== undefined) throw refusal;
-    return handle(request);
-  };
-}
-
-/** All that must not be shown: what users sign and log in with, and what clients and consumers do. */
-function secretsOf(users: DoubleUsers, { clients = {}, consumers = {} }: DoubleOptions): string[] {
-  const registered = [...valuesOf<ClientOption>(clients), ...valuesOf<ConsumerOption>(consumers)];
-  return [
-    ...users.words(),
-    ...registered.flatMap(({ secret }) => (typeof secret === 'string' ? [secret] : [])),
-  ];
+  return double;
 }
 
 function switchedOff(): never {
   throw new Error('HTTPS of this double is switched off');
-}
-
-function basicOf(users: DoubleUsers, user: string): string {
-  return `Basic ${Buffer.from(`${user}:${passwordOf(users, user)}`).toString('base64')}`;
-}
-
-function namesOf(
-  registered: Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown> = {},
-): Iterable<string> {
-  return registered instanceof Map ? registered.keys() : Object.keys(registered);
-}
-
-function valuesOf<T>(registered: Readonly<Record<string, T>> | ReadonlyMap<string, T>): Iterable<T> {
-  return registered instanceof Map ? registered.values() : Object.values(registered);
 }

@@ -67,6 +67,11 @@ export class Plans {
     for (const plan of [...this.#plans]) this.remove(plan);
   }
 
+  /** Those that can still meet a request. */
+  left(): Plan[] {
+    return this.#plans.filter(({ left }) => left > 0);
+  }
+
   /** Those for requests that have not all come; of those for ever, the ones that none has met. */
   pending(): Plan[] {
     return this.#plans.filter(({ left, met }) => (Number.isFinite(left) ? left > 0 : met === 0));

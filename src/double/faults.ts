@@ -40,6 +40,8 @@ export interface Faults {
   always(match: Match, fault: Fault): PlannedFault;
   /** Takes back all that is planned. What is under way goes on. */
   clear(): void;
+  /** All that is planned for requests to come. */
+  planned(): readonly PlannedFault[];
   /** What was planned for requests that have not all come; of `always`, what none has met. */
   pending(): readonly PlannedFault[];
 }
@@ -152,6 +154,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
         plans.clear();
         presentCertificate();
       },
+      planned: () => plans.left().map(shown),
       pending,
     },
     clock: {

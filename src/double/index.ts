@@ -36,10 +36,17 @@ export {
   type SigningChanges,
   type Transport,
 } from './adversary.ts';
+export {
+  AllowMatrix,
+  AllowMatrixError,
+  type AllowMatrixOptions,
+  type AllowMatrixRow,
+} from './allow-matrix.ts';
 export type { Approval } from './approval.ts';
 export type { AsOptions, Signer } from './as.ts';
 export type { AuthControl, Rotation } from './auth.ts';
 export type { DoubleClock, Duration, Moment } from './clock.ts';
+export type { Control, ControlOptions } from './control.ts';
 export { type Double, startDouble } from './double.ts';
 export type { EndpointFailure, Endpoints } from './endpoints.ts';
 export type { DoubleEvent, EventOf } from './events.ts';

@@ -257,6 +257,12 @@ export const problemTypes = {
     explanation:
       'The header or the content did not arrive within the time that the server waits. Send it again, faster.',
   },
+  'memory-only': {
+    status: 409,
+    title: 'This is for what is held in memory alone',
+    explanation:
+      'The operation of the control interface takes the whole state away or puts another in its place, and this server keeps what it holds in a data directory. Start it with --memory instead of --data to have this.',
+  },
   'precondition-failed': {
     status: 412,
     title: 'A precondition does not hold',

@@ -12,6 +12,9 @@ const json: Variant = { type: 'application/json', mark: 'j' };
 /** What the server's own documents are written in. */
 export const documentVariants: readonly Variant[] = [xml, textXml, json];
 
+/** The format of documents for clients that accept either. */
+export type DocumentFormat = 'xml' | 'json';
+
 /** Writes one of the server's own documents in the variant; lists are named in the plural, their items without the s. */
 export function writeDocument(root: string, doc: Doc, variant: Variant | undefined): Representation {
   const { type, mark } = variant ?? xml;
@@ -19,15 +22,21 @@ export function writeDocument(root: string, doc: Doc, variant: Variant | undefin
   return { type, content: writeDocumentXml(root, doc, { item: (name) => name.replace(/s$/, '') }) };
 }
 
-/** Writes what OPTIONS tells, in the variant that `accept` prefers, or in XML. */
-export function writeDescription(description: Description, accept: string | undefined): Representation {
+/** Writes what OPTIONS tells, in the variant that `accept` prefers, or in the format that goes first. */
+export function writeDescription(
+  description: Description,
+  accept: string | undefined,
+  first: DocumentFormat = 'xml',
+): Representation {
   const { href, methods, reads, writes, more } = description;
   return writeDocument(
     'resource',
     { href, methods, reads, writes, ...more },
-    preferred(accept, documentVariants),
+    preferred(accept, first === 'xml' ? documentVariants : [json, xml, textXml]) ?? firstOf[first],
   );
 }
+
+const firstOf: Readonly<Record<DocumentFormat, Variant>> = { xml, json };
 
 // Whoever accepts a format accepts a problem in it.
 const problemVariants = [
@@ -38,9 +47,17 @@ const problemVariants = [
   { ...json, json: true },
 ] as const;
 
-/** Writes a problem document (RFC 9457): in JSON where `accept` prefers that, else in XML. */
-export function writeProblem(problem: Problem, instance: string, accept: string | undefined): Representation {
-  if (preferred(accept, problemVariants)?.json === true) {
+const problemVariantsJson = [...problemVariants].sort((one, other) => Number(other.json) - Number(one.json));
+
+/** Writes a problem document (RFC 9457) in the format that `accept` prefers, or in the one that goes first. */
+export function writeProblem(
+  problem: Problem,
+  instance: string,
+  accept: string | undefined,
+  first: DocumentFormat = 'xml',
+): Representation {
+  const variants = first === 'xml' ? problemVariants : problemVariantsJson;
+  if (preferred(accept, variants)?.json ?? first === 'json') {
     return { type: 'application/problem+json', content: writeProblemJson(problem, instance) };
   }
   return { type: 'application/problem+xml; charset=utf-8', content: writeProblemXml(problem, instance) };

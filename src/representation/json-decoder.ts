@@ -29,14 +29,22 @@ export function jsonDecoder(shape: Shape, options: JsonReadingOptions): ItemDeco
 }
 
 function decode(shape: Shape, bytes: Buffer, options: JsonReadingOptions): RecordValue {
-  const text = textOf(bytes);
-  const node = parse(text, options.maxDepth);
+  const { text, node } = readJsonBytes(bytes, options.maxDepth);
   const faults = new Faults();
   const value = new JsonContent(faults, (at) => positionAt(text, at)).item(shape, node, options.partial);
   const problem = faults.problem();
   if (problem !== undefined) throw problem;
   if (value === undefined) throw new Error('a document without faults has a value');
   return value;
+}
+
+/** Reads a JSON document as it came. Throws a Problem, `json-malformed` or `unsupported-charset`. */
+export function readJsonBytes(
+  bytes: Buffer,
+  maxDepth: number,
+): { readonly text: string; readonly node: JsonNode } {
+  const text = textOf(bytes);
+  return { text, node: parse(text, maxDepth) };
 }
 
 function parse(text: string, maxDepth: number): JsonNode {

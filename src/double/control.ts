@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { createSteeredService } from '../service.ts';
+import { createControlAuthenticator } from './control-authenticator.ts';
+import { clockOperations } from './control-clock.ts';
+import { credentialOperations } from './control-credentials.ts';
+import { faultOperations } from './control-faults.ts';
+import { journalOperations } from './control-journal.ts';
+import { openApiOf } from './control-openapi.ts';
+import { bareOperation, type Operation, resourcesOf } from './control-operation.ts';
+import { stateOperations } from './control-state.ts';
+import type { ControlTarget } from './control-target.ts';
+
+/** How a control interface is opened. */
+export interface ControlOptions {
+  /** 0, or left out, picks a free one. It is one of 127.0.0.1 always. */
+  readonly port?: number;
+  /** 16 characters at least, of those that a bearer token may have; drawn when left out. */
+  readonly token?: string;
+  /** Told of faults of the interface itself; standard error when left out. */
+  readonly fault?: (error: unknown) => void;
+}
+
+/** A control interface that is open. */
+export interface Control {
+  /** `http://127.0.0.1:41234`. */
+  readonly url: string;
+  /** What every request but those for `/health` and `/openapi.json` has to bring: `Authorization: Bearer …`. */
+  readonly token: string;
+  /** Closes it; what is in flight has `grace` ms (500) to end. */
+  close(grace?: number): Promise<void>;
+}
+
+/** Bytes of a token that is drawn. */
+const tokenBytes = 32;
+/** Bytes of content: a seed may be long. */
+const mostContent = 16 * 1024 * 1024;
+/** b64token (RFC 6750 §2.1), long enough not to be guessed. */
+const tokenForm = /^(?=.{16})[A-Za-z0-9._~+/-]+=*$/;
+
+/** Throws RangeError on a token that is too short, or that no field could carry. It is not in the message. */
+export function judgeToken(token: string): void {
+  if (tokenForm.test(token)) return;
+  throw new RangeError('the control token is not 16 characters or more of A-Z a-z 0-9 . _ ~ + / -');
+}
+
+/** Opens a control interface of `target`. Rejects with RangeError on a token that cannot be, with ListenError. */
+export async function openControl(target: ControlTarget, options: ControlOptions = {}): Promise<Control> {
+  const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), fault } = options;
+  judgeToken(token);
+  const service = createSteeredService(
+    {
+      ...{ collections: {}, resources: resourcesOf(operationsOf(target)), limits: { body: mostContent } },
+      ...(fault !== undefined && { fault }),
+    },
+    { authenticator: createControlAuthenticator(token), format: 'json' },
+  );
+  const { url } = await service.listen({ port });
+  return { url, token, close: (grace = 500) => service.close(grace) };
+}
+
+/** All that it does, the document of it included. */
+function operationsOf(target: ControlTarget): readonly Operation[] {
+  const operations: Operation[] = [
+    ...stateOperations(target),
+    ...clockOperations(target),
+    ...faultOperations(target),
+    ...journalOperations(target),
+    ...credentialOperations(target),
+    bareOperation({
+      ...{ method: 'GET', path: '/openapi.json', id: 'openapi', open: true, gives: { type: 'object' } },
+      summary: 'This document',
+      answer: () => openApiOf(operations),
+    }),
+  ];
+  return operations;
+}

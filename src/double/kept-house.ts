@@ -1,0 +1,79 @@
+import { type Clock, systemClock } from '../clock.ts';
+import { createSteeredService, type SteeredService } from '../service.ts';
+import type { ServiceOptions, UserOption } from '../service-options.ts';
+import type { Nonces } from '../store/nonces.ts';
+import type { Store } from '../store/store.ts';
+import { createDoubleTime } from './clock.ts';
+import { createControlledFaults } from './controlled-faults.ts';
+import { type House, secretsOf, skewing } from './house.ts';
+import { createJournal } from './journal.ts';
+import { createDoubleUsers } from './users.ts';
+
+/** What a service is composed of that keeps what it is told. */
+export interface KeptOptions extends Omit<ServiceOptions, 'clock' | 'random' | 'observer' | 'users'> {
+  readonly users: ReadonlyMap<string, UserOption>;
+  readonly store: Store;
+  readonly nonces: Nonces;
+  readonly masterKey: Uint8Array;
+}
+
+/**
+ * Composes a service that is steered, on a store that outlives it: time, faults and the journal are in the hands of who
+ * steers, and what is kept is not. Throws RangeError or DeclarationError on options that cannot be.
+ */
+export function composeKeptHouse(options: KeptOptions, random: (size: number) => Uint8Array): House {
+  const time = createDoubleTime(systemClock, undefined, () => {});
+  const users = createDoubleUsers(options.users, random);
+  const faults = createControlledFaults({ clock: time.clock, grants: () => steered.oauth.grants });
+  const nonces = burning(options.nonces, () => faults.burnsNonce());
+  let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
+  const journal = createJournal({ clock: time.clock, secrets: () => secretsOf(users, registered) });
+  const clock: Clock = faults.clock;
+  const observer = skewing(time, journal.observer(faults));
+  const steered = createSteeredService({ ...options, clock, random, nonces, observer, users: users.all });
+  users.follow((all) => steered.replaceUsers(all));
+  const service: SteeredService = {
+    ...steered,
+    get router() {
+      return steered.router;
+    },
+    replaceUsers: (all) => users.restore(new Map(all instanceof Map ? all : Object.entries(all))),
+    replaceClients(clients) {
+      steered.replaceClients(clients);
+      registered = { ...registered, clients };
+    },
+    replaceConsumers(consumers) {
+      steered.replaceConsumers(consumers);
+      registered = { ...registered, consumers };
+    },
+  };
+  return {
+    get options() {
+      return { ...options, ...registered };
+    },
+    ...{ service, time, users, nonces, faults, journal, masterKey: options.masterKey, random },
+  };
+}
+
+/** Nonces of which fresh ones can be made to count as seen. */
+function burning(nonces: Nonces, burns: () => boolean): Nonces & { burn(times: number): void } {
+  let left = 0;
+  const burnt = (): boolean => {
+    if (burns()) return true;
+    if (left === 0) return false;
+    left -= 1;
+    return true;
+  };
+  return {
+    claim: (user, nonce, until, now) => (burnt() ? 'seen' : nonces.claim(user, nonce, until, now)),
+    kept: (durably) => nonces.kept(durably),
+    hold: () => nonces.hold(),
+    release: (held, durably) => nonces.release(held, durably),
+    get size() {
+      return nonces.size;
+    },
+    burn(times) {
+      left += times;
+    },
+  };
+}

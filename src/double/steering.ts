@@ -1,0 +1,87 @@
+import { defaultLifetimes } from '../oauth/lifetimes.ts';
+import type { SteeredService } from '../service.ts';
+import { type AsOptions, createSigner, passwordOf, type Signer, type SigningParts } from './as.ts';
+import { type AuthControl, createAuthControl } from './auth.ts';
+import type { DoubleClock } from './clock.ts';
+import type { Faults, FaultsPart } from './faults.ts';
+import { createFetch, createSender, type Fetch, outgoingOf } from './fetch.ts';
+import type { House } from './house.ts';
+import type { Journal } from './journal.ts';
+import { consumerOf, createOAuth1Control, type OAuth1Control } from './oauth1.ts';
+import { clientOf, createOAuth2Control, type OAuth2Control } from './oauth2.ts';
+import type { DoubleUsers } from './users.ts';
+
+/** Where a service listens. */
+export interface Addresses {
+  readonly url: string;
+  readonly secureUrl: string | undefined;
+}
+
+/** What a steered service is steered by, wherever it keeps what it holds. */
+export interface SteeringFace {
+  readonly fetch: Fetch;
+  readonly clock: DoubleClock;
+  readonly auth: AuthControl;
+  readonly journal: Journal;
+  readonly faults: Faults;
+  readonly oauth2: OAuth2Control;
+  readonly oauth1: OAuth1Control;
+  as(user: string, options?: AsOptions): Signer;
+}
+
+/** Puts together what a service is steered by. */
+export function createSteeringFace(house: House, { url, secureUrl }: Addresses): SteeringFace {
+  const { service, users, nonces, faults, journal, masterKey, random } = house;
+  const { clock } = house.time;
+  const { oauth, handle } = service;
+  const place = { handle: connecting(handle, faults), url, secureUrl };
+  const fetch = createFetch(place);
+  const lifetimes = { ...defaultLifetimes, ...house.options.lifetimes };
+  const basicFor = (user: string): string => basicOf(users, user);
+  const watched = { faults: faults.faults, journal: journal.journal };
+  const shared = { oauth, lifetimes, clock, users, fetch, basicFor, ...watched };
+  const second = { ...shared, clients: () => namesOf(house.options.clients) };
+  const first = { ...shared, consumers: () => namesOf(house.options.consumers), masterKey };
+  const [oauth2, oauth1] = [createOAuth2Control(second), createOAuth1Control(first)];
+  const signing: SigningParts = {
+    ...{ users, clock, random, send: createSender(place) },
+    read: (input, init, typeOfText) => outgoingOf(input, init, place, typeOfText),
+    async bearerFor(user, name) {
+      const { id, scopes } = clientOf(second, name);
+      return (await oauth2.issueToken({ client: id, user, scope: scopes })).accessToken;
+    },
+    async oauth1For(user, name) {
+      const { key, secret = '' } = consumerOf(first, name);
+      return { consumer: { key, secret }, token: await oauth1.issueToken({ consumer: key, user }) };
+    },
+  };
+  return {
+    fetch,
+    clock: house.time.face,
+    auth: createAuthControl({ users, nonces, grants: oauth.grants, clock }),
+    journal: journal.journal,
+    faults: faults.faults,
+    oauth2,
+    oauth1,
+    as: (user, asked = {}) => createSigner(user, asked, signing),
+  };
+}
+
+/** What answers in process: a request over TLS meets the certificate first. */
+function connecting(handle: SteeredService['handle'], faults: FaultsPart): SteeredService['handle'] {
+  return async (request) => {
+    const refusal = request.connection.secure ? faults.connect() : undefined;
+    if (refusal !== undefined) throw refusal;
+    return handle(request);
+  };
+}
+
+function basicOf(users: DoubleUsers, user: string): string {
+  return `Basic ${Buffer.from(`${user}:${passwordOf(users, user)}`).toString('base64')}`;
+}
+
+function namesOf(
+  registered: Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown> = {},
+): Iterable<string> {
+  return registered instanceof Map ? registered.keys() : Object.keys(registered);
+}
