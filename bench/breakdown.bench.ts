@@ -3,7 +3,8 @@ import { stepNames } from './breakdown/steps.ts';
 import { startBare, startOurs } from './load/countersign.ts';
 import { Loader, loadFigures, type Running } from './load/load.ts';
 import { signed } from './load/requests.ts';
-import type { Benchmark, Contestant, Round, Sample } from './measure/benchmark.ts';
+import type { Benchmark, Contestant } from './measure/benchmark.ts';
+import { sharedRound } from './measure/shared-round.ts';
 import { articles } from './store/articles.ts';
 
 const whole = 'the whole request';
@@ -19,7 +20,7 @@ export const benchmark: Benchmark = {
     const server = await startOurs(stage, 'breakdown');
     const requests = signed('POST', articles, 201, { content: 'xml' });
     const bare = await startBare(stage, server, requests.make(1, Date.now())[0] ?? '');
-    const profiled = inTurns(async (round) => {
+    const profiled = sharedRound(async (round) => {
       await server.part.ask('profile');
       const { cpu: cost = Number.NaN, full = 0 } = await loader.round(server, requests, round);
       const shares = Object.entries(await server.part.ask('steps'));
@@ -47,19 +48,5 @@ function unlooked(loader: Loader, bare: Running, requests: Parameters<Loader['ro
     name: 'bare node:http, the whole request',
     ours: false,
     measure: (round) => loader.round(bare, requests, round),
-  };
-}
-
-/** One measurement serves all the steps of a round; whoever asks a second time begins the next one. */
-function inTurns(take: (round: Round) => Promise<Sample>): (name: string, round: Round) => Promise<Sample> {
-  const served = new Set<string>();
-  let current: Promise<Sample> | undefined;
-  return async (name, { warmUp }) => {
-    if (current === undefined || served.has(name)) {
-      served.clear();
-      current = take({ warmUp, last: await current });
-    }
-    served.add(name);
-    return current;
   };
 }

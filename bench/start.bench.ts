@@ -1,17 +1,10 @@
-/**
- * How long from spawning the process to its ready line: the server in memory and with a data directory, with HTTPS beside
- * HTTP and with HTTP alone, and two bare servers that print a line when they listen: node:http, and node:http with a
- * node:https that reads its certificate. They take turns, so that a machine whose speed drifts slows all of them.
- * Needs `npm run build`. Run: node --import tsx bench/start.bench.ts [ROUNDS]
- */
+/** From spawning the process to its ready line. */
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeCertificate, makeKey, pemOfKey } from '../src/net/certificate.ts';
+import { makePair } from './load/pair.ts';
+import type { Benchmark, Contestant, Sample, Stage } from './measure/benchmark.ts';
 
-const server = join(import.meta.dirname, '../dist/server.js');
 const bare =
   "require('node:http').createServer((q, r) => r.end('hello world')).listen(0, '127.0.0.1', () => console.log('ready'))";
 const bareOfBoth = `
@@ -22,79 +15,105 @@ let waiting = 2;
 const ready = () => --waiting || console.log('ready');
 require('node:http').createServer(answer).listen(0, '127.0.0.1', ready);
 require('node:https').createServer({ cert, key }, answer).listen(0, '127.0.0.1', ready);`;
+const fastify =
+  "const app = require('fastify')(); app.get('/', async () => 'hello world'); app.listen({ port: 0, host: '127.0.0.1' }, () => console.log('ready'))";
+const express =
+  "const app = require('express')(); app.get('/', (q, r) => r.send('hello world')); app.listen(0, '127.0.0.1', () => console.log('ready'))";
 
-const directory = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
-const pair = ['certificate.pem', 'key.pem'].map((name) => join(directory, name));
+const yardstick = 'bare node:http';
+const ours = 'countersign --no-tls --memory';
+const options = ['--port', '0', '--tls-port', '0', '--log', 'off'];
 
-function writePair([cert = '', key = '']: readonly string[]): void {
-  const made = makeKey();
-  const validity = { from: Date.now() - 86_400_000, until: Date.now() + 86_400_000 };
-  const parts = { subject: 'bench', key: made, names: ['localhost'], ...validity, random: randomBytes };
-  writeFileSync(cert, makeCertificate(parts));
-  writeFileSync(key, pemOfKey(made));
+export const benchmark: Benchmark = {
+  title: 'Start',
+  about:
+    'From spawning the process to its ready line: in memory and with a data directory, with HTTPS beside HTTP and with HTTP alone. The first start in a directory makes its files and a user; the second one finds them. Beside it a bare node:http server that prints a line when it listens, one with a node:https that reads its certificate, fastify and express with one route. Needs `npm run build`.',
+  figures: [
+    { key: 'wall', label: 'spawn to ready', unit: 'ns' },
+    { key: 'cpu', label: 'CPU time until then', unit: 'ns' },
+  ],
+  rounds: 9,
+  requirements: [
+    { contestant: ours, figure: 'wall', beside: yardstick, atMost: 1.3 },
+    { contestant: ours, figure: 'wall', beside: 'fastify', atMost: 0.5 },
+  ],
+  open(stage) {
+    const server = join(stage.root, 'dist/server.js');
+    if (!existsSync(server)) return 'dist/server.js is not built (npm run build)';
+    const [cert, key] = ['certificate.pem', 'key.pem'].map((name) => join(stage.scratch, name));
+    const pair = makePair();
+    if (cert !== undefined) writeFileSync(cert, pair.cert);
+    if (key !== undefined) writeFileSync(key, pair.key);
+    const run = (...args: string[]): string[] => [server, ...options, ...args];
+    const contestants = [
+      peer(stage, yardstick, ['-e', bare]),
+      peer(stage, 'bare node:http and node:https', ['-e', bareOfBoth, cert ?? '', key ?? '']),
+      countersign(ours, () => timeToReady(stage, run('--no-tls', '--memory'))),
+      countersign('countersign --memory', () => timeToReady(stage, run('--memory'))),
+      ...[1, 2].flatMap((starts) => [
+        countersign(`--no-tls --data, ${starts === 1 ? 'first' : 'second'} start`, () =>
+          withData(stage, starts, run('--no-tls')),
+        ),
+        countersign(`--data, ${starts === 1 ? 'first' : 'second'} start`, () =>
+          withData(stage, starts, run()),
+        ),
+      ]),
+      peer(stage, 'fastify', ['-e', fastify], 'fastify'),
+      peer(stage, 'express', ['-e', express], 'express'),
+    ];
+    return [{ name: '', contestants }];
+  },
+};
+
+function peer(stage: Stage, name: string, args: readonly string[], module?: string): Contestant {
+  const installed = module === undefined || existsSync(join(stage.root, 'bench/node_modules', module));
+  return {
+    ...{ name, ours: false },
+    measure: async () => (installed ? timeToReady(stage, args) : 'not installed'),
+  };
 }
 
-/** Milliseconds from spawn to the first output on standard output. */
-function timeToReady(args: readonly string[]): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const begun = performance.now();
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-    let elapsed: number | undefined;
-    child.stdout.once('data', () => {
-      elapsed = performance.now() - begun;
-      child.kill('SIGKILL');
-    });
-    child.once('exit', () => {
-      if (elapsed === undefined) reject(new Error(`node ${args.join(' ')} ended before it was ready`));
-      else resolve(elapsed);
-    });
-  });
+function countersign(name: string, measure: () => Promise<Sample>): Contestant {
+  return { name, ours: true, measure };
 }
 
-const always = ['--port', '0', '--tls-port', '0', '--log', 'off'];
-
-/** The first start in a directory makes its files and a user; the later ones find them. */
-async function timeWithData(starts: number, ...args: readonly string[]): Promise<number> {
-  const data = join(directory, 'data');
-  let last = Number.NaN;
-  for (let start = 0; start < starts; start += 1)
-    last = await timeToReady([server, ...always, ...args, '--data', data]);
+/** The last of so many starts in one directory. */
+async function withData(stage: Stage, starts: number, args: readonly string[]): Promise<Sample> {
+  const data = join(stage.scratch, 'data');
+  let last: Sample = {};
+  for (let start = 0; start < starts; start += 1) last = await timeToReady(stage, [...args, '--data', data]);
   rmSync(data, { recursive: true });
   return last;
 }
 
-const contestants: readonly [name: string, run: () => Promise<number>][] = [
-  ['bare node:http', () => timeToReady(['-e', bare])],
-  ['bare node:http and node:https', () => timeToReady(['-e', bareOfBoth, ...pair])],
-  ['--no-tls --memory', () => timeToReady([server, ...always, '--no-tls', '--memory'])],
-  ['--memory', () => timeToReady([server, ...always, '--memory'])],
-  ['--no-tls --data, first start', () => timeWithData(1, '--no-tls')],
-  ['--data, first start', () => timeWithData(1)],
-  ['--no-tls --data, second start', () => timeWithData(2, '--no-tls')],
-  ['--data, second start', () => timeWithData(2)],
-];
-
-writePair(pair);
-const rounds = Number(process.argv[2] ?? 15);
-const times = new Map(contestants.map(([name]) => [name, [] as number[]]));
-for (let round = -1; round < rounds; round += 1) {
-  for (const [name, run] of contestants) {
-    const time = await run();
-    // The first round warms the file cache.
-    if (round >= 0) times.get(name)?.push(time);
-  }
+/** From spawn to the first output on standard output. */
+function timeToReady({ root }: Stage, args: readonly string[]): Promise<Sample> {
+  return new Promise((resolve, reject) => {
+    const begun = performance.now();
+    const cwd = join(root, 'bench');
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'], cwd });
+    let sample: Sample | undefined;
+    child.stdout.once('data', () => {
+      const wall = (performance.now() - begun) * 1e6;
+      sample = { wall, ...cpuOf(child.pid ?? 0) };
+      child.kill('SIGKILL');
+    });
+    child.once('exit', () => {
+      if (sample === undefined) reject(new Error(`node ${args.join(' ')} ended before it was ready`));
+      else resolve(sample);
+    });
+  });
 }
-rmSync(directory, { recursive: true });
 
-const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
-const yardstick = median(times.get('bare node:http') ?? []);
-console.log(
-  `spawn to ready line, ${rounds} rounds, Node ${process.version}, ${availableParallelism()} cores`,
-);
-for (const [name, all] of times) {
-  const figures = [Math.min(...all), median(all), Math.max(...all)].map((ms) =>
-    `${ms.toFixed(1)} ms`.padStart(10),
-  );
-  console.log(`${name.padEnd(34)} ${figures.join('')}   ${(median(all) / yardstick).toFixed(2)} of bare`);
+/** The processor time that a process took in all its threads, where the system tells it (proc_pid_schedstat). */
+function cpuOf(pid: number): Sample {
+  try {
+    const tasks = join('/proc', String(pid), 'task');
+    const times = readdirSync(tasks).map((task) =>
+      Number.parseInt(readFileSync(join(tasks, task, 'schedstat'), 'utf8'), 10),
+    );
+    return { cpu: times.reduce((sum, time) => sum + time, 0) };
+  } catch {
+    return {};
+  }
 }

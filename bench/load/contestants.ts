@@ -33,19 +33,24 @@ export async function peersUnderLoad(
   loader: Loader,
   requests: Requests,
   names: readonly string[],
-  options: LoadOptions = {},
+  { articles = 1, ...options }: LoadOptions & { readonly articles?: number } = {},
 ): Promise<Contestant[]> {
   const all: Contestant[] = [];
   for (const name of names) {
-    const server = await startServer(stage, name, ...(name === 'json-server' ? [database(stage)] : []));
+    const server = await startServer(
+      stage,
+      name,
+      ...(name === 'json-server' ? [database(stage, articles)] : []),
+    );
     all.push(underLoad(loader, name, server, requests, options));
   }
   return all;
 }
 
-/** A file for json-server with one article. */
-function database(stage: Stage): string {
-  const file = join(stage.scratch, 'json-server.json');
-  writeFileSync(file, JSON.stringify({ articles: [{ id: 1, ...article(1) }] }));
+/** A file for json-server with so many articles. */
+function database(stage: Stage, count: number): string {
+  const file = join(stage.scratch, `json-server-${count}.json`);
+  const items = Array.from({ length: count }, (_, index) => ({ id: index + 1, ...article(index + 1) }));
+  writeFileSync(file, JSON.stringify({ articles: items }));
   return file;
 }

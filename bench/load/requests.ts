@@ -85,6 +85,24 @@ export function replayed(requests: Requests, status: number): Requests {
   return { status, once: false, make: (_, time) => requests.make(1, time) };
 }
 
+/** Of random ones out of so many, each as it is made for its number. */
+export function each(count: number, of: (number: number) => Requests): Requests {
+  const { status, once } = of(1);
+  /** So many different ones are enough. */
+  const most = 1000;
+  return {
+    ...{ status, once },
+    make(wanted, time) {
+      const kinds = Array.from({ length: Math.min(most, wanted) }, () =>
+        of(1 + Math.floor(Math.random() * count)),
+      );
+      const share = once ? Math.ceil(wanted / kinds.length) : 1;
+      const made = kinds.map((kind) => kind.make(share, time));
+      return Array.from({ length: share }, (_, at) => made.flatMap((requests) => requests[at] ?? [])).flat();
+    },
+  };
+}
+
 /** Signed as @hapi/hawk does it: MAC over a header of lines. */
 export function signedByHawk(target: string, id: string, key: string): Requests {
   return {

@@ -4,7 +4,11 @@ local file, once, only
 
 function init(args)
   file, once = io.open(args[1], "rb"), args[2] == "once"
-  if not once then only = next_request() end
+  if once then return end
+  only = next_request()
+  -- A single one need not be read again and again.
+  if next_request() then only = nil end
+  file:seek("set")
 end
 
 function next_request()
@@ -17,6 +21,10 @@ function request()
   if only then return only end
   local found = next_request()
   if found then return found end
+  if not once then
+    file:seek("set")
+    return next_request()
+  end
   -- All that was signed is used up: what is sent from here on would be refused.
   wrk.thread:stop()
   return "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"

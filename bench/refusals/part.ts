@@ -1,0 +1,164 @@
+/**
+ * Refuses what is wrong with credentials, in a process of its own; an order is a mechanism, and how many refusals of each case. They
+ * are refused in turns that are shuffled anew each time. Gives the median, the 5th and the 95th percentile of each case, by its name.
+ */
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createAuthentication } from '../../src/authentication.ts';
+import { signRequest } from '../../src/client/sign.ts';
+import { systemClock } from '../../src/clock.ts';
+import { createRequest, type Request } from '../../src/http/message.ts';
+import { Problem } from '../../src/http/problem.ts';
+import { createOrigins } from '../../src/origin.ts';
+import type { UserOption } from '../../src/service-options.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { hashPassword } from '../../src/store/passwords.ts';
+
+import type { Sample } from '../measure/benchmark.ts';
+import type { Answer } from '../measure/part.ts';
+import { quantile } from '../measure/statistics.ts';
+
+const refusals: ReadonlySet<string> = new Set(['credentials-refused', 'oauth1-signature-invalid']);
+
+type Cases = readonly (readonly [name: string, request: Request])[];
+
+// Names and guesses of one length, so that nothing else differs.
+const hash = await hashPassword('the right one', randomBytes(16), 1024);
+const secrets = [{ secret: 'first secret' }];
+const users = new Map<string, UserOption>([
+  ['onesecret', { secrets, password: { hash } }],
+  ['twosecret', { secrets: [...secrets, { secret: 'second secret', until: Number.MAX_SAFE_INTEGER }] }],
+  ['oldsecret', { secrets: [...secrets, { secret: 'second secret', until: 0 }] }],
+  ['nosecrets', { secrets: [], password: { hash } }],
+  ['plaintext', { secrets, password: { plain: 'the right one' } }],
+  ['remembers', { secrets, password: { hash } }],
+  ['nopassnot', { secrets }],
+  ['notactive', { secrets, password: { hash }, disabled: true }],
+]);
+const { publicKey: rsaPublicKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+const consumers = {
+  generated: { secret: randomBytes(32).toString('base64url') },
+  shortened: { secret: 'a short one' },
+  lengthens: { secret: 'a long one '.repeat(8) },
+  keyholder: { rsaPublicKey, methods: ['RSA-SHA1'] },
+} as const;
+const options = { users, consumers, maxAuthFailures: 0 };
+const { authenticator } = createAuthentication(options, systemClock, randomBytes, {
+  store: createMemoryStore({ lineage: 'bench' }),
+  origins: createOrigins(undefined),
+});
+
+const signedBy = (user: string): Request => {
+  const fields = signRequest({
+    method: 'GET',
+    url: 'http://localhost/articles',
+    user,
+    secret: 'a wrong secret',
+  });
+  return createRequest({ method: 'GET', target: '/articles', fields: Object.entries(fields) });
+};
+const passwordOf = (user: string, password = 'the wrong one'): Request => {
+  const value = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+  return createRequest({
+    method: 'GET',
+    target: '/articles',
+    fields: [['Authorization', value]],
+    secure: true,
+  });
+};
+
+/** With any signature that is as long as one by the method; it is drawn anew for each case. */
+const consumedBy = (key: string, method: 'HMAC-SHA1' | 'RSA-SHA1' = 'HMAC-SHA1'): Request => {
+  const parameters = {
+    oauth_consumer_key: key,
+    oauth_token: randomBytes(32).toString('base64url'),
+    oauth_signature_method: method,
+    oauth_timestamp: Math.floor(systemClock.now() / 1000),
+    oauth_nonce: randomBytes(8).toString('hex'),
+    oauth_signature: randomBytes(method === 'HMAC-SHA1' ? 20 : 256).toString('base64'),
+  };
+  const written = Object.entries(parameters).map(([name, value]) => `${name}="${encodeURIComponent(value)}"`);
+  return createRequest({
+    method: 'GET',
+    target: '/articles',
+    fields: [['Authorization', `OAuth ${written.join(', ')}`]],
+    secure: true,
+  });
+};
+
+const signed: Cases = [
+  ['unknown user', signedBy('whoisthis')],
+  ['wrong secret', signedBy('onesecret')],
+  ['user with two secrets', signedBy('twosecret')],
+  ['one of two has expired', signedBy('oldsecret')],
+  ['user without a secret', signedBy('nosecrets')],
+  ['disabled user', signedBy('notactive')],
+];
+const passwords: Cases = [
+  ['unknown user', passwordOf('whoisthis')],
+  ['wrong password', passwordOf('onesecret')],
+  ['wrong, the right remembered', passwordOf('remembers')],
+  ['wrong, kept in plain text', passwordOf('plaintext')],
+  ['user without a password', passwordOf('nopassnot')],
+  ['disabled user', passwordOf('notactive')],
+];
+const consumed: Cases = [
+  ['unknown consumer', consumedBy('whoisthis')],
+  ['wrong secret', consumedBy('generated')],
+  ['wrong, the right is short', consumedBy('shortened')],
+  ['wrong, the right is long', consumedBy('lengthens')],
+  ['consumer without a secret', consumedBy('keyholder')],
+];
+const keyed: Cases = [
+  ['unknown consumer', consumedBy('whoisthis', 'RSA-SHA1')],
+  ['wrong key', consumedBy('keyholder', 'RSA-SHA1')],
+  ['consumer without a key', consumedBy('generated', 'RSA-SHA1')],
+];
+
+const mechanisms: Readonly<Record<string, Cases>> = {
+  HMAC: signed,
+  Basic: passwords,
+  'OAuth 1.0a, HMAC-SHA1': consumed,
+  'OAuth 1.0a, RSA-SHA1': keyed,
+};
+
+/** Makes all that is wrong. */
+export async function part(): Promise<Answer> {
+  await authenticator.authenticate(passwordOf('remembers', 'the right one'));
+  return (mechanism = '', count = '') => measure(mechanisms[mechanism] ?? [], Number(count));
+}
+
+async function measure(cases: Cases, count: number): Promise<Sample> {
+  const times = new Map(cases.map(([name]) => [name, [] as number[]]));
+  for (let turn = 0; turn < count; turn += 1) {
+    for (const [name, request] of shuffled(cases)) times.get(name)?.push(await refusal(request));
+    if (turn % 40 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  const figures = Array.from(times, ([name, all]) => [
+    [`${name}: time`, quantile(all, 0.5)],
+    [`${name}: p5`, quantile(all, 0.05)],
+    [`${name}: p95`, quantile(all, 0.95)],
+  ]);
+  return Object.fromEntries(figures.flat());
+}
+
+/** How long one takes (ns). */
+async function refusal(request: Request): Promise<number> {
+  const begun = process.hrtime.bigint();
+  try {
+    await authenticator.authenticate(request); // what is refused at once is thrown before the wait
+  } catch (error) {
+    const ended = process.hrtime.bigint();
+    if (error instanceof Problem && refusals.has(error.type)) return Number(ended - begun);
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  const keyed = items.map((item) => ({ item, key: randomBytes(4).readUInt32LE() }));
+  return keyed.sort((one, other) => one.key - other.key).map(({ item }) => item);
+}
