@@ -87,13 +87,13 @@ const cases: readonly Case[] = [
     name: 'a reset amid the reply',
     fault: { reset: 'amid' },
     ...{ content: half, ending: 'reset', given: half },
-    ...{ error: 'TypeError: terminated', codes: ['UND_ERR_SOCKET', 'ECONNRESET'] },
+    ...{ error: 'TypeError: terminated', codes: [...cutCodes, 'ECONNRESET'] },
   },
   {
     name: 'a reset after some bytes',
     fault: { reset: 9 },
     ...{ content: '<article>', ending: 'reset', given: '<article>' },
-    ...{ error: 'TypeError: terminated', codes: ['UND_ERR_SOCKET', 'ECONNRESET'] },
+    ...{ error: 'TypeError: terminated', codes: [...cutCodes, 'ECONNRESET'] },
   },
   {
     name: 'a reply that is cut off',
@@ -118,7 +118,7 @@ const cases: readonly Case[] = [
     fault: { badChunk: true },
     content: `27\r\n${half}\r\nnone\r\n${document.slice(half.length)}`,
     ...{ ending: 'closed', head: /\r\nTransfer-Encoding: chunked\r\n/, given: half },
-    ...{ error: 'TypeError: terminated', codes: ['HPE_INVALID_CHUNK_SIZE'] },
+    ...{ error: 'TypeError: terminated', codes: ['HPE_INVALID_CHUNK_SIZE', undefined] },
   },
 ];
 
