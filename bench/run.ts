@@ -47,14 +47,17 @@ try {
 }
 
 async function main(wish: Wish): Promise<void> {
-  const names = all.filter(
-    (name) => wish.names.length === 0 || wish.names.some((word) => name.includes(word)),
-  );
+  const names = all.filter((name) => wish.names.length === 0 || wish.names.some((word) => fits(name, word)));
   if (names.length === 0) throw new ArgumentError(`no benchmark matches ${wish.names.join(', ')}`);
   if (wish.list) return console.log(names.join('\n'));
   if (wish.against !== undefined) return compare(names, wish, wish.against);
   if (wish.publish) return publish(bench, all);
   for (const name of names) await run(name, wish);
+}
+
+/** A whole name means that one alone, and a part of one all that have it. */
+function fits(name: string, word: string): boolean {
+  return all.includes(word) ? name === word : name.includes(word);
 }
 
 async function run(name: string, wish: Wish): Promise<void> {
@@ -82,7 +85,7 @@ async function compare(names: readonly string[], wish: Wish, ref: string): Promi
     process.exit(130);
   });
   try {
-    if (names.includes('start')) for (const tree of [other.root, root]) build(tree);
+    if (names.some((name) => name.endsWith('start'))) for (const tree of [other.root, root]) build(tree);
     const moved: string[] = [];
     for (const name of names) {
       const found = await compareTrees(await loaded(name), settingOf(name, wish), other.root);

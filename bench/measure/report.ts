@@ -13,7 +13,7 @@ export function reportText(result: Result): string {
     ].join('\n'),
   );
   const head = `${name}: ${title}\n${rounds} rounds, ${describeMachine(machine)}, ${seconds} s`;
-  return [head, ...blocks, ...verdicts.map(verdictText)].join('\n\n');
+  return [head, ...blocks, verdicts.map(verdictText).join('\n')].join('\n\n').trimEnd();
 }
 
 /** A result for the page; the chart is at this address. */

@@ -1,0 +1,169 @@
+/**
+ * Live nonces in a process of their own: fills the contestant of a name, and gives memory for each, a claim, the longest one while they
+ * become so many and while what was dropped is taken out, and the claim that drops a bucket. The order is how many.
+ */
+import { randomBytes } from 'node:crypto';
+import { createNonces } from '../../src/store/nonces.ts';
+import type { Sample } from '../measure/benchmark.ts';
+import type { Answer } from '../measure/part.ts';
+import { quantile } from '../measure/statistics.ts';
+
+const window = 600_000;
+const bucketSpan = window / 4;
+/** Claims that are timed together, since looking at the clock takes as long as a good part of one. */
+const batch = 64;
+const batches = 2_000;
+const start = Math.ceil(Date.UTC(2024, 1, 29) / bucketSpan) * bucketSpan;
+
+/** What is measured: takes a nonce at a time (ms from the start), and says whether it was fresh. */
+interface Contestant {
+  claim(nonce: string, time: number): boolean;
+  readonly size: () => number;
+  /** Whether time lets go of anything. */
+  readonly drops: boolean;
+}
+
+const contestants: Readonly<Record<string, () => Contestant>> = {
+  'fingerprints in buckets': () => {
+    let time = 0;
+    const nonces = createNonces({ bucketSpan, max: 2 ** 31, key: randomBytes(16), monotonic: () => time });
+    return {
+      claim(nonce, now) {
+        time = now;
+        return nonces.claim('demo', nonce, start + now + window, start + now) === 'fresh';
+      },
+      size: () => nonces.size,
+      drops: true,
+    };
+  },
+  'Set of strings': () => {
+    const set = new Set<string>();
+    return {
+      claim(nonce) {
+        const key = `4:demo${nonce}`;
+        if (set.has(key)) return false;
+        set.add(key);
+        return true;
+      },
+      size: () => set.size,
+      drops: false,
+    };
+  },
+};
+
+/** The names of the contestants. */
+export const holders: readonly string[] = Object.keys(contestants);
+
+/** Measures the one of this name. */
+export function part(name = ''): Answer {
+  const make = contestants[name];
+  if (make === undefined) throw new RangeError(`nothing called ${name} holds nonces`);
+  return (count) => measure(make, Number(count));
+}
+
+function measure(make: () => Contestant, count: number): Sample {
+  const nonces = nonceSource();
+  warmUp(make(), nonces);
+  const before = resident();
+  const contestant = make();
+  const growing = fill(contestant, nonces, count);
+  const memory = (resident() - before) / contestant.size();
+  const claims = timedClaims(contestant, nonces);
+  return { memory, ...claims, growing, ...(contestant.drops && drops(contestant, nonces)) };
+}
+
+/** Flat strings of 16 characters, made as they are asked for. */
+function nonceSource(): () => string {
+  let bytes = randomBytes(65_536);
+  let used = 0;
+  return () => {
+    if (used === bytes.length) {
+      bytes = randomBytes(65_536);
+      used = 0;
+    }
+    used += 8;
+    return bytes.toString('hex', used - 8, used);
+  };
+}
+
+/** Over a good half of an hour, so that buckets are dropped too before that is measured. */
+function warmUp(contestant: Contestant, nonces: () => string): void {
+  for (let claim = 0; claim < 200_000; claim += 1) contestant.claim(nonces(), claim * 10);
+}
+
+function resident(): number {
+  for (let round = 0; round < 3; round += 1) globalThis.gc?.();
+  return process.memoryUsage.rss();
+}
+
+/** Fills it over the time of a window; gives the longest claim (ns). */
+function fill(contestant: Contestant, nonces: () => string, count: number): number {
+  let longest = 0;
+  for (let claim = 0; claim < count; claim += 1) {
+    const nonce = nonces();
+    const time = Math.floor((claim / count) * window);
+    const begun = performance.now();
+    const fresh = contestant.claim(nonce, time);
+    longest = Math.max(longest, performance.now() - begun);
+    if (!fresh) throw new Error(`nonce ${claim} was taken for a replay`);
+  }
+  return longest * 1e6;
+}
+
+/** Fresh nonces and replays: the median over batches (ns). */
+function timedClaims(contestant: Contestant, nonces: () => string): Sample {
+  const taken: string[] = [];
+  const fresh = batched(contestant, () => {
+    const nonce = nonces();
+    taken.push(nonce);
+    return nonce;
+  });
+  let next = 0;
+  // In another order than they came in.
+  const replay = batched(contestant, () => {
+    next = (next + 7919) % taken.length;
+    return taken[next] ?? '';
+  });
+  return { fresh, replay };
+}
+
+function batched(contestant: Contestant, nonces: () => string): number {
+  const means: number[] = [];
+  const some = new Array<string>(batch).fill('');
+  for (let round = 0; round < batches; round += 1) {
+    for (let index = 0; index < batch; index += 1) some[index] = nonces();
+    const begun = process.hrtime.bigint();
+    for (const nonce of some) contestant.claim(nonce, window);
+    means.push(Number(process.hrtime.bigint() - begun) / batch);
+  }
+  return quantile(means, 0.5);
+}
+
+/** Lets the time of each bucket pass, and claims on at a hundredth of the rate until all is taken out; the longest of each (ns). */
+function drops(contestant: Contestant, nonces: () => string): Sample {
+  let dropping = 0;
+  let sweeping = 0;
+  for (let time = window + bucketSpan; time <= 2 * window; time += bucketSpan) {
+    const size = contestant.size();
+    const latest = nonces();
+    dropping = Math.max(
+      dropping,
+      duration(() => contestant.claim(latest, time)),
+    );
+    if (contestant.size() >= size) throw new Error('nothing was dropped');
+    for (let later = 10; later < bucketSpan; later += 10) {
+      const nonce = nonces();
+      sweeping = Math.max(
+        sweeping,
+        duration(() => contestant.claim(nonce, time + later)),
+      );
+    }
+  }
+  return { dropping: dropping * 1e6, sweeping: sweeping * 1e6 };
+}
+
+function duration(work: () => void): number {
+  const begun = performance.now();
+  work();
+  return performance.now() - begun;
+}
