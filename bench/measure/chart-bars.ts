@@ -58,7 +58,7 @@ function bar(group: GroupResult, row: Row, { key, unit }: Figure, place: Place):
   const isYardstick = row.name === group.yardstick;
   const kind = row.ours ? 'ours' : isYardstick ? 'yardstick' : 'peer';
   const y = middle - barHeight / 2;
-  const ratio = isYardstick ? '' : `  × ${digits(ratioOf(group, row, key))}`;
+  const ratio = isYardstick ? '' : ` · ${digits(ratioOf(group, row, key))}×`;
   const text = { class: row.ours ? 'own' : '' };
   const span = Math.max(1, at(median) - left);
   const mark = median > scale ? cut(at(scale), middle) : whisker(at(min), at(max), middle);

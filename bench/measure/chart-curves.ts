@@ -2,7 +2,7 @@ import type { Figure } from './benchmark.ts';
 import { chartWidth, type Drawing } from './chart.ts';
 import { type Curve, curvesOf, type GroupResult } from './result.ts';
 import { element, label } from './svg.ts';
-import { sizeLabel, withUnit } from './unit.ts';
+import { roundWithUnit, sizeLabel } from './unit.ts';
 
 const plotHeight = 210;
 const axisWidth = 62;
@@ -31,7 +31,7 @@ export function curvesChart(group: GroupResult, figure: Figure, margin: number):
       const rows = powers(up).map((value) =>
         [
           element('line', { class: 'grid', x1: left, x2: right, y1: y(value), y2: y(value) }),
-          label(left - 8, y(value) + 4, withUnit(value, figure.unit), { class: 'faint end' }),
+          label(left - 8, y(value) + 4, roundWithUnit(value, figure.unit), { class: 'faint end' }),
         ].join(''),
       );
       const columns = powers(across).map((value) =>

@@ -29,6 +29,11 @@ export function withUnit(value: number, unit: Unit): string {
   return `${digits(value / factor)}${suffix}`;
 }
 
+/** A round number and its unit, as it stands on an axis: `10 ms`. */
+export function roundWithUnit(value: number, unit: Unit): string {
+  return withUnit(value, unit).replace(/\.0+(?= |$)/, '');
+}
+
 /** Three digits that count, and thousands apart: `0.0123`, `12.4`, `80,300`. */
 export function digits(value: number): string {
   if (!Number.isFinite(value)) return '–';

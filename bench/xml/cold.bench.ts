@@ -1,11 +1,15 @@
 /** The first 10 MB that a process reads. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { timeFigures } from '../measure/timing.ts';
-import { groupsOf, kindsOf } from './rounds.ts';
+import { groupsOf, kindsOf, streamingNames } from './rounds.ts';
 
 export const benchmark: Benchmark = {
   title: 'The first 10 MB that a process reads',
   about: 'Documents of 10 MB in chunks of 64 KiB, each by a process that has parsed nothing before.',
   figures: [...timeFigures],
-  open: (stage) => groupsOf(stage, 'cold', kindsOf(stage).slice(0, stage.full ? 5 : 1), { fresh: true }),
+  open: (stage) =>
+    groupsOf(stage, 'cold', kindsOf(stage).slice(0, stage.full ? 5 : 1), {
+      fresh: true,
+      names: streamingNames(),
+    }),
 };

@@ -6,6 +6,12 @@ import { peerNames } from './peers.ts';
 /** Ours among the peers. */
 export const ours = 'countersign';
 
+/** Those that read a document as it comes, and tell of it event by event. */
+export function streamingNames(): string[] {
+  const whole = ['easysax', 'libxml2-wasm', 'fast-xml-parser', 'txml', 'JSON.parse', 'JSON.parse of text'];
+  return peerNames().filter((name) => !whole.includes(name));
+}
+
 /** A group for each kind of document: all peers with it, each in a process of its own, which `fresh` makes anew for every round. */
 export function groupsOf(
   stage: Stage,

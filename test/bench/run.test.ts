@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { stepOf } from '../../bench/breakdown/steps.ts';
+import { ArgumentError, readArguments } from '../../bench/measure/arguments.ts';
+import type { Contestant, Round, Sample } from '../../bench/measure/benchmark.ts';
+import { takeRounds } from '../../bench/measure/rounds.ts';
+import { sharedRound } from '../../bench/measure/shared-round.ts';
+
+test('names, rounds and a commit are read from the command line', () => {
+  assert.deepEqual(readArguments(['load', 'xml/article', '--rounds', '7', '--full', '--against', 'main~1']), {
+    ...{ names: ['load', 'xml/article'], rounds: 7, full: true },
+    ...{ against: 'main~1', publish: false, list: false },
+  });
+  assert.deepEqual(readArguments([]).names, []);
+});
+
+for (const args of [
+  ['--rounds', '4'],
+  ['--rounds', '6.5'],
+  ['--rounds', 'many'],
+  ['--against'],
+  ['--against', ''],
+  ['--against=--upload-pack=x'],
+  ['--nothing'],
+  ['--publish', 'load'],
+  ['--publish', '--against', 'main'],
+]) {
+  test(`the command line ${args.join(' ')} is refused`, () => {
+    assert.throws(() => readArguments(args), ArgumentError);
+  });
+}
+
+function contestantOf(name: string, measure: (round: Round) => Promise<Sample | string>): Contestant {
+  return { name, ours: false, measure };
+}
+
+test('contestants take turns, one way and back, and the first round does not count', async () => {
+  const order: string[] = [];
+  const named = (name: string): Contestant =>
+    contestantOf(name, async ({ warmUp }) => {
+      order.push(warmUp ? name.toLowerCase() : name);
+      return { cpu: order.length };
+    });
+  const taken = await takeRounds([named('A'), named('B'), named('C')], 2, () => undefined);
+  assert.equal(order.join(''), 'cbaABCCBA');
+  assert.deepEqual(
+    taken.map(({ samples }) => samples.map(({ cpu }) => cpu)),
+    [
+      [4, 9],
+      [5, 8],
+      [6, 7],
+    ],
+  );
+});
+
+test('who cannot take part is asked once, and is left out with the reason', async () => {
+  let asked = 0;
+  const absent = contestantOf('peer', async () => {
+    asked += 1;
+    return 'not installed';
+  });
+  const present = contestantOf('ours', async () => ({ cpu: 1 }));
+  const [first, second] = await takeRounds([absent, present], 5, () => undefined);
+  assert.equal(asked, 1);
+  assert.equal(first?.leftOut, 'not installed');
+  assert.equal(second?.samples.length, 5);
+});
+
+test('a contestant is told what it gave the round before', async () => {
+  const told: (number | undefined)[] = [];
+  const counting = contestantOf('ours', async ({ last }) => {
+    told.push(last?.['count']);
+    return { count: (last?.['count'] ?? 0) + 1 };
+  });
+  await takeRounds([counting], 3, () => undefined);
+  assert.deepEqual(told, [undefined, 1, 2, 3]);
+});
+
+test('a measurement that is shared serves everybody once', async () => {
+  let measured = 0;
+  const shared = sharedRound(async () => {
+    measured += 1;
+    return { cpu: measured };
+  });
+  const parts = ['XML', 'store'].map((name) => contestantOf(name, (round) => shared(name, round)));
+  const [xml, store] = await takeRounds(parts, 3, () => undefined);
+  assert.equal(measured, 4);
+  assert.deepEqual(xml?.samples, store?.samples);
+});
+
+test('a frame belongs to the step that its file is about', () => {
+  const at = (path: string, called = ''): string | undefined =>
+    stepOf(`file:///somewhere/src/${path}`, called);
+  assert.equal(at('xml/parser.ts'), 'XML');
+  assert.equal(at('signature/hmac-sha256.ts'), 'digest');
+  assert.equal(at('store/nonces.ts'), 'nonce');
+  assert.equal(at('store/state.ts'), 'store');
+  assert.equal(at('router.ts'), 'routing');
+  assert.equal(at('http/date.ts'), 'date');
+  assert.equal(at('representation/xml-writer.ts'), 'representation');
+  assert.equal(at('representation/decimal.ts'), 'validation');
+  assert.equal(at('net/http-connection.ts', 'receive'), 'framing');
+  assert.equal(at('net/http-connection.ts', 'send'), 'writing');
+  assert.equal(at('decide.ts'), 'judging');
+  assert.equal(stepOf('node:net', 'write'), undefined);
+});
