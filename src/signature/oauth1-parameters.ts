@@ -4,13 +4,25 @@
 /** A parameter, decoded. */
 export type Parameter = readonly [name: string, value: string];
 
+const percent = 0x25;
+const digits = Buffer.from('0123456789ABCDEF');
+const isUnreserved = Array.from({ length: 256 }, (_, octet) => /[\w.~-]/.test(String.fromCharCode(octet)));
+
 /** Encodes octets as RFC 5849 §3.6 has it: all but the unreserved ones of RFC 3986, in upper case. */
 export function encodeOctets(octets: string): string {
   if (/^[\w.~-]*$/.test(octets)) return octets;
-  return octets.replace(
-    /[^A-Za-z0-9\-._~]/g,
-    (octet) => `%${octet.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-  );
+  // A form may have a million, and whoever sends it is nobody yet: a replacement for each takes five times as long.
+  const encoded = Buffer.allocUnsafe(octets.length * 3);
+  let end = 0;
+  for (const octet of Buffer.from(octets, 'latin1')) {
+    if (isUnreserved[octet] === true) encoded[end++] = octet;
+    else {
+      encoded[end++] = percent;
+      encoded[end++] = digits[octet >> 4] ?? 0;
+      encoded[end++] = digits[octet & 15] ?? 0;
+    }
+  }
+  return encoded.toString('latin1', 0, end);
 }
 
 /** The octets of a text in UTF-8. */
