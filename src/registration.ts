@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { suggestion } from './nearest.ts';
 import type { Client, ClientSecret, Consumer, GrantType, SignatureMethod } from './oauth/clients.ts';
 import type { Scope } from './principal.ts';
-import type { ServiceOptions } from './service-options.ts';
+import type { ClientOption, ConsumerOption, ServiceOptions } from './service-options.ts';
 
 /** What a client of OAuth 2.0 may be registered for. */
 export const grantTypes: readonly GrantType[] = ['authorization_code', 'refresh_token', 'client_credentials'];
@@ -45,8 +45,9 @@ export type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
 /** Registered clients of OAuth 2.0 by their ids. Throws RangeError on one that cannot be, naming it. */
 export function clientsOf(registered: NonNullable<ServiceOptions['clients']>): ReadonlyMap<string, Client> {
   return registry(registered, 'client', (id, option) => {
-    const { made, faults } = readClient(id, option, ['text', 'plain', 'sha256', 'scrypt']);
-    return { made: { id, ...made }, faults };
+    const { since, parts } = dated(option);
+    const { made, faults } = readClient(id, parts, ['text', 'plain', 'sha256', 'scrypt']);
+    return { made: { id, ...made, since }, faults };
   });
 }
 
@@ -55,9 +56,19 @@ export function consumersOf(
   registered: NonNullable<ServiceOptions['consumers']>,
 ): ReadonlyMap<string, Consumer> {
   return registry(registered, 'consumer', (key, option) => {
-    const { made, faults } = readConsumer(key, option);
-    return { made: { key, ...made }, faults };
+    const { since, parts } = dated(option);
+    const { made, faults } = readConsumer(key, parts);
+    return { made: { key, ...made, since }, faults };
   });
+}
+
+/** Takes off when it was registered, which no configuration says. */
+function dated(option: ClientOption | ConsumerOption): { since: number | undefined; parts: unknown } {
+  // Called from JavaScript, it may be anything.
+  if (typeof option !== 'object' || option === null || Array.isArray(option))
+    return { since: undefined, parts: option };
+  const { since, ...parts } = option;
+  return { since, parts };
 }
 
 function registry<Option, T>(

@@ -73,6 +73,8 @@ export interface ClientOption {
   readonly scopes?: readonly Scope[] | undefined;
   /** Whose resources it may touch with `client_credentials`; nobody's when left out. */
   readonly users?: '*' | readonly string[] | undefined;
+  /** When it was registered (ms); tokens that another client of this id was given before are no good. */
+  readonly since?: number | undefined;
 }
 
 /** A consumer of OAuth 1.0a as it is registered: with a secret, an RSA key, or both. */
@@ -85,6 +87,8 @@ export interface ConsumerOption {
   readonly methods?: readonly SignatureMethod[] | undefined;
   /** `read` when left out. */
   readonly scopes?: readonly Scope[] | undefined;
+  /** When it was registered (ms), as with clients. */
+  readonly since?: number | undefined;
 }
 
 /** Every option there is. The compiler holds the list complete. */

@@ -18,6 +18,8 @@ export interface Account {
   readonly secrets: readonly Secret[];
   /** Undefined where the user has none, and so only signs. */
   readonly password: KnownPassword | undefined;
+  /** Since when (ms) the name is this user's: what was issued before was somebody else's. Undefined where nobody noted it. */
+  readonly since?: number | undefined;
 }
 
 /** Where accounts are looked up; not at once where a directory on another machine stands behind it. */
@@ -45,6 +47,8 @@ export interface UserDeclaration {
   readonly secrets: readonly { readonly secret: string; readonly until?: number | undefined }[];
   readonly password?: KnownPassword | undefined;
   readonly disabled?: boolean | undefined;
+  /** When the user was added (ms); tokens that a namesake was given before are no good. */
+  readonly since?: number | undefined;
 }
 
 interface Entry {
@@ -84,15 +88,16 @@ function entriesOf(
   return entries;
 }
 
-function copyOf({ secrets, password }: UserDeclaration): UserDeclaration {
+function copyOf({ secrets, password, since }: UserDeclaration): UserDeclaration {
   return {
     secrets: secrets.map(({ secret, until }) => ({ secret, until })),
     password: password === undefined ? undefined : { ...password },
+    since,
   };
 }
 
-function accountOf(name: string, { secrets, password }: UserDeclaration): Account {
-  return { name, secrets: secrets.map(secretOf), password };
+function accountOf(name: string, { secrets, password, since }: UserDeclaration): Account {
+  return { name, secrets: secrets.map(secretOf), password, since };
 }
 
 function hashesOf(entries: ReadonlyMap<string, Entry>): readonly string[] {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { systemClock } from '../clock.ts';
 import { printable, readArguments } from '../options/flags.ts';
 import type { Options } from '../options/options.ts';
 import type { RegistrationFault } from '../registration.ts';
@@ -59,7 +60,7 @@ const actions = ['add', 'remove', 'list'] as const;
 export const secretFlag = '--secret-stdin';
 
 /** `countersign client|consumer add|remove|list`. Gives the exit status. */
-export async function keepRegistrations<T>(
+export async function keepRegistrations<T extends object>(
   kind: RegistrationKind<T>,
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -114,7 +115,7 @@ function readOrder<T>(
   return { action, entrant: { roster, name, ...placeOf(flags, environment) }, said: { flags, lists } };
 }
 
-async function add<T>(
+async function add<T extends object>(
   kind: RegistrationKind<T>,
   entrant: Entrant<T>,
   said: Said,
@@ -122,7 +123,7 @@ async function add<T>(
 ): Promise<void> {
   refuseConfigured(entrant);
   const { entry, shown } = await kind.make(entrant.name, said);
-  const mark = await addEntry(entrant, entry, 'remove it first');
+  const mark = await addEntry(entrant, { ...entry, since: systemClock.now() }, 'remove it first');
   const lines = [`${kind.roster.one.padEnd(9)} ${entrant.name}`];
   tell(shown === undefined ? lines : [...lines, `secret    ${shown}`], terminal.stdout);
   await tellUse(entrant, mark, terminal);

@@ -92,7 +92,8 @@ async function add(order: Order, terminal: Terminal, secret: string | undefined)
   const { name } = order;
   refuseConfigured(order);
   const made = makeCredentials(randomBytes, secret);
-  const mark = await addEntry(order, await storedUser(made, randomBytes), 'rotate gives a new secret');
+  const entry = { ...(await storedUser(made, randomBytes)), since: systemClock.now() };
+  const mark = await addEntry(order, entry, 'rotate gives a new secret');
   const shown = secret === undefined ? made.secret : 'the one in COUNTERSIGN_SECRET';
   tell([`user      ${name}`, `password  ${made.password}`, `secret    ${shown}`], terminal.stdout);
   await tellUse(order, mark, terminal);

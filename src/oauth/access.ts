@@ -2,7 +2,7 @@ import type { Accounts } from '../auth/accounts.ts';
 import type { Clock } from '../clock.ts';
 import type { Principal, Scope } from '../principal.ts';
 import type { Client, Registry } from './clients.ts';
-import { type Found, type Grants, isLive } from './grants.ts';
+import { type Found, type Grants, isLive, isOf } from './grants.ts';
 import { commonScopes } from './scope.ts';
 
 /** What tokens are judged by. */
@@ -21,12 +21,16 @@ export interface Holder {
   readonly scopes: readonly Scope[];
 }
 
-/** Who holds this token; undefined unless token and grant are live, the client is known and the user enabled. */
+/** Who holds this token; undefined unless token and grant are live, and client and user still those it was issued for, and enabled. */
 export async function holderOf(parts: AccessParts, found: Found): Promise<Holder | undefined> {
   const { token } = found;
   const client = parts.clients.find(token.client);
   if (client === undefined || !isLive(found, parts.clock.now())) return undefined;
-  if (token.user !== undefined && (await parts.accounts.find(token.user)) === undefined) return undefined;
+  if (!isOf(found, client)) return undefined;
+  if (token.user !== undefined) {
+    const account = await parts.accounts.find(token.user);
+    if (account === undefined || !isOf(found, account)) return undefined;
+  }
   // A client that was cut back since has no more than it could get now.
   return { client, user: token.user, scopes: commonScopes(token.scopes, client.scopes) };
 }

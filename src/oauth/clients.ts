@@ -21,6 +21,8 @@ export interface Client {
   readonly scopes: readonly Scope[];
   /** Whose resources it may touch with `client_credentials`: all users' with `*`. */
   readonly users: '*' | readonly string[];
+  /** Since when (ms) the id is this client's: what was issued before was another's. Undefined where nobody noted it. */
+  readonly since?: number | undefined;
 }
 
 /** How a consumer of OAuth 1.0a may sign (RFC 5849 §3.4). */
@@ -37,6 +39,8 @@ export interface Consumer {
   readonly callbacks: readonly string[];
   readonly methods: readonly SignatureMethod[];
   readonly scopes: readonly Scope[];
+  /** Since when (ms) the key is this consumer's, as with clients. */
+  readonly since?: number | undefined;
 }
 
 /** Where clients or consumers are looked up; what is put in their place counts from the next request on. */

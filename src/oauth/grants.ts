@@ -133,6 +133,14 @@ export function isLive({ token, grant }: Found, now: number): boolean {
   return token.grant === undefined || (grant !== undefined && !grant.revoked && grant.ends > now);
 }
 
+/**
+ * Whether this was issued since its client or user has the name: what a namesake was given, who was removed before, is no good.
+ * A token is as old as its grant.
+ */
+export function isOf({ token, grant }: Found, { since }: { readonly since?: number | undefined }): boolean {
+  return since === undefined || (grant ?? token).issued >= since;
+}
+
 /** What a token is kept under. */
 export function digestOf(value: string): string {
   return createHash('sha256').update(value).digest('base64url');

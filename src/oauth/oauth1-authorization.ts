@@ -9,7 +9,7 @@ import type { Consumer, Registry } from './clients.ts';
 import { approvingUser, type Consents } from './consent.ts';
 import { showRefusal } from './consent-page.ts';
 import { type FormContent, formReading } from './form-content.ts';
-import { digestOf, type Found, type Grants, isLive } from './grants.ts';
+import { digestOf, type Found, type Grants, isLive, isOf } from './grants.ts';
 import { html, pageVariants, showPage } from './page.ts';
 import { readParameters } from './parameters.ts';
 
@@ -83,9 +83,9 @@ async function conclude(
 async function openToken({ grants, clock, consumers }: House, token: string): Promise<Found | undefined> {
   const found = await grants.find(token, 'oauth1', 'request');
   if (found === undefined || !isLive(found, clock.now()) || found.token.user !== undefined) return undefined;
-  return consumers.find(found.token.client)?.callbacks.includes(callbackOf(found)) === true
-    ? found
-    : undefined;
+  const consumer = consumers.find(found.token.client);
+  if (consumer === undefined || !isOf(found, consumer)) return undefined;
+  return consumer.callbacks.includes(callbackOf(found)) ? found : undefined;
 }
 
 function callbackOf({ token }: Found): string {

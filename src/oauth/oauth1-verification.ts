@@ -6,7 +6,7 @@ import type { Problem } from '../http/problem.ts';
 import type { HeldNonce } from '../principal.ts';
 import { baseStringOf, type OAuth1Method } from '../signature/oauth1.ts';
 import type { Consumer } from './clients.ts';
-import { type Found, isLive } from './grants.ts';
+import { type Found, isLive, isOf } from './grants.ts';
 import { createNonceClaims } from './oauth1-nonces.ts';
 import type { OAuth1Parameters } from './oauth1-parameters.ts';
 import { judgeNames, judgePresence, judgeVersion, type SignedFor } from './oauth1-presence.ts';
@@ -152,14 +152,17 @@ async function judgeToken(
   now: number,
   { accounts }: OAuthParts,
 ): Promise<void> {
-  if (found === undefined || found.token.client !== consumer.key)
+  if (found === undefined || found.token.client !== consumer.key || !isOf(found, consumer))
     throw refusal('token_rejected', 'The token is not one of this consumer.');
   const { token, grant } = found;
   if (token.used) throw refusal('token_used', 'The token was used up.');
   if (grant?.revoked === true) throw refusal('token_revoked', 'The token was revoked.');
   if (!isLive(found, now)) throw refusal('token_expired', 'The token has expired.');
-  if (token.user !== undefined && (await accounts.find(token.user)) === undefined)
-    throw refusal('token_rejected', 'The user of the token is not there any more.');
+  if (token.user === undefined) return;
+  const account = await accounts.find(token.user);
+  // A request token may be older than the user who allowed it.
+  const isTheirs = account !== undefined && (token.kind === 'request' || isOf(found, account));
+  if (!isTheirs) throw refusal('token_rejected', 'The user of the token is not there any more.');
 }
 
 /** The content's digest (OAuth Request Body Hash 1.0 §4), where one was sent; it is signed like every parameter. */

@@ -8,6 +8,7 @@ import {
   readClient,
   readConsumer,
 } from '../registration.ts';
+import { formatIsoDate } from './iso-date.ts';
 import { isPasswordHash } from './passwords.ts';
 import { type EntryReader, Roster } from './roster.ts';
 
@@ -17,14 +18,15 @@ export const clientRoster = new Roster<ClientRegistration>({
   one: 'client',
   sealedAs: 'client secret',
   read(value, { document, name, where }) {
-    document.object(value, where, clientKeys);
-    const client = sound(readClient(name, value, ['sha256', 'scrypt']), { document, where });
+    const { since, ...parts } = Object.fromEntries(document.object(value, where, [...clientKeys, 'since']));
+    const client = sound(readClient(name, parts, ['sha256', 'scrypt']), { document, where });
     const { secret } = client;
     if (secret !== undefined && 'scrypt' in secret && !isPasswordHash(secret.scrypt))
       throw document.damage(`secret of ${where} is not a digest of one`);
-    return client;
+    return since === undefined ? client : { ...client, since: document.time(since, `since of ${where}`) };
   },
-  write: (client) => client,
+  write: ({ since, ...client }) =>
+    since === undefined ? client : { ...client, since: formatIsoDate(since) },
 });
 
 /** The consumers of OAuth 1.0a of a data directory. */
@@ -34,14 +36,16 @@ export const consumerRoster = new Roster<ConsumerRegistration>({
   sealedAs: 'consumer secret',
   read(value, reader) {
     const { document, name, where } = reader;
-    const members = document.object(value, where, consumerKeys);
-    const kept = members.get('secret');
+    const { since, ...parts } = Object.fromEntries(document.object(value, where, [...consumerKeys, 'since']));
+    const kept = parts['secret'];
     const secret = kept === undefined ? undefined : reader.secret(kept, `secret of ${where}`);
-    return sound(readConsumer(name, { ...Object.fromEntries(members), secret }), reader);
+    const consumer = sound(readConsumer(name, { ...parts, secret }), reader);
+    return since === undefined ? consumer : { ...consumer, since: document.time(since, `since of ${where}`) };
   },
-  write: ({ secret, ...consumer }, sealed) => ({
+  write: ({ secret, since, ...consumer }, sealed) => ({
     ...(secret === undefined ? {} : { secret: sealed(secret) }),
     ...consumer,
+    ...(since === undefined ? {} : { since: formatIsoDate(since) }),
   }),
 });
 

@@ -15,6 +15,8 @@ export interface StoredUser {
   /** A hash as hashPassword gives it. */
   readonly password?: string;
   readonly disabled?: boolean;
+  /** When it was added (ms since 1970-01-01T00:00:00Z). */
+  readonly since?: number;
 }
 
 /** The users of a data directory. */
@@ -28,12 +30,13 @@ export const userRoster = new Roster<StoredUser>({
 
 function readUser(value: unknown, reader: EntryReader): StoredUser {
   const { document, where } = reader;
-  const members = document.object(value, where, ['secrets', 'password', 'disabled']);
+  const members = document.object(value, where, ['secrets', 'password', 'disabled', 'since']);
   const secrets = document
     .array(members.get('secrets'), `secrets of ${where}`)
     .map((secret, index) => readSecret(secret, `secret ${index + 1} of ${where}`, reader));
   const password = members.get('password');
   const disabled = members.get('disabled');
+  const since = members.get('since');
   if (password !== undefined && !(typeof password === 'string' && isPasswordHash(password)))
     throw document.damage(`password of ${where} is not a scrypt hash`);
   if (disabled !== undefined && typeof disabled !== 'boolean')
@@ -42,6 +45,7 @@ function readUser(value: unknown, reader: EntryReader): StoredUser {
     secrets,
     ...(password === undefined ? {} : { password }),
     ...(disabled === undefined ? {} : { disabled }),
+    ...(since === undefined ? {} : { since: document.time(since, `since of ${where}`) }),
   };
 }
 
@@ -54,7 +58,10 @@ function readSecret(value: unknown, where: string, { document, secret }: EntryRe
 }
 
 // A password's hash is not sealed: the passwords that are made here are 256 random bits, which no guessing finds by it.
-function writeUser({ secrets, password, disabled }: StoredUser, kept: (secret: string) => unknown): object {
+function writeUser(
+  { secrets, password, disabled, since }: StoredUser,
+  kept: (secret: string) => unknown,
+): object {
   return {
     secrets: secrets.map(({ secret, until }) => ({
       secret: kept(secret),
@@ -62,5 +69,6 @@ function writeUser({ secrets, password, disabled }: StoredUser, kept: (secret: s
     })),
     ...(password === undefined ? {} : { password }),
     ...(disabled === true ? { disabled } : {}),
+    ...(since === undefined ? {} : { since: formatIsoDate(since) }),
   };
 }
