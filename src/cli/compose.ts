@@ -101,6 +101,6 @@ export function allUsers(options: Options, stored: ReadonlyMap<string, StoredUse
   return new Map<string, UserOption>([...kept, ...options.users]);
 }
 
-function declarationOf({ secrets, password, disabled }: StoredUser): UserOption {
-  return { secrets, disabled, password: password === undefined ? undefined : { hash: password } };
+function declarationOf({ secrets, password, disabled, since }: StoredUser): UserOption {
+  return { secrets, disabled, since, password: password === undefined ? undefined : { hash: password } };
 }
