@@ -1,24 +1,17 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { installPacked, run as runIn } from './packed.ts';
 
 const root = join(import.meta.dirname, '..');
 let folder: string;
+let tarball: string;
 
 /** Runs a program in the folder that has the package installed; its output, or the failure with all it said. */
 function run(command: string, args: readonly string[], cwd = folder): string {
-  const environment = { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' };
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    cwd,
-    encoding: 'utf8',
-    env: environment,
-  });
-  if (error !== undefined) throw error;
-  assert.equal(status, 0, `${command} ${args.join(' ')}\n${stdout}\n${stderr}`);
-  return stdout;
+  return runIn(command, args, cwd);
 }
 
 function script(name: string, text: string): string {
@@ -27,12 +20,8 @@ function script(name: string, text: string): string {
 }
 
 before(() => {
-  assert.ok(existsSync(join(root, 'dist/server.js')), 'dist is not built: npm run build');
   folder = mkdtempSync(join(tmpdir(), 'countersign-package-'));
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
-  // Without its scripts: the other tests are using dist meanwhile.
-  const packed = run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], root);
-  run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', join(folder, packed.trim())]);
+  tarball = installPacked(folder);
 });
 
 after(() => {
@@ -130,6 +119,18 @@ test('what is not exported cannot be reached', () => {
   const text = "import('countersign/dist/service.js').catch(({ code }) => console.log(code));";
   assert.equal(script('private.mjs', text), 'ERR_PACKAGE_PATH_NOT_EXPORTED\n');
 });
+
+for (const [name, program, args] of [
+  ['publint', 'publint/src/cli.js', ['run', '--strict']],
+  ['arethetypeswrong', '@arethetypeswrong/cli/dist/index.js', ['--no-definitely-typed', '--format', 'ascii']],
+] as const) {
+  test(`${name} finds nothing in the tarball`, (context) => {
+    const path = join(root, 'test/node_modules', program);
+    if (!existsSync(path)) return context.skip(`${name} is not installed: npm ci --prefix test`);
+    const said = run(process.execPath, [path, ...args, tarball]);
+    assert.match(said, /All good!|No problems found/);
+  });
+}
 
 for (const [name, module, resolution] of [
   ['nodenext', 'nodenext', 'nodenext'],

@@ -30,7 +30,7 @@ export interface SignOptions {
   readonly nonce?: string;
   /** The content as sent; its digest is sent and signed (RFC 9530). A string is UTF-8. */
   readonly content?: string | Uint8Array;
-  readonly clock?: Clock;
+  readonly clock?: Pick<Clock, 'now'>;
   /** Gives that many random bytes. */
   readonly random?: (size: number) => Uint8Array;
 }
@@ -82,7 +82,7 @@ export interface SignedFetchInit extends Omit<RequestInit, 'body'> {
   readonly secret: string;
   readonly body?: string | Uint8Array;
   readonly form?: 'full' | 'simple';
-  readonly clock?: Clock;
+  readonly clock?: Pick<Clock, 'now'>;
 }
 
 /** Sends a request signed by `signRequest` through the platform's `fetch`, and gives its Response. */
