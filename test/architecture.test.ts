@@ -184,10 +184,20 @@ test('decide names no concrete scheme, store or format', () => {
   assert.doesNotMatch(text, /\b(hmac|basic|bearer|oauth|xml|json|sqlite)\b/i);
 });
 
-test('nothing outside double imports double', () => {
+test('nothing outside double imports double, but for the command’s control interface', () => {
+  const importing = (file: SourceFile): boolean => outside('double')(file) && file.path !== 'cli/control.ts';
   assert.deepEqual(
-    arrows(outside('double'), (imported) => roomOf(imported) === 'double'),
+    arrows(importing, (imported) => roomOf(imported) === 'double'),
     [],
+  );
+  // It is loaded where it is asked for, and nowhere else.
+  assert.deepEqual(
+    files
+      .filter(({ text }) =>
+        /from '[^']*\/control\.ts'/.test(text.replace(/^(?:import|export) type [^;]*;$/gm, '')),
+      )
+      .map(({ path }) => path),
+    ['cli/control.ts'],
   );
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { type Options, OptionsError, readOptions } from '../src/options/options.ts';
-import { flagOf, notThereYet, type OptionSpec, optionSpecs, variableOf } from '../src/options/table.ts';
+import { flagOf, type OptionSpec, optionSpecs, variableOf } from '../src/options/table.ts';
 import { type Seeded, seeded } from './seeded.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'countersign-options-'));
@@ -72,6 +72,7 @@ test('without a word said, everything is as documented', () => {
     oauth1AccessLifetime: 86_400,
     oauth1Window: 300,
     explain: false,
+    controlPort: undefined,
     maxBody: 1_048_576,
     maxTarget: 8192,
     maxHeaders: 16_384,
@@ -136,6 +137,8 @@ const refused: readonly [argv: string[], fault: string][] = [
   [['--no-http', '--no-tls'], '--no-http and --no-tls together leave nothing to listen on'],
   [['--port', '8443'], '--port and --tls-port are both 8443'],
   [['--tls-port', '8080'], '--port and --tls-port are both 8080'],
+  [['--control-port', '8080'], '--control-port and --port are both 8080'],
+  [['--control-port', '8443'], '--control-port and --tls-port are both 8443'],
   [['--tls-port', '65536'], '--tls-port: "65536" is not a whole number from 0 to 65535'],
   [['--tls-cert', 'c.pem'], '--tls-cert and --tls-key go together: --tls-key is missing'],
   [['--tls-key', 'k.pem'], '--tls-cert and --tls-key go together: --tls-cert is missing'],
@@ -195,14 +198,14 @@ test('a timestamp of OAuth 1.0a is never further off than a nonce is kept', () =
 test('everything that is wrong is told at once, wherever it stands', () => {
   const config = fileWith({ prot: 1, window: '600', users: { 'a:b': { secret: 's' } } });
   assert.deepEqual(
-    faultsOf(['--bogus', '--config', config], { COUNTERSIGN_PORT: 'x', COUNTERSIGN_CONTROL_PORT: '1' }),
+    faultsOf(['--bogus', '--config', config], { COUNTERSIGN_PORT: 'x', COUNTERSIGN_CONTROL_PORT: '-1' }),
     [
       '--bogus is not an option',
-      'COUNTERSIGN_CONTROL_PORT is not there yet: this version has no control interface',
       `${config}: prot is not known; did you mean "port"?`,
       `${config}: users.a:b: a user name has no colon`,
       'COUNTERSIGN_PORT: "x" is not a whole number from 0 to 65535',
       `${config}: window: "600" is not a whole number from 1 to 31536000`,
+      'COUNTERSIGN_CONTROL_PORT: "-1" is not a whole number from 0 to 65535',
     ],
   );
 });
@@ -239,19 +242,12 @@ test('an unknown variable is a warning, one that is no option but known is nothi
     COUNTERSIGN_PROT: '1',
     COUNTERSIGN_SECRET: 's',
     COUNTERSIGN_KEY: 'k',
+    COUNTERSIGN_CONTROL_TOKEN: 't',
     PATH: '/bin',
   });
   assert.deepEqual(warnings, [
     'COUNTERSIGN_PROT is not a variable that is read; did you mean "COUNTERSIGN_PORT"?',
   ]);
-});
-
-test('what is not there yet is refused as flag, as variable and in the file', () => {
-  for (const key of notThereYet.keys()) {
-    assert.match(faultsOf([flagOf(key), '1']).join(), /^--[a-z-]+ is not there yet: /);
-    assert.match(faultsOf([], { [variableOf(key)]: '1' }).join(), /^COUNTERSIGN_[A-Z_]+ is not there yet: /);
-    assert.match(fileFaults({ [key]: '1' }).join(), /^[A-Za-z]+ is not there yet: /);
-  }
 });
 
 /** Two different values of an option, as text and as they stand in a file; none of them is the default. */
@@ -309,7 +305,7 @@ test('two options of the file may stand in a group', () => {
 
 test('no flag passes that is not known', () => {
   const random = seeded();
-  const known = new Set([...optionSpecs.keys(), ...notThereYet.keys()].map(flagOf));
+  const known = new Set([...optionSpecs.keys()].map(flagOf));
   for (let round = 0; round < 2000; round++) {
     const base = random.below(2) === 0 ? random.pick([...known]) : `-${random.text('-abcdemnoprst', 12)}`;
     const at = 1 + random.below(base.length);

@@ -15,14 +15,15 @@ export interface Everybody {
   readonly consumers: ReadonlyMap<string, ConsumerRegistration>;
 }
 
-/** Makes the service that the options ask for. Throws Refusal where its parts do not go together. */
+/** Makes the service that the options ask for; `make` does. Throws Refusal where its parts do not go together. */
 export function composeService(
   options: Options,
   everybody: Everybody,
   more: Pick<ServiceOptions, 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'log' | 'fault'>,
+  make: (options: ServiceOptions & Everybody) => Service = createService,
 ): Service {
   try {
-    return createService({
+    return make({
       ...more,
       ...everybody,
       ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),

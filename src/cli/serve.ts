@@ -5,6 +5,7 @@ import type { Listening, Service } from '../service.ts';
 import type { CompactionLimits } from '../store/compaction.ts';
 import { type AccessLog, createAccessLog } from './access-log.ts';
 import type { Certificate } from './certificate.ts';
+import type { Steered } from './control.ts';
 import { makeCredentials, storedUser } from './credentials.ts';
 import { exposedConfiguration } from './exposure.ts';
 import { firstUserName, introduction } from './first-user.ts';
@@ -36,6 +37,8 @@ export async function serve(
     const seal = options.memory ? undefined : readSeal(options, environment);
     // Who started this process put it there for it alone: not for reports, nor for what it may start.
     delete environment['COUNTERSIGN_KEY'];
+    const steering = await readSteering(options, environment);
+    delete environment['COUNTERSIGN_CONTROL_TOKEN'];
     // The certificate is read or made, and the service loaded, while the disk is busy.
     const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
     opening?.catch(() => {}); // told where it is waited for
@@ -43,7 +46,7 @@ export async function serve(
       options.memory ? inMemory() : inDirectory(options, seal, warn, compaction),
       import('./compose.ts'),
     ]);
-    await start(options, keeping, composition, opening).catch(async (error: unknown) => {
+    await start(options, keeping, composition, opening, steering).catch(async (error: unknown) => {
       if (keeping.fresh) keeping.undo();
       await keeping.close();
       throw error;
@@ -59,6 +62,7 @@ async function start(
   keeping: Keeping,
   { allRegistered, allUsers, composeService, everybodyOf }: Composition,
   opening: Promise<Certificate> | undefined,
+  steering: Steering | undefined,
 ): Promise<void> {
   const certificate = await opening;
   for (const note of certificate?.notes ?? []) warn(note);
@@ -72,15 +76,20 @@ async function start(
   hashed?.catch(() => {}); // told where it is waited for
   const log = logOf(options);
   if (everybody.consumers.size > 0) await keeping.keepMasterKey();
-  const service = composeService(options, everybody, {
-    store: keeping.store,
-    ...(keeping.masterKey === undefined ? {} : { masterKey: keeping.masterKey }),
-    ...(keeping.nonces === undefined ? {} : { nonces: keeping.nonces }),
-    // What was signed for an earlier life of this server is not to be used in this one.
-    ...(options.memory ? { notBefore: systemClock.now() } : {}),
-    fault: (error) => tellFault(error, log === undefined ? undefined : formOf(options)),
-    ...(log === undefined ? {} : { log: log.add }),
-  });
+  const service = composeService(
+    options,
+    everybody,
+    {
+      store: keeping.store,
+      ...(keeping.masterKey === undefined ? {} : { masterKey: keeping.masterKey }),
+      ...(keeping.nonces === undefined ? {} : { nonces: keeping.nonces }),
+      // What was signed for an earlier life of this server is not to be used in this one.
+      ...(options.memory ? { notBefore: systemClock.now() } : {}),
+      fault: (error) => tellFault(error, log === undefined ? undefined : formOf(options)),
+      ...(log === undefined ? {} : { log: log.add }),
+    },
+    steering?.make(keeping),
+  );
   try {
     await service.ready;
     const clear: (string | undefined)[] = [...keeping.clear];
@@ -106,11 +115,49 @@ async function start(
     keeping.watch(uses, warn);
     if (certificate !== undefined && secure !== undefined) await tend(certificate, secure);
     const urls = [plain, secure].flatMap((listening) => (listening === undefined ? [] : [listening.url]));
+    if (steering !== undefined) urls.push(`control=${await steering.open(plain, secure, certificate)}`);
     process.stdout.write(`Countersign is ready: ${urls.join(' ')}\n`);
   } catch (error) {
     await service.close(0);
     throw error;
   }
+}
+
+/** How a server is made that can be steered, and steered. */
+interface Steering {
+  /** What makes its service. */
+  make(keeping: Keeping): NonNullable<Parameters<Composition['composeService']>[3]>;
+  /** Opens the control interface, and gives its address. */
+  open(
+    plain: Listening | undefined,
+    secure: Listening | undefined,
+    certificate: Certificate | undefined,
+  ): Promise<string>;
+}
+
+/** What steers is loaded only where that is asked for. Throws Refusal on a token that cannot be. */
+async function readSteering(
+  { controlPort: port, tlsCert }: Options,
+  environment: NodeJS.ProcessEnv,
+): Promise<Steering | undefined> {
+  if (port === undefined) return undefined;
+  const { composeSteered, controlToken } = await import('./control.ts');
+  const token = controlToken(environment);
+  let steered: Steered | undefined;
+  return {
+    make: (keeping) => (options) => {
+      steered = composeSteered(options, { port, token, keeping });
+      return steered.service;
+    },
+    async open(plain, secure, certificate) {
+      // Who gave a certificate knows what vouches for it.
+      const own = tlsCert === undefined ? certificate?.identity.cert.toString() : undefined;
+      const control = await steered?.open({ url: plain?.url, secureUrl: secure?.url, certificate: own });
+      if (control === undefined) throw new Error('what was not composed cannot be steered');
+      if (token === undefined) warn(`the token of the control interface, told once: ${control.token}`);
+      return control.url;
+    },
+  };
 }
 
 /** How secrets come to be encrypted. */

@@ -168,7 +168,10 @@ class Tries {
   /** As over TLS, for some resources answer there alone. */
   #send(as: string, method: string, path: string, content?: string): Promise<Response> {
     const sends = method === 'PUT' || method === 'POST';
-    const headers = { Accept: 'application/json', ...(sends && { 'Content-Type': 'application/json' }) };
+    const headers = {
+      Accept: 'application/json, */*;q=0.5',
+      ...(sends && { 'Content-Type': 'application/json' }),
+    };
     const init = { method, headers, secure: true, ...(sends && content !== undefined && { body: content }) };
     return as === nobody ? this.#face.fetch(path, init) : this.#face.as(as).fetch(path, init);
   }

@@ -3,7 +3,7 @@ import { JsonError, readJson } from '../representation/json-reader.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
 import { noRegistrations, type Registrations, readRegistrations } from './registrations.ts';
-import { notThereYet, type OptionSpec, optionSpecs } from './table.ts';
+import { type OptionSpec, optionSpecs } from './table.ts';
 import { type ConfiguredUser, readUsers } from './users.ts';
 
 /** An option as one source has it. */
@@ -96,9 +96,7 @@ function readDocument(path: string, faults: string[]): unknown {
 
 function readKey(path: string, key: string, value: unknown, settings: Setting[], faults: string[]): void {
   const group = groups.get(key);
-  const missing = notThereYet.get(key);
-  if (missing !== undefined) faults.push(`${path}: ${key} is not there yet: ${missing}`);
-  else if (group !== undefined) readGroup(`${path}: ${key}`, group, value, settings, faults);
+  if (group !== undefined) readGroup(`${path}: ${key}`, group, value, settings, faults);
   else if (key === 'config') faults.push(`${path}: a configuration file does not name another`);
   else if (optionSpecs.has(key)) settings.push({ key, name: `${path}: ${key}`, value, textual: false });
   else if (!parts.some((part) => part === key)) {

@@ -4,15 +4,7 @@ import { type ConfigurationFile, emptyFile, readConfigurationFile, type Setting 
 import { type Arity, hint, printable, readArguments } from './flags.ts';
 import { oddClients, type Registrations } from './registrations.ts';
 import { Settings } from './settings.ts';
-import {
-  flagOf,
-  notThereYet,
-  optionSpecs,
-  optionTable,
-  otherVariables,
-  variableOf,
-  type Word,
-} from './table.ts';
+import { flagOf, optionSpecs, optionTable, otherVariables, variableOf, type Word } from './table.ts';
 import type { ConfiguredUser } from './users.ts';
 
 export { OptionsError } from './error.ts';
@@ -56,6 +48,8 @@ export interface Options extends Declarations, Registrations {
   /** At most `window`. */
   readonly oauth1Window: number;
   readonly explain: boolean;
+  /** The control interface; undefined where it is off. */
+  readonly controlPort: number | undefined;
   /** Bytes, as are the two that follow. */
   readonly maxBody: number;
   readonly maxTarget: number;
@@ -86,7 +80,7 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   const warnings: string[] = [];
   const flags = flagSettings(argv, faults);
   const code = faults.length > 0 ? 'usage' : 'invalid';
-  const outer = [...flags, ...variableSettings(environment, faults, warnings)];
+  const outer = [...flags, ...variableSettings(environment, warnings)];
   const config = new Settings(outer, faults).text('config');
   const file = config === undefined ? emptyFile : fileOf(config, faults);
   const settings = new Settings([...outer, ...file.settings], faults);
@@ -115,7 +109,13 @@ export function readOptions(argv: readonly string[], environment: Environment): 
 
 /** What is wrong or odd with what is listened on, each option by itself being right. */
 function judgeListening(
-  { port, tlsPort, tlsCert, tlsKey }: Pick<Options, 'port' | 'tlsPort' | 'tlsCert' | 'tlsKey'>,
+  {
+    port,
+    tlsPort,
+    controlPort,
+    tlsCert,
+    tlsKey,
+  }: Pick<Options, 'port' | 'tlsPort' | 'controlPort' | 'tlsCert' | 'tlsKey'>,
   faults: string[],
   warnings: string[],
 ): void {
@@ -123,6 +123,10 @@ function judgeListening(
     faults.push('--no-http and --no-tls together leave nothing to listen on');
   if (port !== undefined && port !== 0 && port === tlsPort)
     faults.push(`--port and --tls-port are both ${port}`);
+  if (controlPort !== undefined && controlPort !== 0 && [port, tlsPort].includes(controlPort))
+    faults.push(
+      `--control-port and ${controlPort === port ? '--port' : '--tls-port'} are both ${controlPort}`,
+    );
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     faults.push(
       `--tls-cert and --tls-key go together: ${tlsCert === undefined ? '--tls-cert' : '--tls-key'} is missing`,
@@ -173,6 +177,7 @@ function chosen(settings: Settings): Chosen {
     requestTokenLifetime: settings.whole('requestTokenLifetime'),
     oauth1AccessLifetime: settings.whole('oauth1AccessLifetime'),
     explain: settings.toggle('explain'),
+    controlPort: settings.maybeWhole('controlPort'),
     maxBody: settings.whole('maxBody'),
     maxTarget: settings.whole('maxTarget'),
     maxHeaders: settings.whole('maxHeaders'),
@@ -185,39 +190,32 @@ function chosen(settings: Settings): Chosen {
   };
 }
 
-const knownFlags: ReadonlyMap<string, Arity> = new Map([
-  ...[...optionSpecs].map(([key, { kind }]): [string, Arity] => [
+const knownFlags: ReadonlyMap<string, Arity> = new Map(
+  [...optionSpecs].map(([key, { kind }]): [string, Arity] => [
     flagOf(key),
     kind === 'toggle' ? 'toggle' : 'value',
   ]),
-  ...[...notThereYet.keys()].map((key): [string, Arity] => [flagOf(key), 'value']),
-]);
+);
 
 function flagSettings(argv: readonly string[], faults: string[]): Setting[] {
   const { flags, words, faults: found } = readArguments(argv, knownFlags);
   faults.push(...found, ...words.map((word) => `${JSON.stringify(printable(word))} is not an option`));
   const settings: Setting[] = [];
-  for (const key of [...optionSpecs.keys(), ...notThereYet.keys()]) {
+  for (const key of optionSpecs.keys()) {
     const value = flags.get(flagOf(key));
-    if (value !== undefined) settle({ key, name: flagOf(key), value, textual: true }, settings, faults);
+    if (value !== undefined) settings.push({ key, name: flagOf(key), value, textual: true });
   }
   return settings;
 }
 
-function variableSettings(environment: Environment, faults: string[], warnings: string[]): Setting[] {
-  const keys = new Map([...optionSpecs.keys(), ...notThereYet.keys()].map((key) => [variableOf(key), key]));
+function variableSettings(environment: Environment, warnings: string[]): Setting[] {
+  const keys = new Map([...optionSpecs.keys()].map((key) => [variableOf(key), key]));
   const settings: Setting[] = [];
   for (const [name, value] of Object.entries(environment)) {
     const key = keys.get(name);
     if (!name.startsWith('COUNTERSIGN_') || value === undefined || otherVariables.includes(name)) continue;
-    if (key !== undefined) settle({ key, name, value, textual: true }, settings, faults);
+    if (key !== undefined) settings.push({ key, name, value, textual: true });
     else warnings.push(`${printable(name)} is not a variable that is read${hint(name, [...keys.keys()])}`);
   }
   return settings;
-}
-
-function settle(setting: Setting, settings: Setting[], faults: string[]): void {
-  const missing = notThereYet.get(setting.key);
-  if (missing === undefined) settings.push(setting);
-  else faults.push(`${setting.name} is not there yet: ${missing}`);
 }

@@ -42,7 +42,12 @@ export class Settings {
 
   /** A whole number within its bounds, of which `limit` may be another upper one. */
   whole(key: WholeKey, limit = Number.POSITIVE_INFINITY): number {
-    const { least, fallback } = optionTable[key];
+    return this.maybeWhole(key, limit) ?? Math.min(optionTable[key].fallback, limit);
+  }
+
+  /** A whole number within its bounds; undefined where nothing is said. */
+  maybeWhole(key: WholeKey | 'controlPort', limit = Number.POSITIVE_INFINITY): number | undefined {
+    const { least } = optionTable[key];
     const most = Math.min(optionTable[key].most, limit);
     const read = ({ value, textual }: Setting): number | undefined => {
       const digits = textual && typeof value === 'string' && /^[0-9]{1,15}$/.test(value);
@@ -51,9 +56,7 @@ export class Settings {
         typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most;
       return fits ? number : undefined;
     };
-    return (
-      this.#first(key, read, () => `a whole number from ${least} to ${most}`) ?? Math.min(fallback, limit)
-    );
+    return this.#first(key, read, () => `a whole number from ${least} to ${most}`);
   }
 
   choice<Key extends ChoiceKey>(key: Key): Word<Key> | undefined {

@@ -26,7 +26,8 @@ export interface Whole extends Described {
   readonly value: string;
   readonly least: number;
   readonly most: number;
-  readonly fallback: number;
+  /** Undefined where nothing is what it is unless said. */
+  readonly fallback: number | undefined;
 }
 
 /** One of a few words. */
@@ -225,6 +226,14 @@ export const optionTable = {
     fallback: 60,
     about: 'time for the whole request to arrive',
   },
+  controlPort: {
+    kind: 'whole',
+    value: 'PORT',
+    least: 0,
+    most: 65535,
+    fallback: undefined,
+    about: 'control interface for tests, on 127.0.0.1; 0 picks a free port',
+  },
   log: {
     kind: 'choice',
     words: ['pretty', 'json', 'off'],
@@ -239,7 +248,8 @@ type KeyOfKind<Kind> = {
   [Key in OptionKey]: (typeof optionTable)[Key] extends { kind: Kind } ? Key : never;
 }[OptionKey];
 export type ToggleKey = KeyOfKind<'toggle'>;
-export type WholeKey = KeyOfKind<'whole'>;
+/** A whole number that is always something. */
+export type WholeKey = Exclude<KeyOfKind<'whole'>, 'controlPort'>;
 export type ChoiceKey = KeyOfKind<'choice'>;
 export type TextKey = KeyOfKind<'text'>;
 /** What a choice may be. */
@@ -248,13 +258,12 @@ export type Word<Key extends ChoiceKey> = (typeof optionTable)[Key]['words'][num
 /** The options' keys and what is known of each, in the order of the table. */
 export const optionSpecs: ReadonlyMap<string, OptionSpec> = new Map(Object.entries(optionTable));
 
-/** Options of the design that this version does not have, and the reason given to who asks for one. */
-export const notThereYet: ReadonlyMap<string, string> = new Map([
-  ['controlPort', 'this version has no control interface'],
-]);
-
 /** Variables that are no options: who needs them reads them itself. */
-export const otherVariables: readonly string[] = ['COUNTERSIGN_SECRET', 'COUNTERSIGN_KEY'];
+export const otherVariables: readonly string[] = [
+  'COUNTERSIGN_SECRET',
+  'COUNTERSIGN_KEY',
+  'COUNTERSIGN_CONTROL_TOKEN',
+];
 
 /** `hmacSimple` as a flag: `--hmac-simple`. */
 export function flagOf(key: string): string {

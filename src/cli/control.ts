@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../clock.ts';
+import { allowMatrix } from '../double/allow-matrix.ts';
+import { type Authority, createAuthority } from '../double/authority.ts';
+import { type Control, judgeToken, openControl } from '../double/control.ts';
+import type { ControlledPlace, ControlTarget, MemoryControl } from '../double/control-target.ts';
+import { composeHouse, type House, type MemoryHouse } from '../double/house.ts';
+import { composeKeptHouse } from '../double/kept-house.ts';
+import type { DoubleOptions } from '../double/options.ts';
+import { createSeededRandom } from '../double/random.ts';
+import { createSteeringFace } from '../double/steering.ts';
+import type { ServerIdentity } from '../net/server-identity.ts';
+import type { Listening, Service } from '../service.ts';
+import type { ServiceOptions } from '../service-options.ts';
+import type { Everybody } from './compose.ts';
+import type { Keeping } from './keeping.ts';
+import { Refusal } from './refusal.ts';
+
+/** A server that can be steered, before it is. */
+export interface Steered {
+  readonly service: Service;
+  /** Opens the control interface. Rejects with ListenError. */
+  open(place: ControlledPlace): Promise<Pick<Control, 'url' | 'token'>>;
+}
+
+/** How it is steered. */
+export interface ControlParts {
+  readonly port: number;
+  /** Drawn when left out. */
+  readonly token: string | undefined;
+  readonly keeping: Pick<Keeping, 'health'>;
+}
+
+/** The token that the environment has; undefined where it has none. Throws Refusal on one that cannot be. */
+export function controlToken(environment: NodeJS.ProcessEnv): string | undefined {
+  const token = environment['COUNTERSIGN_CONTROL_TOKEN'];
+  if (token === undefined) return undefined;
+  try {
+    judgeToken(token);
+    return token;
+  } catch (error) {
+    throw new Refusal([
+      `COUNTERSIGN_CONTROL_TOKEN: ${error instanceof Error ? error.message : String(error)}`,
+    ]);
+  }
+}
+
+/**
+ * Composes the service so that it can be steered: as a test double where it is in memory, and as one on a store of its own
+ * where it has one. Throws RangeError or DeclarationError, as `createService` does.
+ */
+export function composeSteered(options: ServiceOptions & Everybody, parts: ControlParts): Steered {
+  const kept = keptOf(options);
+  if (kept !== undefined)
+    return steered(composeKeptHouse(kept, randomBytes), options, parts, () => undefined);
+  const house = composeHouse(doubleOptionsOf(options), createSeededRandom(randomBytes(32).toString('hex')));
+  return steered(house, options, parts, (face) => memoryOf(house, face));
+}
+
+function keptOf(options: ServiceOptions & Everybody) {
+  const { store, nonces, masterKey } = options;
+  if (store === undefined || nonces === undefined || masterKey === undefined) return undefined;
+  return { ...options, store, nonces, masterKey };
+}
+
+/** A double has its own of what is left out here; what began before this process must not be refused, for its clock may be set back. */
+function doubleOptionsOf(options: ServiceOptions & Everybody): DoubleOptions {
+  const { store: _, nonces: __, masterKey: ___, notBefore: ____, ...others } = options;
+  return others;
+}
+
+type Face = ReturnType<typeof createSteeringFace>;
+
+function memoryOf(house: MemoryHouse, face: Face): MemoryControl {
+  const { items, state } = house;
+  return {
+    seed: (seed) => items.seed(seed),
+    snapshot: () => state.snapshot(),
+    restore: (snapshot) => state.restore(snapshot),
+    reset: () => state.reset(),
+    allowMatrix: (wanted) => allowMatrix(house, face, wanted),
+  };
+}
+
+function steered(
+  house: House,
+  { fault }: ServiceOptions,
+  { port, token, keeping }: ControlParts,
+  memoryOf: (face: Face) => MemoryControl | undefined,
+): Steered {
+  const { faults, journal, service } = house;
+  let control: Control | undefined;
+  return {
+    service: {
+      ...service,
+      async listen(address) {
+        if (address.tls === undefined) return service.listen(address);
+        const connected = () => void faults.connected();
+        return showing(house, await service.listen({ ...address, connected }), address.tls);
+      },
+      async close(grace) {
+        faults.close();
+        journal.close();
+        await Promise.all([service.close(grace), control?.close(grace)]);
+      },
+    },
+    async open(place) {
+      const face = createSteeringFace(house, {
+        url: place.url ?? place.secureUrl ?? '',
+        secureUrl: place.secureUrl,
+      });
+      const target: ControlTarget = { ...face, place, health: keeping.health, memory: memoryOf(face) };
+      control = await openControl(target, {
+        port,
+        ...(token !== undefined && { token }),
+        ...(fault && { fault }),
+      });
+      return control;
+    },
+  };
+}
+
+/** A listener whose certificate faults can put another in the place of. */
+function showing({ faults }: House, listening: Listening, first: ServerIdentity): Listening {
+  let authority: Authority | undefined;
+  const issue: Authority['issue'] = (validity) => {
+    authority ??= createAuthority(systemClock.now(), randomBytes);
+    return authority.issue(validity);
+  };
+  faults.presentBy(listening, first, issue);
+  return {
+    ...listening,
+    replaceCertificate(identity) {
+      listening.replaceCertificate(identity);
+      faults.presentBy(listening, identity, issue);
+    },
+  };
+}

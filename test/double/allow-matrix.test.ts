@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { inspect } from 'node:util';
+import { AllowMatrixError, action, Problem, startDouble, text } from '../../src/double/index.ts';
+
+const tea = { title: 'Tea', price: { value: '3.50', currency: 'EUR' } };
+
+test('each method is tried as each principal, on what there is, and the table says what came of it', async () => {
+  await using double = await startDouble({
+    users: ['johndoe'],
+    seed: { '/articles': [tea] },
+    https: false,
+  });
+  const matrix = await double.allowMatrix({
+    as: ['nobody', 'johndoe'],
+    paths: ['/articles', '/articles/{id}', '/users/{username}/financialrecords'],
+  });
+  assert.equal(
+    String(matrix),
+    [
+      'path                             as       HEAD   GET    PUT    POST   DELETE  OPTIONS',
+      '/articles                        nobody   200    200    (405)  (401)  (405)   200',
+      '/articles                        johndoe  200    200    (405)  201    (405)   200',
+      '/articles/1                      nobody   200    200    (401)  (401)  (401)   200',
+      '/articles/1                      johndoe  200    200    200    200    204     200',
+      '/users/johndoe/financialrecords  nobody   (401)  (401)  (405)  (401)  (405)   200',
+      '/users/johndoe/financialrecords  johndoe  200    200    (405)  (403)  (405)   200',
+    ].join('\n'),
+  );
+  assert.equal(inspect(matrix), String(matrix));
+  const row = matrix.rows.find(({ path, as }) => path === '/articles/1' && as === 'nobody');
+  assert.deepEqual(row?.allow, ['HEAD', 'GET', 'OPTIONS']);
+  assert.deepEqual(row?.may, row?.allow);
+});
+
+test('all that is served is tried where no paths are given, OAuth too, and Allow is right everywhere', async () => {
+  await using double = await startDouble({
+    users: ['ann', 'bob'],
+    clients: { app: { redirectUris: ['https://client.example/cb'] } },
+    consumers: { printer: { secret: 'a-secret-of-the-printer', callbacks: ['oob'] } },
+    resources: { '/weather/{city}': { GET: action('authenticated', async () => text('rain')) } },
+  });
+  const { rows, differences } = await double.allowMatrix({ as: ['nobody', 'ann', 'bob'] });
+  assert.deepEqual(differences, []);
+  const paths = new Set(rows.map(({ path }) => path));
+  for (const path of ['/', '/weather/1', '/oauth2/token', '/oauth1/authorize', '/users/bob/financialrecords'])
+    assert.ok(paths.has(path), path);
+  assert.equal(rows.length, paths.size * 3);
+  const foreign = rows.find(({ path, as }) => path === '/users/bob/financialrecords' && as === 'ann');
+  assert.deepEqual(foreign?.may, ['OPTIONS']);
+});
+
+test('a resource that refuses whom its Allow lets in is told, with the table', async () => {
+  await using double = await startDouble({ users: ['ann'], https: false });
+  const DELETE = action('authenticated', async () => {
+    throw new Problem('forbidden', 'Not on a Sunday.');
+  });
+  double.resource('/weather', { GET: action('anyone', async () => text('rain')), DELETE });
+  await assert.rejects(double.allowMatrix({ as: ['nobody', 'ann'], paths: ['/weather'] }), (error) => {
+    assert.ok(error instanceof AllowMatrixError);
+    assert.match(error.message, /\n {2}DELETE \/weather as ann: Allow has it, and it was answered 403$/);
+    assert.deepEqual(error.matrix.differences.length, 1);
+    assert.match(String(error.matrix), /ann +200 +200 +\(405\) +\(405\) +\(403\)! +200$/);
+    return true;
+  });
+});
+
+test('nothing is left of it: items, ids, nonces, faults, the journal and what is burnt stay as they were', async () => {
+  await using double = await startDouble({ users: ['ann'], seed: { '/articles': [tea] }, https: false });
+  await double.fetch('/articles/1');
+  double.faults.next({ method: 'PUT' }, { status: 503 });
+  double.auth.burnNext('nonce');
+  const before = await (await double.fetch('/articles/1')).text();
+  const { differences } = await double.allowMatrix({ as: ['nobody', 'ann'] });
+  assert.deepEqual(differences, []);
+  assert.equal(double.journal.length, 2);
+  assert.equal(double.faults.pending().length, 1);
+  assert.equal(await (await double.fetch('/articles/1')).text(), before);
+  const body = JSON.stringify(tea);
+  const burnt = await double.as('ann').fetch('/articles', { method: 'POST', body });
+  assert.equal(burnt.status, 401);
+  const made = await double.as('ann').fetch('/articles', { method: 'POST', body });
+  assert.equal(made.headers.get('location'), '/articles/2');
+});
+
+test('a user or a path that there is not is refused', async () => {
+  await using double = await startDouble({ users: ['ann'], https: false });
+  await assert.rejects(double.allowMatrix({ as: ['anne'] }), /anne is no user of this double/);
+  await assert.rejects(double.allowMatrix({ as: ['ann'], paths: ['/nowhere'] }), RangeError);
+});
