@@ -38,6 +38,7 @@ function placeOf(name: string): number {
   return place < 0 ? order.length : place;
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 try {
   await main(readArguments(process.argv.slice(2)));
 } catch (error) {
@@ -80,10 +81,7 @@ async function loaded(name: string): Promise<Benchmark> {
 
 async function compare(names: readonly string[], wish: Wish, ref: string): Promise<void> {
   const other = checkOut(root, ref);
-  process.once('SIGINT', () => {
-    other.remove();
-    process.exit(130);
-  });
+  process.once('exit', other.remove);
   try {
     if (names.some((name) => name.endsWith('start'))) for (const tree of [other.root, root]) build(tree);
     const moved: string[] = [];
@@ -101,6 +99,7 @@ async function compare(names: readonly string[], wish: Wish, ref: string): Promi
         : `\nMoved beyond the noise:\n${moved.join('\n')}`,
     );
   } finally {
+    process.removeListener('exit', other.remove);
     other.remove();
   }
 }

@@ -2,7 +2,8 @@
  * Sends requests that stand ready in a file over connections that are kept open, and counts the replies. Orders:
  * `full PORT SECURE CONNECTIONS MS STATUS ONCE FILE` sends the next one as soon as a reply is there;
  * `paced … FILE RATE` sends so many a second at even distances, whether or not replies come, and counts the time of each from
- * when it was due, so that a server that stands still is not spared.
+ * when it was due, so that a server that stands still is not spared;
+ * `hold PORT …` opens connections, asks once on each, and keeps them.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -14,6 +15,7 @@ import { quantile } from '../measure/statistics.ts';
 
 /** Gives rate, latency quantiles (ns), how many replies were others than expected, and how busy this process was. */
 export function part(): Answer {
+  let held: readonly Socket[] = [];
   return async (
     kind = '',
     port = '',
@@ -25,10 +27,18 @@ export function part(): Answer {
     file = '',
     rate = '',
   ) => {
+    for (const socket of held) socket.destroy();
+    held = [];
     const load = new Load(readRequests(file), Number(status), again === 'once');
     const sockets = await Promise.all(
       Array.from({ length: Number(connections) }, () => opened(Number(port), secure === 'secure')),
     );
+    if (kind === 'hold') {
+      const [request] = readRequests(file);
+      await Promise.all(sockets.map((socket) => answered(socket, request)));
+      held = sockets;
+      return {};
+    }
     const cpu = process.cpuUsage();
     const begun = performance.now();
     await (kind === 'paced' ? load.paced(sockets, Number(ms), Number(rate)) : load.full(sockets, Number(ms)));
@@ -59,6 +69,11 @@ async function opened(port: number, secure: boolean): Promise<Socket> {
   socket.setNoDelay(true);
   await once(socket, secure ? 'secureConnect' : 'connect');
   return socket;
+}
+
+async function answered(socket: Socket, request: Uint8Array = Buffer.alloc(0)): Promise<void> {
+  socket.write(request);
+  await once(socket, 'data');
 }
 
 const headEnd = Buffer.from('\r\n\r\n');

@@ -43,6 +43,8 @@ export async function startServer(stage: Stage, ...words: readonly string[]): Pr
 
 /** How a server is put under load. */
 export interface LoadOptions {
+  /** How long a round is (ms); half a second when left out, and three in the long form. */
+  readonly ms?: number;
   readonly connections?: number;
   readonly secure?: boolean;
   /** At which part of the rate that it reached at full load (0 to 1); at full load when left out. */
@@ -68,7 +70,8 @@ export class Loader {
 
   /** One round. Throws when a reply was not what it had to be. */
   async round(server: Running, requests: Requests, round: Round, options: LoadOptions = {}): Promise<Sample> {
-    const ms = this.#stage.full ? (round.warmUp ? 1000 : 3000) : round.warmUp ? 350 : 500;
+    const usual = this.#stage.full ? (round.warmUp ? 1000 : 3000) : round.warmUp ? 350 : 500;
+    const { ms = usual } = options;
     // On a machine that is busy with something else a round may be over before it has begun.
     for (const longer of [1, 2, 4, 8]) {
       const sample = await this.#take(server, requests, round, options, ms * longer);
@@ -105,6 +108,12 @@ export class Loader {
     const { others: _, ...figures } = sample;
     const full = paced ? expected : rate;
     return { ...figures, cpu: spent / count, resident: after['resident'] ?? 0, full };
+  }
+
+  /** Opens so many connections, has one request answered on each, and keeps them until it is asked again. */
+  async hold({ port }: Running, requests: Requests, connections: number): Promise<void> {
+    const file = this.#write(requests, connections);
+    await this.#client.ask('hold', String(port), 'plain', String(connections), '', '', '', file);
   }
 
   #write(requests: Requests, count: number): string {

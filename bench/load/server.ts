@@ -1,6 +1,6 @@
 /**
  * The servers that are put under load, each in a process of its own: the order `port` gives where it listens, `cost` what it
- * took so far; `profile` begins to take samples, and `steps` tells what part of the time each step took since. Peers do what people do with them: find the article, write it as JSON; read JSON, keep it, answer 201.
+ * took so far, `kept` what memory is left when all that can be let go is gone; `profile` begins to take samples, and `steps` tells what part of the time each step took since. Peers do what people do with them: find the article, write it as JSON; read JSON, keep it, answer 201.
  */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
@@ -30,6 +30,7 @@ export async function part(name: string, ...given: string[]): Promise<Answer> {
   return async (order) => {
     if (order === 'profile') profiled = await profile();
     if (order === 'steps') return profiled();
+    if (order === 'kept') return kept();
     return order === 'port' ? { port } : cost();
   };
 }
@@ -38,6 +39,13 @@ export async function part(name: string, ...given: string[]): Promise<Answer> {
 function cost(): Readonly<Record<string, number>> {
   const { user, system } = process.cpuUsage();
   return { cpu: (user + system) * 1000, resident: process.memoryUsage.rss() };
+}
+
+/** What is resident and in the heap after collecting garbage (bytes). */
+function kept(): Sample {
+  for (let round = 0; round < 3; round += 1) globalThis.gc?.();
+  const { rss, heapUsed } = process.memoryUsage();
+  return { resident: rss, heap: heapUsed };
 }
 
 async function start(name: string, given: readonly string[]): Promise<number> {

@@ -92,7 +92,7 @@ function rowsOf(group: Group, taken: readonly Taken[], { figures }: Benchmark): 
 }
 
 function comparisonOf(rows: readonly (readonly string[])[]): Comparison {
-  const head = ['', 'before', 'now', 'ratio', '95 % interval', 'noise', 'moved'];
+  const head = ['', 'before', 'now', 'ratio', 'interval', 'noise', 'moved'];
   const moved = rows
     .filter((row) => row[verdictColumn] !== '')
     .map((row) => `${row[verdictColumn]}: ${row[0]}: ${row[1]} before, ${row[2]} now (${row[3]})`);

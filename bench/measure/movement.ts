@@ -7,15 +7,15 @@ export interface Movement {
   /** Between which ratios the true one lies, with at least 95 % confidence where there are rounds enough. */
   readonly low: number;
   readonly high: number;
-  /** How far two measurements of the same commit were apart: 0.02 is 2 %. */
+  /** How far from 1 the interval of the same commit beside itself reaches: 0.02 is 2 %. */
   readonly noise: number;
   readonly moved: boolean;
 }
 
 /**
  * Judges a figure that was measured round by round: of the other commit, of that very commit in a second process, and of the
- * working tree. It has moved when the interval for the ratio leaves 1 out, and the ratio is farther from 1 than anything
- * that the same commit showed beside itself in the same rounds: its median ratio, and the nearer end of its interval.
+ * working tree. The noise is how far from 1 the interval for the ratio of the commit to itself reaches; the figure has moved when
+ * the whole interval for the ratio of the working tree to it is farther from 1 than that.
  */
 export function judgeMovement(
   other: readonly number[],
@@ -23,15 +23,9 @@ export function judgeMovement(
   tree: readonly number[],
 ): Movement {
   const ratios = ratiosOf(tree, other);
-  const control = ratiosOf(again, other);
-  const ratio = median(ratios);
   const { low, high } = medianInterval(ratios);
-  const itself = medianInterval(control);
-  const noise = Math.max(distance(median(control)), Math.min(distance(itself.low), distance(itself.high)));
-  return { ratio, low, high, noise, moved: (low > 1 || high < 1) && distance(ratio) > noise };
-}
-
-/** How far a ratio is from 1, either way: 0.5 is as far as 2. */
-function distance(ratio: number): number {
-  return Math.exp(Math.abs(Math.log(ratio))) - 1;
+  const itself = medianInterval(ratiosOf(again, other));
+  const farthest = Math.max(itself.high, 1 / itself.low);
+  const moved = low > farthest || high < 1 / farthest;
+  return { ratio: median(ratios), low, high, noise: farthest - 1, moved };
 }

@@ -10,7 +10,10 @@ export async function onStage<T>(
   work: (stage: Stage) => Promise<T>,
 ): Promise<T> {
   const scratch = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
-  const endings: (() => unknown)[] = [() => rmSync(scratch, { recursive: true, force: true })];
+  const clear = (): void => rmSync(scratch, { recursive: true, force: true });
+  // Who is interrupted waits for nothing; the processes it started end with it.
+  process.once('exit', clear);
+  const endings: (() => unknown)[] = [clear, () => process.removeListener('exit', clear)];
   try {
     return await work({ root, scratch, full, after: (ending) => endings.push(ending) });
   } finally {
