@@ -42,6 +42,8 @@ export function createOrigins(publicUrl: string | undefined): Origins {
     asAddressed: (request) => named(request) ?? published ?? own ?? unaddressed,
     listening(url) {
       const { origin, port } = new URL(url);
+      // Without the port that is listened to, localhost is another server.
+      ours.delete(unaddressed);
       own ??= origin;
       ours.add(origin);
       for (const name of loopbackNames) ours.add(new URL(`https://${name}:${port || '443'}`).origin);
