@@ -42,6 +42,8 @@ export interface Running {
   readonly url: string;
   /** The address of HTTPS; empty where there is none. */
   readonly secureUrl: string;
+  /** The address of the control interface; empty where there is none. */
+  readonly controlUrl: string;
   readonly pid: number;
   /** What it said on standard error, once that is in it. */
   told(what: RegExp): Promise<string>;
@@ -84,7 +86,8 @@ export async function call(args: readonly string[], given: Given = {}): Promise<
 
 /** Keeps what is given in secret, so that it is looked for in all that is said. */
 function keepSecretsOf({ environment = {}, input = '' }: Given): void {
-  for (const name of ['COUNTERSIGN_SECRET', 'COUNTERSIGN_KEY']) keepSecret(environment[name] ?? '');
+  for (const name of ['COUNTERSIGN_SECRET', 'COUNTERSIGN_KEY', 'COUNTERSIGN_CONTROL_TOKEN'])
+    keepSecret(environment[name] ?? '');
   keepSecret(input.toString().trim());
 }
 
@@ -107,7 +110,8 @@ export async function startServer(args: readonly string[], given: Given = {}): P
     ended.then((end) => Promise.reject(new Error(`it ended with ${end.status}: ${end.stderr}`))),
   ]);
   const secureUrl = [url, ...others].find((each) => each.startsWith('https:')) ?? '';
-  return { url, secureUrl, pid: child.pid ?? 0, told, signal: (name) => child.kill(name), ended };
+  const controlUrl = others.find((each) => each.startsWith('control='))?.slice('control='.length) ?? '';
+  return { url, secureUrl, controlUrl, pid: child.pid ?? 0, told, signal: (name) => child.kill(name), ended };
 }
 
 interface Launched {

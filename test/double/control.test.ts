@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { openControl } from '../../src/double/control.ts';
+import type { ControlledHealth } from '../../src/double/control-target.ts';
 import { type Double, startDouble } from '../../src/double/index.ts';
 import { createConsole } from './control-client.ts';
 
@@ -43,6 +45,25 @@ test('it listens on 127.0.0.1 alone, and refuses a token that could be guessed o
       assert.ok(error instanceof RangeError);
       return token === '' || !error.message.includes(token);
     });
+});
+
+test('a store that takes no changes is told by /health, with why and without the token', async () => {
+  await using double = await startDouble({ https: false });
+  let health: ControlledHealth = { state: 'well', reason: undefined };
+  const place = { url: double.url, secureUrl: undefined, certificate: undefined };
+  const control = await openControl({ ...double, memory: undefined, place, health: () => health });
+  const answer = async (): Promise<[number, string]> => {
+    const reply = await fetch(`${control.url}/health`);
+    return [reply.status, await reply.text()];
+  };
+  assert.deepEqual(await answer(), [200, '{"status":"ready"}']);
+  for (const state of ['full', 'failed'] as const) {
+    health = { state, reason: 'the disk says no' };
+    const [status, told] = await answer();
+    assert.equal(status, 503);
+    assert.ok(told.includes(`The store is ${state}: the disk says no`), told);
+  }
+  await control.close();
 });
 
 test('it is closed with the double', async () => {

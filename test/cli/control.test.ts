@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { signRequest } from '../../src/client/sign.ts';
+import { createConsole } from '../double/control-client.ts';
+import { command, root, run, startServer, temporaryDirectory } from './command.ts';
+
+const token = 'a-token-for-this-test-alone';
+const ports = ['--port', '0', '--control-port', '0', '--log', 'off'];
+const environment = { COUNTERSIGN_CONTROL_TOKEN: token };
+
+test('the control interface comes last in the ready line, and its token is drawn and told once', async () => {
+  const server = await startServer(['--memory', ...ports]);
+  const drawn = /the token of the control interface, told once: (\S+)\n/.exec(
+    await server.told(/told once: \S+\n/),
+  )?.[1];
+  const control = createConsole({ url: server.controlUrl, token: drawn ?? '' });
+  assert.equal((await control.send('GET', '/server')).keeps, 'memory');
+  server.signal('SIGTERM');
+  const { status, stdout } = await server.ended;
+  assert.equal(status, 0);
+  assert.match(stdout, /^Countersign is ready: http:\S+ https:\S+ control=http:\/\/127\.0\.0\.1:[0-9]+\n$/);
+});
+
+test('a token that cannot be and a port that is taken stop the start', async () => {
+  const short = await run(['--memory', ...ports], {
+    environment: { COUNTERSIGN_CONTROL_TOKEN: 'too-short' },
+  });
+  assert.equal(short.status, 2);
+  assert.match(short.stderr, /^countersign: COUNTERSIGN_CONTROL_TOKEN: [^\n]+16 characters[^\n]+\n$/);
+  assert.ok(!short.stderr.includes('too-short'));
+  const server = await startServer(['--memory', ...ports], { environment });
+  const taken = ['--memory', '--port', '0', '--control-port', new URL(server.controlUrl).port];
+  const { status, stdout, stderr } = await run(taken, { environment });
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(stderr, /in use/);
+  assert.ok(!stderr.includes(token));
+});
+
+test('waiting for an entry and a delayed reply do not keep the server from ending', async () => {
+  const server = await startServer(['--memory', ...ports], { environment });
+  const control = createConsole({ url: server.controlUrl, token });
+  await control.send('POST', '/faults', { fault: { delay: 100_000 } });
+  const delayed = fetch(server.url).catch(() => undefined);
+  await control.send('POST', '/journal/find', {});
+  const waiting = control.exchange('POST', '/journal/wait', { match: { path: '/never' }, timeout: 60_000 });
+  waiting.catch(() => {}); // it may be cut off
+  await control.send('GET', '/health');
+  server.signal('SIGTERM');
+  assert.equal((await server.ended).status, 0);
+  await Promise.allSettled([delayed, waiting]);
+});
+
+test('on a data directory', async (context) => {
+  const data = join(temporaryDirectory(), 'data');
+  const server = await startServer(['--data', data, ...ports], { environment });
+  const control = createConsole({ url: server.controlUrl, token });
+  const secret = /COUNTERSIGN_SECRET=(\S+)/.exec(await server.told(/COUNTERSIGN_SECRET=\S+\n/))?.[1] ?? '';
+  const get = (target: string, headers?: Record<string, string>): Promise<Response> =>
+    fetch(server.url + target, headers && { headers });
+  const signed = (date?: string): Record<string, string> =>
+    signRequest({
+      ...{ method: 'GET', url: `${server.url}/users/demo/financialrecords`, user: 'demo', secret },
+      ...(date !== undefined && { date }),
+    });
+
+  await context.test('readiness, time, faults and the journal are as in memory', async () => {
+    assert.deepEqual(await control.send('GET', '/health'), { status: 'ready' });
+    assert.equal((await control.send('GET', '/server')).keeps, 'data');
+    assert.equal((await get('/users/demo/financialrecords', signed())).status, 200);
+    await control.send('POST', '/clock/advance', { by: '11m' });
+    assert.equal((await get('/users/demo/financialrecords', signed())).status, 401);
+    await control.send('POST', '/clock/follow');
+    const last = await control.send('GET', '/journal/last');
+    assert.equal(last.problem.type, 'date-out-of-window');
+    assert.ok(!JSON.stringify(await control.send('GET', '/journal')).includes(secret));
+    await control.send('POST', '/faults', { fault: { nonceSeen: true } });
+    await control.send('POST', '/nonces/burn', { times: 1 });
+    const statuses = [];
+    for (let at = 0; at < 3; at++)
+      statuses.push((await get('/users/demo/financialrecords', signed())).status);
+    assert.deepEqual(statuses, [401, 401, 200]);
+    await control.refused(422, 'POST', '/faults', { fault: { rotatedSecret: true } });
+  });
+
+  await context.test('what would take away or replace what is kept is refused, and says so', async () => {
+    const cases: readonly [method: string, path: string, content?: unknown][] = [
+      ['POST', '/snapshot'],
+      ['POST', '/restore', { snapshot: '1' }],
+      ['POST', '/reset'],
+      ['POST', '/seed', {}],
+      ['POST', '/allow-matrix', { as: [] }],
+      ['GET', '/users/demo'],
+      ['PUT', '/users/demo', {}],
+      ['POST', '/users/demo/rotate', {}],
+      ['DELETE', '/users/demo'],
+    ];
+    const { paths } = await control.send('GET', '/openapi.json');
+    for (const [method, path, content] of cases) {
+      const problem = await control.refused(409, method, path, content);
+      assert.match(String(problem['detail']), /--memory/);
+      const told = paths[path.replace('/demo', '/{name}')][method.toLowerCase()];
+      assert.match(told.description, /Needs memory/, `${method} ${path}`);
+      assert.ok(told.responses['409'] !== undefined);
+    }
+    assert.equal((await get('/users/demo/financialrecords', signed())).status, 200);
+  });
+
+  await context.test('users whom the command changes are known to it', async () => {
+    const rotated = await run(['user', 'rotate', 'demo', '--grace', '0', '--data', data]);
+    assert.equal(rotated.status, 0, rotated.stderr);
+    // The command ends when the file is written; the server sees it a moment later.
+    let status = 0;
+    for (let tries = 0; tries < 500 && status !== 401; tries++)
+      status = (await get('/users/demo/financialrecords', signed())).status;
+    assert.equal(status, 401);
+  });
+});
+
+test('a client in Python steers a server of its own', async (context) => {
+  if (spawnSync('python3', ['--version']).error !== undefined)
+    return context.skip('python3 is not installed');
+  const started = [process.execPath, ...command].map((word) => `'${word}'`).join(' ');
+  const inherited = Object.entries(process.env).filter(([name]) => name !== 'NODE_OPTIONS');
+  const python = spawn('python3', ['-B', '-W', 'error', '-m', 'unittest', '-v'], {
+    cwd: join(root, 'fixtures', 'python-control'),
+    env: { ...Object.fromEntries(inherited), COUNTERSIGN: started },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let told = '';
+  python.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    told += chunk;
+  });
+  const [status] = await once(python, 'close');
+  assert.equal(status, 0, told);
+  assert.match(told, /Ran [1-9][0-9]* tests/);
+});
