@@ -16,9 +16,7 @@ export interface OursOptions {
   /** In memory when left out. */
   readonly durability?: 'fsync' | 'os';
   readonly secure?: boolean;
-  /** An existing data directory; a new one when left out. */
-  readonly data?: string;
-  /** Articles to begin with, where it has none; 1 when left out. */
+  /** Articles to begin with; 1 when left out. */
   readonly count?: number;
   /** Further members of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
@@ -27,13 +25,13 @@ export interface OursOptions {
 /** Starts the command with one user and some articles, as somebody would by hand. */
 export async function startOurs(stage: Stage, name: string, options: OursOptions = {}): Promise<Running> {
   const { durability, secure = false, count = 1, config = {} } = options;
-  const { data = join(stage.scratch, name) } = options;
+  const data = join(stage.scratch, name);
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const file = join(stage.scratch, `${name}.json`);
   const seed = Array.from({ length: count }, (_, number) => article(number + 1));
   const all = {
     users: { [user]: { secret, password } },
-    ...(options.data === undefined && { seed: { [articles]: seed } }),
+    seed: { [articles]: seed },
     ...config,
   };
   writeFileSync(file, JSON.stringify(all), { mode: 0o600 });

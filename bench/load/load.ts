@@ -20,7 +20,7 @@ export const loadFigures: [Figure, ...Figure[]] = [
 ];
 
 /** A round with fewer replies says nothing. */
-const fewest = 200;
+const fewest = 100;
 
 /** A server that listens. */
 export interface Running {

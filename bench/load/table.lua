@@ -32,6 +32,6 @@ end
 
 function done(summary, latency, requests)
   io.write(string.format('{"count":%d,"us":%d,"status":%d,"lost":%d,"p50":%d,"p99":%d,"p999":%d}\n', summary.requests,
-    summary.duration, summary.errors.status, summary.errors.connect + summary.errors.read + summary.errors.write +
-    summary.errors.timeout, latency:percentile(50), latency:percentile(99), latency:percentile(99.9)))
+    summary.duration, summary.errors.status, summary.errors.connect + summary.errors.read + summary.errors.write,
+    latency:percentile(50), latency:percentile(99), latency:percentile(99.9)))
 end

@@ -1,12 +1,9 @@
 /** The store behind HTTP. */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { peersUnderLoad, underLoad } from '../load/contestants.ts';
 import { startOurs } from '../load/countersign.ts';
 import { Loader, loadFigures, type Running } from '../load/load.ts';
 import { each, plain, type Requests, signed } from '../load/requests.ts';
 import type { Benchmark, Contestant, Group, Stage } from '../measure/benchmark.ts';
-import { startPart } from '../measure/part.ts';
 import { articles } from './articles.ts';
 
 const few = 1_000;
@@ -36,11 +33,8 @@ export const benchmark: Benchmark = {
 async function kept(stage: Stage, loader: Loader): Promise<Group> {
   const put = putTo(few);
   const servers: [string, Running][] = [
-    [
-      ours.fsync,
-      await startOurs(stage, 'fsync', { durability: 'fsync', data: await filled(stage, 'fsync', few) }),
-    ],
-    [ours.os, await startOurs(stage, 'os', { durability: 'os', data: await filled(stage, 'os', few) })],
+    [ours.fsync, await startOurs(stage, 'fsync', { durability: 'fsync', count: few })],
+    [ours.os, await startOurs(stage, 'os', { durability: 'os', count: few })],
     [ours.memory, await startOurs(stage, 'memory', { count: few })],
   ];
   const contestants = servers.map(([name, server]) => underLoad(loader, name, server, put));
@@ -57,8 +51,7 @@ async function kept(stage: Stage, loader: Loader): Promise<Group> {
 async function sized(stage: Stage, loader: Loader): Promise<Group> {
   const contestants: Contestant[] = [];
   for (const size of [few, stage.full ? 1_000_000 : 100_000]) {
-    const data = await filled(stage, `sized-${size}`, size);
-    const server = await startOurs(stage, `sized-${size}`, { durability: 'fsync', data });
+    const server = await startOurs(stage, `sized-${size}`, { durability: 'fsync', count: size });
     const page = (after: number): Requests => plain('GET', `${articles}?after=${after.toString(36)}`, 200);
     const kinds: Readonly<Record<string, Requests>> = {
       'GET of one': each(size, (number) => plain('GET', `${articles}/${number}`, 200)),
@@ -76,15 +69,4 @@ async function sized(stage: Stage, loader: Loader): Promise<Group> {
 
 function putTo(count: number): Requests {
   return each(count, (number) => signed('PUT', `${articles}/${number}`, 200, { content: 'xml' }));
-}
-
-/** A data directory with so many articles. */
-async function filled(stage: Stage, name: string, count: number): Promise<string> {
-  const directory = join(stage.scratch, `data-${name}`);
-  mkdirSync(directory, { mode: 0o700 });
-  const part = await startPart(stage, 'store/part.ts', ['countersign', directory, String(count)]);
-  if (typeof part === 'string') throw new Error(part);
-  await part.ask('fill');
-  await part.stop();
-  return directory;
 }
