@@ -25,12 +25,14 @@ function compile(...args) {
 const requirePattern = /\brequire\((["'])(\.[^"']+)\1\)/g;
 const importPattern = /\b(?:from|import)\s*\(?\s*(["'])(\.[^"']+)\1/g;
 
-/** The modules of a folder that these lead to, themselves among them. */
-function reachable(folder, entries, pattern) {
+/** The modules of a folder that these lead to, themselves among them; nothing is followed to `without`. */
+function reachable(folder, entries, pattern, without = []) {
   const names = new Set(entries);
   for (const name of names) {
-    for (const [, , specifier] of readFileSync(join(folder, name), 'utf8').matchAll(pattern))
-      names.add(posix.join(posix.dirname(name), specifier));
+    for (const [, , specifier] of readFileSync(join(folder, name), 'utf8').matchAll(pattern)) {
+      const led = posix.join(posix.dirname(name), specifier);
+      if (!without.includes(led)) names.add(led);
+    }
   }
   return names;
 }
@@ -41,8 +43,24 @@ function modulesOf(folder) {
     .filter((name) => name.endsWith('.js'));
 }
 
-/** CommonJS modules as one script, each in a function that is called when it is first required. */
-function bundled(folder, names) {
+/** What is loaded only where it is asked for, so that no other start reads it. */
+const controlEntry = 'cli/control.js';
+
+/**
+ * The command as two scripts of CommonJS modules, each in a function that is called when it is first required: what every
+ * start reads, and what steers a server beside it.
+ */
+function writeCommand(folder) {
+  const all = reachable(folder, ['cli/main.js'], requirePattern);
+  const usual = reachable(folder, ['cli/main.js'], requirePattern, [controlEntry]);
+  const steering = [...all].filter((name) => !usual.has(name));
+  if (!steering.includes(controlEntry)) throw new Error(`${controlEntry} is not found`);
+  const rest = `'use strict';\nmodule.exports = {\n${modulesText(folder, steering)}};\n`;
+  writeFileSync(join(dist, 'command-control.js'), rest);
+  writeFileSync(join(dist, 'command.js'), commandText(modulesText(folder, usual)));
+}
+
+function modulesText(folder, names) {
   const modules = [...names].sort().map((name) => {
     const text = readFileSync(join(folder, name), 'utf8').replaceAll(
       requirePattern,
@@ -50,13 +68,18 @@ function bundled(folder, names) {
     );
     return `${JSON.stringify(name)}(exports, require) {\n${text}},\n`;
   });
+  return modules.join('');
+}
+
+function commandText(modules) {
   return `(function (require) {
 'use strict';
 const loaded = new Map();
-const modules = {
-${modules.join('')}};
+let modules = {
+${modules}};
 return function load(name) {
-  if (!Object.hasOwn(modules, name)) return require(name);
+  if (name.startsWith('node:')) return require(name);
+  if (name === '${controlEntry}') modules = { ...modules, ...require('./command-control.js') };
   const before = loaded.get(name);
   if (before !== undefined) return before;
   const exports = {};
@@ -188,7 +211,7 @@ compile('tsconfig.build.json');
 compile('tsconfig.cjs.json');
 const parts = join(dist, 'parts');
 compile('tsconfig.cjs.json', '--outDir', relative(root, parts), '--declaration', 'false', '--removeComments');
-writeFileSync(join(dist, 'command.js'), bundled(parts, reachable(parts, ['cli/main.js'], requirePattern)));
+writeCommand(parts);
 await writeLibrary(parts);
 for (const [format, pattern] of [
   ['esm', importPattern],
