@@ -5,7 +5,7 @@
 export type Parameter = readonly [name: string, value: string];
 
 const percent = 0x25;
-const digits = Buffer.from('0123456789ABCDEF');
+const digits = '0123456789ABCDEF';
 const isUnreserved = Array.from({ length: 256 }, (_, octet) => /[\w.~-]/.test(String.fromCharCode(octet)));
 
 /** Encodes octets as RFC 5849 §3.6 has it: all but the unreserved ones of RFC 3986, in upper case. */
@@ -18,8 +18,8 @@ export function encodeOctets(octets: string): string {
     if (isUnreserved[octet] === true) encoded[end++] = octet;
     else {
       encoded[end++] = percent;
-      encoded[end++] = digits[octet >> 4] ?? 0;
-      encoded[end++] = digits[octet & 15] ?? 0;
+      encoded[end++] = digits.charCodeAt(octet >> 4);
+      encoded[end++] = digits.charCodeAt(octet & 15);
     }
   }
   return encoded.toString('latin1', 0, end);
