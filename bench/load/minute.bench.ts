@@ -1,0 +1,44 @@
+/** Whether full load leaves anything behind. */
+import type { Benchmark, Contestant } from '../measure/benchmark.ts';
+import { startOurs, target } from './countersign.ts';
+import { Loader, loadFigures, type Running } from './load.ts';
+import { plain, type Requests, signed } from './requests.ts';
+
+const names = { get: 'countersign, GET', refused: 'countersign, refused' };
+
+export const benchmark: Benchmark = {
+  title: 'Memory over full load',
+  about:
+    'Rounds of a second at full load, of twelve in the long form, which makes a minute: how much the heap grew in a round, when garbage is collected. A reply that is not what it has to be fails the run. Requests with a good signature are not here: their nonces are kept, on purpose.',
+  figures: [{ key: 'grown', label: 'heap grew by', unit: 'bytes' }, ...loadFigures],
+  requirements: Object.values(names).map((contestant) => ({ contestant, figure: 'grown', atMost: 500_000 })),
+  async open(stage) {
+    const loader = await Loader.start(stage);
+    const ms = stage.full ? 12_000 : 1000;
+    const wrong = signed('GET', target, 401, { key: 'another secret' });
+    // A server each, so that what one leaves behind is not told of the other.
+    const contestants = [
+      contestantOf(loader, names.get, await startOurs(stage, 'get'), plain('GET', target, 200), ms),
+      contestantOf(loader, names.refused, await startOurs(stage, 'refused'), wrong, ms),
+    ];
+    return [{ name: '', contestants }];
+  },
+};
+
+function contestantOf(
+  loader: Loader,
+  name: string,
+  server: Running,
+  requests: Requests,
+  ms: number,
+): Contestant {
+  return {
+    ...{ name, ours: true },
+    async measure(round) {
+      const before = await server.part.ask('kept');
+      const sample = await loader.round(server, requests, round, { ms });
+      const after = await server.part.ask('kept');
+      return { ...sample, grown: Math.max(1, (after['heap'] ?? 0) - (before['heap'] ?? 0)) };
+    },
+  };
+}
