@@ -133,8 +133,9 @@ export function permits(
   if (access === undefined || access === 'nobody') return false;
   if (access === 'anyone') return true;
   if (principal === undefined) return false;
-  if (access === 'authenticated') return true;
   const clientFor = principal.lent?.users;
+  // A client that comes for itself and may touch nobody's has nothing but what anyone has.
+  if (access === 'authenticated') return clientFor === undefined || clientFor.length > 0;
   // A client that comes for itself is no user, whatever it is called.
   if (typeof access !== 'string') return clientFor === undefined && access.includes(principal.name);
   const owner = parameters[access.slice('owner:'.length)];

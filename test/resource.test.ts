@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { Principal } from '../src/principal.ts';
 import { type Access, action, allow, permits, type Resource, xml } from '../src/resource.ts';
 
 const ann = { name: 'ann', scheme: 'hmac' };
@@ -38,4 +39,21 @@ test('HEAD follows GET unless it has an access of its own', () => {
 
 test('a resource that implements nothing can still be asked what it can do', () => {
   assert.deepEqual(allow({}, undefined), ['OPTIONS']);
+});
+
+test('a client that comes for itself may what is for known ones where it may touch somebody’s, and is no user', () => {
+  const client = (users: '*' | readonly string[]): Principal => ({
+    name: 'ann',
+    scheme: 'bearer',
+    lent: { client: 'ann', scopes: ['read', 'write'], users },
+  });
+  const own = { username: 'ann' };
+  assert.equal(permits('anyone', client([]), own), true);
+  assert.equal(permits('authenticated', client([]), own), false);
+  assert.equal(permits('authenticated', client(['bob']), own), true);
+  assert.equal(permits('authenticated', client('*'), own), true);
+  assert.equal(permits('owner:username', client([]), own), false);
+  assert.equal(permits('owner:username', client(['bob']), own), false);
+  assert.equal(permits('owner:username', client(['ann']), own), true);
+  assert.equal(permits(['ann'], client('*'), own), false);
 });
