@@ -222,7 +222,7 @@ test('what stops a start says what is wrong, and no secret', async () => {
     await failing([...serve, '--secret', secret]),
     await failing([...serve, `--password=${password}`]),
     await failing([...serve, '--key-file', keyFile]),
-    await failing([...serve, `--control-port=${token}`]),
+    await failing([...serve, '--control-port', '0'], { COUNTERSIGN_CONTROL_TOKEN: `${token} ${token}` }),
     await failing(serve, { COUNTERSIGN_KEY: secret }),
     await failing(['check', '--data', data], { COUNTERSIGN_KEY: `${key}0` }),
     await failing(['user', 'add', 'ann', '--data', data, `--password=${password}`]),

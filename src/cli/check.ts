@@ -191,7 +191,7 @@ function plan(
   everybody: Everybody,
   { certificate, seal }: { certificate: Certificate | undefined; seal: Seal | undefined },
 ): string[] {
-  const { port, tlsPort, collections } = options;
+  const { port, tlsPort, controlPort, collections } = options;
   const users = Array.from(everybody.users, ([name, user]) =>
     'disabled' in user && user.disabled === true ? `${name} (disabled)` : name,
   );
@@ -199,6 +199,7 @@ function plan(
   return [
     ...(port === undefined ? [] : [`address      ${addressOf('http', options.host, port)}`]),
     ...(tlsPort === undefined ? [] : [`address      ${addressOf('https', options.host, tlsPort)}`]),
+    ...(controlPort === undefined ? [] : [`control      ${addressOf('http', '127.0.0.1', controlPort)}`]),
     ...(certificate === undefined ? [] : [`certificate  ${certificate.about}`]),
     `data         ${dataLine(options, kept)}`,
     ...(kept.holder === undefined

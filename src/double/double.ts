@@ -94,8 +94,8 @@ export interface Double extends AsyncDisposable {
   on<Kind extends DoubleEvent['kind']>(kind: Kind, listener: (event: EventOf<Kind>) => void): () => void;
   /**
    * For each of the principals and paths: what `Allow` says, and what becomes of each of the six methods when it is really
-   * tried, on a snapshot that is restored. What resources in code do outside of the double is really done. Rejects with
-   * AllowMatrixError where the two differ, with RangeError on a user or a path that there is not.
+   * tried, on a snapshot that is restored; what else comes meanwhile is undone with it. What resources in code do outside of
+   * the double is really done. Rejects with AllowMatrixError where the two differ, with RangeError on a user or a path that there is not.
    * @example console.log(String(await double.allowMatrix({ as: ['nobody', 'johndoe'] })));
    */
   allowMatrix(wanted: AllowMatrixOptions): Promise<AllowMatrix>;
