@@ -53,7 +53,13 @@ async function main(wish: Wish): Promise<void> {
   if (wish.list) return console.log(names.join('\n'));
   if (wish.against !== undefined) return compare(names, wish, wish.against);
   if (wish.publish) return publish(bench, all);
-  for (const name of names) await run(name, wish);
+  for (const name of names) {
+    // What fails is told, and the others are run all the same.
+    await run(name, wish).catch((error: unknown) => {
+      console.error(`\n${name} failed:`, error);
+      process.exitCode = 1;
+    });
+  }
 }
 
 /** A whole name means that one alone, and a part of one all that have it. */
