@@ -215,6 +215,9 @@ describe('what is recovered', () => {
   });
 });
 
+/** Every byte is flipped in each way, or in one way after the other. */
+const everyMask = process.env['CI'] !== undefined;
+
 describe('a crash', () => {
   /** Recovers; gives what was found, or the error that stopped it, which left everything as it was. */
   async function attempt(directory: string, files: Files): Promise<Recovered | DamagedStoreError> {
@@ -284,8 +287,9 @@ describe('a crash', () => {
       const { made, states, ends } = three(durable);
       const journal = Buffer.from(made.files.get('journal-2.jsonl') ?? '');
       for (let at = ends[0] ?? 0; at < journal.length; at += 1) {
-        for (const mask of [0x01, 0x80, (journal[at] ?? 0) ^ 0x0a, journal[at] ?? 0]) {
-          if (mask === 0) continue;
+        const masks = [0x01, 0x80, (journal[at] ?? 0) ^ 0x0a, journal[at] ?? 0];
+        for (const [index, mask] of masks.entries()) {
+          if (mask === 0 || (!everyMask && index !== at % masks.length)) continue;
           const flipped = Buffer.from(journal);
           flipped[at] = (flipped[at] ?? 0) ^ mask;
           const found = await attempt(directory, changed(made.files, 'journal-2.jsonl', flipped));
