@@ -1,0 +1,117 @@
+/** What tests use in the place of a server, each in a process of its own, as `node -e` runs it. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One of them. */
+export interface Rival {
+  readonly name: string;
+  readonly ours: boolean;
+  /** The package that has to be installed. */
+  readonly needs?: string;
+  /** An expression that loads it. */
+  readonly load: string;
+  /** A function from what was loaded to `{ url, stop }` of a server that answers there. */
+  readonly start: string;
+}
+
+const bare: Rival = {
+  ...{ name: 'bare node:http', ours: false, load: "require('node:http')" },
+  start: `async (http) => {
+    const server = http.createServer((request, response) => response.end('hello'));
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return { url: 'http://127.0.0.1:' + server.address().port, stop: () => new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); }) };
+  }`,
+};
+
+const peers: readonly Rival[] = [
+  {
+    ...{ name: 'json-server', ours: false, needs: 'json-server', load: "require('json-server')" },
+    start: `async (library) => {
+      const app = library.create();
+      app.use(library.router({ articles: [{ id: 1, title: 'Tea' }] }));
+      const server = await new Promise((resolve) => { const made = app.listen(0, '127.0.0.1', () => resolve(made)); });
+      return { url: 'http://127.0.0.1:' + server.address().port + '/articles/1', stop: () => new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); }) };
+    }`,
+  },
+  {
+    ...{ name: 'mockttp', ours: false, needs: 'mockttp', load: "require('mockttp')" },
+    start: `async ({ getLocal }) => {
+      const server = getLocal();
+      await server.start();
+      await server.forGet('/articles/1').thenReply(200, 'hello');
+      return { url: server.url + '/articles/1', stop: () => server.stop() };
+    }`,
+  },
+  {
+    ...{ name: 'oauth2-mock-server', ours: false, needs: 'oauth2-mock-server' },
+    load: "import('oauth2-mock-server')",
+    start: `async ({ OAuth2Server }) => {
+      const server = new OAuth2Server();
+      await server.issuer.keys.generate('RS256');
+      await server.start(0, '127.0.0.1');
+      return { url: 'http://127.0.0.1:' + server.address().port + '/.well-known/openid-configuration', stop: () => server.stop() };
+    }`,
+  },
+  {
+    ...{ name: 'msw (no socket)', ours: false, needs: 'msw' },
+    load: "({ ...require('msw'), ...require('msw/node') })",
+    start: `async ({ http, HttpResponse, setupServer }) => {
+      const url = 'http://service.example/articles/1';
+      const server = setupServer(http.get(url, () => HttpResponse.text('hello')));
+      server.listen();
+      return { url, stop: async () => server.close() };
+    }`,
+  },
+];
+
+/** All, the bare server first. */
+export function rivalsOf(root: string): readonly Rival[] {
+  const load = `require(${JSON.stringify(join(root, 'dist/cjs/double/index.js'))})`;
+  const ours = (name: string, https: boolean): Rival => ({
+    ...{ name, ours: true, load },
+    start: `async ({ startDouble }) => {
+      const double = await startDouble({ users: ['ann'], https: ${https} });
+      return { url: double.url + '/articles', stop: () => double.close() };
+    }`,
+  });
+  return [
+    bare,
+    ours('countersign/double, HTTP alone', false),
+    ours('countersign/double, HTTPS too', true),
+    ...peers,
+  ];
+}
+
+/** Why it cannot take part; undefined where it can. */
+export function absence(root: string, { needs }: Rival): string | undefined {
+  const present = needs === undefined || existsSync(join(root, 'bench/node_modules', needs));
+  return present ? undefined : 'not installed';
+}
+
+const cost = `const spent = () => { const { user, system } = process.cpuUsage(); return (user + system) * 1000; };
+const tell = (sample) => { console.log(JSON.stringify(sample)); process.exit(); };`;
+
+/** Loads it, and tells the processor time (ns) of the process until then. */
+export function loading({ load }: Pick<Rival, 'load'>): string {
+  return `${cost} (async () => { await ${load}; tell({ cpu: spent() }); })();`;
+}
+
+/** Loads it, starts it and asks it once, and tells likewise. */
+export function answering({ load, start }: Rival): string {
+  return `${cost} (async () => {
+    const { url } = await (${start})(await ${load});
+    require('node:http').get(url, (reply) => { reply.resume(); tell({ cpu: spent() }); });
+  })();`;
+}
+
+/** Starts and stops it, and tells what of processor time (ns) the first one took, and later ones in the middle. */
+export function startingAgain({ load, start }: Rival, times = 9): string {
+  return `${cost} (async () => {
+    const library = await ${load};
+    const one = async () => { const before = spent(); await (await (${start})(library)).stop(); return spent() - before; };
+    const first = await one();
+    const later = [];
+    for (let count = 0; count < ${times}; count += 1) later.push(await one());
+    tell({ cpu: later.sort((one, other) => one - other)[later.length >> 1], first });
+  })();`;
+}
