@@ -7,7 +7,6 @@ import { type AddressInfo, createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { systemClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
@@ -93,21 +92,6 @@ test('a process that closes its double ends by itself', () => {
   const cwd = join(import.meta.dirname, '../..');
   const { status, stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 60_000 });
   assert.deepEqual({ status, stdout }, { status: 0, stdout: '' });
-});
-
-test('a hundred doubles one after the other leave no handle behind', async () => {
-  const handles = (): number =>
-    process.getActiveResourcesInfo().filter((name) => name !== 'Immediate').length;
-  await (await startDouble()).close();
-  const before = handles();
-  for (let count = 0; count < 100; count += 1) {
-    await using double = await startDouble({ users: ['ann'] });
-    assert.equal((await double.as('ann').fetch('/articles')).status, 200);
-  }
-  // The system lets go of a port at the end of its turn.
-  await setImmediate();
-  await setImmediate();
-  assert.ok(handles() <= before, String(process.getActiveResourcesInfo()));
 });
 
 test('its handler answers for a server of somebody else', async () => {
