@@ -37,10 +37,12 @@ export async function openPage(context: TestContext): Promise<Page> {
   const chromium = spawn('chromium', [...flags, '--remote-debugging-pipe', `--user-data-dir=${home}`], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     env: { ...process.env, HOME: home },
+    // A group of its own, so that those that it starts end with it and write to its directory no more.
+    detached: true,
   });
   context.after(async () => {
     if (chromium.exitCode === null && chromium.signalCode === null) {
-      chromium.kill('SIGKILL');
+      if (chromium.pid !== undefined) process.kill(-chromium.pid, 'SIGKILL');
       await once(chromium, 'exit');
     }
     rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
