@@ -1,7 +1,7 @@
 // Runs the test files (all, or those whose path contains a word given) and exits non-zero on a failure. Then searches
 // all that servers and commands said in them for the secrets, passwords and signatures that they were given.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -23,7 +23,8 @@ if (files.length === 0) {
 process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --import tsx`.trim();
 const transcript = mkdtempSync(join(tmpdir(), 'countersign-transcript-'));
 process.env['TEST_TRANSCRIPT'] = transcript;
-const stream = run({ files, concurrency: 2 });
+// Much of the time is spent in waiting for disks and processes.
+const stream = run({ files, concurrency: availableParallelism() + 1 });
 stream.on('test:fail', ({ todo, skip }) => {
   if (todo === undefined && skip === undefined) process.exitCode = 1;
 });

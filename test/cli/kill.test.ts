@@ -4,7 +4,7 @@ import { seeded } from '../seeded.ts';
 import { killAgainAndAgain } from './killing.ts';
 
 /** A life takes a third of a second. */
-const rounds = process.env['CI'] === undefined ? 60 : 200;
+const rounds = process.env['CI'] === undefined ? 24 : 200;
 
 test(`a server that is killed ${rounds} times under load has lost nothing, and takes no request twice`, async (context) => {
   const random = seeded();

@@ -15,6 +15,7 @@ import { type Seeded, seeded } from '../seeded.ts';
 import { begun, History } from './history.ts';
 import { scratchDirectory } from './scratch.ts';
 import { seen } from './snapshot.ts';
+import { long, stride } from './thoroughness.ts';
 
 type Files = ReadonlyMap<string, string | Uint8Array>;
 
@@ -215,9 +216,6 @@ describe('what is recovered', () => {
   });
 });
 
-/** Every byte is flipped in each way, or in one way after the other. */
-const everyMask = process.env['CI'] !== undefined;
-
 describe('a crash', () => {
   /** Recovers; gives what was found, or the error that stopped it, which left everything as it was. */
   async function attempt(directory: string, files: Files): Promise<Recovered | DamagedStoreError> {
@@ -260,7 +258,7 @@ describe('a crash', () => {
       const directory = await scratchDirectory(context);
       const { made, states, ends } = three([2, 2, 2]);
       const journal = Buffer.from(made.files.get('journal-2.jsonl') ?? '');
-      for (let length = ends[0] ?? 0; length <= journal.length; length += 1) {
+      for (let length = ends[0] ?? 0; length <= journal.length; length += stride) {
         const cut = Buffer.concat([journal.subarray(0, length), Buffer.alloc(padding)]);
         const found = await attempt(directory, changed(made.files, 'journal-2.jsonl', cut));
         if (found instanceof Error) assert.fail(`cut to ${length}: ${found.message}`);
@@ -289,7 +287,7 @@ describe('a crash', () => {
       for (let at = ends[0] ?? 0; at < journal.length; at += 1) {
         const masks = [0x01, 0x80, (journal[at] ?? 0) ^ 0x0a, journal[at] ?? 0];
         for (const [index, mask] of masks.entries()) {
-          if (mask === 0 || (!everyMask && index !== at % masks.length)) continue;
+          if (mask === 0 || (!long && index !== at % masks.length)) continue;
           const flipped = Buffer.from(journal);
           flipped[at] = (flipped[at] ?? 0) ^ mask;
           const found = await attempt(directory, changed(made.files, 'journal-2.jsonl', flipped));
