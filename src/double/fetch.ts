@@ -171,8 +171,7 @@ async function exchange(outgoing: Outgoing, house: FetchHouse): Promise<Reply> {
   const pathAt = url.indexOf('/', hostAt);
   const host: [string, string][] = has(outgoing.fields, 'host') ? [] : [['host', url.slice(hostAt, pathAt)]];
   const fields = [...host, ...outgoing.fields];
-  // A question mark that nothing follows is not sent.
-  const target = url.slice(pathAt).replace(/^([^?]*)\?$/, '$1');
+  const target = url.slice(pathAt);
   const parts = { method, target, fields, secure: url.startsWith('https:') };
   if (content instanceof ReadableStream) return streamed(parts, content, house);
   if (content === undefined && method !== 'POST' && method !== 'PUT')

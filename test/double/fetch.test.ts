@@ -223,6 +223,7 @@ test('any target has the same path in process and over a socket', async () => {
       .slice(-2)
       .map(({ request }) => request?.target)
       .reverse();
-    assert.equal(process, socket, message);
+    // Whether an empty query is sent as `?` depends on the release of Node.js.
+    assert.equal(process?.replace(/\?$/, ''), socket?.replace(/\?$/, ''), message);
   }
 });
