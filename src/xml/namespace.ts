@@ -47,7 +47,7 @@ export class NamespaceScope {
 
   /** Binds what the attributes of a tag declare, for the element at `depth`, and checks the names of the tag. */
   enter(depth: number, element: string, attributes: Readonly<Attributes>): NamespaceFault | undefined {
-    return this.declare(depth, attributes) ?? this.elementFault(element) ?? this.attributeFault(attributes);
+    return this.declarations(depth, attributes) ?? this.elementFault(element) ?? this.attributeFault(attributes);
   }
 
   /** Undoes what the element at `depth` declared. */
@@ -62,7 +62,7 @@ export class NamespaceScope {
     }
   }
 
-  private declare(depth: number, attributes: Readonly<Attributes>): NamespaceFault | undefined {
+  private declarations(depth: number, attributes: Readonly<Attributes>): NamespaceFault | undefined {
     for (const [index, [name, uri]] of attributes.entries()) {
       const prefix = declaredPrefix(name);
       if (prefix === undefined) continue;
