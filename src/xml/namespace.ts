@@ -47,7 +47,9 @@ export class NamespaceScope {
 
   /** Binds what the attributes of a tag declare, for the element at `depth`, and checks the names of the tag. */
   enter(depth: number, element: string, attributes: Readonly<Attributes>): NamespaceFault | undefined {
-    return this.declarations(depth, attributes) ?? this.elementFault(element) ?? this.attributeFault(attributes);
+    return (
+      this.declarations(depth, attributes) ?? this.elementFault(element) ?? this.attributeFault(attributes)
+    );
   }
 
   /** Undoes what the element at `depth` declared. */
