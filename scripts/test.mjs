@@ -20,8 +20,8 @@ if (files.length === 0) {
   console.error(`no test file matches ${words.join(', ')}`);
   process.exit(1);
 }
-// Releases that leave out types themselves start sooner without it.
-if (process.features.typescript !== 'strip')
+// Releases from 24 on leave out types themselves, and know `await using`, which is no type.
+if (Number.parseInt(process.versions.node, 10) < 24)
   process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --import tsx`.trim();
 const transcript = mkdtempSync(join(tmpdir(), 'countersign-transcript-'));
 process.env['TEST_TRANSCRIPT'] = transcript;
