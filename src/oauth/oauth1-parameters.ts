@@ -16,6 +16,9 @@ export interface OAuth1Parameters {
   readonly signsForm: boolean;
 }
 
+/** To sort and encode more takes a server longer than it takes to send them, and nobody need be known for that. */
+const mostSigned = 1000;
+
 /** RFC 5849 §3.5: everything that begins so is the protocol's. */
 const prefix = 'oauth_';
 
@@ -49,7 +52,10 @@ export async function readOAuth1Parameters(
   const [protocol, ...others] = places;
   if (protocol === undefined) return undefined;
   if (others.length > 0) throw rejected('They stand in more than one place.', others.flat().map(nameOf));
-  return { protocol: textByName(protocol), signed: [...header, ...query, ...form], signsForm };
+  const parameters = { protocol: textByName(protocol), signed: [...header, ...query, ...form], signsForm };
+  if (parameters.signed.length > mostSigned)
+    throw refusal('parameter_rejected', `At most ${mostSigned} parameters can be signed.`);
+  return parameters;
 }
 
 /** The values of a parameter that is not the protocol's, in UTF-8, in the order sent. */

@@ -26,6 +26,19 @@ test('a form of many parameters of the protocol is refused in a time that grows 
   assert.ok(much < 40 * little + 200_000, `${much} µs after ${little} µs`);
 });
 
+test('more parameters than can be signed are refused before a signature is made over them', async () => {
+  const server = openHouse();
+  const outcome = async (count: number): Promise<string> => {
+    const others = Array.from({ length: count - 1 }, (_, index) => `a${index}=`);
+    const form = ['oauth_consumer_key=k', ...others].join('&');
+    const answer = await server.ask('POST', '/oauth1/request_token', { form });
+    assert.equal(answer.status, 400);
+    return /oauth_problem="([^"]*)"/.exec(answer.field('WWW-Authenticate'))?.[1] ?? 'none';
+  };
+  assert.equal(await outcome(1000), 'parameter_absent');
+  assert.equal(await outcome(1001), 'parameter_rejected');
+});
+
 test('octets are encoded as RFC 3986 has it, every one of them', () => {
   const octets = Array.from({ length: 256 }, (_, octet) => String.fromCharCode(octet)).join('');
   const expected = Array.from(octets, (character) =>
