@@ -5,25 +5,17 @@ import { type RequestListener, requestListener } from '../net/request-listener.t
 import type { Resource } from '../resource.ts';
 import type { Seed } from '../seed.ts';
 import type { AllowMatrix, AllowMatrixOptions } from './allow-matrix.ts';
-import type { AsOptions, Signer } from './as.ts';
-import type { AuthControl } from './auth.ts';
 import { type Authority, createAuthority } from './authority.ts';
-import type { DoubleClock } from './clock.ts';
 import type { Control, ControlOptions } from './control.ts';
 import type { DoubleEvent, EventOf } from './events.ts';
-import type { Faults } from './faults.ts';
-import type { Fetch } from './fetch.ts';
 import { composeHouse, type MemoryHouse } from './house.ts';
-import type { Journal } from './journal.ts';
-import type { OAuth1Control } from './oauth1.ts';
-import type { OAuth2Control } from './oauth2.ts';
 import { type DoubleOptions, refuseUnknownOptions } from './options.ts';
 import { createSeededRandom, type SeededRandom } from './random.ts';
 import type { DoubleSnapshot } from './state.ts';
-import { type Addresses, createSteeringFace } from './steering.ts';
+import { type Addresses, createSteeringFace, type SteeringFace } from './steering.ts';
 
 /** A whole server for tests: as strict as the real one, in this process, with everything about it in the test's hands. */
-export interface Double extends AsyncDisposable {
+export interface Double extends SteeringFace, AsyncDisposable {
   /** Where it listens: `http://127.0.0.1:41234`. */
   readonly url: string;
   /** The same over TLS. Throws where HTTPS was switched off. */
@@ -37,35 +29,6 @@ export interface Double extends AsyncDisposable {
    * @example const server = http.createServer(double.handler);
    */
   readonly handler: RequestListener;
-  /**
-   * The platform's `fetch`, answered in this process without a socket.
-   * @example const reply = await double.fetch('/articles');
-   */
-  readonly fetch: Fetch;
-  /** Time, as everything in the double sees it. */
-  readonly clock: DoubleClock;
-  /** Users, secrets, nonces and tokens. */
-  readonly auth: AuthControl;
-  /**
-   * Every request that came, and what became of it.
-   * @example double.journal.last()?.auth; // { scheme: 'hmac', passed: ['parse', 'user'], failedAt: 'digest', hint: 'the query was left out', … }
-   */
-  readonly journal: Journal;
-  /**
-   * What goes wrong on purpose.
-   * @example double.faults.next({ method: 'GET' }, { status: 503, retryAfter: 2 });
-   */
-  readonly faults: Faults;
-  /** OAuth 2.0, where `clients` are registered. */
-  readonly oauth2: OAuth2Control;
-  /** OAuth 1.0a, where `consumers` are registered. */
-  readonly oauth1: OAuth1Control;
-  /**
-   * Somebody who signs what they send.
-   * @example await double.as('johndoe').fetch('/articles', { method: 'POST', body: '<article>…</article>' });
-   * @example await double.as('johndoe', { date: '2020-01-01T00:00:00Z' }).fetch('/articles'); // 401: a stale date
-   */
-  as(user: string, options?: AsOptions): Signer;
   /**
    * Adds items to collections, all or none. Throws DeclarationError naming the item and the field that breaks a rule.
    * @example double.seed({ '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] });

@@ -1,19 +1,11 @@
-import type { AuthorizationServer } from '../authorization-server.ts';
-import type { Clock } from '../clock.ts';
 import { suggestion } from '../nearest.ts';
 import type { Consumer } from '../oauth/clients.ts';
-import type { Lifetimes } from '../oauth/lifetimes.ts';
 import { createTokenSecrets } from '../oauth/oauth1-secrets.ts';
 import { formatScope } from '../oauth/scope.ts';
 import type { Scope } from '../principal.ts';
-import { type Approval, approve } from './approval.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
-import type { Faults } from './faults.ts';
-import type { Fetch } from './fetch.ts';
-import type { Journal } from './journal.ts';
+import { createOAuthControl, type OAuthControl, type OAuthControlParts } from './oauth-control.ts';
 import { lifetimeOf, scopesOf } from './oauth2.ts';
-import { expireTokens, revokeTokens, type TokenChoice } from './tokens.ts';
-import type { DoubleUsers } from './users.ts';
 
 /** What token of OAuth 1.0a is wanted. */
 export interface OAuth1TokenWish {
@@ -46,47 +38,28 @@ const paths = {
 export type OAuth1Endpoint = keyof typeof paths;
 
 /** OAuth 1.0a, from the side of the test. */
-export interface OAuth1Control extends Endpoints<OAuth1Endpoint> {
+export interface OAuth1Control extends Endpoints<OAuth1Endpoint>, OAuthControl {
   /**
    * Draws an access token without any request.
    * @example const { token, tokenSecret } = await double.oauth1.issueToken({ user: 'johndoe' });
    */
   issueToken(wish: OAuth1TokenWish): Promise<OAuth1IssuedToken>;
-  /** Makes tokens expire now: one, or all that fit. Gives how many. */
-  expire(choice: TokenChoice): Promise<number>;
-  /** Ends tokens: one, or all that fit. Gives how many. */
-  revoke(choice: TokenChoice): Promise<number>;
-  /** Decides as a user who was sent to `url` by a consumer; gives where the consumer gets the user back. */
-  approve(url: string, approval: Approval): Promise<string>;
 }
 
 /** What it is made of. */
-export interface OAuth1ControlParts {
-  readonly oauth: AuthorizationServer;
+export interface OAuth1ControlParts extends OAuthControlParts {
   readonly consumers: () => Iterable<string>;
-  readonly lifetimes: Lifetimes;
   readonly masterKey: Uint8Array;
-  readonly clock: Clock;
-  readonly users: DoubleUsers;
-  readonly fetch: Fetch;
-  readonly faults: Faults;
-  readonly journal: Journal;
-  /** The value of Authorization with which a user approves. */
-  readonly basicFor: (user: string) => string;
 }
 
 /** Makes it. */
 export function createOAuth1Control(parts: OAuth1ControlParts): OAuth1Control {
-  const { grants } = parts.oauth;
   const { faults, journal } = parts;
   const write = (error: string): string => new URLSearchParams({ oauth_problem: error }).toString();
   return {
     ...createEndpoints({ faults, journal, paths, write, type: 'application/x-www-form-urlencoded' }),
     issueToken: (wish) => issue(parts, wish),
-    expire: (choice) => expireTokens(grants, choice, 'oauth1'),
-    revoke: (choice) => revokeTokens(grants, choice, 'oauth1'),
-    approve: async (url, { user, decision = 'allow' }) =>
-      approve(parts.fetch, url, parts.basicFor(user), decision),
+    ...createOAuthControl(parts, 'oauth1'),
   };
 }
 

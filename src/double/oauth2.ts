@@ -1,20 +1,12 @@
-import type { AuthorizationServer } from '../authorization-server.ts';
-import type { Clock } from '../clock.ts';
 import { suggestion } from '../nearest.ts';
 import type { Client } from '../oauth/clients.ts';
 import type { TokenDraft } from '../oauth/grants.ts';
-import type { Lifetimes } from '../oauth/lifetimes.ts';
 import { paths } from '../oauth/metadata.ts';
 import { defaultScopes, formatScope, isWithin, parseScope } from '../oauth/scope.ts';
 import type { Scope } from '../principal.ts';
-import { type Approval, approve } from './approval.ts';
 import { lengthOf } from './clock.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
-import type { Faults } from './faults.ts';
-import type { Fetch } from './fetch.ts';
-import type { Journal } from './journal.ts';
-import { expireTokens, revokeTokens, type TokenChoice } from './tokens.ts';
-import type { DoubleUsers } from './users.ts';
+import { createOAuthControl, type OAuthControl, type OAuthControlParts } from './oauth-control.ts';
 
 /** What token is wanted. */
 export interface TokenWish {
@@ -45,49 +37,27 @@ export interface IssuedToken {
 export type OAuth2Endpoint = keyof typeof paths;
 
 /** OAuth 2.0, from the side of the test. */
-export interface OAuth2Control extends Endpoints<OAuth2Endpoint> {
+export interface OAuth2Control extends Endpoints<OAuth2Endpoint>, OAuthControl {
   /**
    * Draws a token without any request.
    * @example const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read write' });
    */
   issueToken(wish?: TokenWish): Promise<IssuedToken>;
-  /** Makes tokens expire now: one, or all that fit. Gives how many. */
-  expire(choice: TokenChoice): Promise<number>;
-  /** Ends tokens: one, or all that fit; with a refresh token or a code everything of its grant. Gives how many were meant. */
-  revoke(choice: TokenChoice): Promise<number>;
-  /**
-   * Decides as a user who was sent to `url` by a client; gives where the client gets the user back.
-   * @example const back = await double.oauth2.approve(client.authorizationUrl(), { user: 'johndoe' });
-   */
-  approve(url: string, approval: Approval): Promise<string>;
 }
 
 /** What it is made of. */
-export interface OAuth2ControlParts {
-  readonly oauth: AuthorizationServer;
+export interface OAuth2ControlParts extends OAuthControlParts {
   readonly clients: () => Iterable<string>;
-  readonly lifetimes: Lifetimes;
-  readonly clock: Clock;
-  readonly users: DoubleUsers;
-  readonly fetch: Fetch;
-  readonly faults: Faults;
-  readonly journal: Journal;
-  /** The value of Authorization with which a user approves. */
-  readonly basicFor: (user: string) => string;
 }
 
 /** Makes it. */
 export function createOAuth2Control(parts: OAuth2ControlParts): OAuth2Control {
-  const { grants } = parts.oauth;
   const { faults, journal } = parts;
   const write = (error: string): string => JSON.stringify({ error });
   return {
     ...createEndpoints({ faults, journal, paths, write, type: 'application/json' }),
     issueToken: (wish = {}) => issue(parts, wish),
-    expire: (choice) => expireTokens(grants, choice, 'oauth2'),
-    revoke: (choice) => revokeTokens(grants, choice, 'oauth2'),
-    approve: async (url, { user, decision = 'allow' }) =>
-      approve(parts.fetch, url, parts.basicFor(user), decision),
+    ...createOAuthControl(parts, 'oauth2'),
   };
 }
 

@@ -19,13 +19,34 @@ export interface Addresses {
 
 /** What a steered service is steered by, wherever it keeps what it holds. */
 export interface SteeringFace {
+  /**
+   * The platform's `fetch`, answered in this process without a socket.
+   * @example const reply = await double.fetch('/articles');
+   */
   readonly fetch: Fetch;
+  /** Time, as everything in the double sees it. */
   readonly clock: DoubleClock;
+  /** Users, secrets, nonces and tokens. */
   readonly auth: AuthControl;
+  /**
+   * Every request that came, and what became of it.
+   * @example double.journal.last()?.auth; // { scheme: 'hmac', passed: ['parse', 'user'], failedAt: 'digest', hint: 'the query was left out', … }
+   */
   readonly journal: Journal;
+  /**
+   * What goes wrong on purpose.
+   * @example double.faults.next({ method: 'GET' }, { status: 503, retryAfter: 2 });
+   */
   readonly faults: Faults;
+  /** OAuth 2.0, where `clients` are registered. */
   readonly oauth2: OAuth2Control;
+  /** OAuth 1.0a, where `consumers` are registered. */
   readonly oauth1: OAuth1Control;
+  /**
+   * Somebody who signs what they send.
+   * @example await double.as('johndoe').fetch('/articles', { method: 'POST', body: '<article>…</article>' });
+   * @example await double.as('johndoe', { date: '2020-01-01T00:00:00Z' }).fetch('/articles'); // 401: a stale date
+   */
   as(user: string, options?: AsOptions): Signer;
 }
 

@@ -131,8 +131,7 @@ test('a request that breaks off within its content is there, aborted', async () 
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('');
   const head = `POST /articles HTTP/1.1\r\n${host}${lines}Content-Type: application/xml\r\nContent-Length: 100\r\n\r\n`;
-  socket.write(`${head}<article>`);
-  setTimeout(() => socket.destroy(), 20);
+  socket.end(`${head}<article>`);
   const entry = await double.journal.waitFor({ method: 'POST' });
   assert.deepEqual([entry.aborted, entry.step, entry.problem?.type], [true, 15, 'content-incomplete']);
   assert.equal(entry.request?.text, '<article>');
