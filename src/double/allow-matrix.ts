@@ -172,7 +172,8 @@ class Tries {
       Accept: 'application/json, */*;q=0.5',
       ...(sends && { 'Content-Type': 'application/json' }),
     };
-    const init = { method, headers, secure: true, ...(sends && content !== undefined && { body: content }) };
+    const common = { method, headers, secure: true, redirect: 'manual' } as const;
+    const init = { ...common, ...(sends && content !== undefined && { body: content }) };
     return as === nobody ? this.#face.fetch(path, init) : this.#face.as(as).fetch(path, init);
   }
 }

@@ -18,12 +18,13 @@ export async function approve(
   decision: 'allow' | 'deny',
 ): Promise<string> {
   const headers = { Authorization: authorization, Accept: 'application/json' };
-  const shown = await fetch(url, { headers, secure: true });
+  const asking = { headers, secure: true, redirect: 'manual' } as const;
+  const shown = await fetch(url, asking);
   if (shown.status === 303) return locationOf(shown);
   const { consent_ticket: ticket } = await questionIn(shown);
   const body = new URLSearchParams({ consent_ticket: ticket, decision });
   const endpoint = shown.url.replace(/[?#].*$/s, '');
-  return locationOf(await fetch(endpoint, { method: 'POST', headers, body, secure: true }));
+  return locationOf(await fetch(endpoint, { ...asking, method: 'POST', body }));
 }
 
 async function questionIn(reply: Response): Promise<{ readonly consent_ticket: string }> {

@@ -2,7 +2,7 @@ import { signRequest } from '../client/sign.ts';
 import type { Clock } from '../clock.ts';
 import { formatSignedDate } from '../signature/hmac.ts';
 import { type Moment, timeOf } from './clock.ts';
-import type { Content, Fetch, FetchInit, FetchInput, Outgoing, TypeOfText } from './fetch.ts';
+import type { Complete, Content, Fetch, FetchInit, FetchInput, Outgoing, TypeOfText } from './fetch.ts';
 import { signOAuth1 } from './oauth1-header.ts';
 import type { DoubleUsers } from './users.ts';
 
@@ -34,7 +34,7 @@ export interface AsOptions {
 export interface Signer {
   readonly user: string;
   /**
-   * The double's `fetch`, with credentials. Text without a Content-Type that begins like XML or JSON is sent as such.
+   * The double's `fetch`, with credentials, which a redirect to another origin does not get. Text without a Content-Type that begins like XML or JSON is sent as such.
    * @example await double.as('johndoe').fetch('/articles/1', { method: 'PUT', body: '<article>…</article>' });
    */
   readonly fetch: Fetch;
@@ -49,7 +49,7 @@ export interface Signer {
 export interface SigningParts {
   /** Reads a call as `fetch` does. */
   readonly read: (input: FetchInput, init: FetchInit, typeOfText: TypeOfText) => Outgoing | Promise<Outgoing>;
-  readonly send: (outgoing: Outgoing) => Promise<Response>;
+  readonly send: (outgoing: Outgoing, complete: Complete) => Promise<Response>;
   readonly users: DoubleUsers;
   readonly clock: Clock;
   readonly random: (size: number) => Uint8Array;
@@ -81,17 +81,20 @@ export function createSigner(user: string, options: AsOptions, parts: SigningPar
   const { scheme = 'hmac' } = options;
   const sign = signers[scheme](user, options, parts);
   const secure = scheme !== 'hmac';
+  const signed: Complete = async (outgoing) => {
+    const { method, url, fields } = outgoing;
+    const content = await wholeOf(outgoing.content);
+    const type = fields.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+    const signature = Object.entries(await sign({ method, url, content, type }));
+    const names = new Set(signature.map(([name]) => name.toLowerCase()));
+    const kept = fields.filter(([name]) => !names.has(name.toLowerCase()));
+    return { ...outgoing, fields: [...kept, ...signature] };
+  };
   return {
     user,
     async fetch(input, init = {}) {
       const outgoing = await parts.read(input, { secure, ...init }, typeOfText);
-      const { method, url, fields } = outgoing;
-      const content = await wholeOf(outgoing.content);
-      const type = fields.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-      const signature = Object.entries(await sign({ method, url, content, type }));
-      const names = new Set(signature.map(([name]) => name.toLowerCase()));
-      const kept = fields.filter(([name]) => !names.has(name.toLowerCase()));
-      return parts.send({ ...outgoing, fields: [...kept, ...signature], content });
+      return parts.send({ ...outgoing, content: await wholeOf(outgoing.content) }, signed);
     },
     sign: async (method, url, content) => sign({ method, url: String(url), content, type: undefined }),
   };

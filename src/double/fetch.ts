@@ -1,12 +1,12 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type Body, createRequest, gathered, type Reply, type Request } from '../http/message.ts';
-import type { WireFault } from '../http/wire-fault.ts';
 import { cutOff } from '../net/fault.ts';
 import { reasonPhraseOf } from '../net/reason-phrase.ts';
 import { contentSent, fieldsSent } from '../net/reply-bytes.ts';
 import { arrivingWith } from './faults-in-process.ts';
-import type { ResponseParts } from './response.ts';
+import { type Hop, isRedirect, nextHop } from './redirect.ts';
+import type { PresentContent } from './response.ts';
 
 /** What `fetch` of a double takes beside the platform's own. */
 export interface FetchInit extends RequestInit {
@@ -19,7 +19,8 @@ export type FetchInput = string | URL | globalThis.Request;
 
 /**
  * The platform's `fetch`, answered in this process: no socket, no port, no waiting. A path goes to the double as over plain
- * HTTP; a URL may name any host, and with `https:` the request counts as having come over TLS. Redirects are not followed.
+ * HTTP; a URL may name any host, and with `https:` the request counts as having come over TLS. Redirects are followed as
+ * `redirect` says, within the double: one that leads elsewhere is given as it came. No field is added but what content needs.
  */
 export type Fetch = (input: FetchInput, init?: FetchInit) => Promise<Response>;
 
@@ -40,7 +41,12 @@ export interface Outgoing {
   readonly fields: [string, string][];
   readonly content: Content;
   readonly signal: AbortSignal | null | undefined;
+  /** `follow` when left out. */
+  readonly redirect?: RequestInit['redirect'];
 }
+
+/** Completes a request that is about to be sent; what is redirected to another origin is not asked for. */
+export type Complete = (outgoing: Outgoing) => Outgoing | Promise<Outgoing>;
 
 /** What is sent: nothing, bytes or text of a known length, or a stream of neither. */
 export type Content = undefined | string | Uint8Array | ReadableStream<Uint8Array>;
@@ -58,19 +64,64 @@ export function createFetch(house: FetchHouse): Fetch {
 }
 
 /** Makes what sends calls, and gives their replies. */
-export function createSender(house: FetchHouse): (outgoing: Outgoing) => Promise<Response> {
+export function createSender(
+  house: FetchHouse,
+): (outgoing: Outgoing, complete?: Complete) => Promise<Response> {
   let responses: typeof import('./response.ts') | undefined;
-  return async (outgoing) => {
+  const here = hereOf(house);
+  return async (first, complete) => {
     // The platform loads its fetch when it is first asked for, so that is not before a test does.
     responses ??= await import('./response.ts');
-    const { PresentResponse } = responses;
-    const { signal, url, method } = outgoing;
-    signal?.throwIfAborted();
-    const answering = exchange(outgoing, house);
-    const reply = await (signal == null ? answering : untilAborted(answering, signal));
-    if (reply.fault !== undefined) return faultyResponse(reply, reply.fault, method, url);
-    return new PresentResponse(await partsOf(reply, method, url));
+    let hop: Hop = { outgoing: first, redirects: 0, crossed: false };
+    for (;;) {
+      const outgoing = hop.crossed || complete === undefined ? hop.outgoing : await complete(hop.outgoing);
+      const { signal } = outgoing;
+      signal?.throwIfAborted();
+      const answering = exchange(outgoing, house);
+      const reply = await (signal == null ? answering : untilAborted(answering, signal));
+      if (!isRedirect(reply.status)) return responseTo(hop, reply, responses);
+      // It throws where nothing of the reply comes.
+      const response = await responseTo(hop, reply, responses);
+      const next = nextHop({ ...hop, outgoing }, reply, here);
+      if (next === undefined) return response;
+      await response.body?.cancel();
+      hop = next;
+    }
   };
+}
+
+/** Whether an origin is the double's. */
+function hereOf({ url, secureUrl }: FetchHouse): (origin: string) => boolean {
+  const own = [url, secureUrl].flatMap((each) => (each === undefined ? [] : [new URL(each)]));
+  const names = ['127.0.0.1', 'localhost', '[::1]'];
+  const origins = new Set(
+    own.flatMap(({ protocol, port }) => names.map((name) => `${protocol}//${name}:${port}`)),
+  );
+  return (origin) => origins.has(origin);
+}
+
+function responseTo(
+  { outgoing: { url, method, signal }, redirects, crossed }: Hop,
+  reply: Reply,
+  { PresentResponse, endedBy }: typeof import('./response.ts'),
+): Response | Promise<Response> {
+  const { status } = reply;
+  const statusText = reasonPhraseOf(status);
+  const seen = { url, redirected: redirects > 0, type: crossed ? 'cors' : 'basic' } as const;
+  if (reply.fault !== undefined) {
+    const { fields: headers, body } = arrivingWith(reply.fault, reply, method === 'HEAD');
+    const response = new Response(body && endedBy(body, signal), { status, statusText, headers });
+    // A Response that is made by hand has none of these, and clients resolve `Location` against its URL.
+    return Object.defineProperties(response, propertiesOf(seen));
+  }
+  const made = (content: PresentContent): Response =>
+    new PresentResponse(seen, { status, statusText, headers: pairsIn(fieldsSent(reply)) }, content, signal);
+  const sent = contentReceived(reply, method === 'HEAD');
+  return sent === null || !isPacked(reply) ? made(sent) : promisify(gunzip)(sent).then(made);
+}
+
+function propertiesOf(values: object): PropertyDescriptorMap {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
 /** A call as the platform's fetch would read it. Throws TypeError on what that does not take. */
@@ -101,6 +152,8 @@ const plainPath = /^\/(?!\/|.*\/(?:\.|%2e))[A-Za-z0-9._~!$&()*+,;=:@%/?-]*$/i;
 
 const sixMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS']);
 
+const redirectModes: ReadonlySet<string> = new Set(['follow', 'manual', 'error']);
+
 /** A call out of the simplest parts, without a Request of the platform, which would cost more than the answer; undefined for others. */
 function simple(
   input: FetchInput,
@@ -108,7 +161,8 @@ function simple(
   house: FetchHouse,
   typeOfText: TypeOfText,
 ): Outgoing | undefined {
-  const { method = 'GET', body, signal } = init;
+  const { method = 'GET', body, signal, redirect = 'follow' } = init;
+  if (!redirectModes.has(redirect)) return undefined;
   if (typeof input === 'object' && 'url' in input) return undefined;
   if (!sixMethods.has(method)) return undefined;
   const bare = body === undefined || body === null;
@@ -118,7 +172,7 @@ function simple(
   const content = bare ? undefined : body;
   if (typeof content === 'string' && !has(fields, 'content-type'))
     fields.push(['content-type', typeOfText(content)]);
-  return { url: addressOf(input, init.secure === true, house), method, fields, content, signal };
+  return { url: addressOf(input, init.secure === true, house), method, fields, content, signal, redirect };
 }
 
 /** Any call that the platform takes, read by the platform itself. Throws TypeError on what it does not take. */
@@ -130,13 +184,29 @@ async function general(
 ): Promise<Outgoing> {
   const address = addressOf(input, init.secure === true, house);
   const made = new globalThis.Request(isRequest(input) ? input : address, init);
-  const { method, headers, body, signal } = made;
+  const { method, headers, signal, redirect } = made;
   const given = init.body;
   if (typeof given === 'string' && headers.get('content-type') === plainText(given))
     headers.set('content-type', typeOfText(given));
-  const streamed = given instanceof ReadableStream || (isRequest(input) && given == null);
-  const content = body === null ? undefined : streamed ? body : new Uint8Array(await made.arrayBuffer());
-  return { url: made.url.replace(/#.*$/s, ''), method, fields: [...headers], content, signal };
+  const content = await contentOf(made);
+  return { url: made.url.replace(/#.*$/s, ''), method, fields: [...headers], content, signal, redirect };
+}
+
+/** The content of a Request: as a stream only where it was made of one, for then nobody knows its length. */
+async function contentOf(request: globalThis.Request): Promise<Content> {
+  const { body } = request;
+  if (body === null) return undefined;
+  const known = copyOfKnown(request);
+  return known === undefined ? body : new Uint8Array(await known.arrayBuffer());
+}
+
+/** The Request anew, with its content, unless that is a stream: the platform tells by making none of this mode (Fetch §5.4). */
+function copyOfKnown(request: globalThis.Request): globalThis.Request | undefined {
+  try {
+    return new globalThis.Request(request, { method: 'POST', mode: 'no-cors' });
+  } catch {
+    return undefined;
+  }
 }
 
 function isRequest(input: FetchInput): input is globalThis.Request {
@@ -218,34 +288,24 @@ async function streamed(
   return reply;
 }
 
-/** The reply as the platform's fetch would give it. */
-async function partsOf(reply: Reply, method: string, url: string): Promise<ResponseParts> {
-  const flat = fieldsSent(reply);
-  const headers: [string, string][] = [];
-  let packed = false;
-  for (let at = 0; at + 1 < flat.length; at += 2) {
-    const [name = '', value = ''] = [flat[at], flat[at + 1]];
-    headers.push([name, value]);
-    packed ||= name === 'Content-Encoding' && value === 'gzip';
-  }
-  const head = method === 'HEAD';
-  const sent = contentSent(reply, head) ?? (head || neverHasContent(reply.status) ? null : '');
-  const content = packed && sent !== null ? await promisify(gunzip)(sent) : sent;
-  return { url, status: reply.status, statusText: reasonPhraseOf(reply.status), headers, content };
+function pairsIn(flat: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) pairs.push([flat[at] ?? '', flat[at + 1] ?? '']);
+  return pairs;
+}
+
+function isPacked({ fields }: Reply): boolean {
+  return fields.some(([name, value]) => name === 'Content-Encoding' && value === 'gzip');
+}
+
+/** What of the content comes, before it is unpacked. */
+function contentReceived(reply: Reply, head: boolean): string | Uint8Array | null {
+  return contentSent(reply, head) ?? (head || neverHasContent(reply.status) ? null : '');
 }
 
 /** Statuses with which the platform makes no Response that has content. */
 function neverHasContent(status: number): boolean {
   return status === 204 || status === 205 || status === 304;
-}
-
-/** The reply with what goes wrong on purpose. Throws where nothing of it would come. */
-function faultyResponse(reply: Reply, fault: WireFault, method: string, url: string): Response {
-  const { fields, body } = arrivingWith(fault, reply, method === 'HEAD');
-  const { status } = reply;
-  const response = new Response(body, { status, statusText: reasonPhraseOf(status), headers: fields });
-  // A Response that is made by hand has none, and clients resolve `Location` against it.
-  return Object.defineProperty(response, 'url', { value: url });
 }
 
 function untilAborted(answering: Promise<Reply>, signal: AbortSignal): Promise<Reply> {

@@ -16,7 +16,10 @@ async function echoing(): Promise<Double> {
       };
     },
   };
-  const told = ['content-type', 'content-length', 'transfer-encoding', 'x-one', 'authorization'];
+  const told = [
+    ...['content-type', 'content-length', 'transfer-encoding', 'x-one', 'authorization', 'cookie'],
+    ...['content-language', 'authentication'],
+  ];
   const echo: Action['handle'] = async ({ request, content, method }) => {
     const { fields, target, connection } = request;
     const named = told.map((name) => [name, fields.lines(name)]);
@@ -26,8 +29,28 @@ async function echoing(): Promise<Double> {
   const [bare, full] = [action('anyone', echo), action('anyone', echo, { reads: [reading] })];
   double.resource('/echo', { GET: bare, PUT: full, POST: full, DELETE: bare });
   double.resource('/long', { GET: action('anyone', async () => text('é'.repeat(3000))) });
-  const away = action('anyone', async () => ({ status: 303, fields: [['Location', '/echo']] }));
-  double.resource('/away', { GET: away });
+  const { port } = new URL(double.url);
+  const places: Readonly<Record<string, string>> = {
+    ...{
+      here: '/echo',
+      relative: '../echo?a#part',
+      round: '/moved/302/round',
+      ftp: 'ftp://x/',
+      broken: 'http://[/',
+    },
+    ...{ other: `http://localhost:${port}/echo`, back: `http://localhost:${port}/moved/307/home` },
+    ...{
+      home: `${double.url}/echo`,
+      named: `http://ann:pw@127.0.0.1:${port}/echo`,
+      twice: '/moved/307/here',
+    },
+  };
+  const move: Action['handle'] = async ({ parameters: { status, place = '' } }) => {
+    const location = places[place];
+    return { status: Number(status), fields: location === undefined ? [] : [['Location', location]] };
+  };
+  const moved = action('anyone', move, { reads: [reading] });
+  double.resource('/moved/{status}/{place}', { GET: moved, PUT: moved, POST: moved, DELETE: moved });
   double.resource('/empty', { GET: action('anyone', async () => ({ status: 204 })) });
   return double;
 }
@@ -44,6 +67,16 @@ const stream = (): ReadableStream => new Blob(['one', 'two']).stream();
 const withBody =
   (body: () => RequestInit['body'], more: RequestInit = {}) =>
   (): RequestInit => ({ method: 'POST', body: body() ?? null, ...more });
+
+const personal = {
+  ...{
+    'Content-Language': 'de',
+    'X-One': '1',
+    Authorization: 'Own of-ann',
+    Cookie: 'a=b',
+    Authentication: 'own',
+  },
+};
 
 const calls: Readonly<Record<string, Call>> = {
   'a path': ['/echo'],
@@ -80,7 +113,33 @@ const calls: Readonly<Record<string, Call>> = {
   ],
   'fields as Headers': ['/echo', () => ({ headers: new Headers({ 'X-One': ' spaced ' }) })],
   'a field with other characters': ['/echo', () => ({ headers: { 'X-One': 'é' } })],
-  'a redirect that is not followed': ['/away', () => ({ redirect: 'manual' })],
+  'a redirect that is not followed': ['/moved/303/here', () => ({ redirect: 'manual' })],
+  'a redirect that is an error': ['/moved/303/here', () => ({ redirect: 'error' })],
+  'a redirect to nowhere that is an error': ['/moved/302/nowhere', () => ({ redirect: 'error' })],
+  'a redirect by HEAD': ['/moved/303/here', () => ({ method: 'HEAD' })],
+  'a redirect to a relative address': ['/moved/302/relative'],
+  'a redirect to nowhere': ['/moved/302/nowhere'],
+  'a redirect to what is no URL': ['/moved/302/broken'],
+  'a redirect to another scheme': ['/moved/302/ftp'],
+  'a redirect to an address with credentials': ['/moved/302/named'],
+  'two redirects': ['/moved/301/twice'],
+  'redirects without end': ['/moved/302/round'],
+  'a choice that is no redirect': ['/moved/300/here'],
+  'a redirect to another origin': ['/moved/307/other', withBody(() => 'Tea', { headers: personal })],
+  'a redirect away and back again': ['/moved/307/back', withBody(() => 'Tea', { headers: personal })],
+  'a redirect of a stream': ['/moved/307/here', withBody(stream, { duplex: 'half' })],
+  'a redirect of a stream by 303': ['/moved/303/here', withBody(stream, { duplex: 'half' })],
+  ...Object.fromEntries(
+    [301, 302, 303, 307, 308].flatMap((status) =>
+      ['GET', 'PUT', 'POST', 'DELETE'].map((method): [string, Call] => [
+        `a redirect by ${status} of ${method}`,
+        [
+          `/moved/${status}/here`,
+          () => ({ method, headers: personal, ...(method !== 'GET' && { body: 'Tea' }) }),
+        ],
+      ]),
+    ),
+  ),
   'a reply that is packed': ['/long', () => ({ headers: { 'Accept-Encoding': 'gzip' } })],
   'a reply without content': ['/empty'],
   'something that changed not': ['/problems', () => ({ headers: { 'If-None-Match': '*' } })],
@@ -88,20 +147,66 @@ const calls: Readonly<Record<string, Call>> = {
 
 /** What is seen of a reply; what is about the connection, or the moment, is left out. */
 async function seenOf(reply: Response): Promise<unknown> {
-  const { status, statusText, ok, redirected, bodyUsed, url } = reply;
+  const { status, statusText, ok, redirected, type, bodyUsed, url } = reply;
   const fields = [...reply.headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name));
   const length = reply.body === null ? 'none' : 'some';
   const content = await reply.text();
-  return { status, statusText, ok, redirected, bodyUsed, url, fields, length, content };
+  return { status, statusText, ok, redirected, type, bodyUsed, url, fields, length, content };
 }
 
 for (const [name, [path, init = () => ({})]] of Object.entries(calls)) {
   test(`in process and over a socket ${name} is the same`, async () => {
     await using double = await echoing();
-    const [here, there] = [await double.fetch(path, init()), await fetch(double.url + path, init())];
-    assert.deepEqual(await seenOf(here), await seenOf(there));
+    const here = await double.fetch(path, init()).then(seenOf, failureOf);
+    const there = await fetch(double.url + path, init()).then(seenOf, failureOf);
+    assert.deepEqual(here, there);
   });
 }
+
+/** What is seen of a call that failed. */
+const failureOf = ({ name, message }: Error): unknown => ({ name, message });
+
+const requests: Readonly<Record<string, Call>> = {
+  'of text': ['/echo', withBody(() => 'Tea', { method: 'PUT', headers: { 'X-One': '1' } })],
+  'of a form of parameters': ['/echo', withBody(() => new URLSearchParams({ a: 'b c' }))],
+  'of a stream': ['/echo', withBody(stream, { duplex: 'half' })],
+  'without content': ['/echo', () => ({ method: 'DELETE' })],
+  'of text, which is redirected': ['/moved/308/here', withBody(() => 'Tea')],
+  'that follows no redirect': ['/moved/303/here', () => ({ redirect: 'manual' })],
+};
+for (const [name, [path, init = () => ({})]] of Object.entries(requests)) {
+  test(`in process and over a socket a Request ${name} is the same`, async () => {
+    await using double = await echoing();
+    const made = (): Request => new Request(double.url + path, init());
+    const here = await double.fetch(made()).then(seenOf, failureOf);
+    assert.deepEqual(here, await fetch(made()).then(seenOf, failureOf));
+  });
+}
+
+test('a redirect to where the double is not is given as it came', async () => {
+  await using double = await startDouble({ https: false });
+  const Location = 'https://client.example/cb?code=1';
+  double.resource('/leave', {
+    GET: action('anyone', async () => ({ status: 303, fields: [['Location', Location]] })),
+  });
+  const reply = await double.fetch('/leave');
+  assert.deepEqual([reply.status, reply.headers.get('location'), reply.redirected], [303, Location, false]);
+});
+
+test('who signs signs what a redirect asks for, and nothing for another origin', async () => {
+  await using double = await echoing();
+  const mine = action('authenticated', async ({ principal }) => text(String(principal?.name)));
+  double.resource('/mine', { GET: mine });
+  const to = (place: string) =>
+    action('anyone', async () => ({ status: 303, fields: [['Location', place]] }));
+  double.resource('/near', { GET: to('/mine') });
+  double.resource('/far', { GET: to(`${double.secureUrl}/mine`) });
+  for (const scheme of ['hmac', 'basic'] as const) {
+    const near = await double.as('ann', { scheme }).fetch(`${double.secureUrl}/near`);
+    assert.deepEqual([near.status, near.redirected, await near.text()], [200, true, 'ann']);
+  }
+  assert.equal((await double.as('ann').fetch(`${double.url}/far`)).status, 401);
+});
 
 test('a form arrives as the platform sends it', async () => {
   await using double = await echoing();
@@ -120,6 +225,7 @@ const refused: Readonly<Record<string, RequestInit>> = {
   'a method that no browser sends': { method: 'TRACE' },
   'a line break in a field': { headers: { 'X-One': 'a\r\nX-Two: b' } },
   'a name that is not one': { headers: { 'X One': '1' } },
+  'a way with redirects that there is not': JSON.parse('{"redirect":"sometimes"}'),
 };
 for (const [name, init] of Object.entries(refused)) {
   test(`what the platform's fetch refuses is refused: ${name}`, async () => {
@@ -178,6 +284,38 @@ test('a signal ends the call, before and while it is answered', async () => {
   const sent = double.fetch('/never', { signal: controller.signal });
   setImmediate(() => controller.abort());
   await assert.rejects(sent, { name: 'AbortError' });
+});
+
+const nameOf = ({ name }: Error): string => name;
+
+/** What becomes of reading a reply in each way after the call was aborted. */
+async function readAborted(get: (signal: AbortSignal) => Promise<Response>): Promise<unknown> {
+  const seen: unknown[] = [];
+  const reads: ((reply: Response) => Promise<unknown>)[] = [
+    (reply) => reply.text(),
+    (reply) => reply.json(),
+    (reply) => reply.arrayBuffer(),
+    (reply) => reply.blob(),
+    (reply) => reply.clone().text(),
+    async (reply) => reply.body?.getReader().read(),
+  ];
+  for (const read of reads) {
+    const controller = new AbortController();
+    const reply = await get(controller.signal);
+    controller.abort();
+    seen.push(await read(reply).then(() => 'read', nameOf));
+  }
+  const controller = new AbortController();
+  const reader = (await get(controller.signal)).body?.getReader();
+  controller.abort();
+  seen.push(await reader?.read().then(() => 'read', nameOf));
+  return seen;
+}
+
+test('in process and over a socket a signal ends reading the reply, too', async () => {
+  await using double = await echoing();
+  const here = await readAborted((signal) => double.fetch('/long', { signal }));
+  assert.deepEqual(here, await readAborted((signal) => fetch(`${double.url}/long`, { signal })));
 });
 
 test('a reply is a Response of the platform in all that can be done with it', async () => {
