@@ -71,7 +71,7 @@ export class Loader {
 
   /** One round. Throws when a reply was not what it had to be. */
   async round(server: Running, requests: Requests, round: Round, options: LoadOptions = {}): Promise<Sample> {
-    const usual = this.#stage.full ? (round.warmUp ? 1000 : 3000) : round.warmUp ? 350 : 500;
+    const usual = this.#stage.full ? (round.warmUp ? 1000 : 3000) : round.warmUp ? 2500 : 500;
     const { ms = usual } = options;
     // Where a round is nearly over before it has begun, a longer one says more; who is that slow is taken with few.
     const sample = await this.#take(server, requests, round, options, ms);

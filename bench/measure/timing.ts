@@ -28,12 +28,14 @@ function since(before: NodeJS.CpuUsage, begun: bigint, count: number): Sample {
   return { cpu: ((user + system) * 1000) / count, wall };
 }
 
-/** A round of work is about so long (ns). */
-const roundLength = 6e7;
+/** A round of work is about so long (ns of CPU time). */
+const roundLength = 1e8;
+/** How much work comes first, for what is slow at first is compiled while it runs (ns of CPU time). */
+export const warmUpLength = 1e9;
 
 /**
  * Makes rounds of some work that is told how often to repeat itself: as often as makes a round long enough to be measured,
- * which the first round finds out. Each gives what one repetition took, in ns.
+ * which is found out while it warms up, before the first. Each gives what one repetition took, in ns.
  */
 export function repeating(
   work: (count: number) => unknown,
@@ -47,10 +49,11 @@ export function repeating(
 }
 
 async function enough(work: (count: number) => unknown, most: number): Promise<number> {
-  for (let count = 1; ; count *= 4) {
+  for (let count = 1, spent = 0; ; count = Math.min(most, count * 4)) {
     // By the processor's time, which others that want it do not make longer.
     const { cpu = 0 } = await timedAsync(async () => work(count));
-    if (cpu < roundLength / 4 && count < most) continue;
+    spent += cpu;
+    if (spent < warmUpLength && cpu < warmUpLength / 2) continue;
     return Math.max(1, Math.min(most, Math.round((count * roundLength) / Math.max(cpu, 1))));
   }
 }
