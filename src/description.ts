@@ -47,12 +47,11 @@ function ofResource(call: JudgedCall, { resource, parameters }: Place): Descript
 /** The server may do what any of its resources may. */
 function ofServer(call: JudgedCall, routes: readonly Route[]): Description {
   const somewhere = (method: Method): boolean =>
-    routes.some(
-      ({ resource, open }) =>
-        resource.ownCredentials !== true &&
-        open?.() !== false &&
-        mayUse(resource, method, call.principal, {}),
-    );
+    routes
+      .filter(({ open }) => open?.() !== false)
+      .some(
+        ({ resource }) => resource.ownCredentials !== true && mayUse(resource, method, call.principal, {}),
+      );
   return { href: '*', methods: methods.filter(somewhere), reads: [], writes: [], more: {} };
 }
 

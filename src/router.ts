@@ -4,6 +4,7 @@ import type { Parameters, Resource } from './resource.ts';
 export interface Route {
   /** `/users/{username}/financialrecords`. */
   readonly template: string;
+  /** May be made when it is first asked for. */
   readonly resource: Resource;
   /** Whether there is anything now; left out, there always is. */
   readonly open?: () => boolean;
@@ -26,7 +27,13 @@ export interface Router {
 interface Branch {
   readonly literals: Map<string, Branch>;
   parameter: Branch | undefined;
-  route: (Route & { readonly names: readonly string[] }) | undefined;
+  planted: Planted | undefined;
+}
+
+/** A route, and the names of its parameters. */
+interface Planted {
+  readonly route: Route;
+  readonly names: readonly string[];
 }
 
 /** Makes a router. Throws RangeError on a template that is malformed or given twice (parameter names aside). */
@@ -37,15 +44,16 @@ export function createRouter(routes: readonly Route[]): Router {
     routes,
     find(segments) {
       const values: string[] = [];
-      const route = follow(root, segments, 0, values);
-      if (route === undefined || route.open?.() === false) return undefined;
-      return { template: route.template, resource: route.resource, parameters: named(route.names, values) };
+      const planted = follow(root, segments, 0, values);
+      if (planted === undefined || planted.route.open?.() === false) return undefined;
+      const { template, resource } = planted.route;
+      return { template, resource, parameters: named(planted.names, values) };
     },
   };
 }
 
 function newBranch(): Branch {
-  return { literals: new Map(), parameter: undefined, route: undefined };
+  return { literals: new Map(), parameter: undefined, planted: undefined };
 }
 
 const templateForm =
@@ -60,9 +68,9 @@ function plant(root: Branch, route: Route): void {
   const names: string[] = [];
   let branch = root;
   for (const segment of template.slice(1).split('/')) branch = grow(branch, segment, names, template);
-  if (branch.route !== undefined)
-    throw new RangeError(`${template} and ${branch.route.template} are the same path`);
-  branch.route = { ...route, names };
+  if (branch.planted !== undefined)
+    throw new RangeError(`${template} and ${branch.planted.route.template} are the same path`);
+  branch.planted = { route, names };
 }
 
 function grow(branch: Branch, segment: string, names: string[], template: string): Branch {
@@ -81,9 +89,14 @@ function grow(branch: Branch, segment: string, names: string[], template: string
 }
 
 /** Depth first, literals first; a parameter takes any segment but an empty one. */
-function follow(branch: Branch, segments: readonly string[], at: number, values: string[]): Branch['route'] {
+function follow(
+  branch: Branch,
+  segments: readonly string[],
+  at: number,
+  values: string[],
+): Planted | undefined {
   const segment = segments[at];
-  if (segment === undefined) return branch.route;
+  if (segment === undefined) return branch.planted;
   const literal = branch.literals.get(segment);
   const found = literal === undefined ? undefined : follow(literal, segments, at + 1, values);
   if (found !== undefined || branch.parameter === undefined || segment === '') return found;
@@ -96,8 +109,6 @@ function follow(branch: Branch, segments: readonly string[], at: number, values:
 function named(names: readonly string[], values: readonly string[]): Parameters {
   const parameters: Record<string, string> = {};
   // The names are those of a template (no underscore first), so none of them is `__proto__`.
-  names.forEach((name, at) => {
-    parameters[name] = values[at] ?? '';
-  });
+  for (let at = 0; at < names.length; at += 1) parameters[names[at] ?? ''] = values[at] ?? '';
   return parameters;
 }

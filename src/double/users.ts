@@ -36,7 +36,7 @@ export interface DoubleUsers extends Stateful<Users> {
   remove(name: string): void;
   /** Gives a user another secret; the one before stays valid until `until` (ms), where that is given. Gives the new one. */
   rotate(name: string, secret?: string, until?: number): string;
-  /** Has `told` given all users, now and whenever one changes. */
+  /** Has `told` given all users whenever one changes. */
   follow(told: (users: Users) => void): void;
 }
 
@@ -88,7 +88,6 @@ export function createDoubleUsers(
     },
     follow(listener) {
       told = listener;
-      told(users);
     },
     snapshot: () => users,
     restore: change,

@@ -12,33 +12,42 @@ import { type OAuth1Parameters, placeElsewhere, readOAuth1Parameters } from './o
 import { requestTokenResource } from './oauth1-request-token.ts';
 import { createTokenSecrets } from './oauth1-secrets.ts';
 import { checks, createVerification, type Verified, type Verify } from './oauth1-verification.ts';
-import type { Mechanics } from './oauth2.ts';
+import { type Mechanics, madeFor, routesTo } from './oauth2.ts';
 import type { OAuthParts } from './parts.ts';
 import { commonScopes } from './scope.ts';
 
-const authorizePath = '/oauth1/authorize';
+/** Where the endpoints of OAuth 1.0a are. */
+const paths = {
+  requestToken: '/oauth1/request_token',
+  authorize: '/oauth1/authorize',
+  accessToken: '/oauth1/access_token',
+} as const;
 
 /** OAuth 1.0a: its endpoints, and signed requests at the resources. Without a consumer there is nothing of it. */
 export function createOAuth1(parts: OAuthParts): Mechanics {
   const { realm, consumers, bodyLimit } = parts;
   const open = (): boolean => consumers.size > 0;
-  const verify = createVerification(parts);
-  const endpoints = { ...parts, verify, secretOf: createTokenSecrets(parts.masterKey) };
-  const consents = createConsents(parts);
-  const resources: readonly (readonly [string, Resource])[] = [
-    ['/oauth1/request_token', requestTokenResource(endpoints)],
-    [authorizePath, oauth1AuthorizationResource(authorizePath, { ...parts, consents })],
-    ['/oauth1/access_token', accessTokenResource(endpoints)],
-  ];
+  const verification = madeFor(open, () => createVerification(parts));
+  const endpoints = madeFor(open, () => endpointsOf(parts, verification()));
   const scheme = createOAuth1Scheme({
     realm,
     offered: open,
     elsewhere: placeElsewhere,
-    judge: (request, rest, story) => judge(request, rest, story, verify, bodyLimit),
+    judge: (request, rest, story) => judge(request, rest, story, verification(), bodyLimit),
   });
+  return { schemes: [scheme], routes: routesTo(endpoints, Object.values(paths), open) };
+}
+
+function endpointsOf(
+  parts: OAuthParts,
+  verify: Verify,
+): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
+  const endpoints = { ...parts, verify, secretOf: createTokenSecrets(parts.masterKey) };
+  const consents = createConsents(parts);
   return {
-    schemes: [scheme],
-    routes: resources.map(([template, resource]) => ({ template, resource, open })),
+    [paths.requestToken]: requestTokenResource(endpoints),
+    [paths.authorize]: oauth1AuthorizationResource(paths.authorize, { ...parts, consents }),
+    [paths.accessToken]: accessTokenResource(endpoints),
   };
 }
 

@@ -18,25 +18,53 @@ export interface Mechanics {
   readonly routes: readonly Route[];
 }
 
+/**
+ * Makes it now where there is already somebody whom it is for, so that what it draws comes before all that requests draw;
+ * and otherwise when somebody comes, since to most servers nobody does.
+ */
+export function madeFor<T>(somebody: () => boolean, make: () => T): () => T {
+  let made = somebody() ? make() : undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+/** The routes of endpoints, each of which is made with the others. */
+export function routesTo<Path extends string>(
+  endpoints: () => Readonly<Record<Path, Resource>>,
+  templates: readonly Path[],
+  open: () => boolean,
+): readonly Route[] {
+  return templates.map((template) => ({
+    template,
+    get resource() {
+      return endpoints()[template];
+    },
+    open,
+  }));
+}
+
 /** OAuth 2.0: its endpoints, and bearer tokens at the resources. Without a client there is nothing of it. */
 export function createOAuth2(parts: OAuthParts): Mechanics {
   const open = (): boolean => parts.clients.size > 0;
-  const authenticate = createClientAuthentication(parts);
-  const consents = createConsents(parts);
-  const resources: readonly (readonly [string, Resource])[] = [
-    [paths.metadata, metadataResource(parts)],
-    [paths.authorize, authorizationResource(paths.authorize, { ...parts, consents })],
-    [paths.token, tokenResource(parts, authenticate)],
-    [paths.revoke, revocationResource(parts, authenticate)],
-    [paths.introspect, introspectionResource(parts, authenticate)],
-  ];
   const bearer = createBearerScheme({
     realm: parts.realm,
     offered: open,
     principalOf: (token) => principalOf(parts, token),
   });
+  const endpoints = madeFor(open, () => endpointsOf(parts));
+  return { schemes: [bearer], routes: routesTo(endpoints, Object.values(paths), open) };
+}
+
+function endpointsOf(parts: OAuthParts): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
+  const authenticate = createClientAuthentication(parts);
+  const consents = createConsents(parts);
   return {
-    schemes: [bearer],
-    routes: resources.map(([template, resource]) => ({ template, resource, open })),
+    [paths.metadata]: metadataResource(parts),
+    [paths.authorize]: authorizationResource(paths.authorize, { ...parts, consents }),
+    [paths.token]: tokenResource(parts, authenticate),
+    [paths.revoke]: revocationResource(parts, authenticate),
+    [paths.introspect]: introspectionResource(parts, authenticate),
   };
 }

@@ -124,10 +124,13 @@ function factorsFrom(key: Uint8Array, count: number): Float64Array {
   const cipher = createCipheriv('aes-128-ctr', key, Buffer.alloc(16));
   const factors = new Float64Array(count);
   for (let filled = 0; filled < count; ) {
-    const word = cipher.update(Buffer.alloc(4)).readUInt32BE();
-    if (word >= prime) continue;
-    factors[filled] = word;
-    filled += 1;
+    const words = cipher.update(Buffer.alloc((count - filled) * 4));
+    for (let at = 0; at < words.length; at += 4) {
+      const word = words.readUInt32BE(at);
+      if (word >= prime) continue;
+      factors[filled] = word;
+      filled += 1;
+    }
   }
   return factors;
 }
