@@ -50,7 +50,8 @@ export function createAuthentication(
 ): Authentication {
   const window = windowOf(options) * 1000;
   const { realm = 'Countersign', explain = false } = options;
-  const accounts = createAccounts(declarationsOf(options.users ?? {}));
+  const declared = declarationsOf(options.users ?? {});
+  const accounts = createAccounts(declared);
   const throttle = createThrottle(options.maxAuthFailures ?? 100, clock);
   const nonceWindow = nonceWindowOf(window, options);
   const nonces =
@@ -99,6 +100,7 @@ export function createAuthentication(
       notBefore,
       explain,
       bodyLimit,
+      users: declared.keys(),
     },
     verifySecret: verifyPassword,
   });
@@ -109,7 +111,11 @@ export function createAuthentication(
       const held = principal?.nonce;
       return held === undefined ? undefined : nonces.release(held, durably);
     },
-    replaceUsers: (users) => accounts.replace(declarationsOf(users)),
+    replaceUsers(users) {
+      const all = declarationsOf(users);
+      accounts.replace(all);
+      oauth.departures.know('user', all.keys());
+    },
   };
 }
 

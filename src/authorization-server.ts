@@ -1,6 +1,7 @@
 import { createAuthenticator } from './auth/authenticate.ts';
 import type { Scheme } from './auth/scheme.ts';
 import { type Client, type Consumer, createRegistry, type Registry } from './oauth/clients.ts';
+import { Departures, type Role } from './oauth/departures.ts';
 import { createGrants, type GrantEvent, type Grants } from './oauth/grants.ts';
 import { defaultLifetimes } from './oauth/lifetimes.ts';
 import { createOAuth1 } from './oauth/oauth1.ts';
@@ -18,6 +19,8 @@ export interface AuthorizationServer {
   readonly grants: Grants;
   readonly clients: Registry<Client>;
   readonly consumers: Registry<Consumer>;
+  /** What was granted to names that nobody has any more. */
+  readonly departures: Departures;
 }
 
 /** What the service gives to it. */
@@ -26,17 +29,24 @@ export interface AuthorizationParts
   readonly store: Store;
   readonly basic: Scheme;
   readonly granted: ((event: GrantEvent) => void) | undefined;
+  /** The names of all users. */
+  readonly users: Iterable<string>;
 }
 
 /** Composes the authorization server. Throws RangeError on clients, consumers or lifetimes that cannot be. */
 export function createAuthorizationServer(
   options: ServiceOptions,
-  { store, basic, granted, ...given }: AuthorizationParts,
+  { store, basic, granted, users, ...given }: AuthorizationParts,
 ): AuthorizationServer {
   const { clock, random, throttle } = given;
-  const clients = createRegistry(clientsOf(options.clients ?? {}));
-  const consumers = createRegistry(consumersOf(options.consumers ?? {}));
-  const grants = createGrants({ store, clock, random, ...(granted && { told: granted }) });
+  const [second, first] = [clientsOf(options.clients ?? {}), consumersOf(options.consumers ?? {})];
+  const names = { user: new Set(users), client: new Set(second.keys()), consumer: new Set(first.keys()) };
+  const told = granted ?? (() => {});
+  const departures = new Departures(names, store, clock, told);
+  if (options.store !== undefined) departures.compare(rolesIn(options));
+  const grants = createGrants({ store, clock, random, told, departures });
+  const clients = following(createRegistry(second), (all) => departures.know('client', all));
+  const consumers = following(createRegistry(first), (all) => departures.know('consumer', all));
   const parts: OAuthParts = {
     ...given,
     grants,
@@ -46,11 +56,31 @@ export function createAuthorizationServer(
     lifetimes: { ...defaultLifetimes, ...options.lifetimes },
     masterKey: options.masterKey ?? random(32),
   };
-  const second = createOAuth2(parts);
-  const first = createOAuth1(parts);
+  const mechanisms = [createOAuth2(parts), createOAuth1(parts)];
   return {
-    schemes: [...second.schemes, ...first.schemes],
-    routes: [...second.routes, ...first.routes],
-    ...{ grants, clients, consumers },
+    schemes: mechanisms.flatMap(({ schemes }) => schemes),
+    routes: mechanisms.flatMap(({ routes }) => routes),
+    ...{ grants, clients, consumers, departures },
+  };
+}
+
+/** Of whom the options say who there is: who leaves them out may say so later. */
+function rolesIn({ users, clients, consumers }: ServiceOptions): readonly Role[] {
+  const said = { user: users, client: clients, consumer: consumers };
+  return (['user', 'client', 'consumer'] as const).filter((role) => said[role] !== undefined);
+}
+
+/** The registry, with `told` given all names when others take their place. */
+function following<T>(registry: Registry<T>, told: (names: Iterable<string>) => void): Registry<T> {
+  return {
+    find: (name) => registry.find(name),
+    some: (is) => registry.some(is),
+    get size() {
+      return registry.size;
+    },
+    replace(all) {
+      registry.replace(all);
+      told(all.keys());
+    },
   };
 }

@@ -126,7 +126,10 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** Gives that many random bytes. */
   readonly random?: (size: number) => Uint8Array;
-  /** Where items are kept; in memory when left out. Whoever passes one closes it. */
+  /**
+   * Where items are kept, and what OAuth grants; in memory when left out. Whoever passes one closes it. Tokens there of users,
+   * clients and consumers who are not among those given end.
+   */
   readonly store?: Store;
   readonly users?: Readonly<Record<string, UserOption>> | ReadonlyMap<string, UserOption>;
   /** By path, or as `defineCollection` made them; the two of the default configuration when left out. */

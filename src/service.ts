@@ -221,6 +221,7 @@ export function createSteeredService(
     async close(grace = 10_000) {
       closing = true;
       await Promise.all(listeners.map((listener) => listener.close(grace)));
+      await oauth.departures.done?.catch(() => {});
       if (options.store === undefined) await store.close();
     },
   };

@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.ts';
+import type { Departed } from '../oauth/departures.ts';
 import type { Observer } from '../observer.ts';
 import { createSteeredService, type SteeredService } from '../service.ts';
 import type { ClientOption, ConsumerOption, ServiceOptions } from '../service-options.ts';
@@ -15,6 +16,7 @@ import type { SeededRandom } from './random.ts';
 import { createServed, type Served } from './served.ts';
 import { redate } from './server-date.ts';
 import { createState, type State } from './state.ts';
+import type { Stateful } from './stateful.ts';
 import { createDoubleUsers, type DoubleUsers } from './users.ts';
 
 /** A service that is steered, and all that it is steered by. */
@@ -70,10 +72,21 @@ export function composeHouse(options: DoubleOptions, random: SeededRandom): Memo
   );
   users.follow((all) => service.replaceUsers(all));
   served.follow((state) => service.replaceServed(state));
-  const state = createState({ items, users, served, nonces, random, time, faults, journal });
+  const departures = departuresOf(service);
+  const state = createState({ items, departures, users, served, nonces, random, time, faults, journal });
   return {
     ...{ options, events, faults, journal, time, nonces, served, items, users, masterKey, service, state },
     random: random.bytes,
+  };
+}
+
+/** What ends when names go; to begin with, none has gone. */
+function departuresOf({ oauth: { departures } }: SteeredService): Stateful<Departed> {
+  const begun = departures.snapshot();
+  return {
+    snapshot: () => departures.snapshot(),
+    restore: (departed) => departures.restore(departed),
+    reset: () => departures.restore(begun),
   };
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Scope } from '../principal.ts';
 import type { Applied, Entry, RecordValue, Store } from '../store/store.ts';
+import type { Departures } from './departures.ts';
 import { ExpirySweep } from './expiry-sweep.ts';
 import {
   grantsCollection,
@@ -90,6 +91,8 @@ export interface GrantsOptions {
   /** Gives that many random bytes. */
   readonly random: (size: number) => Uint8Array;
   readonly told?: (event: GrantEvent) => void;
+  /** What has to have ended before anything is looked up or issued. */
+  readonly departures?: Pick<Departures, 'done' | 'hasEnded'>;
 }
 
 /** A grant to be begun. */
@@ -159,23 +162,27 @@ class KeptGrants implements Grants {
   readonly #clock: Clock;
   readonly #random: (size: number) => Uint8Array;
   readonly #told: (event: GrantEvent) => void;
+  readonly #departures: Pick<Departures, 'done' | 'hasEnded'> | undefined;
   readonly #sweep: ExpirySweep;
 
-  constructor({ store, clock, random, told = () => {} }: GrantsOptions) {
+  constructor({ store, clock, random, told = () => {}, departures }: GrantsOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
     this.#told = told;
+    this.#departures = departures;
     this.#sweep = new ExpirySweep(store, clock);
   }
 
   async issue(drafts: readonly TokenDraft[]): Promise<Issued[]> {
+    if (this.#departures?.done !== undefined) await this.#departures.done;
     const issued = await this.#draw(drafts, undefined);
     this.#tellIssued(issued);
     return issued;
   }
 
   async begin(draft: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }> {
+    if (this.#departures?.done !== undefined) await this.#departures.done;
     const grant: Grant = { ...draft, id: this.#word(), issued: this.#clock.now(), revoked: false };
     // Both in one turn, and so in one batch.
     const kept = this.#put(grantsCollection, grant.id, 'absent', grantValueOf(grant));
@@ -191,7 +198,10 @@ class KeptGrants implements Grants {
   }
 
   async find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined> {
-    const entry = await this.#store.read(tokensCollection, digestOf(value));
+    if (this.#departures?.done !== undefined) await this.#departures.done;
+    const digest = digestOf(value);
+    if (this.#departures?.hasEnded(digest)) return undefined;
+    const entry = await this.#store.read(tokensCollection, digest);
     const found = entry === undefined ? undefined : await this.#foundIn(entry);
     return found?.token.mechanism === mechanism && found.token.kind === kind ? found : undefined;
   }
@@ -248,6 +258,7 @@ class KeptGrants implements Grants {
   }
 
   async *all(): AsyncIterable<Found> {
+    if (this.#departures?.done !== undefined) await this.#departures.done;
     for (let after = 0; ; ) {
       const { entries, more } = await this.#store.list(tokensCollection, after, 256);
       for (const entry of entries) {
