@@ -54,8 +54,11 @@ export interface Address {
   readonly host?: string;
   /** 0, or left out, picks a free one. */
   readonly port?: number;
-  /** HTTPS with this certificate and key; plain HTTP when left out. */
-  readonly tls?: ServerIdentity;
+  /**
+   * HTTPS with this certificate and key; plain HTTP when left out. A function is asked for them when the first client
+   * comes, and must not fail then.
+   */
+  readonly tls?: ServerIdentity | (() => ServerIdentity);
   /** Told of each connection over TLS as it comes: it has its certificate, the next one may get another. */
   readonly connected?: () => void;
 }

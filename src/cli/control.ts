@@ -94,9 +94,11 @@ function steered(
     service: {
       ...service,
       async listen(address) {
-        if (address.tls === undefined) return service.listen(address);
+        const { tls } = address;
+        if (tls === undefined) return service.listen(address);
         const connected = () => void faults.connected();
-        return showing(house, await service.listen({ ...address, connected }), address.tls);
+        const listening = await service.listen({ ...address, connected });
+        return showing(house, listening, typeof tls === 'function' ? tls : () => tls);
       },
       async close(grace) {
         faults.close();
@@ -121,7 +123,7 @@ function steered(
 }
 
 /** A listener whose certificate faults can put another in the place of. */
-function showing({ faults }: House, listening: Listening, first: ServerIdentity): Listening {
+function showing({ faults }: House, listening: Listening, first: () => ServerIdentity): Listening {
   let authority: Authority | undefined;
   const issue: Authority['issue'] = (validity) => {
     authority ??= createAuthority(systemClock.now(), randomBytes);
@@ -132,7 +134,7 @@ function showing({ faults }: House, listening: Listening, first: ServerIdentity)
     ...listening,
     replaceCertificate(identity) {
       listening.replaceCertificate(identity);
-      faults.presentBy(listening, identity, issue);
+      faults.presentBy(listening, () => identity, issue);
     },
   };
 }

@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto';
 import { makeCertificate, makeKey, pemOfKey } from '../net/certificate.ts';
 import type { ServerIdentity } from '../net/server-identity.ts';
 
@@ -20,25 +19,46 @@ export interface Validity {
 export interface Authority {
   /** Its own certificate in PEM, for clients to trust. */
   readonly certificate: string;
-  /** What a server on localhost proves itself with; valid now, unless `validity` says otherwise. */
-  issue(validity?: Validity): ServerIdentity;
+  /** What a server on localhost proves itself with. */
+  readonly identity: ServerIdentity;
+  /** The same with another certificate, for this time. */
+  issue(validity: Validity): ServerIdentity;
 }
 
-/** Makes an authority with keys of its own. `now` is the host's time (ms), which clients go by. */
+/**
+ * Makes an authority. Its keys and certificates are made when they are asked for: most tests are done without. `now` is
+ * the host's time (ms), which clients go by.
+ */
 export function createAuthority(now: number, random: (size: number) => Uint8Array): Authority {
   const name = `Countersign test authority ${Buffer.from(random(4)).toString('hex')}`;
   const usual: Validity = { from: now - before, until: now + lifetime };
-  const key = makeKey();
-  const certificate = makeCertificate({ subject: name, key, names: 'authority', ...usual, random });
-  let serverKey: KeyObject | undefined;
+  const issuer = once(() => ({ name, key: makeKey() }));
+  const serverKey = once(makeKey);
+  const certificate = once(() =>
+    makeCertificate({ subject: name, key: issuer().key, names: 'authority', ...usual, random }),
+  );
+  const issue = (validity: Validity): ServerIdentity => {
+    const key = serverKey();
+    const subject = 'Countersign double';
+    const cert = makeCertificate({ subject, key, issuer: issuer(), names, ...validity, random });
+    return { cert, key: pemOfKey(key) };
+  };
+  const identity = once(() => issue(usual));
   return {
-    certificate,
-    issue(validity = usual) {
-      serverKey ??= makeKey();
-      const issuer = { name, key };
-      const subject = 'Countersign double';
-      const cert = makeCertificate({ subject, key: serverKey, issuer, names, ...validity, random });
-      return { cert, key: pemOfKey(serverKey) };
+    get certificate() {
+      return certificate();
     },
+    get identity() {
+      return identity();
+    },
+    issue,
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }

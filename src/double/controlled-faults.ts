@@ -12,7 +12,7 @@ import type { DoubleUsers } from './users.ts';
 /** Faults with their hands on the parts of a double. */
 export interface ControlledFaults extends FaultsPart {
   /** Has certificates shown by this listener: the good one that it has, and others that are issued when they are due. */
-  presentBy(listening: Listening, good: ServerIdentity, issue: Authority['issue']): void;
+  presentBy(listening: Listening, good: () => ServerIdentity, issue: Authority['issue']): void;
 }
 
 /** What they have their hands on. */
@@ -48,7 +48,7 @@ export function createControlledFaults({ clock, users, grants }: Controlled): Co
         // The host's time is what clients go by.
         const now = systemClock.now();
         const stale = { from: now - 10 * day, until: now - day };
-        listening.replaceCertificate(certificate === 'good' ? good : issue(stale));
+        listening.replaceCertificate(certificate === 'good' ? good() : issue(stale));
       };
     },
   };

@@ -91,7 +91,9 @@ export async function startDouble(options: DoubleOptions = {}): Promise<Double> 
   const house = composeHouse(options, random);
   const { service } = house;
   await service.ready;
-  const authority = https ? createAuthority(systemClock.now(), random.bytes) : undefined;
+  // Certificates are drawn when they are needed, and nothing else follows from when that was.
+  const chanceOfCertificates = createSeededRandom(`${random.seed} certificates`);
+  const authority = https ? createAuthority(systemClock.now(), chanceOfCertificates.bytes) : undefined;
   const addresses = await listening(house, authority);
   random.begin();
   return faceOf(house, options, random, { ...addresses, authority });
@@ -102,11 +104,11 @@ async function listening(
   authority: Authority | undefined,
 ): Promise<Addresses> {
   try {
-    const identity = authority?.issue();
-    const secure = identity && service.listen({ tls: identity, connected: () => faults.connected() });
+    const tls = authority && (() => authority.identity);
+    const secure = tls && service.listen({ tls, connected: () => faults.connected() });
     const [plain, secured] = await Promise.all([service.listen({}), secure]);
-    if (secured !== undefined && identity !== undefined && authority !== undefined)
-      faults.presentBy(secured, identity, authority.issue);
+    if (secured !== undefined && authority !== undefined && tls !== undefined)
+      faults.presentBy(secured, tls, authority.issue);
     return { url: plain.url, secureUrl: secured?.url };
   } catch (error) {
     await service.close(0);

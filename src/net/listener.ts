@@ -39,8 +39,8 @@ export interface ListenerOptions {
   host: string;
   /** 0 picks a free one. */
   port: number;
-  /** HTTPS with this; plain HTTP when left out. */
-  tls?: ServerIdentity | undefined;
+  /** HTTPS with this, or with what this gives when the first client comes, and then must; plain HTTP when left out. */
+  tls?: ServerIdentity | (() => ServerIdentity) | undefined;
   limits: ListenerLimits;
   /** The service: answers every request, never rejects. */
   handle: (request: Request) => Promise<Reply>;
@@ -82,7 +82,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 }
 
 /** The one place where a server of node:http or node:https is made. Nothing that it would decide or say by itself is left on. */
-async function serverOf(limits: ListenerLimits, identity?: ServerIdentity): Promise<Server | SecureServer> {
+async function serverOf(
+  limits: ListenerLimits,
+  identity: ListenerOptions['tls'],
+): Promise<Server | SecureServer> {
   const { headerTimeout, requestTimeout } = limits;
   const options: ServerOptions = {
     insecureHTTPParser: false,
@@ -102,12 +105,15 @@ async function serverOf(limits: ListenerLimits, identity?: ServerIdentity): Prom
 }
 
 /** HTTP/1.1 over TLS 1.2 or 1.3. Its modules are loaded only here: plain HTTP starts without them. */
-async function secureServer(options: ServerOptions, identity: ServerIdentity): Promise<SecureServer> {
+async function secureServer(
+  options: ServerOptions,
+  identity: NonNullable<ListenerOptions['tls']>,
+): Promise<SecureServer> {
   const { createServer: createSecureServer } = await import('node:https');
   return usable(() =>
     createSecureServer({
       ...options,
-      ...contextOf(identity),
+      ...(typeof identity === 'function' ? {} : contextOf(identity)),
       ALPNProtocols: ['http/1.1', 'http/1.0'],
       allowHalfOpen: true,
       // TLS has as long to agree as a header section has to arrive.
@@ -150,6 +156,8 @@ class HttpListener implements Listener, Host {
   readonly #server: Server | SecureServer;
   readonly #secure: boolean;
   readonly #connected: (() => void) | undefined;
+  /** What gives the identity, until there is one. */
+  #identify: (() => ServerIdentity) | undefined;
   readonly #handshakes = new Handshakes();
   readonly #connections = new Map<Duplex, HttpConnection>();
   #turn = 0;
@@ -171,6 +179,7 @@ class HttpListener implements Listener, Host {
     this.#server = server;
     this.#secure = options.tls !== undefined;
     this.#connected = options.connected;
+    this.#identify = typeof options.tls === 'function' ? options.tls : undefined;
     this.#attach();
   }
 
@@ -186,6 +195,7 @@ class HttpListener implements Listener, Host {
     const server = this.#server;
     if (!('setSecureContext' in server)) throw new TypeError('plain HTTP has no certificate');
     usable(() => server.setSecureContext(contextOf(identity)));
+    this.#identify = undefined;
   }
 
   nextTurn(): number {
@@ -210,6 +220,10 @@ class HttpListener implements Listener, Host {
   #attach(): void {
     const receive = (incoming: IncomingMessage, response: ServerResponse): void =>
       this.#connections.get(incoming.socket)?.receive(incoming, response, false);
+    // Before node:tls takes the connection with what it has.
+    this.#server.prependListener('connection', () => {
+      if (this.#identify !== undefined) this.replaceIdentity(this.#identify());
+    });
     this.#server
       .on('connection', (socket: Socket) => (this.#secure ? this.#shake(socket) : this.#accept(socket)))
       .on('secureConnection', (socket: Socket) => this.#accept(socket))
