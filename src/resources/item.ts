@@ -2,6 +2,7 @@ import type { Collection } from '../declaration.ts';
 import { stateTag } from '../http/entity-tag.ts';
 import type { FieldLine } from '../http/message.ts';
 import { fillTemplate } from '../http/path.ts';
+import { isConditional } from '../http/precondition.ts';
 import { appliedPreference, wantsMinimal } from '../http/prefer.ts';
 import { Problem } from '../http/problem.ts';
 import { formatOf, formats } from '../representation/formats.ts';
@@ -16,7 +17,7 @@ import {
   type Representation,
   type Resource,
 } from '../resource.ts';
-import type { Entry, RecordValue, Store } from '../store/store.ts';
+import type { Entry, RecordValue, Replacement, Store } from '../store/store.ts';
 
 type ItemCall = Call<Entry, RecordValue>;
 
@@ -104,7 +105,7 @@ async function replace(
   name: string,
   id: string,
 ): Promise<Outcome | typeof changedMeanwhile> {
-  const expected = call.found?.state.revision ?? 'absent';
+  const expected = expectedBy(call);
   const value = sent(call);
   const applied = await store.apply({
     kind: 'put',
@@ -127,6 +128,12 @@ async function change(
   call: ItemCall,
   name: string,
 ): Promise<Outcome | typeof changedMeanwhile> {
+/** Without preconditions it replaces whatever is there: so many can replace one item without waiting for each other. */
+function expectedBy({ found, request }: ItemCall): Replacement['expected'] {
+  if (found === undefined) return 'absent';
+  return isConditional(request.fields) ? found.state.revision : 'present';
+}
+
   const { id, revision, value: before } = existing(call).state;
   const value = merge(collection.shape, before, sent(call));
   const applied = await store.apply({

@@ -77,9 +77,9 @@ interface Member {
 
 /**
  * One batch is under way at a time: judged, written as lines of the journal, synced, made visible, answered. What
- * arrives meanwhile waits and makes the next batch, so that many writers share one sync. A change is judged against
- * what is visible, so a batch never has two of one item: the second waits, and is judged when it is known whether the
- * first was kept.
+ * arrives meanwhile waits and makes the next batch, so that many writers share one sync. A batch is kept as a whole or
+ * not at all, so a change of an item may follow another one in it, where it holds whatever that one makes of the item.
+ * Any other waits: nobody is told of an expectation that failed before what it failed for is kept and visible.
  */
 class JournaledStore implements DurableStore {
   readonly lineage: string;
@@ -179,7 +179,8 @@ class JournaledStore implements DurableStore {
   }
 
   async #writeBatch(): Promise<void> {
-    const members = this.#gather();
+    const batch = this.#gather();
+    const { members } = batch;
     if (members.length === 0) return;
     try {
       await this.#journal.keep();
@@ -188,6 +189,8 @@ class JournaledStore implements DurableStore {
       return;
     }
     this.#answer(members);
+    // Who comes again does so before the next batch, and is judged first there: so nobody comes in vain for ever.
+    if (this.#refuseOutdated(batch)) await setImmediate();
     // Those who were answered are served before the next batch; and where nobody waits, nobody waits for this.
     await this.#journal.prepareSpace().catch(() => this.#tellFailure());
     this.#compaction.consider(this.#journal.bytes);
@@ -203,6 +206,18 @@ class JournaledStore implements DurableStore {
     if (this.#full === undefined) return;
     this.#full = undefined;
     this.#tell('there is room again, and changes are kept');
+  }
+
+  /** Answers those whose item the batch made another than they expect, and says whether there were any. */
+  #refuseOutdated(batch: Batch): boolean {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const one of waiting) {
+      const outdated = batch.latest(one.change) !== undefined && !this.#state.expectationHolds(one.change);
+      if (outdated) one.resolve({ applied: false });
+      else this.#waiting.push(one);
+    }
+    return this.#waiting.length < waiting.length;
   }
 
   #refuse(members: readonly Member[], error: unknown): void {
@@ -223,12 +238,16 @@ class JournaledStore implements DurableStore {
   }
 
   /** Moves what can be made at once from the waiting to the batch; the rest stays, in order. */
-  #gather(): Member[] {
+  #gather(): Batch {
     const batch = new Batch();
-    const waiting = this.#waiting;
+    // What expects a certain state can hold only before the item is made another by those who take any.
+    const waiting = [
+      ...this.#waiting.filter(({ change }) => !takesAny(change)),
+      ...this.#waiting.filter(({ change }) => takesAny(change)),
+    ];
     this.#waiting = [];
     for (const [index, one] of waiting.entries()) {
-      if (batch.has(one.change)) this.#waiting.push(one);
+      if (!batch.mayHave(one.change)) this.#waiting.push(one);
       else if (!this.#admit(one, batch)) {
         // The batch is full.
         for (let rest = index; rest < waiting.length; rest += 1) {
@@ -238,7 +257,7 @@ class JournaledStore implements DurableStore {
         break;
       }
     }
-    return batch.members;
+    return batch;
   }
 
   /** Judges a change, and takes it into the batch or answers it; says false when the batch has no room for it. */
@@ -250,7 +269,7 @@ class JournaledStore implements DurableStore {
       const value = change.kind === 'delete' ? undefined : JSON.stringify(change.value);
       const id = change.kind === 'create' ? '' : change.id;
       if (!this.#journal.hasRoomFor(change.collection, id, value ?? '', change.nonce)) return false;
-      const prepared = this.#state.prepare(change);
+      const prepared = this.#state.prepare(change, batch.latest(change));
       if (prepared === undefined) {
         waiting.resolve({ applied: false });
         return true;
@@ -264,23 +283,36 @@ class JournaledStore implements DurableStore {
   }
 }
 
-/** Changes that are made together, of which no two name the same item. */
+/** Changes that are made together, in this order. */
 class Batch {
   readonly members: Member[] = [];
-  readonly #items = new Map<string, Set<string>>();
+  /** The last change of each item, by collection and id. */
+  readonly #latest = new Map<string, Map<string, Prepared>>();
 
-  /** Whether it has a change to the same item. */
-  has(change: Change): boolean {
-    return change.kind !== 'create' && this.#items.get(change.collection)?.has(change.id) === true;
+  /** The last change that it has of the same item. */
+  latest(change: Change): Prepared | undefined {
+    return change.kind === 'create' ? undefined : this.#latest.get(change.collection)?.get(change.id);
+  }
+
+  /** Whether a change can be in it: one of an item that has one already must follow whatever that makes of it. */
+  mayHave(change: Change): boolean {
+    const before = this.latest(change);
+    return before === undefined || (before.kind === 'set' && takesAny(change));
   }
 
   add(member: Member): void {
-    const { collection, entry } = member.prepared;
-    const items = this.#items.get(collection);
-    if (items === undefined) this.#items.set(collection, new Set([entry.id]));
-    else items.add(entry.id);
+    const { prepared } = member;
+    const { collection, entry } = prepared;
+    const items = this.#latest.get(collection);
+    if (items === undefined) this.#latest.set(collection, new Map([[entry.id, prepared]]));
+    else items.set(entry.id, prepared);
     this.members.push(member);
   }
+}
+
+/** Whether a change holds whatever is there, as long as something is. */
+function takesAny(change: Change): boolean {
+  return change.kind === 'put' && change.expected === 'present';
 }
 
 function madeChange(kind: Change['kind'], { collection, entry, revision, at }: Prepared): MadeChange {

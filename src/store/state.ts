@@ -74,8 +74,8 @@ interface Collection {
 /**
  * The collections and their entries in memory. A change is made in two steps, so that a store can make it
  * safe in between: `prepare` judges it against what is visible, `commit` makes it visible. Numbers that a
- * prepared change drew stay drawn when it is never committed. Between the two no other change to the same
- * item may be prepared; commits follow in the order of preparation.
+ * prepared change drew stay drawn when it is never committed. Between the two another change to the same item
+ * may be prepared only on top of it; commits follow in the order of preparation, or none does from some change on.
  */
 export class State {
   readonly #collections = new Map<string, Collection>();
@@ -104,11 +104,17 @@ export class State {
     return { entries, more, revision: found.revision, modified: found.modified };
   }
 
+  /** Whether what a change expects is visible now. */
+  expectationHolds(change: Change): boolean {
+    return change.kind === 'create' || isExpected(this.read(change.collection, change.id), change.expected);
+  }
+
   /**
-   * Works a change out, or gives undefined when its expectation does not hold.
+   * Works a change out, or gives undefined when its expectation does not hold. It is judged against what is visible, or
+   * against what a change to the same item that is prepared already, `before`, makes of it.
    * Throws TypeError for a value that is not plain JSON, RangeError for a time that no date can stand for.
    */
-  prepare(change: Change): Prepared | undefined {
+  prepare(change: Change, before?: Prepared): Prepared | undefined {
     const at = Math.floor(change.at);
     if (!(Math.abs(at) <= latestTime)) throw new RangeError('the time of a change is out of range');
     if (change.kind !== 'delete' && !isRecordValue(change.value)) {
@@ -118,9 +124,9 @@ export class State {
       case 'create':
         return this.#prepareCreation(change, at);
       case 'put':
-        return this.#prepareReplacement(change, at);
+        return this.#prepareReplacement(change, at, this.#formerOf(change, before));
       case 'delete':
-        return this.#prepareDeletion(change, at);
+        return this.#prepareDeletion(change, at, this.#formerOf(change, before));
     }
   }
 
@@ -229,9 +235,13 @@ export class State {
     return this.#set(change, String(number), ++collection.sequence, at);
   }
 
-  #prepareReplacement(change: Replacement, at: number): Prepared | undefined {
-    const former = this.read(change.collection, change.id);
-    if ((former?.revision ?? 'absent') !== change.expected) return undefined;
+  #formerOf(change: Replacement | Deletion, before: Prepared | undefined): Entry | undefined {
+    if (before === undefined) return this.read(change.collection, change.id);
+    return before.kind === 'set' ? before.entry : undefined;
+  }
+
+  #prepareReplacement(change: Replacement, at: number, former: Entry | undefined): Prepared | undefined {
+    if (!isExpected(former, change.expected)) return undefined;
     // A clock that was set back must not make the item look older than what a client has.
     if (former !== undefined)
       return this.#set(change, change.id, former.sequence, Math.max(at, former.modified));
@@ -241,8 +251,7 @@ export class State {
     return this.#set(change, change.id, ++collection.sequence, at);
   }
 
-  #prepareDeletion(change: Deletion, at: number): Prepared | undefined {
-    const entry = this.read(change.collection, change.id);
+  #prepareDeletion(change: Deletion, at: number, entry: Entry | undefined): Prepared | undefined {
     if (entry === undefined || entry.revision !== change.expected) return undefined;
     return { kind: 'delete', collection: change.collection, entry, revision: ++this.#revision, at };
   }
@@ -274,6 +283,10 @@ function viewOf(path: string, collection: Collection): CollectionView {
 function entryIn(collection: Collection | undefined, id: string): Entry | undefined {
   const sequence = collection?.ids.get(id);
   return sequence === undefined ? undefined : collection?.order.find(sequence);
+}
+
+function isExpected(former: Entry | undefined, expected: Replacement['expected']): boolean {
+  return expected === 'present' ? former !== undefined : (former?.revision ?? 'absent') === expected;
 }
 
 /** Moves the counter, or what it has to step over, as the change did that took the id. */

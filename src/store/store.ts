@@ -56,8 +56,8 @@ export interface Creation extends Changing {
 export interface Replacement extends Changing {
   readonly kind: 'put';
   readonly id: string;
-  /** The revision that must be there, or that nothing must be. */
-  readonly expected: number | 'absent';
+  /** The revision that must be there, or that nothing must be, or that something must be, whatever it is. */
+  readonly expected: number | 'absent' | 'present';
   readonly value: RecordValue;
 }
 
@@ -88,7 +88,8 @@ export interface Store {
   list(collection: string, after: number, limit: number): Promise<Page>;
   /**
    * Makes the change in one step against the state expected (compare-and-set). When it resolves with
-   * `applied: true` the change is as safe as this store makes things; no read shows it earlier.
+   * `applied: true` the change is as safe as this store makes things; no read shows it earlier. Whoever changes an item
+   * whatever it is need not wait for the others who do.
    * Throws StoreError when the change could not be kept; then it was not made.
    */
   apply(change: Change): Promise<Applied>;

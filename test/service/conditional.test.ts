@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { manualClock } from '../../src/clock.ts';
+import { openDurableStore } from '../../src/store/durable.ts';
+import { recover } from '../../src/store/recovery.ts';
+import { faultyDisk } from '../store/faulty-disk.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { article, openService, start } from './guest.ts';
 
 const ann = { user: 'ann' };
@@ -151,3 +156,32 @@ test('two services never share an entity tag by chance', async () => {
   };
   assert.notEqual(await tagOf(1), await tagOf(2));
 });
+
+for (const kept of [true, false]) {
+  const what = kept ? 'is kept' : 'cannot be kept';
+  test(`a precondition waits for a change that is under way, and is judged when that ${what}`, async (context) => {
+    const disk = faultyDisk();
+    const directory = await scratchDirectory(context);
+    const recovered = await recover({ directory, disk });
+    const clock = manualClock(start);
+    const opened = { directory, disk, recovered, clock, lineage: () => 'abc', tell: () => {} };
+    const store = await openDurableStore({ ...opened, durability: 'fsync' });
+    const { ask } = openService({ store });
+    const put = (title: string, fields = {}) =>
+      ask('PUT', '/articles/1', { ...ann, fields, content: article(title) });
+    await put('Tea');
+    const tag = (await ask('GET', '/articles/1')).field('ETag');
+    const gate = disk.hold('write');
+    const first = [put('Mate'), put('Coffee')];
+    await gate.reached;
+    const conditional = [put('Milk', { 'If-Match': tag }), put('Wine', { 'If-None-Match': '*' })];
+    if (!kept) disk.failNext('write', 'ENOSPC');
+    gate.release();
+    const statuses = async (replies: Promise<{ status: number }>[]) =>
+      (await Promise.all(replies)).map(({ status }) => status);
+    assert.deepEqual(await statuses(first), kept ? [200, 200] : [507, 507]);
+    assert.deepEqual(await statuses(conditional), kept ? [412, 412] : [200, 412]);
+    assert.match((await ask('GET', '/articles/1')).text, kept ? /Coffee/ : /Milk/);
+    await store.close();
+  });
+}

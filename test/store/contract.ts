@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Applied, Change, Entry, RecordValue, Store } from '../../src/store/store.ts';
+import type { Applied, Change, Entry, RecordValue, Replacement, Store } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../seeded.ts';
 
 /** A store to be tried, new and empty. */
@@ -247,6 +247,37 @@ function describeExpectations(withStore: WithStore): void {
     assert.equal((await Promise.all(attempts)).filter(({ applied }) => applied).length, 1);
   });
 
+  withStore(
+    'lets all through that replace whatever is there, each after the other',
+    async (store, restart) => {
+      const made = await create(store, '/a');
+      const attempts = Array.from({ length: 100 }, (_, n) => store.apply(put('/a', '1', 'present', { n })));
+      const entries = (await Promise.all(attempts)).map(entryOf);
+      assert.deepEqual(
+        entries.map(({ value }) => value['n']),
+        Array.from({ length: 100 }, (_, n) => n),
+      );
+      assert.ok(entries.every(({ sequence }) => sequence === made.sequence));
+      assert.ok(entries.every(({ revision }, n) => revision > (entries[n - 1]?.revision ?? made.revision)));
+      assert.deepEqual(await store.read('/a', '1'), entries.at(-1));
+      const later = await restart();
+      assert.deepEqual(await later.read('/a', '1'), entries.at(-1));
+      assert.deepEqual((await later.list('/a', 0, 10)).entries, entries.slice(-1));
+    },
+  );
+
+  withStore('replaces whatever is there only where something is', async (store) => {
+    assert.deepEqual(await store.apply(put('/a', 'x', 'present', {})), { applied: false });
+    const made = await create(store, '/a');
+    const both = [remove('/a', '1', made.revision), put('/a', '1', 'present', { n: 2 })];
+    const done = await Promise.all(both.map((change) => store.apply(change)));
+    assert.deepEqual(
+      done.map(({ applied }) => applied),
+      [true, false],
+    );
+    assert.equal(await store.read('/a', '1'), undefined);
+  });
+
   withStore('lets one through of a replacement and a deletion at once', async (store) => {
     const made = await create(store, '/a');
     const both = [put('/a', '1', made.revision, { n: 2 }), remove('/a', '1', made.revision)];
@@ -285,14 +316,22 @@ class Model {
       const collection = random.pick(['/a', '/b', '/__proto__']);
       const id = random.pick(['1', '2', '3', '5', '8', '13', '20', 'x', '__proto__', '07']);
       const there = this.#of(collection).entries.find((entry) => entry.id === id)?.revision ?? 'absent';
-      const expected = random.below(5) === 0 ? random.pick(['absent' as const, 3]) : there;
+      const expected =
+        random.below(5) === 0 ? random.pick(['absent' as const, 'present' as const, 3]) : there;
       const value = { n: random.below(1000), text: random.text('aé\u{1f511}"\\\n\u2028<', 8) };
       const when = at + random.below(100_000);
       const kind = random.pick(['create', 'create', 'put', 'put', 'delete'] as const);
       const key = kind === 'create' ? `${count}` : JSON.stringify([collection, id]);
       if (kind === 'create') drawn.set(key, { kind, collection, value, at: when });
       else if (kind === 'put') drawn.set(key, { kind, collection, id, expected, value, at: when });
-      else drawn.set(key, { kind, collection, id, expected: expected === 'absent' ? 0 : expected, at: when });
+      else
+        drawn.set(key, {
+          kind,
+          collection,
+          id,
+          expected: typeof expected === 'number' ? expected : 0,
+          at: when,
+        });
     }
     return [...drawn.values()];
   }
@@ -303,7 +342,9 @@ class Model {
     const id = change.kind === 'create' ? this.#pick(change.collection) : change.id;
     const index = collection.entries.findIndex((entry) => entry.id === id);
     const former = collection.entries[index];
-    const holds = change.kind === 'create' || (former?.revision ?? 'absent') === change.expected;
+    const there = former?.revision ?? 'absent';
+    const expected = change.kind === 'create' ? there : change.expected;
+    const holds = expected === there || (expected === 'present' && former !== undefined);
     assert.equal(result?.applied, holds, where);
     if (!result?.applied) return;
     assert.equal(result.entry.id, id, where);
@@ -357,7 +398,12 @@ export async function create(store: Store, collection: string, value: RecordValu
 }
 
 /** A change that puts a value. */
-export function put(collection: string, id: string, expected: number | 'absent', value: RecordValue): Change {
+export function put(
+  collection: string,
+  id: string,
+  expected: Replacement['expected'],
+  value: RecordValue,
+): Change {
   return { kind: 'put', collection, id, expected, value, at };
 }
 

@@ -236,7 +236,98 @@ describe('a batch', () => {
     );
   });
 
-  test('never has two changes of one item, so each is judged against what is kept', async (context) => {
+  test('has all that replace an item whatever it is, and shows none of them before it is on the medium', async (context) => {
+    const { store, disk } = await openFaulty(context);
+    const made = await create(store, '/a');
+    await until(() => disk.counts.get('sync') === 3); // space is allocated
+    const gate = disk.hold('sync');
+    const answered: number[] = [];
+    const puts = [1, 2, 3].map(async (n) => {
+      const entry = entryOf(await store.apply(put('/a', '1', 'present', { n })));
+      assert.deepEqual(entry.value, { n });
+      answered.push(n);
+    });
+    await gate.reached;
+    assert.deepEqual(await store.read('/a', '1'), made);
+    assert.deepEqual(answered, []);
+    const { length: writes } = disk.writes;
+    gate.release();
+    await Promise.all(puts);
+    assert.equal(disk.writes.length, writes, 'all were in that write');
+    assert.deepEqual((await store.read('/a', '1'))?.value, { n: 3 });
+    await store.close();
+  });
+
+  test('that fails lets none of the changes of an item stand', async (context) => {
+    const { store, disk, directory } = await openFaulty(context);
+    const made = await create(store, '/a');
+    disk.failNext('write', 'ENOSPC');
+    const attempts = [1, 2, 3].map((n) => store.apply(put('/a', '1', 'present', { n })));
+    for (const attempt of attempts) await assert.rejects(attempt, { code: 'full' });
+    assert.deepEqual(await store.read('/a', '1'), made);
+    assert.deepEqual(entryOf(await store.apply(put('/a', '1', made.revision, { n: 4 }))).value, { n: 4 });
+    await store.close();
+    assert.deepEqual((await recover({ directory })).state.read('/a', '1')?.value, { n: 4 });
+  });
+
+  test('tells nobody that an item changed or is gone before that is kept', async (context) => {
+    const { store, disk } = await openFaulty(context);
+    const made = await create(store, '/a');
+    const other = await create(store, '/a');
+    await until(() => disk.counts.get('sync') === 4); // space is allocated
+    const gate = disk.hold('sync');
+    const changes = [
+      store.apply(put('/a', made.id, 'present', { n: 2 })),
+      store.apply(remove('/a', other.id, other.revision)),
+    ];
+    await gate.reached;
+    const answered: Applied[] = [];
+    const outdated = [
+      put('/a', made.id, made.revision, { n: 3 }),
+      remove('/a', made.id, made.revision),
+      put('/a', other.id, 'present', { n: 3 }),
+    ].map(async (change) => answered.push(await store.apply(change)));
+    for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(answered, []);
+    gate.release();
+    await Promise.all([...changes, ...outdated]);
+    assert.deepEqual(answered, [{ applied: false }, { applied: false }, { applied: false }]);
+    await store.close();
+  });
+
+  test('is begun by those who were told that the item changed, so that nobody comes too late for ever', async (context) => {
+    const { store, disk } = await openFaulty(context);
+    await create(store, '/a');
+    await until(() => disk.counts.get('sync') === 3); // space is allocated
+    let tries = 0;
+    const increment = async (): Promise<Applied> => {
+      for (;;) {
+        const found = await store.read('/a', '1');
+        tries += 1;
+        const applied = await store.apply(put('/a', '1', found?.revision ?? 'absent', { n: -1 }));
+        if (applied.applied) return applied;
+        // As long as it takes to judge a request anew, with nothing to wait for.
+        for (let step = 0; step < 50; step += 1) await undefined;
+      }
+    };
+    let gate = disk.hold('sync');
+    const others = [store.apply(put('/a', '1', 'present', { n: 0 }))];
+    await gate.reached;
+    const patient = increment();
+    for (let n = 1; n < 5; n += 1) {
+      others.push(store.apply(put('/a', '1', 'present', { n })));
+      const next = disk.hold('sync');
+      gate.release();
+      await next.reached;
+      gate = next;
+    }
+    gate.release();
+    await Promise.all([patient, ...others]);
+    assert.equal(tries, 2);
+    await store.close();
+  });
+
+  test('has no change that expects a state beside another of its item, so each is judged against what is kept', async (context) => {
     const { store, disk } = await openFaulty(context);
     const made = await create(store, '/a');
     const gate = disk.hold('write');

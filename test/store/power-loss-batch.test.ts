@@ -28,6 +28,11 @@ const second: readonly Change[] = [
   { kind: 'create', collection: '/a', value: value(40), at },
 ];
 
+const again: readonly Change[] = ['1', '2', '1', '1', '2'].map((id, n) => ({
+  ...{ kind: 'put', collection: '/a', id, expected: 'present' },
+  ...{ value: value(200 + 150 * n), at: at + n },
+}));
+
 /** What is asked for one after the other. */
 const others: readonly Change[] = Array.from({ length: 6 }, (_, n) => ({
   kind: 'create',
@@ -64,6 +69,18 @@ describe('when the power goes', () => {
     const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
     say(context, random, found);
     assert.ok(found.torn > 500 && found.unacknowledged > 500);
+  });
+
+  test('in a batch of several changes of one item, it is as some of them left it', async (context) => {
+    const run = await Run.open({ disk: new PowerLossDisk() });
+    await run.askAll(first);
+    await run.settle();
+    const from = run.disk.operations;
+    await run.askAll(again);
+    await run.settle();
+    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
+    say(context, random, found);
+    assert.ok(found.torn > 300 && found.unacknowledged > 100);
   });
 
   test('on a disk that takes few bytes at a time, a batch is there up to some change, or not', async (context) => {
