@@ -50,6 +50,13 @@ test('the package installs nothing else', () => {
   assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/countersign']);
 });
 
+test('what V8 compiled here is not in it: it is of use to this build of Node.js alone', () => {
+  const dist = join(folder, 'node_modules/countersign/dist');
+  assert.ok(existsSync(join(dist, 'modules.js')));
+  for (const name of ['modules.cache', 'command.cache', 'node.build'])
+    assert.ok(!existsSync(join(dist, name)), name);
+});
+
 test('it is imported as ES modules', () => {
   const text = `
     import { createService } from 'countersign';
