@@ -1,12 +1,11 @@
-import { Segment } from './nonce-segment.ts';
+import { Segments, type Way } from './nonce-segments.ts';
 
 /** Groups of the first segment when nothing is kept yet: 8 kB. */
 const fewestGroups = 1 << 7;
-/**
- * Groups of a segment that is split rather than made larger: 512 kB. Moving all of it takes a few milliseconds; and
- * for 10 million entries there are so few segments that what leads to them stays in the processor's cache.
- */
+/** Groups of a segment that is split rather than made larger: 512 kB. Moving all of it takes one or two milliseconds. */
 const mostGroups = 1 << 13;
+/** How many of those stand together: 4 MB. */
+const segmentsInBlock = 8;
 /** The share of kept entries above which a full segment gets more room. With fewer, taking out the others is enough. */
 const growAbove = 0.7;
 /** The share of kept entries of two halves below which they become one segment again. */
@@ -15,7 +14,7 @@ const joinBelow = 0.3;
 /**
  * Fingerprints of 64 bits, each with a tag from 1 to 255, in segments of typed arrays (extendible hashing: Fagin,
  * Nievergelt, Pippenger and Strong, 1979). A full segment is split in two, and that is all that growing ever moves;
- * a larger array is needed only for the directory, which has a reference for a few thousand entries.
+ * a larger array is needed only for the directory, which has a number for a few thousand entries.
  *
  * If positions were spread evenly, all segments would become full at the same time, and after that all be half
  * empty. Here they are up to twice as dense at one end as at the other (spiral storage: Martin, 1979), so that at
@@ -25,10 +24,9 @@ const joinBelow = 0.3;
  * piece by piece: by `sweep`, and when their segment is full.
  */
 export class FingerprintTable {
-  /** As many as a power of 2; a segment stands in as many as have its first bits. */
-  #directory: Segment[] = [new Segment(fewestGroups, 0)];
-  /** The segment that is being rebuilt, as it was. */
-  #copy = new Segment(1, 0);
+  #segments = new Segments(fewestGroups, 1);
+  /** As many as a power of 2; a segment's number stands in as many as have its first bits. */
+  #directory: Int32Array = Int32Array.of(this.#segments.create(0));
   /** 1 for a tag that was let go. */
   readonly #dead = new Uint8Array(256);
   /** Entries in the table by tag, those let go and not yet taken out among them. */
@@ -41,9 +39,9 @@ export class FingerprintTable {
   /** The tag with which this fingerprint is kept, or 0. Its halves must not both be 0. */
   find(low: number, high: number): number {
     const segment = this.#segmentAt(positionOf(low));
-    const at = segment.find(low, high);
+    const at = this.#segments.find(segment, low, high);
     if (at < 0) return 0;
-    const tag = segment.tagAt(at);
+    const tag = this.#segments.tagAt(segment, at);
     return this.#dead[tag] === 1 ? 0 : tag;
   }
 
@@ -51,12 +49,12 @@ export class FingerprintTable {
   add(low: number, high: number, tag: number): boolean {
     const position = positionOf(low);
     const segment = this.#segmentAt(position);
-    const there = segment.claim(low, high, tag);
+    const there = this.#segments.claim(segment, low, high, tag);
     if (there >= 0) {
-      const before = segment.tagAt(there);
+      const before = this.#segments.tagAt(segment, there);
       if (this.#dead[before] === 0) return false;
       this.#removed(before);
-      segment.retag(there, tag);
+      this.#segments.retag(segment, there, tag);
     } else if (there === -2) this.#addToFull(position, low, high, tag);
     this.#entries[tag] = this.entriesOf(tag) + 1;
     return true;
@@ -65,11 +63,11 @@ export class FingerprintTable {
   /** Gives a fingerprint that `find` finds another tag, which was not let go. */
   retag(low: number, high: number, tag: number): void {
     const segment = this.#segmentAt(positionOf(low));
-    const at = segment.find(low, high);
-    const before = segment.tagAt(at);
+    const at = this.#segments.find(segment, low, high);
+    const before = this.#segments.tagAt(segment, at);
     this.#entries[before] = this.entriesOf(before) - 1;
     this.#entries[tag] = this.entriesOf(tag) + 1;
-    segment.retag(at, tag);
+    this.#segments.retag(segment, at, tag);
   }
 
   /** How many entries of this tag are in the table: a tag that was let go may be used again when there are none. */
@@ -91,13 +89,14 @@ export class FingerprintTable {
     const position = this.#swept < 1 ? this.#swept : 0;
     const segment = this.#segmentAt(position);
     this.#rebuild(segment, segment);
-    this.#swept = position + 2 ** -segment.depth;
+    this.#swept = position + 2 ** -this.#segments.depthOf(segment);
     this.#join(position);
   }
 
   /** Lets everything go at once. */
   clear(): void {
-    this.#directory = [new Segment(fewestGroups, 0)];
+    this.#segments = new Segments(fewestGroups, 1);
+    this.#directory = Int32Array.of(this.#segments.create(0));
     this.#dead.fill(0);
     this.#entries.fill(0);
     this.#dying = 0;
@@ -105,89 +104,88 @@ export class FingerprintTable {
 
   #addToFull(position: number, low: number, high: number, tag: number): void {
     let segment = this.#segmentAt(position);
-    while (segment.taken >= segment.limit) {
+    while (this.#segments.takenIn(segment) >= this.#segments.limit) {
       this.#relieve(segment, position);
       segment = this.#segmentAt(position);
     }
-    segment.put(low, high, tag);
+    this.#segments.put(segment, low, high, tag);
   }
 
-  #segmentAt(position: number): Segment {
+  #segmentAt(position: number): number {
     const segment = this.#directory[(position * this.#directory.length) | 0];
     if (segment === undefined) throw new RangeError(`there is no position ${position}`);
     return segment;
   }
 
   /** Makes room in a full segment. */
-  #relieve(segment: Segment, position: number): void {
-    const kept = this.#dying === 0 ? segment.taken : this.#keptIn(segment);
-    if (kept <= segment.most * growAbove) this.#rebuild(segment, segment);
-    else if (segment.groups < mostGroups) this.#enlarge(segment);
+  #relieve(segment: number, position: number): void {
+    const { most, groups } = this.#segments;
+    const kept =
+      this.#dying === 0 ? this.#segments.takenIn(segment) : this.#segments.countWithout(this.#dead, segment);
+    if (kept <= most * growAbove) this.#rebuild(segment, segment);
+    else if (groups < mostGroups) this.#enlarge();
     else this.#split(segment, position);
   }
 
-  #keptIn(segment: Segment): number {
-    let kept = 0;
-    for (let at = segment.next(); at >= 0; at = segment.next(at))
-      kept += 1 - (this.#dead[segment.tagAt(at)] ?? 0);
-    return kept;
-  }
-
   /** Only the first segment is ever enlarged, as long as it is the only one. */
-  #enlarge(segment: Segment): void {
-    const larger = new Segment(segment.groups * 2, 0);
-    this.#directory = [larger];
-    this.#pour(segment, larger, larger);
+  #enlarge(): void {
+    const small = this.#segments;
+    const only = this.#segmentAt(0);
+    const groups = small.groups * 2;
+    this.#segments = new Segments(groups, groups < mostGroups ? 1 : segmentsInBlock);
+    const larger = this.#segments.create(0);
+    this.#directory = Int32Array.of(larger);
+    small.empty(only, this.#segments, [larger, larger], (_, tag) => this.#way(tag));
   }
 
-  #split(segment: Segment, position: number): void {
-    if (2 ** segment.depth === this.#directory.length) this.#directory = doubled(this.#directory);
-    segment.depth += 1;
-    const upper = new Segment(segment.groups, segment.depth);
-    this.#enter(upper, Math.floor(position * 2 ** segment.depth) | 1);
+  #split(segment: number, position: number): void {
+    const depth = this.#segments.depthOf(segment) + 1;
+    if (2 ** depth > this.#directory.length) this.#directory = doubled(this.#directory);
+    this.#segments.setDepth(segment, depth);
+    const upper = this.#segments.create(depth);
+    this.#enter(upper, Math.floor(position * 2 ** depth) | 1);
     this.#rebuild(segment, upper);
   }
 
-  /** Puts the segment's entries in again, those of its upper half into `upper`. */
-  #rebuild(segment: Segment, upper: Segment): void {
-    // Used again and again: arrays that are thrown away would be memory until the garbage is collected.
-    if (this.#copy.groups !== segment.groups) this.#copy = new Segment(segment.groups, 0);
-    this.#copy.copy(segment);
-    segment.clear();
-    this.#pour(this.#copy, segment, upper);
-  }
-
   /** Makes a segment stand at the `number`th part of all positions, counted in parts as wide as it. */
-  #enter(segment: Segment, number: number): void {
-    const width = this.#directory.length / 2 ** segment.depth;
+  #enter(segment: number, number: number): void {
+    const width = this.#directory.length / 2 ** this.#segments.depthOf(segment);
     this.#directory.fill(segment, number * width, (number + 1) * width);
   }
 
-  /** Puts the entries of one segment into two others by their positions, without those that were let go. */
-  #pour(from: Segment, lower: Segment, upper: Segment): void {
-    const parts = 2 ** upper.depth;
-    for (let at = from.next(); at >= 0; at = from.next(at)) {
-      const tag = from.tagAt(at);
-      const low = from.lowAt(at);
-      if (this.#dead[tag] === 1) this.#removed(tag);
-      else if (lower === upper || ((positionOf(low) * parts) & 1) === 0) lower.put(low, from.highAt(at), tag);
-      else upper.put(low, from.highAt(at), tag);
-    }
+  /** Puts the segment's entries in again, those of its upper half into `upper`. */
+  #rebuild(segment: number, upper: number): void {
+    const parts = 2 ** this.#segments.depthOf(segment);
+    this.#segments.empty(segment, this.#segments, [segment, upper], (low, tag) =>
+      segment === upper || ((positionOf(low) * parts) & 1) === 0 ? this.#way(tag) : this.#way(tag, 'upper'),
+    );
   }
 
   /** Makes the segment here one with the half before it, and so on, where both hold little. */
   #join(position: number): void {
+    const segments = this.#segments;
     let segment = this.#segmentAt(position);
-    let number = Math.floor(position * 2 ** segment.depth);
+    let depth = segments.depthOf(segment);
+    let number = Math.floor(position * 2 ** depth);
     while (number % 2 === 1) {
-      const lower = this.#segmentAt((number - 1) / 2 ** segment.depth);
-      if (lower.depth !== segment.depth || lower.taken + segment.taken > joinBelow * lower.most) return;
-      this.#pour(segment, lower, lower);
-      lower.depth -= 1;
+      const lower = this.#segmentAt((number - 1) / 2 ** depth);
+      const taken = segments.takenIn(lower) + segments.takenIn(segment);
+      if (segments.depthOf(lower) !== depth || taken > joinBelow * segments.most) return;
+      segments.empty(segment, segments, [lower, lower], (_, tag) => this.#way(tag));
+      segments.release(segment);
+      depth -= 1;
+      segments.setDepth(lower, depth);
       number = (number - 1) / 2;
       this.#enter(lower, number);
       segment = lower;
     }
+  }
+
+  /** This way for an entry that is kept; one that was let go goes out, and is counted. */
+  #way(tag: number, kept: Way = 'lower'): Way {
+    if (this.#dead[tag] === 0) return kept;
+    this.#removed(tag);
+    return 'out';
   }
 
   #removed(tag: number): void {
@@ -198,14 +196,13 @@ export class FingerprintTable {
   }
 }
 
-function doubled(directory: readonly Segment[]): Segment[] {
-  const twice: Segment[] = [];
-  for (const segment of directory) twice.push(segment, segment);
-  return twice;
+function doubled(directory: Int32Array): Int32Array {
+  return Int32Array.from({ length: directory.length * 2 }, (_, at) => directory[at >> 1] ?? 0);
 }
 
 /** From 0 to below 1; positions near 0 are twice as dense as those near 1. */
 function positionOf(low: number): number {
   const even = (low >>> 0) / 4294967296;
-  return (even * (2 + even)) / 3;
+  // Dividing would take five times as long as this.
+  return even * (2 + even) * (1 / 3);
 }

@@ -41,6 +41,8 @@ export interface Span {
 export class ForgottenSpans {
   /** In order of time, without overlaps. */
   #spans: Span[] = [];
+  /** Where the last one ends. */
+  #end = Number.NEGATIVE_INFINITY;
 
   /** All of them, in order of time. */
   list(): readonly Readonly<Span>[] {
@@ -55,13 +57,12 @@ export class ForgottenSpans {
     else if (from >= last.from) last.to = Math.max(last.to, to);
     else this.#insert(from, to);
     if (this.#spans.length > mostSpans) this.#closeNarrowestGap();
+    this.#end = Math.max(this.#end, to);
   }
 
   /** Whether this time lies in one of them. */
   has(time: number): boolean {
-    const last = this.#spans.at(-1);
-    if (last === undefined || time >= last.to) return false;
-    return this.#spans.some((span) => span.from <= time && time < span.to);
+    return time < this.#end && this.#spans.some((span) => span.from <= time && time < span.to);
   }
 
   #insert(from: number, to: number): void {

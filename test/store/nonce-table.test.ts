@@ -72,6 +72,26 @@ describe('a table of fingerprints', () => {
     assert.ok(sweepAll(table, 1) < pieces);
   });
 
+  test('grows again over the room that was let go, and finds all that was kept meanwhile', () => {
+    const table = new FingerprintTable();
+    const count = 600_000;
+    for (let number = 0; number < count; number += 1) {
+      table.add(...fingerprintOf(number), number % 100 === 0 ? 1 : 2);
+    }
+    table.release(2);
+    sweepAll(table, 2);
+    for (let number = 0; number < count; number += 1) {
+      assert.equal(table.find(...fingerprintOf(number)), number % 100 === 0 ? 1 : 0);
+    }
+    for (let number = 0; number < count; number += 1) {
+      assert.equal(table.add(...fingerprintOf(number), 3), number % 100 !== 0);
+    }
+    for (let number = 0; number < count; number += 1) {
+      assert.equal(table.find(...fingerprintOf(number)), number % 100 === 0 ? 1 : 3);
+    }
+    assert.deepEqual([table.entriesOf(1), table.entriesOf(2), table.entriesOf(3)], [6000, 0, 594_000]);
+  });
+
   test('keeps what shares a place with others', () => {
     const table = new FingerprintTable();
     for (let number = 1; number <= 300; number += 1) table.add(number << 20, 0x12345000, 1 + (number % 200));
