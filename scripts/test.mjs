@@ -6,13 +6,13 @@ import { dirname, join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
-import { tsImport } from 'tsx/esm/api';
+import { compile, compiled } from './compile.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const words = process.argv.slice(2);
 const files = readdirSync(join(root, 'test'), { recursive: true })
   .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
-  .map((name) => join(root, 'test', name))
+  .map((name) => join(compiled, 'test', name.replace(/\.ts$/, '.js')))
   .filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
   .sort();
 
@@ -20,18 +20,18 @@ if (files.length === 0) {
   console.error(`no test file matches ${words.join(', ')}`);
   process.exit(1);
 }
-// Releases from 24 on leave out types themselves, and know `await using`, which is no type.
-if (Number.parseInt(process.versions.node, 10) < 24)
-  process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --import tsx`.trim();
+compile();
+process.env['TEST_COMPILED'] = compiled;
+process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --enable-source-maps`.trim();
 const transcript = mkdtempSync(join(tmpdir(), 'countersign-transcript-'));
 process.env['TEST_TRANSCRIPT'] = transcript;
-// Much of the time is spent in waiting for disks and processes.
-const stream = run({ files, concurrency: availableParallelism() + 1 });
+// Much of the time is spent in waiting for disks and processes. A file that hangs fails.
+const stream = run({ files, concurrency: availableParallelism() + 1, timeout: 900_000 });
 stream.on('test:fail', ({ todo, skip }) => {
   if (todo === undefined && skip === undefined) process.exitCode = 1;
 });
 stream.once('end', async () => {
-  const { searchTranscript } = await tsImport('../test/transcript.ts', import.meta.url);
+  const { searchTranscript } = await import(join(compiled, 'test', 'transcript.js'));
   const { secrets, characters, leaks } = searchTranscript(transcript);
   rmSync(transcript, { recursive: true });
   console.log(`${leaks.length} of ${secrets} secrets stand in the ${characters} characters that were said`);

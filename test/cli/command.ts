@@ -11,6 +11,7 @@ import { client } from '../../src/cli/client.ts';
 import { consumer } from '../../src/cli/consumer.ts';
 import { sign } from '../../src/cli/sign.ts';
 import { user } from '../../src/cli/user.ts';
+import { modulePath, reading } from '../program.ts';
 import { keepSaid, keepSecret } from '../transcript.ts';
 
 /** The repository. */
@@ -18,11 +19,9 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const built = process.env['TEST_COMMAND'];
 
-/** How the command is run: from its sources, so that what is covered is known; or as TEST_COMMAND, which starts much sooner. */
+/** How the command is run: as it is compiled, so that what is covered is known; or as TEST_COMMAND, which starts sooner. */
 export const command: readonly string[] =
-  built === undefined
-    ? ['--import', import.meta.resolve('tsx'), join(root, 'src', 'server.ts')]
-    : [join(root, built)];
+  built === undefined ? [...reading, modulePath('src/server.ts')] : [join(root, built)];
 
 /** What a run is given besides its arguments. */
 export interface Given {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signRequest } from '../../src/client/index.ts';
+import { modulePath, reading } from '../program.ts';
 import { type Given, type Running, startServer, temporaryDirectory } from './command.ts';
 
 /** How a host is that is not as it should be. */
@@ -29,8 +30,7 @@ export function changedHost(): ChangedHost {
   const data = join(directory, 'data');
   writeFileSync(config, JSON.stringify({ data, users: { ann: { secret } } }), { mode: 0o600 });
   writeFileSync(path, JSON.stringify({ ahead: 0, failing: false }));
-  const imports = [import.meta.resolve('tsx'), new URL('changed-host.ts', import.meta.url).href];
-  const options = imports.map((each) => `--import ${each}`).join(' ');
+  const options = [...reading, '--import', modulePath('test/cli/changed-host.ts')].join(' ');
   const given: Given = { environment: { NODE_OPTIONS: options, CHANGED_HOST: path } };
   return {
     data,

@@ -10,6 +10,7 @@ import test from 'node:test';
 import { promisify } from 'node:util';
 import { systemClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
+import { modulePath, reading } from '../program.ts';
 
 /** The status of a GET over a socket. */
 function statusOf(url: string, options: { ca?: string } = {}): Promise<number | undefined> {
@@ -81,14 +82,14 @@ test('closing twice is closing once', async () => {
 });
 
 test('a process that closes its double ends by itself', () => {
-  const path = join(import.meta.dirname, '../../src/double/index.ts');
+  const path = modulePath('src/double/index.ts');
   const text = `
     import { startDouble } from ${JSON.stringify(path)};
     const double = await startDouble({ users: ['ann'] });
     await (await fetch(double.url + '/articles')).text();
     await double.close();
     setTimeout(() => { console.log('late'); process.exit(1); }, 8000).unref();`;
-  const args = ['--import', 'tsx', '--input-type=module', '-e', text];
+  const args = [...reading, '--input-type=module', '-e', text];
   const cwd = join(import.meta.dirname, '../..');
   const { status, stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 60_000 });
   assert.deepEqual({ status, stdout }, { status: 0, stdout: '' });

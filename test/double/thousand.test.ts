@@ -4,8 +4,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { modulePath, reading } from '../program.ts';
 
-const library = join(import.meta.dirname, '../../src/double/index.ts');
+const library = modulePath('src/double/index.ts');
 
 /** In a process of its own, so that all there is in it is the doubles'. */
 const text = `
@@ -34,7 +35,7 @@ const text = `
 test('a thousand doubles one after the other leave no handle, no file and no memory behind', (t) => {
   const cwd = mkdtempSync(join(tmpdir(), 'countersign-thousand-'));
   t.after(() => rmSync(cwd, { recursive: true }));
-  const args = ['--expose-gc', '--import', import.meta.resolve('tsx'), '--input-type=module', '-e', text];
+  const args = ['--expose-gc', ...reading, '--input-type=module', '-e', text];
   const env = { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' };
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, env, encoding: 'utf8' });
   assert.equal(status, 0, stderr);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { createDateCache, formatDate, parseDate, parseSignedDate } from '../../src/http/date.ts';
+import { modulePath, reading } from '../program.ts';
 import { seeded } from '../seeded.ts';
 import { hostile } from './hostile.ts';
 
@@ -144,7 +145,7 @@ test('what is not exactly a signed date is none', () => {
 });
 
 test('the time zone of the host changes nothing', () => {
-  const module = new URL('../../src/http/date.ts', import.meta.url).href;
+  const module = modulePath('src/http/date.ts');
   const script = `
     const { formatDate, parseDate, parseSignedDate } = await import(${JSON.stringify(module)});
     console.log(JSON.stringify([
@@ -154,7 +155,7 @@ test('the time zone of the host changes nothing', () => {
       parseDate('Sunday, 06-Nov-94 08:49:37 GMT', ${now}),
       formatDate(${example}),
     ]));`;
-  const out = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+  const out = execFileSync(process.execPath, [...reading, '--input-type=module', '-e', script], {
     env: { ...process.env, TZ: 'Asia/Tokyo' },
     encoding: 'utf8',
   });

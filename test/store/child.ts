@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { modulePath, reading } from '../program.ts';
 
 /** A process that runs a file of this directory. */
 export interface Child {
@@ -15,10 +16,9 @@ export interface Child {
 
 /** Starts one with these arguments. */
 export function startChild(file: string, ...args: string[]): Child {
-  const path = new URL(file, import.meta.url).pathname;
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(
     process.execPath,
-    ['--import', import.meta.resolve('tsx'), path, ...args],
+    [...reading, modulePath(`test/store/${file}`), ...args],
     { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, NODE_OPTIONS: '' } },
   );
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
