@@ -24,6 +24,7 @@ import {
   actionFor,
   allow,
   changedMeanwhile,
+  type Done,
   inScope,
   mayUse,
   type Outcome,
@@ -33,6 +34,7 @@ import {
   type Variant,
 } from './resource.ts';
 import type { Place, Router } from './router.ts';
+import { comesLater } from './soon.ts';
 
 /** What a request is judged by. */
 export interface House {
@@ -105,7 +107,9 @@ export async function decide(request: Request, house: House, known: Known): Prom
   const reading = judgeReadable(call, implemented, house.limits.body);
   // 12: does it exist?
   known.step = 12;
-  call.found = await judgeExistence(call, resource, implemented);
+  const found = resource.find?.(call);
+  call.found = comesLater(found) ? await found : found;
+  judgeExistence(call, resource, implemented);
   // 13: can what is asked for be written?
   known.step = 13;
   call.variant = judgeAcceptable(call, resource.produces);
@@ -119,7 +123,9 @@ export async function decide(request: Request, house: House, known: Known): Prom
   if (content !== undefined) call.content = await content;
   // 16: act, in one turn with step 14 asked again
   known.step = 16;
-  return act(call, resource, implemented);
+  const done = implemented.handle(call);
+  if (comesLater(done) || done === changedMeanwhile) return actedOn(call, resource, implemented, await done);
+  return conclude(call, resource, toOutcome(done));
 }
 
 function stopping(): Problem {
@@ -247,15 +253,9 @@ function judgeReadable(call: JudgedCall, implemented: Action, limit: number): Re
   return reading;
 }
 
-async function judgeExistence(
-  call: JudgedCall,
-  resource: Resource,
-  implemented: Action,
-): Promise<JudgedCall['found']> {
-  if (resource.find === undefined) return undefined;
-  const found = await resource.find(call);
-  if (found === undefined && implemented.mayCreate?.(call) !== true) throw notFound();
-  return found;
+function judgeExistence(call: JudgedCall, resource: Resource, implemented: Action): void {
+  if (resource.find === undefined || call.found !== undefined) return;
+  if (implemented.mayCreate?.(call) !== true) throw notFound();
 }
 
 function judgeAcceptable(call: JudgedCall, produces: readonly Variant[] | undefined): Variant | undefined {
@@ -307,14 +307,21 @@ function judgeContent(
   return checkUnreadContent(call.request, limit);
 }
 
-/** Acts on the state that was judged; where it changed meanwhile, the steps 12 and 14 are asked again. */
-async function act(call: JudgedCall, resource: Resource, implemented: Action): Promise<Reply> {
-  for (;;) {
-    const done = await implemented.handle(call);
-    if (done !== changedMeanwhile) return conclude(call, resource, toOutcome(done));
-    call.found = await judgeExistence(call, resource, implemented);
+/** What came of acting on the state that was judged; where it changed meanwhile, the steps 12 and 14 are asked again. */
+async function actedOn(
+  call: JudgedCall,
+  resource: Resource,
+  implemented: Action,
+  first: Done,
+): Promise<Reply> {
+  let done = first;
+  while (done === changedMeanwhile) {
+    call.found = await resource.find?.(call);
+    judgeExistence(call, resource, implemented);
     judgePreconditions(call, resource);
+    done = await implemented.handle(call);
   }
+  return conclude(call, resource, toOutcome(done));
 }
 
 /** Steps 13 and 14 for what could not tell before it acted what it would write: a GET that only now gave it. */

@@ -2,6 +2,7 @@ import type { FieldLine, Request } from './http/message.ts';
 import { type Method, methods } from './http/method.ts';
 import type { Principal, Scope } from './principal.ts';
 import type { Decoder } from './representation/decoder.ts';
+import type { Soon } from './soon.ts';
 
 /** Who may: anyone, anyone known, the user whom the path parameter names, nobody, or these users. */
 export type Access = 'anyone' | 'authenticated' | 'nobody' | `owner:${string}` | readonly string[];
@@ -76,11 +77,14 @@ export interface Outcome {
 /** Said by an action whose target changed between being found and being acted on: it is judged again. */
 export const changedMeanwhile: unique symbol = Symbol('changed meanwhile');
 
+/** What an action did, or a representation alone, which is sent with 200. */
+export type Done = Outcome | Representation | typeof changedMeanwhile;
+
 /** What a resource does for one method, and who may ask for it. */
 export interface Action<State = unknown, Content = unknown> {
   readonly access: Access;
-  /** Acts. A representation alone is sent with 200. May throw a Problem. */
-  handle(call: Call<State, Content>): Promise<Outcome | Representation | typeof changedMeanwhile>;
+  /** Acts. May throw a Problem. */
+  handle(call: Call<State, Content>): Soon<Done>;
   /** The media types it reads. Left out, it takes no content, and what is sent is passed over. */
   readonly reads?: readonly Reading<State, Content>[];
   /** Whether it may act where nothing is found. Throws a Problem where nothing can ever be. */
@@ -98,7 +102,7 @@ export interface Resource<State = unknown, Content = unknown> {
   /** The variants it is written in, the preferred one first. Left out: whatever its actions give. */
   readonly produces?: readonly Variant[];
   /** What the target names now; undefined is 404, or leave to create. Left out, it is always there. */
-  find?(call: Call<State, Content>): Promise<Found<State> | undefined>;
+  find?(call: Call<State, Content>): Soon<Found<State> | undefined>;
   /**
    * That it judges credentials itself, because they are not those of users: then its actions' principal is nobody, and it
    * answers over TLS only.
@@ -111,7 +115,7 @@ export interface Resource<State = unknown, Content = unknown> {
 /** Makes an action: who may, what it does, and what it reads. */
 export function action<State = unknown, Content = unknown>(
   access: Access,
-  handle: (call: Call<State, Content>) => Promise<Outcome | Representation | typeof changedMeanwhile>,
+  handle: (call: Call<State, Content>) => Soon<Done>,
   more: Omit<Action<State, Content>, 'access' | 'handle'> = {},
 ): Action<State, Content> {
   return { ...more, access, handle };

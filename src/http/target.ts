@@ -93,13 +93,25 @@ function queryStart(target: string): number {
 function parted(target: string, start: number, end: number, escaped: boolean): Target {
   const sent = end === start ? '/' : target.slice(start, end);
   const path = escaped ? normalized(sent) : sent;
-  const segments = path.slice(1).split('/');
+  const segments = segmentsOf(path);
   return {
     path,
     segments: escaped ? segments.map(decoded) : segments,
     search: target.slice(end + 1),
     asterisk: false,
   };
+}
+
+/** What stands between the slashes after the first one: faster than `split` for the few that there are. */
+function segmentsOf(path: string): string[] {
+  const segments: string[] = [];
+  let start = 1;
+  for (let end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', start)) {
+    segments.push(path.slice(start, end));
+    start = end + 1;
+  }
+  segments.push(path.slice(start));
+  return segments;
 }
 
 function checkQuery(target: string, start: number): void {

@@ -17,6 +17,7 @@ import {
   type Representation,
   type Resource,
 } from '../resource.ts';
+import { comesLater } from '../soon.ts';
 import type { Entry, RecordValue, Replacement, Store } from '../store/store.ts';
 
 type ItemCall = Call<Entry, RecordValue>;
@@ -45,7 +46,7 @@ export function itemResource(
   const nameOf = (call: ItemCall): string => fillTemplate(path, call.parameters);
 
   return {
-    GET: action(access.GET, async (call) => {
+    GET: action(access.GET, (call) => {
       const found = existing(call);
       return { status: 200, representation: written(collection, call, found.state), shows: found };
     }),
@@ -59,7 +60,12 @@ export function itemResource(
     }),
     DELETE: action(access.DELETE, (call) => remove(store, call, nameOf(call))),
     produces: formats,
-    find: async (call) => foundOf(collection, store, await store.read(nameOf(call), idOf(call))),
+    find(call) {
+      const entry = store.read(nameOf(call), idOf(call));
+      return comesLater(entry)
+        ? entry.then((found) => foundOf(collection, store, found))
+        : foundOf(collection, store, entry);
+    },
     description: { item: shape.item },
   };
 }
@@ -122,18 +128,18 @@ async function replace(
   return shown(collection, call, applied.entry, expected === 'absent' ? 201 : 200, fields);
 }
 
-async function change(
-  collection: Collection,
-  store: Store,
-  call: ItemCall,
-  name: string,
-): Promise<Outcome | typeof changedMeanwhile> {
 /** Without preconditions it replaces whatever is there: so many can replace one item without waiting for each other. */
 function expectedBy({ found, request }: ItemCall): Replacement['expected'] {
   if (found === undefined) return 'absent';
   return isConditional(request.fields) ? found.state.revision : 'present';
 }
 
+async function change(
+  collection: Collection,
+  store: Store,
+  call: ItemCall,
+  name: string,
+): Promise<Outcome | typeof changedMeanwhile> {
   const { id, revision, value: before } = existing(call).state;
   const value = merge(collection.shape, before, sent(call));
   const applied = await store.apply({

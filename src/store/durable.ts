@@ -130,7 +130,7 @@ class JournaledStore implements DurableStore {
     };
   }
 
-  async read(collection: string, id: string): Promise<Entry | undefined> {
+  read(collection: string, id: string): Entry | undefined {
     return this.#state.read(collection, id);
   }
 

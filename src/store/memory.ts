@@ -40,9 +40,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   };
   return {
     lineage: options.lineage,
-    async read(collection: string, id: string): Promise<Entry | undefined> {
-      return state.read(collection, id);
-    },
+    read: (collection, id) => state.read(collection, id),
     async list(collection: string, after: number, limit: number): Promise<Page> {
       return state.list(collection, after, limit);
     },

@@ -1,3 +1,5 @@
+import type { Soon } from '../soon.ts';
+
 /** What is kept of an item: plain JSON, made and read by a representation. */
 export type Value = string | number | boolean | readonly Value[] | RecordValue;
 
@@ -83,7 +85,7 @@ export interface Store {
   /** A few characters that tell this store's history from any other's; part of every entity tag. */
   readonly lineage: string;
   /** The item, or undefined. */
-  read(collection: string, id: string): Promise<Entry | undefined>;
+  read(collection: string, id: string): Soon<Entry | undefined>;
   /** Up to `limit` items whose sequence is greater than `after`. */
   list(collection: string, after: number, limit: number): Promise<Page>;
   /**

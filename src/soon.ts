@@ -1,0 +1,7 @@
+/** A value that is there at once, or comes later: most are in memory, and a promise costs more than finding them. */
+export type Soon<T> = T | PromiseLike<T>;
+
+/** Whether a value comes later. By its `then`, for a promise may be of another realm. */
+export function comesLater<T>(value: Soon<T>): value is PromiseLike<T> {
+  return typeof value === 'object' && value !== null && 'then' in value;
+}
