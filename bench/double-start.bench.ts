@@ -1,58 +1,55 @@
 /** What a test double costs to start, and what many leave behind. */
-import { existsSync } from 'node:fs';
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { runScript } from './double-start/process.ts';
-import { absence, answering, loading, type Rival, rivalsOf, startingAgain } from './double-start/rivals.ts';
-import type { Benchmark, Contestant } from './measure/benchmark.ts';
-import { freshPart, startPart } from './measure/part.ts';
-import { sharedRound } from './measure/shared-round.ts';
+import { absence, answering, loading, ours, type Rival, rivalsOf, starting } from './double-start/rivals.ts';
+import type { Benchmark, Contestant, Requirement, Stage } from './measure/benchmark.ts';
+import { freshPart } from './measure/part.ts';
 
-const names = [
-  ...['loading the package', 'the first one, HTTP alone', 'the first one, HTTPS too'],
-  ...['a later one, HTTP alone', 'a later one, HTTPS too'],
+const [plain, secure] = [`${ours}, HTTP alone`, `${ours}, HTTPS too`];
+const where = 'where it was built';
+
+/** The same of the package as it is installed, and of the place where it was built. */
+const inBoth = (requirement: Requirement): readonly Requirement[] => [
+  requirement,
+  { ...requirement, contestant: `${requirement.contestant}, ${where}` },
 ];
+
+const toAnswer = (contestant: string): readonly Requirement[] =>
+  inBoth({
+    ...{ group: 'spawn to first answer', contestant, figure: 'wall' },
+    ...{ beside: 'bare node:http', atMost: 1.3 },
+  });
 
 export const benchmark: Benchmark = {
   title: 'Starting a test double',
   about:
-    'The processor time of loading the package, of starting and closing the first double of a process, and of later ones; each round is a fresh process. Beside it what others are used in its place: loading them beside `node -e 0`, from spawning a process to its first answer, and starting and stopping one; they do much less, and json-server and msw no TLS at all. And what 200 doubles that are started, asked once and closed leave behind, 1,000 in the long form: how much the heap grew, and how many sockets and timers are left. Needs `npm run build`; peers take part where `npm ci --prefix bench` has installed them.',
+    'Every round is a fresh process of `node -e`. Loading: processor time of a process that loads the package and ends, and what of it was spent from before to behind the loading; `node -e 0` loads nothing. Spawn to first answer: from spawning the process until a request that it makes itself is answered, over plain HTTP unless the name says otherwise, and what processor time the process had taken by then. Starting: the processor time from calling what starts to its being ready, of the first in a process that has loaded the package, and in the middle of 15 later ones; Node.js loads modules of its own meanwhile, for a bare server too. A double makes its certificates when the first client comes over TLS, so a start with HTTPS beside HTTP has none of that: asked over HTTPS is until an answer has come that way, and has the costs of the client too. The package is measured as it is installed from a tarball, and where it was built, where what V8 compiled at build time is of use. The others are what is used in its place; they do much less, and json-server and msw no TLS at all. And what 200 doubles that are started, asked once and closed leave behind, 1,000 in the long form: how much the heap grew, and how many sockets and timers are left. Needs `npm run build`; peers take part where `npm ci --prefix bench` has installed them.',
   figures: [
     { key: 'cpu', label: 'CPU time', unit: 'ns' },
-    { key: 'first', label: 'CPU time of the first', unit: 'ns' },
+    { key: 'first', label: 'of loading, or of the first', unit: 'ns' },
     { key: 'wall', label: 'time of the process', unit: 'ns' },
     { key: 'grown', label: 'heap grew by', unit: 'bytes' },
     { key: 'left', label: 'resources left', unit: 'count' },
   ],
+  rounds: 9,
   requirements: [
-    { group: 'time', contestant: 'loading the package', figure: 'cpu', atMost: 25e6 },
-    { group: 'time', contestant: 'the first one, HTTP alone', figure: 'cpu', atMost: 5e6 },
-    { group: 'time', contestant: 'the first one, HTTPS too', figure: 'cpu', atMost: 25e6 },
-    {
-      ...{ group: 'spawn to first answer', contestant: 'countersign/double, HTTP alone', figure: 'wall' },
-      ...{ beside: 'bare node:http', atMost: 1.3 },
-    },
+    ...inBoth({ group: 'loading', contestant: plain, figure: 'first', atMost: 25e6 }),
+    ...inBoth({ group: 'starting', contestant: plain, figure: 'first', atMost: 5e6 }),
+    ...inBoth({ group: 'starting', contestant: plain, figure: 'cpu', atMost: 5e6 }),
+    ...inBoth({ group: 'starting', contestant: secure, figure: 'first', atMost: 25e6 }),
+    ...inBoth({ group: 'starting', contestant: secure, figure: 'cpu', atMost: 25e6 }),
+    ...toAnswer(plain),
+    ...toAnswer(secure),
   ],
   open(stage) {
     if (!existsSync(join(stage.root, 'dist/cjs/double/index.js'))) return 'dist is not built (npm run build)';
-    const work = { file: 'double-start/part.ts', words: [] };
-    const shared = sharedRound(async () => {
-      const part = await startPart(stage, work.file, work.words);
-      if (typeof part === 'string') throw new Error(part);
-      const sample = await part.ask('once');
-      await part.stop();
-      return sample;
-    });
-    const starts = names.map((name) => ({
-      ...{ name, ours: true },
-      measure: async (round: Parameters<typeof shared>[1]) => ({
-        cpu: (await shared(name, round))[name] ?? 0,
-      }),
-    }));
+    const rivals = rivalsOf([{ dist: installed(stage) }, { dist: join(stage.root, 'dist'), where }]);
     const count = String(stage.full ? 1000 : 200);
-    const left = freshPart(stage, work, { name: `${count} doubles`, ours: true }, ['many', count]);
-    const rivals = rivalsOf(stage.root);
-    const inTurn = (scriptOf: (rival: Rival) => string): Contestant[] =>
-      rivals.map((rival) => ({
+    const work = { file: 'double-start/part.ts', words: [] };
+    const left = freshPart(stage, work, { name: `${count} doubles`, ours: true }, [count]);
+    const each = (scriptOf: (rival: Rival) => string, of = rivals): Contestant[] =>
+      of.map((rival) => ({
         ...{ name: rival.name, ours: rival.ours },
         measure: async () => absence(stage.root, rival) ?? runScript(stage.root, scriptOf(rival)),
       }));
@@ -60,12 +57,22 @@ export const benchmark: Benchmark = {
       ...{ name: 'node -e 0', ours: false },
       measure: () => runScript(stage.root, loading({ load: '0' })),
     };
+    // All doubles are loaded alike.
+    const loaded = rivals.filter(({ name }) => !name.startsWith(ours) || name.startsWith(plain));
     return [
-      { name: 'loading', contestants: [nothing, ...inTurn(loading)] },
-      { name: 'spawn to first answer', contestants: inTurn(answering) },
-      { name: 'starting and stopping a later one', contestants: inTurn(startingAgain) },
-      { name: 'time', contestants: starts },
+      { name: 'loading', contestants: [nothing, ...each(loading, loaded)] },
+      { name: 'spawn to first answer', contestants: each(answering) },
+      { name: 'starting', contestants: each(starting) },
       { name: 'what is left', contestants: [left] },
     ];
   },
 };
+
+/** The package as a tarball has it: without what is of use to the build of Node.js alone that made it. */
+function installed({ root, scratch }: Stage): string {
+  const copy = join(scratch, 'dist');
+  cpSync(join(root, 'dist'), copy, { recursive: true });
+  for (const name of ['node.build', 'modules.cache', 'command.cache'])
+    rmSync(join(copy, name), { force: true });
+  return copy;
+}

@@ -64,23 +64,36 @@ const peers: readonly Rival[] = [
   },
 ];
 
+/** A tree that has the package built, and the name of what is measured in it. */
+export interface Built {
+  readonly dist: string;
+  /** What stands behind the name, where there are several. */
+  readonly where?: string;
+}
+
 /** All, the bare server first. */
-export function rivalsOf(root: string): readonly Rival[] {
-  const load = `require(${JSON.stringify(join(root, 'dist/cjs/double/index.js'))})`;
-  const ours = (name: string, https: boolean): Rival => ({
-    ...{ name, ours: true, load },
+export function rivalsOf(built: readonly Built[]): readonly Rival[] {
+  return [bare, ...built.flatMap(doublesOf), ...peers];
+}
+
+function doublesOf({ dist, where }: Built): readonly Rival[] {
+  const load = `require(${JSON.stringify(join(dist, 'cjs/double/index.js'))})`;
+  const double = (name: string, https: boolean, given: string): Rival => ({
+    ...{ name: `${ours}, ${name}${where === undefined ? '' : `, ${where}`}`, ours: true, load },
     start: `async ({ startDouble }) => {
       const double = await startDouble({ users: ['ann'], https: ${https} });
-      return { url: double.url + '/articles', stop: () => double.close() };
+      return { ${given}, stop: () => double.close() };
     }`,
   });
   return [
-    bare,
-    ours('countersign/double, HTTP alone', false),
-    ours('countersign/double, HTTPS too', true),
-    ...peers,
+    double('HTTP alone', false, "url: double.url + '/articles'"),
+    double('HTTPS too', true, "url: double.url + '/articles'"),
+    double('asked over HTTPS', true, "url: double.secureUrl + '/articles', ca: double.ca"),
   ];
 }
+
+/** What the name of each of ours begins with. */
+export const ours = 'countersign/double';
 
 /** Why it cannot take part; undefined where it can. */
 export function absence(root: string, { needs }: Rival): string | undefined {
@@ -89,26 +102,37 @@ export function absence(root: string, { needs }: Rival): string | undefined {
 }
 
 const cost = `const spent = () => { const { user, system } = process.cpuUsage(); return (user + system) * 1000; };
-const tell = (sample) => { console.log(JSON.stringify(sample)); process.exit(); };`;
+const tell = (sample) => { console.log(JSON.stringify(sample)); process.exit(); };
+const ask = ({ url, ca }) => new Promise((resolve, reject) => {
+  const { get } = require(ca === undefined ? 'node:http' : 'node:https');
+  get(url, { ca }, (reply) => reply.resume().on('end', resolve)).on('error', reject);
+});`;
 
-/** Loads it, and tells the processor time (ns) of the process until then. */
+/** Loads it; tells the processor time (ns) of the process until then, and what of it was for loading. */
 export function loading({ load }: Pick<Rival, 'load'>): string {
-  return `${cost} (async () => { await ${load}; tell({ cpu: spent() }); })();`;
+  return `${cost} (async () => { const before = spent(); await ${load}; const cpu = spent(); tell({ cpu, first: cpu - before }); })();`;
 }
 
-/** Loads it, starts it and asks it once, and tells likewise. */
+/** Loads it, starts it and asks it once; tells the processor time (ns) of the process until the answer is whole. */
 export function answering({ load, start }: Rival): string {
-  return `${cost} (async () => {
-    const { url } = await (${start})(await ${load});
-    require('node:http').get(url, (reply) => { reply.resume(); tell({ cpu: spent() }); });
-  })();`;
+  return `${cost} (async () => { await ask(await (${start})(await ${load})); tell({ cpu: spent() }); })();`;
 }
 
-/** Starts and stops it, and tells what of processor time (ns) the first one took, and later ones in the middle. */
-export function startingAgain({ load, start }: Rival, times = 9): string {
+/**
+ * Starts it in a process that has loaded it, and stops it, again and again; tells what of processor time (ns) the first start
+ * took, and later ones in the middle. What is asked over HTTPS is started when it has answered once.
+ */
+export function starting({ load, start }: Rival, times = 15): string {
   return `${cost} (async () => {
     const library = await ${load};
-    const one = async () => { const before = spent(); await (await (${start})(library)).stop(); return spent() - before; };
+    const one = async () => {
+      const before = spent();
+      const server = await (${start})(library);
+      if (server.ca !== undefined) await ask(server);
+      const cpu = spent() - before;
+      await server.stop();
+      return cpu;
+    };
     const first = await one();
     const later = [];
     for (let count = 0; count < ${times}; count += 1) later.push(await one());
