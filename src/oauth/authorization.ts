@@ -40,7 +40,11 @@ export function authorizationResource(
   };
 }
 
-async function ask(path: string, parts: AuthorizationParts, { request, variant }: Call): Promise<Outcome> {
+async function ask(
+  path: string,
+  parts: AuthorizationParts,
+  { request, method, variant }: Call,
+): Promise<Outcome> {
   const user = await approvingUser(parts.approver, request);
   const asking = readAsking(parseQueryOf(request.target), parts.clients);
   if (typeof asking === 'string') return showRefusal(asking, variant);
@@ -55,7 +59,7 @@ async function ask(path: string, parts: AuthorizationParts, { request, variant }
   };
   return parts.consents.ask(
     { mechanism: 'oauth2', client: client.id, user, scopes, details },
-    { action: path, destination: placeOf(redirectUri), variant },
+    { action: path, destination: placeOf(redirectUri), variant, method },
   );
 }
 

@@ -1,12 +1,13 @@
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Clock } from '../clock.ts';
 import type { Request } from '../http/message.ts';
+import type { Method } from '../http/method.ts';
 import { Problem } from '../http/problem.ts';
 import type { Scope } from '../principal.ts';
 import type { Outcome, Variant } from '../resource.ts';
 import { showQuestion } from './consent-page.ts';
 import type { FormContent } from './form-content.ts';
-import { type Grants, isLive, type Mechanism } from './grants.ts';
+import { type Grants, isLive, type Mechanism, tokenLength } from './grants.ts';
 import { readParameters } from './parameters.ts';
 
 /** What a user is asked. It is bound to a ticket, so the answer cannot be about anything else. */
@@ -33,11 +34,16 @@ export interface ConsentForm {
   readonly destination: string | undefined;
   /** One of `pageVariants`. */
   readonly variant: Variant | undefined;
+  /** What asks for the page; to HEAD nothing is shown, so there is nothing to answer. */
+  readonly method: Method;
 }
 
 /** Asks users whether clients may, and takes their answers. */
 export interface Consents {
-  /** Draws a ticket for the question, and shows both: as a page, or as JSON for who answers without a browser. */
+  /**
+   * Draws a ticket for the question, and shows both: as a page, or as JSON for who answers without a browser. To HEAD it is the
+   * same page, for which no ticket is drawn.
+   */
   ask(question: ConsentQuestion, form: ConsentForm): Promise<Outcome>;
   /**
    * Takes an answer: `consent_ticket` and `decision`, everything else in it is passed over. Undefined where it is no answer
@@ -62,11 +68,15 @@ export interface ConsentParts {
 export function createConsents({ grants, clock, lifetimes }: ConsentParts): Consents {
   return {
     async ask(question, form) {
-      const expires = clock.now() + lifetimes.ticket;
+      const lasts = lifetimes.ticket;
+      // RFC 9110 §9.3.2: a safe method; the page is as long as with a ticket.
+      if (form.method === 'HEAD')
+        return showQuestion({ ...question, ...form, ticket: '-'.repeat(tokenLength), lasts });
+      const expires = clock.now() + lasts;
       const [ticket] = await grants.issue([{ ...question, kind: 'ticket', expires }]);
       // One draft makes one token.
       if (ticket === undefined) throw new Error('no ticket was drawn');
-      return showQuestion({ ...question, ...form, ticket: ticket.value, lasts: lifetimes.ticket });
+      return showQuestion({ ...question, ...form, ticket: ticket.value, lasts });
     },
 
     async answer(content, mechanism, user) {

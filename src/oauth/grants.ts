@@ -156,6 +156,8 @@ export function createGrants(options: GrantsOptions): Grants {
 
 /** Bytes of a token, a code or a grant's id. */
 const tokenBytes = 32;
+/** Characters of a token. */
+export const tokenLength = Math.ceil((tokenBytes * 4) / 3);
 
 class KeptGrants implements Grants {
   readonly #store: Store;

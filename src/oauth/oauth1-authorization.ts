@@ -50,7 +50,7 @@ export function oauth1AuthorizationResource(
   };
 }
 
-async function ask(house: House, { request, variant }: Call): Promise<Outcome> {
+async function ask(house: House, { request, method, variant }: Call): Promise<Outcome> {
   const user = await approvingUser(house.approver, request);
   const query = parseQueryOf(request.target);
   const token = query && readParameters(query, ['oauth_token']).values.get('oauth_token');
@@ -62,7 +62,7 @@ async function ask(house: House, { request, variant }: Call): Promise<Outcome> {
   const details = { token: house.seal.seal(token, sealedAs) };
   return house.consents.ask(
     { mechanism: 'oauth1', client, user, scopes, details },
-    { action: house.path, destination: callback === outOfBand ? undefined : callback, variant },
+    { action: house.path, destination: callback === outOfBand ? undefined : callback, variant, method },
   );
 }
 

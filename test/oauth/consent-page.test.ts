@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { showQuestion } from '../../src/oauth/consent-page.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { seeded } from '../seeded.ts';
+import { consumers, requestToken } from './consumer.ts';
 import { authorizeTarget, openServer } from './server.ts';
 
 const ann = 'ann:ann-password';
@@ -37,6 +39,26 @@ test('the page has a ticket of its own each time, and shows where the answer goe
   }
   assert.equal(tickets.size, 3);
 });
+
+for (const type of ['text/html', 'application/json']) {
+  test(`HEAD gives the fields of the question in ${type}, and asks nothing`, async () => {
+    const store = createMemoryStore({ lineage: 'a' });
+    const server = openServer({ consumers, store });
+    const { token } = await requestToken(server);
+    const sending = { basic: ann, fields: [['Accept', type]] } as const;
+    for (const target of [authorizeTarget(), `/oauth1/authorize?oauth_token=${token}`]) {
+      const kept = JSON.stringify(store.snapshot());
+      const head = await server.ask('HEAD', target, sending);
+      assert.equal(head.status, 200);
+      assert.equal(JSON.stringify(store.snapshot()), kept, target);
+      const page = await server.ask('GET', target, sending);
+      assert.notEqual(JSON.stringify(store.snapshot()), kept);
+      assert.equal(head.text.length, page.text.length, 'which is the Content-Length');
+      for (const name of ['Content-Type', 'Cache-Control', 'Content-Security-Policy', 'Vary'])
+        assert.equal(head.field(name), page.field(name));
+    }
+  });
+}
 
 test('who takes neither HTML nor JSON is told so', async () => {
   const { ask } = openServer();
