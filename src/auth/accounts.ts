@@ -29,6 +29,11 @@ export interface Accounts {
    * about the user changes: what is remembered of an account is remembered by the object.
    */
   find(name: string): Account | undefined | Promise<Account | undefined>;
+  /**
+   * The same for a name in Normalization Form C, as Basic has it (RFC 7617 §2.1): the account whose name is that, or comes to
+   * that. A signature names its user byte for byte, for nonces are counted by what was sent.
+   */
+  findComposed(name: string): ReturnType<Accounts['find']>;
   /** The password hashes of all accounts; the same list as long as they are the same users. */
   readonly hashes: readonly string[];
 }
@@ -37,7 +42,7 @@ export interface Accounts {
 export interface AccountsInMemory extends Accounts {
   /**
    * Puts these users in the place of all that were there: at once, for every request that is not judged yet.
-   * Throws RangeError on an empty secret, with nothing changed.
+   * Throws RangeError on an empty secret, or two names that are one in Normalization Form C, with nothing changed.
    */
   replace(users: ReadonlyMap<string, UserDeclaration>): void;
 }
@@ -57,20 +62,40 @@ interface Entry {
   readonly account: Account;
 }
 
-/** Makes accounts out of users. Throws RangeError on an empty secret. */
+/** Makes accounts out of users. Throws RangeError as `replace` does. */
 export function createAccounts(users: ReadonlyMap<string, UserDeclaration>): AccountsInMemory {
   let entries = entriesOf(users, new Map());
+  let composed = composedOf(users.keys());
   let hashes = hashesOf(entries);
   return {
     find: (name) => entries.get(name)?.account,
+    findComposed: (name) => entries.get(composed.get(name) ?? name)?.account,
     get hashes() {
       return hashes;
     },
     replace(others) {
+      const names = composedOf(others.keys());
       entries = entriesOf(others, entries);
+      composed = names;
       hashes = hashesOf(entries);
     },
   };
+}
+
+/** The names that are not in Normalization Form C, by what they are in it. Throws RangeError where two names are one there. */
+function composedOf(names: Iterable<string>): ReadonlyMap<string, string> {
+  const all = new Set(names);
+  const composed = new Map<string, string>();
+  for (const name of all) {
+    const form = name.normalize('NFC');
+    if (form === name) continue;
+    if (all.has(form) || composed.has(form))
+      throw new RangeError(
+        `two users have the name ${JSON.stringify(form)}, spelt with different characters`,
+      );
+    composed.set(form, name);
+  }
+  return composed;
 }
 
 function entriesOf(

@@ -87,7 +87,7 @@ export function createBasicScheme(options: BasicOptions): Scheme {
     if (right === 'crowded') return { outcome: 'bad', problem: crowded() };
     if (right === 'blocked') return { outcome: 'bad', problem: tooManyFailures(throttle) };
     // While this waited, the user may have got another password, or have gone.
-    const present = right ? await accounts.find(user) : undefined;
+    const present = right ? await accounts.findComposed(user) : undefined;
     if (present === undefined || hashOf(present) !== hashOf(account)) {
       const check = account === undefined ? 'user' : 'password';
       if (account !== undefined) story?.pass('user');
@@ -104,7 +104,7 @@ export function createBasicScheme(options: BasicOptions): Scheme {
       const presented = parseBasicCredentials(rest);
       if (typeof presented === 'string')
         return { outcome: 'bad', problem: new Problem('malformed-credentials', `${presented}.`) };
-      const found = accounts.find(presented.user);
+      const found = accounts.findComposed(presented.user);
       return found === undefined || 'name' in found
         ? judge(presented, found, connection.peer, story)
         : found.then((account) => judge(presented, account, connection.peer, story));
@@ -156,7 +156,8 @@ function createMemory(key: Uint8Array): Memory {
     const digest = digests.get(account);
     const { name, password } = account;
     if (digest !== undefined || password === undefined || 'hash' in password) return digest;
-    return keep(account, digestOf({ user: name, password: preparePassword(password.plain) }));
+    const user = name.normalize('NFC');
+    return keep(account, digestOf({ user, password: preparePassword(password.plain) }));
   };
   return {
     digestOf,

@@ -229,6 +229,30 @@ test('names and passwords are the same however they are composed', async () => {
   assert.equal(await verdictOn(asking('jos\u00e9:cafe\u0301 cr\u00e8me')), 'jos\u00e9');
 });
 
+test('a name that was registered decomposed is found by Basic in any spelling, and by a signature in its own alone', async () => {
+  const decomposed = 'jose\u0301';
+  const { accounts, verdictOn } = openDoor({ [decomposed]: { secrets: [], password: { plain: 'pw' } } });
+  for (const name of [decomposed, 'jos\u00e9'])
+    assert.equal(await verdictOn(asking(`${name}:pw`)), decomposed);
+  assert.equal(await verdictOn(asking('jose:pw')), 'credentials-refused');
+  assert.equal(accounts.find('jos\u00e9'), undefined);
+  const both = users({ [decomposed]: { secrets: [] }, 'jos\u00e9': { secrets: [] } });
+  assert.throws(() => accounts.replace(both), {
+    name: 'RangeError',
+    message: /two users have the name "jos\u00e9"/,
+  });
+  assert.equal(await verdictOn(asking(`${decomposed}:pw`)), decomposed);
+  accounts.replace(users({ 'jos\u00e9': { secrets: [], password: { plain: 'pw' } } }));
+  assert.equal(await verdictOn(asking(`${decomposed}:pw`)), 'jos\u00e9');
+});
+
+test('a hash of a password fits a name that was registered decomposed', async () => {
+  const { hashing } = openHashing();
+  const { verdictOn } = openDoor({ 'jose\u0301': hashed('1$pw') }, { hashing });
+  for (let round = 0; round < 2; round += 1)
+    assert.equal(await verdictOn(asking('jos\u00e9:pw')), 'jose\u0301');
+});
+
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Hashing that stands still until it is let go on. */
@@ -355,12 +379,11 @@ test('many first requests with the same right password cost one hash and all pas
 test('accounts may be on another machine, and give the account anew each time', async () => {
   const { hashing } = openHashing();
   const throttle = createThrottle(0, manualClock(0));
+  const find = async (name: string) =>
+    name === 'ann' ? { name, secrets: [], password: { hash: '1$pw' } } : undefined;
   const scheme = createBasicScheme({
     realm: 'test',
-    accounts: {
-      hashes: ['1$pw'],
-      find: async (name) => (name === 'ann' ? { name, secrets: [], password: { hash: '1$pw' } } : undefined),
-    },
+    accounts: { hashes: ['1$pw'], find, findComposed: find },
     hashing,
     throttle,
     key: new Uint8Array(32),
