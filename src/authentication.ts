@@ -105,7 +105,8 @@ export function createAuthentication(
     verifySecret: verifyPassword,
   });
   return {
-    authenticator: createAuthenticator([hmac, basic, ...oauth.schemes], throttle),
+    // Browsers look at the first challenge of a line, and Basic is what they have.
+    authenticator: createAuthenticator([basic, hmac, ...oauth.schemes], throttle),
     oauth,
     keepNonce(principal, durably) {
       const held = principal?.nonce;

@@ -30,10 +30,19 @@ export function createAuthenticator(schemes: readonly Scheme[], throttle: Thrott
   const roaming = schemes.filter(({ elsewhere }) => elsewhere !== undefined);
 
   const challenges = (connection: Connection, judge?: Scheme, said?: string): FieldLine[] =>
-    schemes
-      .map((scheme) => (scheme === judge && said !== undefined ? said : scheme.challenge(connection)))
-      .filter((challenge) => challenge !== undefined)
-      .map((challenge) => ['WWW-Authenticate', challenge]);
+    inOneLine(
+      schemes.map((scheme) => (scheme === judge && said !== undefined ? said : scheme.challenge(connection))),
+    );
+
+  /** What each scheme says of which there are credentials, in the clear none; those of no scheme here say nothing. */
+  const severalCredentials = ({ fields, connection }: Request, more: readonly Scheme[] = []): Problem => {
+    const lines = [...fields.lines('authorization'), ...fields.lines('authentication')];
+    const names = new Set(lines.map((line) => parseCredentials(line)?.scheme));
+    const sent = schemes.filter((scheme) => names.has(scheme.name) || more.includes(scheme));
+    return new Problem('several-credentials', 'Send one Authorization or Authentication field, once.', {
+      fields: connection.secure ? inOneLine(sent.map((scheme) => scheme.severalChallenge?.())) : [],
+    });
+  };
 
   const principalOf = (verdict: Verdict, connection: Connection, scheme: Scheme): Principal => {
     if (verdict.outcome === 'good') return verdict.principal;
@@ -65,9 +74,11 @@ export function createAuthenticator(schemes: readonly Scheme[], throttle: Thrott
 
   const judge = (request: Request, story?: Story): ReturnType<Authenticator['authenticate']> => {
     const credentials = credentialsOf(request);
+    if (credentials === 'several') throw severalCredentials(request);
     const { connection } = request;
     if (story !== undefined) story.scheme = credentials?.scheme;
     const other = roaming.length === 0 ? undefined : schemeElsewhere(request, credentials, roaming);
+    if (credentials !== undefined && other !== undefined) throw severalCredentials(request, [other]);
     if (credentials === undefined && other === undefined) return undefined;
     if (throttle.blocksPeer(connection.peer)) throw tooManyFailures(throttle);
     if (credentials === undefined) return other && principalElsewhere(other, request, story);
@@ -89,6 +100,15 @@ export function createAuthenticator(schemes: readonly Scheme[], throttle: Thrott
   };
 }
 
+/**
+ * The challenges in a list (RFC 9110 §11.6.1), for some who read them look at the first line of a field alone; no line where
+ * there are none.
+ */
+function inOneLine(challenges: readonly (string | undefined)[]): FieldLine[] {
+  const said = challenges.filter((challenge) => challenge !== undefined);
+  return said.length === 0 ? [] : [['WWW-Authenticate', said.join(', ')]];
+}
+
 /** Judges, and sees to it that the story has its end where no scheme told it. */
 async function tellOf(
   story: Story,
@@ -103,7 +123,10 @@ async function tellOf(
   }
 }
 
-/** The scheme whose credentials stand elsewhere than in a field, or may. Throws 400 where there are others, 403 in the clear. */
+/**
+ * The scheme whose credentials stand elsewhere than in a field, or may; where there are credentials in a field as well, one
+ * whose own are certainly there too. Throws 403 in the clear.
+ */
 function schemeElsewhere(
   request: Request,
   credentials: Credentials | undefined,
@@ -114,7 +137,7 @@ function schemeElsewhere(
     if (place === undefined) continue;
     if (credentials !== undefined) {
       // Its own in two places are the scheme's to refuse; content is not looked at for more.
-      if (place === 'target' && credentials.scheme !== scheme.name) throw severalCredentials();
+      if (place === 'target' && credentials.scheme !== scheme.name) return scheme;
       continue;
     }
     if (request.connection.secure) return scheme;
@@ -123,15 +146,15 @@ function schemeElsewhere(
   return undefined;
 }
 
-/** The one set of credentials that the request carries. Nothing of it is compared with anything here. */
-function credentialsOf({ fields, connection }: Request): Credentials | undefined {
+/** The one set of credentials that the request carries, or that there are several. Nothing of it is compared with anything here. */
+function credentialsOf({ fields, connection }: Request): Credentials | 'several' | undefined {
   const authorization = fields.get('authorization');
   const authentication = fields.get('authentication');
   const value = authorization ?? authentication;
   if (value === undefined) return undefined;
-  if (authorization !== undefined && authentication !== undefined) throw severalCredentials();
+  if (authorization !== undefined && authentication !== undefined) return 'several';
   if (fields.repeated && fields.lines('authorization').length + fields.lines('authentication').length > 1)
-    throw severalCredentials();
+    return 'several';
   const credentials = parseCredentials(value);
   if (credentials === undefined) throw malformed('A scheme and its credentials are expected.');
   if (authentication !== undefined && credentials.scheme !== 'hmac') {
@@ -145,10 +168,6 @@ function credentialsOf({ fields, connection }: Request): Credentials | undefined
 
 function inTheClear(): Problem {
   return new Problem('tls-required', 'These credentials came over plain HTTP. They were not read.');
-}
-
-function severalCredentials(): Problem {
-  return new Problem('several-credentials', 'Send one Authorization or Authentication field, once.');
 }
 
 function malformed(detail: string): Problem {

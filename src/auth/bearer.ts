@@ -31,6 +31,8 @@ export function createBearerScheme({ realm, offered, principalOf }: BearerOption
       story?.pass('parse');
       return judge(token, story);
     },
+    // §3.1: more than one method for including an access token, or a parameter repeated.
+    severalChallenge: () => (offered() ? challengeWith(['error', 'invalid_request']) : undefined),
     challenge: ({ secure }) => (secure && offered() ? challenge : undefined),
     scopeChallenge: (needed) => challengeWith(['error', 'insufficient_scope'], ['scope', needed]),
   };

@@ -35,6 +35,10 @@ export function createOAuth1Scheme({ realm, offered, elsewhere, judge }: OAuth1O
     ['realm', realm],
     ['oauth_problem', 'permission_denied'],
   ]);
+  const severalRejected = formatChallenge('OAuth', [
+    ['realm', realm],
+    ['oauth_problem', 'parameter_rejected'],
+  ]);
 
   const verdictOn = async (
     request: Request,
@@ -63,6 +67,7 @@ export function createOAuth1Scheme({ realm, offered, elsewhere, judge }: OAuth1O
     elsewhere: (request) => (offered() ? elsewhere(request) : undefined),
     authenticateElsewhere: (request, story) => verdictOn(request, undefined, story),
     challenge: ({ secure }) => (secure && offered() ? challenge : undefined),
+    severalChallenge: () => (offered() ? severalRejected : undefined),
     scopeChallenge: () => permissionDenied,
   };
 }

@@ -35,6 +35,8 @@ export interface Scheme {
   authenticateElsewhere?(request: Request, story?: Story): Promise<Verdict | undefined>;
   /** The challenge (RFC 9110 §11.3) for this connection; undefined where the scheme does not work on it. */
   challenge(connection: Connection): string | undefined;
+  /** The challenge of a request that brought its credentials together with others, where it says that; it came over TLS. */
+  severalChallenge?(): string | undefined;
   /** The challenge (RFC 6750 §3.1) for a token whose scope is too narrow; left out where the scheme knows no scopes. */
   scopeChallenge?(needed: string): string;
 }

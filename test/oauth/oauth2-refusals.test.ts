@@ -36,6 +36,7 @@ function checkFields(answer: Answer, outcome: string): void {
   if (outcome.endsWith('invalid_client')) assert.match(challenges, /^Basic realm="[^"]+", charset="UTF-8"$/);
   if (outcome.endsWith('invalid_token'))
     assert.match(challenges, /Bearer realm="[^"]+", error="invalid_token"/);
+  if (outcome.endsWith('several-credentials')) assert.equal(challenges, '');
   if (outcome.endsWith('insufficient_scope')) assert.match(challenges, /^Bearer [^|]* scope="(read|write)"$/);
   if (answer.status === 303) {
     assert.ok(answer.field('Location').startsWith(`${callback}&`), 'the redirect goes to the registered URI');
@@ -569,6 +570,25 @@ refuses('Tokens at the resources (RFC 6750 §3.1)', [
       const { access } = await tokensFor(server);
       return server.ask('GET', records, { bearer: access, fields: [['Authorization', `Bearer ${access}`]] });
     },
+    '400 invalid_request',
+  ],
+  [
+    'a token beside a password',
+    async (server) => {
+      const { access } = await tokensFor(server);
+      return server.ask('GET', records, { bearer: access, basic: 'ann:ann-password' });
+    },
+    '400 invalid_request',
+  ],
+  [
+    'a password twice',
+    (server) => server.ask('GET', records, { basic: 'ann:x', fields: [['Authorization', 'Basic YTpi']] }),
+    '400 several-credentials',
+  ],
+  [
+    'two tokens in the clear',
+    (server) =>
+      server.ask('GET', records, { bearer: 'x', fields: [['Authorization', 'Bearer y']], secure: false }),
     '400 several-credentials',
   ],
   [

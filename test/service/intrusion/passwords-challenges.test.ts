@@ -14,7 +14,7 @@ before(async () => {
 after(() => Promise.all([stranger.close(), believing.close()]));
 
 const hmac = 'hmac realm="Countersign", algorithm="SHA-256"';
-const asksForPasswords = [hmac, 'Basic realm="Countersign", charset="UTF-8"'];
+const asksForPasswords = [`Basic realm="Countersign", charset="UTF-8", ${hmac}`];
 const asksForNone = [hmac];
 
 /** How a request may come: to whom, over what, what else is in it, and which challenges a 401 then has. */
@@ -91,7 +91,7 @@ type Row = readonly [
 ];
 
 const rows = ways.flatMap(([name, server, way, lines, challenges]): Row[] => {
-  const secure = challenges.length > 1;
+  const secure = challenges === asksForPasswords;
   const clear = (outcome: string): string => (secure ? outcome : '403 tls-required');
   const sent = (...more: string[]): string => bytesOf({ lines: [...lines, ...more] });
   const forged = signed({ nonce: 'forged', secret: 'a guess' });
