@@ -66,8 +66,13 @@ export function clientAction({
 /** The value of a parameter that has to be there. */
 export function required(values: ReadonlyMap<string, string>, name: string): string {
   const value = values.get(name);
-  if (value === undefined) throw new Refusal('invalid_request', `${name} is missing.`);
+  if (value === undefined) throw absent(name);
   return value;
+}
+
+/** The refusal of a request without a parameter that has to be there (RFC 6749 §5.2). */
+export function absent(name: string): Refusal {
+  return new Refusal('invalid_request', `${name} is missing.`);
 }
 
 function valuesOf(

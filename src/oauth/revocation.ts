@@ -6,7 +6,7 @@ import { Refusal } from './refusal.ts';
 
 /**
  * The revocation endpoint (RFC 7009): an access token ends alone, a refresh token with its grant. What is not known is passed
- * over with the same reply (§2.2); the token of another client is refused, and lives on (§2.1).
+ * over with the same reply (§2.2); the token of another client is refused, and lives on (§2.1; RFC 6749 §5.2 has the word for it).
  */
 export function revocationResource(
   { grants }: { grants: Grants },

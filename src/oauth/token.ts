@@ -3,8 +3,8 @@ import type { Resource } from '../resource.ts';
 import { type AccessParts, holderOf } from './access.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
 import type { Client, GrantType } from './clients.ts';
-import { type ClientRequest, clientAction, type Respond, required } from './endpoint.ts';
-import type { Found, Grant, Issued, TokenDraft } from './grants.ts';
+import { absent, type ClientRequest, clientAction, type Respond, required } from './endpoint.ts';
+import type { Found, Grant, Issued, Token, TokenDraft } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import { verifies } from './pkce.ts';
 import { Refusal } from './refusal.ts';
@@ -38,24 +38,30 @@ function grantTypeOf(text: string): GrantType {
 }
 
 /**
- * RFC 6749 §4.1.3. A code has one attempt: whoever brings it with the wrong client, redirect URI or verifier has used it up.
- * What is brought again was in somebody else's hands, so all that came of it ends (§4.1.2, §10.5).
+ * RFC 6749 §4.1.3. A code has one attempt: whoever brings it with the wrong client, redirect URI or verifier, or without one of
+ * them, has used it up. What is brought again was in somebody else's hands, so all that came of it ends (§4.1.2, §10.5).
  */
 async function exchangeCode(parts: TokenParts, { client, values }: ClientRequest): Promise<TokenReply> {
   const code = required(values, 'code');
-  const redirectUri = required(values, 'redirect_uri');
-  const verifier = required(values, 'code_verifier');
+  const missing = ['redirect_uri', 'code_verifier'].find((name) => !values.has(name));
+  const refused = missing === undefined ? codeRefused() : absent(missing);
   const found = await parts.grants.find(code, 'oauth2', 'code');
-  if (found === undefined) throw codeRefused();
-  if (found.token.used) throw await usedAgain(parts, found, codeRefused());
+  if (found === undefined) throw refused;
+  if (found.token.used) throw await usedAgain(parts, found, refused);
   const { token, grant } = found;
-  const { redirect_uri: askedFor, code_challenge: challenge = '' } = token.details;
-  const fits = token.client === client.id && askedFor === redirectUri && verifies(verifier, challenge);
+  const fits = token.client === client.id && fitsCode(values, token);
   if (!fits || grant === undefined || (await holderOf(parts, found)) === undefined) {
-    if (!(await parts.grants.spend(found))) throw await usedAgain(parts, found, codeRefused());
-    throw codeRefused();
+    if (!(await parts.grants.spend(found))) throw await usedAgain(parts, found, refused);
+    throw refused;
   }
-  return exchange(parts, client, grant, found, token.scopes, codeRefused());
+  return exchange(parts, client, grant, found, token.scopes, refused);
+}
+
+/** Whether this is the redirect URI that the code was sent to (RFC 6749 §4.1.3), and the verifier of its challenge (RFC 7636 §4.6). */
+function fitsCode(values: ReadonlyMap<string, string>, { details }: Token): boolean {
+  const { redirect_uri: askedFor, code_challenge: challenge = '' } = details;
+  const [redirectUri, verifier] = [values.get('redirect_uri'), values.get('code_verifier')];
+  return redirectUri === askedFor && verifier !== undefined && verifies(verifier, challenge);
 }
 
 function codeRefused(): Refusal {

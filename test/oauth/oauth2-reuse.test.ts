@@ -104,6 +104,15 @@ for (const [name, open] of [
       assert.equal(access !== '' && (await works(server, access)), false);
     });
 
+    for (const name of ['redirect_uri', 'code_verifier']) {
+      test(`a code that was brought without ${name} had its one attempt`, async (t) => {
+        const server = openServer({ store: await open(t) });
+        const code = await codeFor(server);
+        assert.equal((await exchange(server, code, { [name]: '' })).member('error'), 'invalid_request');
+        assert.equal((await exchange(server, code)).member('error'), 'invalid_grant');
+      });
+    }
+
     test('of eight who bring one refresh token at once, one gets tokens, and the family is dead', async (t) => {
       const server = openServer({ store: await open(t) });
       const tokens = await tokensFor(server);
