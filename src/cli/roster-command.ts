@@ -49,7 +49,8 @@ export async function addEntry<T>(
   instead: string,
 ): Promise<string | undefined> {
   return changeRoster(roster, options.data, seal, (entries) => {
-    if (entries.has(name)) throw new Refusal([`there is a ${roster.one} ${name} already; ${instead}`], 1);
+    const same = [...entries.keys()].find((each) => each.normalize('NFC') === name.normalize('NFC'));
+    if (same !== undefined) throw new Refusal([`there is a ${roster.one} ${same} already; ${instead}`], 1);
     entries.set(name, entry);
   });
 }
