@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seeded } from '../seeded.ts';
+import { long } from '../store/thoroughness.ts';
 import { killAgainAndAgain } from './killing.ts';
 
 /** A life takes a third of a second. */
-const rounds = process.env['CI'] === undefined ? 24 : 200;
+const rounds = long ? 200 : 24;
 
 test(`a server that is killed ${rounds} times under load has lost nothing, and takes no request twice`, async (context) => {
   const random = seeded();

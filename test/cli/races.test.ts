@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { long } from '../store/thoroughness.ts';
 import { temporaryDirectory } from './command.ts';
 import { compiled, type Server, startCompiled } from './compiled.ts';
+
+/** As many ends are by SIGTERM as by SIGKILL. */
+const rounds = long ? 24 : 8;
 
 /** Gives the one server that is ready, and holds the others to their word: it has the directory. */
 async function ownerOf(servers: readonly Server[]): Promise<Server> {
@@ -32,7 +36,7 @@ test('of many servers that start at once on one directory one gets it, after a s
   const directory = temporaryDirectory();
   const [config, data] = [join(directory, 'config.json'), join(directory, 'data')];
   writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 's' } } }), { mode: 0o600 });
-  for (let round = 0; round < 25; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     const servers = Array.from({ length: 5 }, () =>
       startCompiled(path, '--config', config, '--port', '0', '--no-tls', '--log', 'off'),
     );

@@ -8,6 +8,7 @@ import { type Recovered, recover } from '../../src/store/recovery.ts';
 import { type Change, type Entry, type Store, StoreError } from '../../src/store/store.ts';
 import type { Seeded } from '../seeded.ts';
 import { type Files, PowerLossDisk, type Sampling } from './power-loss-disk.ts';
+import { stride } from './thoroughness.ts';
 
 const directory = '/data';
 
@@ -266,7 +267,7 @@ class Judge {
     const here = this.#views.get(await viewOf(run.store));
     if (here === undefined) assert.fail(`there never was what is found ${where}: ${await viewOf(run.store)}`);
     this.#judgeTorn(files, run, where);
-    if (this.#judging.briefly !== true) {
+    if (this.#judging.briefly !== true && this.#findings.states % stride === 0) {
       await this.#goOn(run, here, where);
       await this.#loseAgain(run, recovery, here, where);
     }

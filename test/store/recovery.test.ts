@@ -13,6 +13,7 @@ import { State } from '../../src/store/state.ts';
 import type { Change, RecordValue } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../seeded.ts';
 import { begun, History } from './history.ts';
+import { PowerLossDisk } from './power-loss-disk.ts';
 import { scratchDirectory } from './scratch.ts';
 import { seen } from './snapshot.ts';
 import { long, stride } from './thoroughness.ts';
@@ -232,6 +233,25 @@ describe('a crash', () => {
     }
   }
 
+  /** The same on a disk in memory, whose files it gives too: what is done a thousand times need not wait for a medium. */
+  async function attemptInMemory(
+    files: Files,
+  ): Promise<{ found: Recovered | DamagedStoreError; kept: ReadonlyMap<string, Uint8Array> }> {
+    const disk = new PowerLossDisk(
+      new Map([...files].map(([name, content]) => [name, Buffer.from(content)])),
+    );
+    const looking = { directory: '/data', disk };
+    await examine(looking).catch(() => {});
+    assert.equal(disk.operations, 0, 'a look changes nothing');
+    try {
+      return { found: await recover(looking), kept: disk.files() };
+    } catch (error) {
+      if (!(error instanceof DamagedStoreError)) throw error;
+      assert.equal(disk.operations, 0, 'a refusal changes nothing');
+      return { found: error, kept: disk.files() };
+    }
+  }
+
   /** The history of five changes of which the last three are in hand, and the states after each. */
   function three(durable: readonly number[]): { made: History; states: unknown[]; ends: number[] } {
     const made = new History();
@@ -254,29 +274,27 @@ describe('a crash', () => {
   }
 
   for (const padding of [0, 4096]) {
-    test(`that cuts the journal anywhere in its last three lines, before ${padding} NUL bytes, is survived`, async (context) => {
-      const directory = await scratchDirectory(context);
+    test(`that cuts the journal anywhere in its last three lines, before ${padding} NUL bytes, is survived`, async () => {
       const { made, states, ends } = three([2, 2, 2]);
       const journal = Buffer.from(made.files.get('journal-2.jsonl') ?? '');
       for (let length = ends[0] ?? 0; length <= journal.length; length += stride) {
         const cut = Buffer.concat([journal.subarray(0, length), Buffer.alloc(padding)]);
-        const found = await attempt(directory, changed(made.files, 'journal-2.jsonl', cut));
+        const { found, kept } = await attemptInMemory(changed(made.files, 'journal-2.jsonl', cut));
         if (found instanceof Error) assert.fail(`cut to ${length}: ${found.message}`);
         const whole = ends.filter((end) => end <= length).length - 1;
         assert.deepEqual(seen(found.state), states[whole], `cut to ${length}`);
         const torn = length - (ends[whole] ?? 0);
         assert.equal(found.told.length, torn > 0 ? 1 : 0, `cut to ${length}`);
-        assert.equal((await readFile(join(directory, 'journal-2.jsonl'))).length, ends[whole]);
+        assert.equal(kept.get('journal-2.jsonl')?.length, ends[whole]);
         if (torn === 0) continue;
-        const kept = await readFile(join(directory, `torn-2-${ends[whole]}.bin`));
-        assert.deepEqual(kept, journal.subarray(ends[whole], length));
+        const end = kept.get(`torn-2-${ends[whole]}.bin`) ?? new Uint8Array();
+        assert.deepEqual(Buffer.from(end), journal.subarray(ends[whole], length));
         assert.match(found.told[0] ?? '', new RegExp(`line ${whole + 3}, at byte ${ends[whole]}, on`));
       }
     });
   }
 
-  test('is told from damage by what later lines say was safe, whichever byte is flipped', async (context) => {
-    const directory = await scratchDirectory(context);
+  test('is told from damage by what later lines say was safe, whichever byte is flipped', async () => {
     // The last three lines were one batch; or each was safe before the next.
     for (const durable of [
       [2, 2, 2],
@@ -290,7 +308,7 @@ describe('a crash', () => {
           if (mask === 0 || (!long && index !== at % masks.length)) continue;
           const flipped = Buffer.from(journal);
           flipped[at] = (flipped[at] ?? 0) ^ mask;
-          const found = await attempt(directory, changed(made.files, 'journal-2.jsonl', flipped));
+          const { found } = await attemptInMemory(changed(made.files, 'journal-2.jsonl', flipped));
           const whole = ends.filter((end) => end <= at).length - 1;
           const what = `byte ${at} by ${mask}, safe before ${durable}`;
           // Whether an end of line is there, the line is whole without it: only what follows it can tell.
