@@ -8,13 +8,14 @@ import { Problem } from '../http/problem.ts';
 import { formatOf, formats } from '../representation/formats.ts';
 import { type DocumentLimits, readingsOf } from '../representation/readings.ts';
 import { action, type Call, type Found, type Outcome, type Resource } from '../resource.ts';
+import { comesLater, type Soon } from '../soon.ts';
 import type { Page, RecordValue, Store } from '../store/store.ts';
 
 const defaultLimit = 50;
 const mostLimit = 500;
 
 /** A part of the collection, and where it begins. */
-interface Listed extends Page {
+interface Listed extends Pick<Page, 'entries' | 'more'> {
   readonly limit: number;
 }
 
@@ -28,29 +29,30 @@ export function collectionResource(
 ): Resource<Listed, RecordValue> {
   const { access, shape } = collection;
   return {
-    GET: action(access.GET, async (call) => list(collection, call)),
+    GET: action(access.GET, (call) => list(collection, call)),
     headAccess: access.HEAD,
-    POST: action(access.POST, async (call) => create(collection, store, call), {
+    POST: action(access.POST, (call) => create(collection, store, call), {
       reads: readingsOf(shape, { ...documentLimits, partial: false }),
     }),
     produces: formats,
-    find: async (call) => page(collection, store, call),
+    find: (call) => page(collection, store, call),
     description: { element: shape.element, item: shape.item },
   };
 }
 
 /** The part that the query asks for; a method that does not list needs the collection's state alone. */
-async function page({ form, path }: Collection, store: Store, call: ListCall): Promise<Found<Listed>> {
+function page({ form, path }: Collection, store: Store, call: ListCall): Soon<Found<Listed>> {
   const lists = call.method === 'GET' || call.method === 'HEAD';
   const limit = lists ? limitOf(call.query.get('limit')) : 0;
   const after = lists ? afterOf(call.query.get('after')) : 0;
-  const listed = await store.list(fillTemplate(path, call.parameters), after, limit);
-  return {
-    tag: stateTag(store.lineage, listed.revision, form),
+  const foundOf = ({ entries, more, revision, modified }: Page): Found<Listed> => ({
+    tag: stateTag(store.lineage, revision, form),
     // A collection in which nothing ever was has no time of its last change.
-    modified: listed.revision === 0 ? Number.NaN : listed.modified,
-    state: { ...listed, limit },
-  };
+    modified: revision === 0 ? Number.NaN : modified,
+    state: { entries, more, limit },
+  });
+  const listed = store.list(fillTemplate(path, call.parameters), after, limit);
+  return comesLater(listed) ? listed.then(foundOf) : foundOf(listed);
 }
 
 function limitOf(text: string | null): number {

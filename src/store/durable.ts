@@ -134,7 +134,7 @@ class JournaledStore implements DurableStore {
     return this.#state.read(collection, id);
   }
 
-  async list(collection: string, after: number, limit: number): Promise<Page> {
+  list(collection: string, after: number, limit: number): Page {
     return this.#state.list(collection, after, limit);
   }
 

@@ -1,6 +1,6 @@
 import { ChosenIds, type NumberRange } from './chosen-ids.ts';
 import { type CollectionNumbers, type CollectionView, State } from './state.ts';
-import type { Applied, Change, Entry, Page, Store } from './store.ts';
+import type { Applied, Change, Entry, Store } from './store.ts';
 
 /** What a store in memory is made from. */
 export interface MemoryStoreOptions {
@@ -41,9 +41,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   return {
     lineage: options.lineage,
     read: (collection, id) => state.read(collection, id),
-    async list(collection: string, after: number, limit: number): Promise<Page> {
-      return state.list(collection, after, limit);
-    },
+    list: (collection, after, limit) => state.list(collection, after, limit),
     async apply(change: Change): Promise<Applied> {
       return applyNow(change);
     },

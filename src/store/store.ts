@@ -87,7 +87,7 @@ export interface Store {
   /** The item, or undefined. */
   read(collection: string, id: string): Soon<Entry | undefined>;
   /** Up to `limit` items whose sequence is greater than `after`. */
-  list(collection: string, after: number, limit: number): Promise<Page>;
+  list(collection: string, after: number, limit: number): Soon<Page>;
   /**
    * Makes the change in one step against the state expected (compare-and-set). When it resolves with
    * `applied: true` the change is as safe as this store makes things; no read shows it earlier. Whoever changes an item
