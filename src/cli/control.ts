@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
-import { allowMatrix } from '../double/allow-matrix.ts';
 import { type Authority, createAuthority } from '../double/authority.ts';
 import { type Control, judgeToken, openControl } from '../double/control.ts';
 import type { ControlledPlace, ControlTarget, MemoryControl } from '../double/control-target.ts';
-import { composeHouse, type House, type MemoryHouse } from '../double/house.ts';
+import { composeHouse, type House } from '../double/house.ts';
 import { composeKeptHouse } from '../double/kept-house.ts';
+import { createMemoryControl } from '../double/memory-control.ts';
 import type { DoubleOptions } from '../double/options.ts';
 import { createSeededRandom } from '../double/random.ts';
 import { createSteeringFace } from '../double/steering.ts';
@@ -54,7 +54,7 @@ export function composeSteered(options: ServiceOptions & Everybody, parts: Contr
   if (kept !== undefined)
     return steered(composeKeptHouse(kept, randomBytes), options, parts, () => undefined);
   const house = composeHouse(doubleOptionsOf(options), createSeededRandom(randomBytes(32).toString('hex')));
-  return steered(house, options, parts, (face) => memoryOf(house, face));
+  return steered(house, options, parts, (face) => createMemoryControl(house, face));
 }
 
 function keptOf(options: ServiceOptions & Everybody) {
@@ -71,24 +71,13 @@ function doubleOptionsOf(options: ServiceOptions & Everybody): DoubleOptions {
 
 type Face = ReturnType<typeof createSteeringFace>;
 
-function memoryOf(house: MemoryHouse, face: Face): MemoryControl {
-  const { items, state } = house;
-  return {
-    seed: (seed) => items.seed(seed),
-    snapshot: () => state.snapshot(),
-    restore: (snapshot) => state.restore(snapshot),
-    reset: () => state.reset(),
-    allowMatrix: (wanted) => allowMatrix(house, face, wanted),
-  };
-}
-
 function steered(
   house: House,
   { fault }: ServiceOptions,
   { port, token, keeping }: ControlParts,
   memoryOf: (face: Face) => MemoryControl | undefined,
 ): Steered {
-  const { faults, journal, service } = house;
+  const { faults, journal, service, events } = house;
   let control: Control | undefined;
   return {
     service: {
@@ -111,7 +100,13 @@ function steered(
         url: place.url ?? place.secureUrl ?? '',
         secureUrl: place.secureUrl,
       });
-      const target: ControlTarget = { ...face, place, health: keeping.health, memory: memoryOf(face) };
+      const target: ControlTarget = {
+        ...face,
+        place,
+        events,
+        health: keeping.health,
+        memory: memoryOf(face),
+      };
       control = await openControl(target, {
         port,
         ...(token !== undefined && { token }),

@@ -81,12 +81,18 @@ export function createDoubleTime(host: Clock, start: Moment | undefined, movedBa
     },
     face: {
       now: () => clock.now(),
-      advance: (by) => move(() => clock.advance(lengthOf(by))),
-      set: (to) => move(() => clock.set(timeOf(to))),
+      advance(by) {
+        const length = lengthOf(by);
+        datable(clock.now() + length);
+        move(() => clock.advance(length));
+      },
+      set: (to) => move(() => clock.set(datable(timeOf(to)))),
       freeze: (at) => move(() => (at === undefined ? clock.freeze() : stand(clock, at))),
       follow: () => move(() => clock.follow()),
       skewServerDate(by) {
-        skew = lengthOf(by);
+        const length = lengthOf(by);
+        if (Math.abs(length) > mostSkew) throw new RangeError('the server’s Date is off by a year at most');
+        skew = length;
       },
     },
     snapshot: () => ({ setting: clock.setting, skew }),
@@ -96,9 +102,21 @@ export function createDoubleTime(host: Clock, start: Moment | undefined, movedBa
 }
 
 function stand(clock: SteerableClock, at: Moment): void {
-  const time = timeOf(at);
+  const time = datable(timeOf(at));
   clock.freeze();
   clock.set(time);
+}
+
+/** By how much (ms) a date may be skewed: a year. */
+export const mostSkew = 366 * 86_400_000;
+
+/** The first ms of the year 2 and the last one of 9997: what is skewed by a year, and for one request by another, is still a date of HTTP. */
+const [earliest, latest] = [-62_104_060_800_000, 253_339_228_799_999];
+
+/** The moment, if the clock can show it. Throws RangeError where it could not be written as a date of HTTP. */
+function datable(time: number): number {
+  if (time >= earliest && time <= latest) return time;
+  throw new RangeError('the clock goes from the year 0002 to the year 9997');
 }
 
 /** A length of time in ms. Throws RangeError on what is none. */

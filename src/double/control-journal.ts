@@ -7,7 +7,7 @@ import type { Journal, WaitOptions } from './journal.ts';
 import { JournalTimeout } from './journal-waiting.ts';
 
 /** Milliseconds that can be waited for at most, so that nobody waits who has long gone. */
-const longestWait = 60_000;
+export const longestWait = 60_000;
 
 /** Every request that came, and what became of it. */
 export function journalOperations({ journal }: Pick<ControlTarget, 'journal'>): readonly Operation[] {

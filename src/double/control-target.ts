@@ -1,5 +1,6 @@
 import { Problem } from '../http/problem.ts';
 import type { Double } from './double.ts';
+import type { Events } from './events.ts';
 import type { SteeringFace } from './steering.ts';
 
 /** What a control interface has in its hands. */
@@ -7,12 +8,17 @@ export interface ControlTarget extends Omit<SteeringFace, 'fetch' | 'as'> {
   /** What only goes where everything is in memory; undefined where it is kept. */
   readonly memory: MemoryControl | undefined;
   readonly place: ControlledPlace;
+  readonly events: Pick<Events, 'on'>;
   /** How what is kept is; left out, nothing can go wrong with it. */
   readonly health?: () => ControlledHealth | undefined;
 }
 
-/** What a double does with its state as a whole. */
-export type MemoryControl = Pick<Double, 'seed' | 'snapshot' | 'restore' | 'reset' | 'allowMatrix'>;
+/** What a double does with its state as a whole, and with what it serves. */
+export interface MemoryControl
+  extends Pick<Double, 'seed' | 'snapshot' | 'restore' | 'reset' | 'allowMatrix' | 'resource'> {
+  /** Declares a collection by what may be anything. Throws DeclarationError or RangeError. */
+  collection(path: string, declaration: unknown): void;
+}
 
 /** Where the service listens that is steered. */
 export interface ControlledPlace {

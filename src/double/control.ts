@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { createSteeredService } from '../service.ts';
+import { adversaryOperations } from './control-adversary.ts';
 import { createControlAuthenticator } from './control-authenticator.ts';
 import { clockOperations } from './control-clock.ts';
 import { credentialOperations } from './control-credentials.ts';
+import { eventOperations } from './control-events.ts';
 import { faultOperations } from './control-faults.ts';
 import { journalOperations } from './control-journal.ts';
 import { openApiOf } from './control-openapi.ts';
 import { bareOperation, type Operation, resourcesOf } from './control-operation.ts';
+import { servedOperations } from './control-served.ts';
 import { stateOperations } from './control-state.ts';
 import type { ControlTarget } from './control-target.ts';
+import { EventLog } from './event-log.ts';
 
 /** How a control interface is opened. */
 export interface ControlOptions {
@@ -47,25 +51,40 @@ export function judgeToken(token: string): void {
 export async function openControl(target: ControlTarget, options: ControlOptions = {}): Promise<Control> {
   const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), fault } = options;
   judgeToken(token);
+  const log = new EventLog(target.events, target.clock);
   const service = createSteeredService(
     {
-      ...{ collections: {}, resources: resourcesOf(operationsOf(target)), limits: { body: mostContent } },
+      ...{
+        collections: {},
+        resources: resourcesOf(operationsOf(target, log)),
+        limits: { body: mostContent },
+      },
       ...(fault !== undefined && { fault }),
     },
     { authenticator: createControlAuthenticator(token), format: 'json' },
   );
   const { url } = await service.listen({ port });
-  return { url, token, close: (grace = 500) => service.close(grace) };
+  return {
+    url,
+    token,
+    close(grace = 500) {
+      log.close();
+      return service.close(grace);
+    },
+  };
 }
 
 /** All that it does, the document of it included. */
-function operationsOf(target: ControlTarget): readonly Operation[] {
+function operationsOf(target: ControlTarget, log: EventLog): readonly Operation[] {
   const operations: Operation[] = [
     ...stateOperations(target),
     ...clockOperations(target),
     ...faultOperations(target),
     ...journalOperations(target),
     ...credentialOperations(target),
+    ...eventOperations(log),
+    ...servedOperations(target),
+    ...adversaryOperations(target),
     bareOperation({
       ...{ method: 'GET', path: '/openapi.json', id: 'openapi', open: true, gives: { type: 'object' } },
       summary: 'This document',

@@ -9,6 +9,7 @@ import { type Authority, createAuthority } from './authority.ts';
 import type { Control, ControlOptions } from './control.ts';
 import type { DoubleEvent, EventOf } from './events.ts';
 import { composeHouse, type MemoryHouse } from './house.ts';
+import { createMemoryControl } from './memory-control.ts';
 import { type DoubleOptions, refuseUnknownOptions } from './options.ts';
 import { createSeededRandom, type SeededRandom } from './random.ts';
 import type { DoubleSnapshot } from './state.ts';
@@ -123,9 +124,10 @@ function faceOf(
   random: SeededRandom,
   { authority, ...addresses }: Addresses & { readonly authority: Authority | undefined },
 ): Double {
-  const { service, items, served, state, events, faults, journal } = house;
+  const { service, events, faults, journal } = house;
   const { url, secureUrl } = addresses;
   const steering = createSteeringFace(house, addresses);
+  const memory = createMemoryControl(house, steering);
   const opened = new Set<Control>();
   const close = async (grace = 500): Promise<void> => {
     faults.close();
@@ -133,8 +135,9 @@ function faceOf(
     await Promise.all([service.close(grace), ...[...opened].map((control) => control.close(grace))]);
     if (options.pendingFaults === 'error') faults.assertMet();
   };
-  const double: Double = {
+  return {
     ...steering,
+    ...memory,
     url,
     get secureUrl() {
       return secureUrl ?? switchedOff();
@@ -144,28 +147,17 @@ function faceOf(
     },
     randomSeed: random.seed,
     handler: requestListener(service.handle),
-    seed: (seed) => items.seed(seed),
-    snapshot: () => state.snapshot(),
-    restore: (snapshot) => state.restore(snapshot),
-    reset: () => state.reset(),
-    resource: (template, resource) => served.resource(template, resource),
-    collection: (path, declaration) => served.collection(path, declaration),
     on: (kind, listener) => events.on(kind, listener),
-    async allowMatrix(wanted) {
-      const { allowMatrix } = await import('./allow-matrix.ts');
-      return allowMatrix(house, steering, wanted);
-    },
     async openControl(wanted = {}) {
       const { openControl } = await import('./control.ts');
       const place = { url, secureUrl, certificate: authority?.certificate };
-      const control = await openControl({ ...steering, memory: double, place }, wanted);
+      const control = await openControl({ ...steering, memory, place, events }, wanted);
       opened.add(control);
       return control;
     },
     close,
     [Symbol.asyncDispose]: () => close(),
   };
-  return double;
 }
 
 function switchedOff(): never {

@@ -1,6 +1,8 @@
 import type { FieldLine } from '../http/message.ts';
 import type { WireBreak, WireFault } from '../http/wire-fault.ts';
 import { suggestion } from '../nearest.ts';
+import { mostSkew } from './clock.ts';
+import { sendableLine } from './field-line.ts';
 
 /**
  * Something that goes wrong. What a server does goes together with how it is late and how its reply breaks:
@@ -80,7 +82,17 @@ export function checkFault(fault: Fault): void {
       throw new RangeError(`${name} is no fault${suggestion(name, Object.keys(faultNames))}`);
   }
   checkNumbers(fault);
+  checkFields(fault);
   checkCompany(fault, names);
+}
+
+function checkFields({ fields = {}, retryAfter = '' }: Fault): void {
+  for (const [name, value] of isLines(fields) ? fields : Object.entries(fields)) sendableLine(name, value);
+  sendableLine('Retry-After', String(retryAfter));
+}
+
+function isLines(fields: NonNullable<Fault['fields']>): fields is readonly FieldLine[] {
+  return Array.isArray(fields);
 }
 
 function checkNumbers({ status, delay, dribble, truncate, reset, wrongLength, skewedDate }: Fault): void {
@@ -99,7 +111,12 @@ function checkNumbers({ status, delay, dribble, truncate, reset, wrongLength, sk
     (value) => Number.isInteger(value) && value !== 0,
     'a whole number of bytes other than 0',
   );
-  hold('skewedDate', skewedDate, Number.isFinite, 'a number of ms');
+  hold(
+    'skewedDate',
+    skewedDate,
+    (value) => Math.abs(value) <= mostSkew,
+    `a number of ms, at most ${mostSkew}`,
+  );
   if (reset !== undefined && reset !== 'before' && reset !== 'amid')
     hold('reset', reset, isCount, "'before', 'amid' or a whole number of bytes");
 }

@@ -29,6 +29,7 @@ export interface House {
   readonly nonces: Pick<DoubleNonces, 'burn'>;
   readonly faults: ControlledFaults;
   readonly journal: JournalPart;
+  readonly events: Events;
   /** What token secrets of OAuth 1.0a are derived with. */
   readonly masterKey: Uint8Array;
   readonly random: (size: number) => Uint8Array;
@@ -37,7 +38,6 @@ export interface House {
 /** One that holds everything in memory. */
 export interface MemoryHouse extends House {
   readonly nonces: DoubleNonces;
-  readonly events: Events;
   readonly served: Served;
   readonly items: Items;
   readonly state: State;

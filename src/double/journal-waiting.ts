@@ -1,3 +1,4 @@
+import { Arrivals } from './arrivals.ts';
 import type { WaitOptions } from './journal.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import { differencesOf, type EntryMatch } from './journal-match.ts';
@@ -16,7 +17,7 @@ const mostListed = 20;
 /** Those who wait for an entry. */
 export class Waiting {
   readonly #entries: () => readonly JournalEntry[];
-  readonly #waiters = new Set<{ come(entry: JournalEntry): void; end(): void }>();
+  readonly #arrivals = new Arrivals<JournalEntry>();
 
   /** `entries` gives those that are there. */
   constructor(entries: () => readonly JournalEntry[]) {
@@ -28,38 +29,20 @@ export class Waiting {
     const since = after?.number ?? 0;
     const fits = (entry: JournalEntry): boolean =>
       entry.number > since && howItDiffers(entry, match).length === 0;
-    const there = this.#entries().find(fits);
-    if (there !== undefined) return Promise.resolve(there);
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        clearTimeout(timer);
-        this.#waiters.delete(waiter);
-      };
-      const waiter = {
-        come: (entry: JournalEntry): void => {
-          if (!fits(entry)) return;
-          leave();
-          resolve(entry);
-        },
-        end: (): void => {
-          leave();
-          const come = this.#entries().filter(({ number }) => number > since);
-          reject(new JournalTimeout(messageOf(match, timeout, come)));
-        },
-      };
-      const timer = setTimeout(waiter.end, timeout);
-      this.#waiters.add(waiter);
+    return this.#arrivals.waitFor(this.#entries(), fits, timeout, () => {
+      const come = this.#entries().filter(({ number }) => number > since);
+      return new JournalTimeout(messageOf(match, timeout, come));
     });
   }
 
   /** An entry has come. */
   come(entry: JournalEntry): void {
-    for (const waiter of this.#waiters) waiter.come(entry);
+    this.#arrivals.come(entry);
   }
 
   /** Ends all waiting, as if the time were out. */
   end(): void {
-    for (const waiter of [...this.#waiters]) waiter.end();
+    this.#arrivals.end();
   }
 }
 

@@ -5,6 +5,7 @@ import type { Nonces } from '../store/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { createDoubleTime } from './clock.ts';
 import { createControlledFaults } from './controlled-faults.ts';
+import { createEvents } from './events.ts';
 import { type House, secretsOf, skewing } from './house.ts';
 import { createJournal } from './journal.ts';
 import { createDoubleUsers } from './users.ts';
@@ -25,12 +26,20 @@ export function composeKeptHouse(options: KeptOptions, random: (size: number) =>
   const time = createDoubleTime(systemClock, undefined, () => {});
   const users = createDoubleUsers(options.users, random);
   const faults = createControlledFaults({ clock: time.clock, grants: () => steered.oauth.grants });
-  const nonces = burning(options.nonces, () => faults.burnsNonce());
+  const events = createEvents();
+  const nonces = burning(
+    options.nonces,
+    () => faults.burnsNonce(),
+    (user) => events.tell({ kind: 'replay', user }),
+  );
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
   const journal = createJournal({ clock: time.clock, secrets: () => secretsOf(users, registered) });
   const clock: Clock = faults.clock;
   const observer = skewing(time, journal.observer(faults));
-  const steered = createSteeredService({ ...options, clock, random, nonces, observer, users: users.all });
+  const steered = createSteeredService(
+    { ...options, clock, random, nonces, observer, users: users.all },
+    { granted: (event) => events.tell(event) },
+  );
   users.follow((all) => steered.replaceUsers(all));
   const service: SteeredService = {
     ...steered,
@@ -51,12 +60,16 @@ export function composeKeptHouse(options: KeptOptions, random: (size: number) =>
     get options() {
       return { ...options, ...registered };
     },
-    ...{ service, time, users, nonces, faults, journal, masterKey: options.masterKey, random },
+    ...{ service, time, users, nonces, faults, journal, events, masterKey: options.masterKey, random },
   };
 }
 
 /** Nonces of which fresh ones can be made to count as seen. */
-function burning(nonces: Nonces, burns: () => boolean): Nonces & { burn(times: number): void } {
+function burning(
+  nonces: Nonces,
+  burns: () => boolean,
+  seen: (user: string) => void,
+): Nonces & { burn(times: number): void } {
   let left = 0;
   const burnt = (): boolean => {
     if (burns()) return true;
@@ -65,7 +78,11 @@ function burning(nonces: Nonces, burns: () => boolean): Nonces & { burn(times: n
     return true;
   };
   return {
-    claim: (user, nonce, until, now) => (burnt() ? 'seen' : nonces.claim(user, nonce, until, now)),
+    claim(user, nonce, until, now) {
+      const claimed = burnt() ? 'seen' : nonces.claim(user, nonce, until, now);
+      if (claimed === 'seen') seen(user);
+      return claimed;
+    },
     kept: (durably) => nonces.kept(durably),
     hold: () => nonces.hold(),
     release: (held, durably) => nonces.release(held, durably),

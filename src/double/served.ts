@@ -1,9 +1,4 @@
-import {
-  type Collection,
-  type CollectionDeclaration,
-  defaultCollections,
-  defineCollection,
-} from '../declaration.ts';
+import { type Collection, defaultCollections, defineCollection, readCollection } from '../declaration.ts';
 import type { Resource } from '../resource.ts';
 import type { ServiceOptions } from '../service-options.ts';
 import type { Stateful } from './stateful.ts';
@@ -17,8 +12,8 @@ export interface ServedState {
 /** What a double serves, which can change while it runs. */
 export interface Served extends Stateful<ServedState> {
   readonly state: ServedState;
-  /** Declares a collection, in the place of what stood under its path. Throws DeclarationError or RangeError. */
-  collection(path: string, declaration: CollectionDeclaration): void;
+  /** Declares a collection by what may be anything, in the place of what stood under its path. Throws DeclarationError or RangeError. */
+  collection(path: string, declaration: unknown): void;
   /** Puts a resource under a template, in the place of what stood there. Throws RangeError on a template that is none. */
   resource(template: string, resource: Resource): void;
   /** Has `told` given all that is served whenever that changes; it may throw, and nothing is changed then. */
@@ -48,7 +43,7 @@ export function createServed({
     },
     collection(path, declaration) {
       const { collections: others, resources: kept } = without(path);
-      change({ collections: [...others, defineCollection(path, declaration)], resources: kept });
+      change({ collections: [...others, readCollection(path, declaration)], resources: kept });
     },
     resource(template, resource) {
       const { collections: kept, resources: others } = without(template);

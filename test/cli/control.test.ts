@@ -91,6 +91,8 @@ test('on a data directory', async (context) => {
       ['POST', '/restore', { snapshot: '1' }],
       ['POST', '/reset'],
       ['POST', '/seed', {}],
+      ['POST', '/resources', { template: '/x', GET: { access: 'anyone' } }],
+      ['POST', '/collections', { path: '/x', declaration: {} }],
       ['POST', '/allow-matrix', { as: [] }],
       ['GET', '/users/demo'],
       ['PUT', '/users/demo', {}],
@@ -107,6 +109,24 @@ test('on a data directory', async (context) => {
     }
     assert.equal((await get('/users/demo/financialrecords', signed())).status, 200);
   });
+
+  await context.test(
+    'a nonce that comes again is told as an event, and attempts are made with a secret that is given',
+    async () => {
+      await control.send('POST', '/nonces/burn', { times: 1 });
+      assert.equal((await get('/users/demo/financialrecords', signed())).status, 401);
+      const replay = await control.send('POST', '/events/wait', { kind: 'replay', user: 'demo' });
+      assert.equal(typeof replay.number, 'number');
+      const request = { url: 'https://partner.example/' };
+      const signer = { scheme: 'hmac', user: 'demo' };
+      await control.refused(409, 'POST', '/adversary', { request, signer });
+      const { attempts } = await control.send('POST', '/adversary', {
+        request,
+        signer: { ...signer, secret: 's' },
+      });
+      assert.ok(attempts.length > 10);
+    },
+  );
 
   await context.test('users whom the command changes are known to it', async () => {
     const rotated = await run(['user', 'rotate', 'demo', '--grace', '0', '--data', data]);

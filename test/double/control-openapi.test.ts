@@ -49,6 +49,13 @@ const contents: Readonly<Record<string, (known: Json) => Json>> = {
   waitForEntry: () => ({ match: { path: '/articles' }, timeout: 10, after: 0 }),
   setUser: () => ({ secret: 'another', password: 'pw' }),
   rotateSecret: () => ({ secret: 'one more', grace: 1000 }),
+  addResource: () => ({ template: '/hello', GET: { access: 'anyone', content: 'hello' } }),
+  addCollection: () => ({ path: '/notes', declaration: { element: 'notes', item: 'note', fields: {} } }),
+  adversary: () => ({
+    request: { url: 'https://partner.example/', method: 'PUT', body: 'x', headers: [['X-One', '1']] },
+    signer: { scheme: 'hmac', user: 'ann', bodyDigest: true },
+  }),
+  waitForEvent: () => ({ kind: 'issued', client: 'app', timeout: 10, after: 0 }),
   burnNonces: () => ({ times: 0 }),
   issueToken: () => ({ user: 'ann', scope: 'read', expiresIn: 60, refresh: true }),
   issueOAuth1Token: () => ({ user: 'ann' }),

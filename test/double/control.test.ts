@@ -53,7 +53,8 @@ test('a store that takes no changes is told by /health, with why and without the
   const place = { url: double.url, secureUrl: undefined, certificate: undefined };
   const { clock, journal, faults, auth, oauth1, oauth2 } = double;
   const steering = { clock, journal, faults, auth, oauth1, oauth2 };
-  const control = await openControl({ ...steering, memory: undefined, place, health: () => health });
+  const events = { on: () => () => {} };
+  const control = await openControl({ ...steering, events, memory: undefined, place, health: () => health });
   const answer = async (): Promise<[number, string]> => {
     const reply = await fetch(`${control.url}/health`);
     return [reply.status, await reply.text()];

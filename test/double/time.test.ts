@@ -43,6 +43,30 @@ test('what is no time is refused, and nothing moves', async () => {
   await assert.rejects(startDouble({ now: 'soon' }), RangeError);
 });
 
+test('no time is shown that could not be written as a date of HTTP', async () => {
+  await using double = await startDouble({ now: start, https: false });
+  const [first, last] = ['0002-01-01T00:00:00Z', '9997-12-31T23:59:59.999Z'].map(Date.parse);
+  assert.ok(first !== undefined && last !== undefined);
+  for (const bad of [first - 1, last + 1]) {
+    assert.throws(() => double.clock.set(bad), RangeError);
+    assert.throws(() => double.clock.freeze(bad), RangeError);
+    assert.throws(() => double.clock.advance(bad - double.clock.now()), RangeError);
+    await assert.rejects(startDouble({ now: bad }), RangeError);
+  }
+  for (const bad of ['367d', '-367d']) assert.throws(() => double.clock.skewServerDate(bad), RangeError);
+  assert.equal(double.clock.now(), Date.UTC(2026, 2, 1, 12));
+  for (const [edge, skew] of [
+    [first, '-366d'],
+    [last, '366d'],
+  ] as const) {
+    double.clock.set(edge);
+    double.clock.skewServerDate(skew);
+    double.faults.next({}, { skewedDate: Number.parseInt(skew, 10) * 86_400_000 });
+    for (let round = 0; round < 2; round += 1) assert.equal((await double.fetch('/problems')).status, 200);
+    double.clock.skewServerDate(0);
+  }
+});
+
 test('signed dates are judged by it: eleven minutes later they are stale', async () => {
   await using double = await startDouble({ users, now: start, https: false });
   const headers = await double.as('ann').sign('GET', `${double.url}/articles`);

@@ -1,0 +1,71 @@
+import { decodeCanonicalBase64 } from '../http/content-digest.ts';
+import type { FieldLine } from '../http/message.ts';
+import { type Access, action, type Outcome, type Resource } from '../resource.ts';
+import { sendableLine } from './field-line.ts';
+
+/** What a method always answers. */
+export interface CannedAnswer {
+  /** Who may have it. */
+  readonly access: Access;
+  /** 200 when left out. */
+  readonly status?: number;
+  /** The media type of the content; `text/plain; charset=utf-8` when left out. */
+  readonly type?: string;
+  /** The content as text. */
+  readonly content?: string;
+  /** The content as bytes in base64. */
+  readonly base64?: string;
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+/** What each method answers. */
+export type CannedAnswers = Readonly<Partial<Record<'GET' | 'PUT' | 'POST' | 'DELETE', CannedAnswer>>>;
+
+/** Fields that the server writes itself. */
+const own: ReadonlySet<string> = new Set([
+  ...['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'],
+]);
+
+/** Makes a resource that always answers the same. Throws RangeError on what cannot be sent, or on an owner that `template` does not name. */
+export function cannedResource(template: string, answers: CannedAnswers): Resource {
+  const methods = Object.entries(answers).map(([method, answer]) => {
+    checkAccess(answer.access, template);
+    const outcome = outcomeOf(answer);
+    return [method, action(answer.access, () => outcome)];
+  });
+  if (methods.length === 0) throw new RangeError('a resource has one method at least');
+  return Object.fromEntries(methods);
+}
+
+function checkAccess(access: Access, template: string): void {
+  if (typeof access !== 'string' || !access.startsWith('owner:')) return;
+  const parameter = access.slice('owner:'.length);
+  if (!template.includes(`{${parameter}}`))
+    throw new RangeError(`${JSON.stringify(access)} names no parameter of ${template}`);
+}
+
+function outcomeOf({ status = 200, type, content, base64, fields = {} }: CannedAnswer): Outcome {
+  const bytes = bytesOf(content, base64);
+  const lines = Object.entries(fields).map(([name, value]) => ownLine(name, value));
+  if (type !== undefined) sendableLine('type', type);
+  if (bytes === undefined) return { status, fields: lines };
+  return {
+    status,
+    fields: lines,
+    representation: { type: type ?? 'text/plain; charset=utf-8', content: bytes },
+  };
+}
+
+function bytesOf(content: string | undefined, base64: string | undefined): string | Uint8Array | undefined {
+  if (base64 === undefined) return content;
+  if (content !== undefined) throw new RangeError('content and base64 are two contents of one answer');
+  const bytes = decodeCanonicalBase64(base64);
+  if (bytes === undefined) throw new RangeError('base64 is not canonical base64 (RFC 4648 §4)');
+  return bytes;
+}
+
+function ownLine(name: string, value: string): FieldLine {
+  if (own.has(name.toLowerCase()))
+    throw new RangeError(`${name} is written by the server; the type is said by type`);
+  return sendableLine(name, value);
+}

@@ -1,0 +1,57 @@
+import { Problem } from '../http/problem.ts';
+import { longestWait } from './control-journal.ts';
+import { bareOperation, type Operation, operation } from './control-operation.ts';
+import { number, object, optional, text, word } from './control-shape.ts';
+import { type EventLog, EventTimeout, eventKinds } from './event-log.ts';
+
+/** What happened to grants and tokens, and nonces that came again. */
+export function eventOperations(log: EventLog): readonly Operation[] {
+  return [
+    bareOperation({
+      ...{ method: 'GET', path: '/events', id: 'events', gives: eventsSchema },
+      summary: 'What happened to grants and tokens since the interface was opened, oldest first',
+      description: 'The latest 1000 are kept. No token or nonce is in them.',
+      answer: () => ({ events: log.all }),
+    }),
+    operation({
+      ...{ method: 'POST', path: '/events/wait', id: 'waitForEvent', gives: eventSchema },
+      summary: 'The first event that fits, there or to come',
+      refuses: { 404: 'None came in time; the detail lists what did.' },
+      takes: object({
+        kind: optional(word(eventKinds)),
+        client: optional(text('the client’s id, or the consumer’s key')),
+        user: optional(text()),
+        timeout: optional(number({ least: 0, most: longestWait }, 'ms; 2000 when left out')),
+        after: optional(number({ least: 0 }, 'events up to this number do not count')),
+      }),
+      answer: ({ timeout = 2000, after = 0, ...match }) =>
+        log.waitFor(match, timeout, after).catch((error: unknown) => {
+          if (error instanceof EventTimeout) throw new Problem('not-found', error.message);
+          throw error;
+        }),
+    }),
+  ];
+}
+
+const eventSchema = {
+  type: 'object',
+  required: ['number', 'time', 'kind'],
+  properties: {
+    number: { type: 'integer', description: 'counted from 1' },
+    time: { type: 'number', description: 'ms since 1970 by the clock of the server' },
+    kind: { enum: eventKinds },
+    mechanism: { enum: ['oauth1', 'oauth2'] },
+    client: { type: 'string' },
+    user: { type: 'string', description: 'left out where a client came for itself' },
+    token: {
+      enum: ['ticket', 'code', 'access', 'refresh', 'request'],
+      description: 'what was issued, revoked or used twice; left out for a whole grant',
+    },
+  },
+};
+
+const eventsSchema = {
+  type: 'object',
+  required: ['events'],
+  properties: { events: { type: 'array', items: eventSchema } },
+};
