@@ -1,9 +1,10 @@
 /** What a test double costs to start, and what many leave behind. */
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { runScript } from './double-start/process.ts';
 import { absence, answering, loading, ours, type Rival, rivalsOf, starting } from './double-start/rivals.ts';
-import type { Benchmark, Contestant, Requirement, Stage } from './measure/benchmark.ts';
+import type { Benchmark, Contestant, Requirement } from './measure/benchmark.ts';
+import { installed } from './measure/installed.ts';
 import { freshPart } from './measure/part.ts';
 
 const [plain, secure] = [`${ours}, HTTP alone`, `${ours}, HTTPS too`];
@@ -67,12 +68,3 @@ export const benchmark: Benchmark = {
     ];
   },
 };
-
-/** The package as a tarball has it: without what is of use to the build of Node.js alone that made it. */
-function installed({ root, scratch }: Stage): string {
-  const copy = join(scratch, 'dist');
-  cpSync(join(root, 'dist'), copy, { recursive: true });
-  for (const name of ['node.build', 'modules.cache', 'command.cache'])
-    rmSync(join(copy, name), { force: true });
-  return copy;
-}

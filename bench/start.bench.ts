@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { makePair } from './load/pair.ts';
 import type { Benchmark, Contestant, Sample, Stage } from './measure/benchmark.ts';
+import { installed } from './measure/installed.ts';
 
 const bare =
   "require('node:http').createServer((q, r) => r.end('hello world')).listen(0, '127.0.0.1', () => console.log('ready'))";
@@ -27,7 +28,7 @@ const options = ['--port', '0', '--tls-port', '0', '--log', 'off'];
 export const benchmark: Benchmark = {
   title: 'Start',
   about:
-    'From spawning the process to its ready line: in memory and with a data directory, with HTTPS beside HTTP and with HTTP alone. The first start in a directory makes its files and a user; the second one finds them. Beside it a bare node:http server that prints a line when it listens, one with a node:https that reads its certificate, fastify and express with one route. Needs `npm run build`.',
+    'From spawning the process to its ready line: in memory and with a data directory, with HTTPS beside HTTP and with HTTP alone. The first start in a directory makes its files and a user; the second one finds them. All are started where they were built, with what V8 compiled at build time; as installed from a tarball, where there is none of that, is the first of them once more. Beside it a bare node:http server that prints a line when it listens, one with a node:https that reads its certificate, fastify and express with one route. Needs `npm run build`.',
   figures: [
     { key: 'wall', label: 'spawn to ready', unit: 'ns' },
     { key: 'cpu', label: 'CPU time until then', unit: 'ns' },
@@ -40,6 +41,7 @@ export const benchmark: Benchmark = {
   open(stage) {
     const server = join(stage.root, 'dist/server.js');
     if (!existsSync(server)) return 'dist/server.js is not built (npm run build)';
+    const copy = installed(stage);
     const [cert, key] = ['certificate.pem', 'key.pem'].map((name) => join(stage.scratch, name));
     const pair = makePair();
     if (cert !== undefined) writeFileSync(cert, pair.cert);
@@ -49,6 +51,9 @@ export const benchmark: Benchmark = {
       peer(stage, yardstick, ['-e', bare]),
       peer(stage, 'bare node:http and node:https', ['-e', bareOfBoth, cert ?? '', key ?? '']),
       countersign(ours, () => timeToReady(stage, run('--no-tls', '--memory'))),
+      countersign(`${ours}, as installed`, () =>
+        timeToReady(stage, [join(copy, 'server.js'), ...options, '--no-tls', '--memory']),
+      ),
       countersign('countersign --memory', () => timeToReady(stage, run('--memory'))),
       ...[1, 2].flatMap((starts) => [
         countersign(`--no-tls --data, ${starts === 1 ? 'first' : 'second'} start`, () =>

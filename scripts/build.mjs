@@ -3,9 +3,18 @@
 // client and the parser are modules as they were written, for who puts them into something else. As one script the library
 // is also the same one to who imports it and to who requires it.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { get } from 'node:http';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
@@ -48,8 +57,8 @@ function modulesOf(folder) {
 const controlEntry = 'cli/control.js';
 
 /**
- * The command as two scripts of CommonJS modules, each in a function that is called when it is first required: what every
- * start reads, and what steers a server beside it.
+ * The command as two scripts of CommonJS modules, each in a function that is called when something of it is first used: what
+ * every start reads, and what steers a server beside it.
  */
 function writeCommand(folder) {
   const all = reachable(folder, ['cli/main.js'], requirePattern);
@@ -73,14 +82,7 @@ function textOf(folder, name) {
 }
 
 function modulesText(folder, names) {
-  const modules = [...names].sort().map((name) => {
-    const text = textOf(folder, name).replaceAll(
-      requirePattern,
-      (_, _quote, specifier) => `require(${JSON.stringify(posix.join(posix.dirname(name), specifier))})`,
-    );
-    return `${JSON.stringify(name)}(exports, require) {\n${text}},\n`;
-  });
-  return modules.join('');
+  return [...lazily(folder, names).values()].join('');
 }
 
 function commandText(modules) {
@@ -105,8 +107,7 @@ return function load(name) {
 
 /**
  * The library as two scripts: what starting a double and asking it something takes, and all else, which is read when it is
- * first needed. In both a module is loaded when something of it is used, and not when it is imported: that holds because
- * none does anything but define. A start then costs what it uses.
+ * first needed.
  */
 async function writeLibrary(folder) {
   const all = lazily(folder, reachable(folder, libraryEntries, requirePattern));
@@ -138,7 +139,10 @@ module.exports = load;
 `;
 }
 
-/** Each module by its name, as a method that loads what it imports when something of it is used. */
+/**
+ * Each module by its name, as a method. What it imports it loads when something of that is used, so that a start costs what it
+ * uses. That holds because no module does anything but define.
+ */
 function lazily(folder, names) {
   return new Map([...names].sort().map((name) => [name, lazyModule(name, textOf(folder, name))]));
 }
@@ -198,19 +202,20 @@ function wrap(entry) {
   );
 }
 
-/** What V8 compiled of the command once it was loaded and a service was composed. */
-async function compiledCommand({ scriptOf }) {
-  const script = scriptOf('command');
-  const load = script.runInThisContext()(createRequire(import.meta.url));
-  load('cli/main.js');
-  load('cli/serve.js');
-  const silent = { write() {} };
-  await load('cli/check.js').check(
-    ['--memory'],
-    {},
-    { stdin: process.stdin, stdout: silent, stderr: silent },
-  );
-  return script.createCachedData();
+/** Writes what V8 compiled of the command until it had started: in memory, in a directory that it knows and in a new one. */
+function writeCommandCache() {
+  const data = mkdtempSync(join(tmpdir(), 'countersign-build-'));
+  const [known, fresh] = [join(data, 'known'), join(data, 'new')];
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'));
+  const env = Object.fromEntries(others);
+  const start = (cache, ...directories) => {
+    const args = [join(root, 'scripts', 'start-in.cjs'), join(dist, 'compiled.js'), cache, ...directories];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
+    if (status !== 0) throw new Error(`the command does not start: ${stderr}`);
+  };
+  start('', known);
+  start(join(dist, 'command.cache'), '', known, fresh);
+  rmSync(data, { recursive: true });
 }
 
 /** What V8 compiled of the library until a double had answered, over HTTP and with HTTPS beside it, and was closed. */
@@ -251,7 +256,7 @@ for (const [script, name] of [
   copyFileSync(join(root, 'scripts', script), join(dist, name));
 for (const entry of libraryEntries) wrap(entry);
 const compiled = createRequire(import.meta.url)(join(dist, 'compiled.js'));
-writeFileSync(join(dist, 'command.cache'), await compiledCommand(compiled));
+writeCommandCache();
 writeFileSync(join(dist, 'modules.cache'), await compiledLibrary(compiled));
 writeFileSync(join(dist, 'node.build'), compiled.build());
 chmodSync(join(dist, 'server.js'), 0o755);
