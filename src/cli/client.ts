@@ -6,16 +6,15 @@ import { clientRoster } from '../store/clients.ts';
 import { hashPassword } from '../store/passwords.ts';
 import { Refusal } from './refusal.ts';
 import {
-  keepRegistrations,
   type Made,
   partsOf,
   type RegistrationKind,
   refuseFaults,
+  registrationCommand,
   type Said,
   secretFlag,
   secretOf,
 } from './registration.ts';
-import type { Terminal } from './terminal.ts';
 
 /** What verifying a chosen secret costs (N of RFC 7914 §2): somebody may guess at it, so tens of milliseconds. */
 const costForChosen = 16_384;
@@ -43,13 +42,7 @@ const kind: RegistrationKind<ClientRegistration> = {
 };
 
 /** `countersign client add [ID]`, `client remove ID`, `client list`. Gives the exit status. */
-export function client(
-  argv: readonly string[],
-  environment: NodeJS.ProcessEnv,
-  terminal: Terminal,
-): Promise<number> {
-  return keepRegistrations(kind, argv, environment, terminal);
-}
+export const client = registrationCommand(kind);
 
 async function make(id: string, said: Said): Promise<Made<ClientRegistration>> {
   const { public: open, users, ...parts } = partsOf(kind, said);

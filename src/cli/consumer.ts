@@ -4,16 +4,15 @@ import { consumerRoster } from '../store/clients.ts';
 import { errorCode } from '../store/disk.ts';
 import { Refusal } from './refusal.ts';
 import {
-  keepRegistrations,
   type Made,
   partsOf,
   type RegistrationKind,
   refuseFaults,
+  registrationCommand,
   type Said,
   secretFlag,
   secretOf,
 } from './registration.ts';
-import type { Terminal } from './terminal.ts';
 
 const kind: RegistrationKind<ConsumerRegistration> = {
   roster: consumerRoster,
@@ -38,13 +37,7 @@ const kind: RegistrationKind<ConsumerRegistration> = {
 };
 
 /** `countersign consumer add [KEY]`, `consumer remove KEY`, `consumer list`. Gives the exit status. */
-export function consumer(
-  argv: readonly string[],
-  environment: NodeJS.ProcessEnv,
-  terminal: Terminal,
-): Promise<number> {
-  return keepRegistrations(kind, argv, environment, terminal);
-}
+export const consumer = registrationCommand(kind);
 
 async function make(key: string, said: Said): Promise<Made<ConsumerRegistration>> {
   const { rsaPublicKey: file, methods, ...parts } = partsOf(kind, said);

@@ -10,12 +10,12 @@ import { actAsOwnerOf } from './ownership.ts';
 import { Refusal, report } from './refusal.ts';
 import {
   addEntry,
-  changeExisting,
   type Entrant,
   placeFlags,
   placeOf,
   readKept,
   refuseConfigured,
+  removeEntry,
   tell,
   tellUse,
   unknownAction,
@@ -59,28 +59,32 @@ const actions = ['add', 'remove', 'list'] as const;
 /** Says that the secret is the first line of standard input. */
 export const secretFlag = '--secret-stdin';
 
-/** `countersign client|consumer add|remove|list`. Gives the exit status. */
-export async function keepRegistrations<T extends object>(
-  kind: RegistrationKind<T>,
+/** What carries out a command of the roster, and gives its exit status. */
+type RosterCommand = (
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
-): Promise<number> {
-  try {
-    const { action, entrant, said } = readOrder(kind, argv, environment);
-    actAsOwnerOf(entrant.options.data);
-    if (action === 'list') await list(kind, entrant, terminal);
-    else if (action === 'remove') await remove(entrant, terminal);
-    else {
-      const chosen = said.flags.has(secretFlag)
-        ? await secretFrom({}, terminal, false)
-        : secretVariable(environment);
-      await add(kind, entrant, { ...said, secret: chosen }, terminal);
+) => Promise<number>;
+
+/** Makes `countersign client|consumer add|remove|list`. */
+export function registrationCommand<T extends object>(kind: RegistrationKind<T>): RosterCommand {
+  return async (argv, environment, terminal) => {
+    try {
+      const { action, entrant, said } = readOrder(kind, argv, environment);
+      actAsOwnerOf(entrant.options.data);
+      if (action === 'list') await list(kind, entrant, terminal);
+      else if (action === 'remove') await removeEntry(entrant, terminal);
+      else {
+        const chosen = said.flags.has(secretFlag)
+          ? await secretFrom({}, terminal, false)
+          : secretVariable(environment);
+        await add(kind, entrant, { ...said, secret: chosen }, terminal);
+      }
+      return 0;
+    } catch (error) {
+      return report(error, terminal);
     }
-    return 0;
-  } catch (error) {
-    return report(error, terminal);
-  }
+  };
 }
 
 /** What the command line asks for. */
@@ -126,12 +130,6 @@ async function add<T extends object>(
   const mark = await addEntry(entrant, { ...entry, since: systemClock.now() }, 'remove it first');
   const lines = [`${kind.roster.one.padEnd(9)} ${entrant.name}`];
   tell(shown === undefined ? lines : [...lines, `secret    ${shown}`], terminal.stdout);
-  await tellUse(entrant, mark, terminal);
-}
-
-async function remove<T>(entrant: Entrant<T>, terminal: Terminal): Promise<void> {
-  const mark = await changeExisting(entrant, () => undefined);
-  tell([`removed   ${entrant.name}`], terminal.stdout);
   await tellUse(entrant, mark, terminal);
 }
 

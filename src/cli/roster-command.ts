@@ -71,6 +71,13 @@ export async function changeExisting<T>(
   });
 }
 
+/** Takes an entry off the roster, and tells of it. Throws Refusal where there is no such. */
+export async function removeEntry<T>(entrant: Entrant<T>, terminal: Terminal): Promise<void> {
+  const mark = await changeExisting(entrant, () => undefined);
+  tell([`removed   ${entrant.name}`], terminal.stdout);
+  await tellUse(entrant, mark, terminal);
+}
+
 /** The entries in the data directory; none where there is no such directory. */
 export async function readKept<T>({
   roster,

@@ -16,6 +16,7 @@ import {
   placeOf,
   readKept,
   refuseConfigured,
+  removeEntry,
   tell,
   tellUse,
   unknownAction,
@@ -57,7 +58,7 @@ function carryOut(order: Order, environment: NodeJS.ProcessEnv, terminal: Termin
     case 'rotate':
       return rotate(order, terminal);
     case 'remove':
-      return remove(order, terminal);
+      return removeEntry(order, terminal);
     case 'disable':
       return able(order, terminal, false);
     case 'enable':
@@ -118,12 +119,6 @@ async function rotate(order: Order, terminal: Terminal): Promise<void> {
 function graced(secrets: readonly StoredSecret[], now: number, last: number): StoredSecret[] {
   const present = secrets.find(({ until }) => until === undefined) ?? secrets[0];
   return present === undefined || last <= now ? [] : [{ secret: present.secret, until: last }];
-}
-
-async function remove(order: Order, terminal: Terminal): Promise<void> {
-  const mark = await changeExisting(order, () => undefined);
-  tell([`removed   ${order.name}`], terminal.stdout);
-  await tellUse(order, mark, terminal);
 }
 
 async function able(order: Order, terminal: Terminal, enabled: boolean): Promise<void> {
