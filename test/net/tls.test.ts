@@ -119,6 +119,28 @@ test('Another certificate takes the place of the first for who comes then; who i
   for (const socket of [before, after]) socket.destroy();
 });
 
+test('A certificate that is made for the first client is made once, and not where another took its place before.', async (t) => {
+  const [own, other] = [makeIdentity('Its own'), makeIdentity('Another')];
+  for (const replaced of [false, true]) {
+    let made = 0;
+    const service = createService();
+    t.after(() => service.close(0));
+    const tls = () => {
+      made += 1;
+      return own;
+    };
+    const { port, replaceCertificate } = await service.listen({ tls });
+    assert.equal(made, 0);
+    if (replaced) replaceCertificate(other);
+    for (let client = 0; client < 2; client += 1) {
+      const socket = await agree(port, { ca: replaced ? other.cert : own.cert });
+      assert.match(await answer(socket), /^HTTP\/1\.1 200 /);
+      socket.destroy();
+    }
+    assert.equal(made, replaced ? 0 : 1);
+  }
+});
+
 test('What cannot be used is refused when it listens, and later leaves what was before.', async (t) => {
   const [one, other] = [makeIdentity(), makeIdentity()];
   const { port, cert, replaceCertificate } = await serve(t, one);
