@@ -111,53 +111,19 @@ function shown({ body, ...request }: OutgoingRequest) {
     : { ...request, base64: Buffer.from(body).toString('base64') };
 }
 
-const requestSchema = {
-  type: 'object',
-  required: ['method', 'url', 'headers'],
-  properties: {
-    ...{
-      method: { type: 'string' },
-      url: { type: 'string' },
-      body: { type: 'string' },
-      base64: { type: 'string' },
-    },
-    headers: {
-      type: 'array',
-      items: { type: 'array', items: { type: 'string' } },
-      description: 'lines in the order to send; a name may stand there twice',
-    },
-  },
-};
+const sent = object({
+  ...{ method: text(), url: text(), body: optional(text()), base64: optional(text()) },
+  headers: listOf(listOf(text()), 'lines in the order to send; a name may stand there twice'),
+});
 
-const attemptsSchema = {
-  type: 'object',
-  required: ['attempts'],
-  properties: {
-    attempts: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['name', 'why', 'requests', 'expected', 'anotherConnection'],
-        properties: {
-          name: { type: 'string' },
-          why: { type: 'string' },
-          requests: {
-            type: 'array',
-            items: requestSchema,
-            description: 'to be sent one after the other; only the last one is judged',
-          },
-          expected: {
-            type: 'array',
-            items: { type: 'integer' },
-            description: 'the statuses that are right for it',
-          },
-          needs: { enum: ['tls', 'plain'], description: 'the transport; left out where either will do' },
-          anotherConnection: {
-            type: 'boolean',
-            description: 'whether the last one goes over another connection',
-          },
-        },
-      },
-    },
-  },
-};
+const attemptsSchema = object({
+  attempts: listOf(
+    object({
+      ...{ name: text(), why: text() },
+      requests: listOf(sent, 'to be sent one after the other; only the last one is judged'),
+      expected: listOf(number({}), 'the statuses that are right for it'),
+      needs: optional(word(['tls', 'plain'], 'the transport; left out where either will do')),
+      anotherConnection: flag('whether the last one goes over another connection'),
+    }),
+  ),
+}).schema;

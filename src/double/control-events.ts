@@ -1,20 +1,20 @@
 import { Problem } from '../http/problem.ts';
 import { longestWait } from './control-journal.ts';
 import { bareOperation, type Operation, operation } from './control-operation.ts';
-import { number, object, optional, text, word } from './control-shape.ts';
+import { listOf, number, object, optional, text, word } from './control-shape.ts';
 import { type EventLog, EventTimeout, eventKinds } from './event-log.ts';
 
 /** What happened to grants and tokens, and nonces that came again. */
 export function eventOperations(log: EventLog): readonly Operation[] {
   return [
     bareOperation({
-      ...{ method: 'GET', path: '/events', id: 'events', gives: eventsSchema },
+      ...{ method: 'GET', path: '/events', id: 'events', gives: object({ events: listOf(heard) }).schema },
       summary: 'What happened to grants and tokens since the interface was opened, oldest first',
       description: 'The latest 1000 are kept. No token or nonce is in them.',
       answer: () => ({ events: log.all }),
     }),
     operation({
-      ...{ method: 'POST', path: '/events/wait', id: 'waitForEvent', gives: eventSchema },
+      ...{ method: 'POST', path: '/events/wait', id: 'waitForEvent', gives: heard.schema },
       summary: 'The first event that fits, there or to come',
       refuses: { 404: 'None came in time; the detail lists what did.' },
       takes: object({
@@ -33,25 +33,17 @@ export function eventOperations(log: EventLog): readonly Operation[] {
   ];
 }
 
-const eventSchema = {
-  type: 'object',
-  required: ['number', 'time', 'kind'],
-  properties: {
-    number: { type: 'integer', description: 'counted from 1' },
-    time: { type: 'number', description: 'ms since 1970 by the clock of the server' },
-    kind: { enum: eventKinds },
-    mechanism: { enum: ['oauth1', 'oauth2'] },
-    client: { type: 'string' },
-    user: { type: 'string', description: 'left out where a client came for itself' },
-    token: {
-      enum: ['ticket', 'code', 'access', 'refresh', 'request'],
-      description: 'what was issued, revoked or used twice; left out for a whole grant',
-    },
-  },
-};
-
-const eventsSchema = {
-  type: 'object',
-  required: ['events'],
-  properties: { events: { type: 'array', items: eventSchema } },
-};
+const heard = object({
+  number: number({}, 'counted from 1'),
+  time: number({ whole: false }, 'ms since 1970 by the clock of the server'),
+  kind: word(eventKinds),
+  mechanism: optional(word(['oauth1', 'oauth2'])),
+  client: optional(text()),
+  user: optional(text('left out where a client came for itself')),
+  token: optional(
+    word(
+      ['ticket', 'code', 'access', 'refresh', 'request'],
+      'what was issued, revoked or used twice; left out for a whole grant',
+    ),
+  ),
+});
