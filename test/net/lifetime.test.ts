@@ -165,12 +165,29 @@ test('Closing drops what has not finished when the grace is over.', async (t) =>
   assert.equal(listener.connections, 0);
 });
 
+/**
+ * Sends bytes and gives the first reply, on one connection after the other: what a host that is slow for a moment sends when
+ * the timeout is over does not count.
+ */
+async function sentInTime(
+  port: number,
+  bytes: string,
+  counts: (reply: WireReply | undefined) => boolean,
+): Promise<{ wire: Wire; reply: WireReply | undefined }> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const wire = await open(port);
+    await wire.send(bytes);
+    const reply = await wire.next();
+    if (counts(reply)) return { wire, reply };
+  }
+  throw new Error('none came in time');
+}
+
 test('A client whose header section does not end in time is told, and let go.', async (t) => {
   const { port } = await serve(t, { headerTimeout: 40, requestTimeout: 5000 });
-  const wire = await open(port);
-  await wire.send('GET / HTTP/1.1\r\nHost');
-  const reply = await wire.reply();
-  assert.equal(reply.status, 408);
+  const begun = 'GET / HTTP/1.1\r\nHost';
+  const { wire, reply } = await sentInTime(port, begun, (found) => found !== undefined);
+  assert.equal(reply?.status, 408);
   assert.equal(reply.field('Connection'), 'close');
   assert.equal(await wire.next(), undefined);
 });
@@ -182,20 +199,24 @@ test('A client that never sends is let go without a word.', async (t) => {
 });
 
 test('A client whose content does not arrive in time is told by the reply to its request.', async (t) => {
-  const { port, consumed, refused } = await serve(t, { headerTimeout: 40, requestTimeout: 60 });
-  const wire = await open(port);
-  await wire.send('POST /consume HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nslow');
-  assert.equal((await wire.reply()).text, 'request-timeout');
+  const { port, consumed, refused, requests } = await serve(t, { headerTimeout: 40, requestTimeout: 60 });
+  const slow = 'POST /consume HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nslow';
+  let before = 0;
+  const { wire, reply } = await sentInTime(port, slow, () => {
+    if (requests.length === 0) before = refused.length;
+    return requests.length > 0;
+  });
+  assert.equal(reply?.text, 'request-timeout');
   assert.equal(await wire.next(), undefined);
   assert.ok(consumed[0] instanceof Problem);
-  assert.equal(refused.length, 0);
+  assert.equal(refused.length, before);
 });
 
 test('A client that never sends the content after an early reply is let go without a second one.', async (t) => {
-  const { port } = await serve(t, { headerTimeout: 40, requestTimeout: 60 });
-  const wire = await open(port);
-  await wire.send('POST /early HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nslow');
-  assert.equal((await wire.reply()).text, 'POST /early');
+  const { port, requests } = await serve(t, { headerTimeout: 40, requestTimeout: 60 });
+  const slow = 'POST /early HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nslow';
+  const { wire, reply } = await sentInTime(port, slow, () => requests.length > 0);
+  assert.equal(reply?.text, 'POST /early');
   assert.equal(await wire.next(), undefined);
 });
 
