@@ -47,8 +47,10 @@ export class HttpConnection {
   readonly #carrier: Socket;
   readonly #origin: Connection;
   readonly #full: boolean;
-  /** The request that came last; if one is not whole, it is this one. */
+  /** The request that came last, until it is whole and answered; if one is not whole, it is this one. */
   #latest: Exchange | undefined;
+  /** Whether a request has come. */
+  #begun = false;
   /** The request that is being handled. */
   #current: Exchange | undefined;
   #waiting: Exchange[] = [];
@@ -98,6 +100,7 @@ export class HttpConnection {
       return;
     }
     this.#latest = exchange;
+    this.#begun = true;
     this.#waiting.push(exchange);
     this.#proceed();
   }
@@ -133,14 +136,14 @@ export class HttpConnection {
   /** Ends the connection if nothing is under way on it. What is under way ends it with its reply. */
   close(): void {
     if (this.#ended || this.#current !== undefined) return;
-    if (this.#latest === undefined && this.#socket.bytesRead > 0) return; // the first request is half here
+    if (!this.#begun && this.#socket.bytesRead > 0) return; // the first request is half here
     if (this.#isFlushed && (this.#latest === undefined || this.#latest.isWhole)) this.#socket.destroy();
     else this.#end();
   }
 
   /** Nothing has moved on the socket for long: lets it go, unless it is the server that keeps the client waiting. */
   stall(): void {
-    const idle = this.#current === undefined && this.#latest !== undefined;
+    const idle = this.#current === undefined && this.#begun;
     if (idle || this.#ended || this.#socket.writableLength > 0) this.#socket.destroy();
   }
 
@@ -217,6 +220,8 @@ export class HttpConnection {
     }
     exchange.replied = true;
     this.#current = undefined;
+    // A connection that rests holds nothing of what came on it.
+    if (exchange === this.#latest && exchange.isWhole) this.#latest = undefined;
   }
 
   /** Writes the reply that is ready. */
