@@ -7,7 +7,7 @@ import { plain } from '../load/requests.ts';
 import type { Benchmark, Contestant } from '../measure/benchmark.ts';
 
 /** Opening thousands of connections takes a part of a round (ms). */
-const ms = 1500;
+const ms = 1000;
 const sizes = [1, 10, 100, 1000, 5000];
 
 export const benchmark: Benchmark = {

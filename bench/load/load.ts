@@ -46,6 +46,8 @@ export async function startServer(stage: Stage, ...words: readonly string[]): Pr
 export interface LoadOptions {
   /** How long a round is (ms); half a second when left out, and three in the long form. */
   readonly ms?: number;
+  /** How long the round before the first one is (ms), in which what is slow at first is compiled; 1.5 s when left out. */
+  readonly warmUp?: number;
   readonly connections?: number;
   readonly secure?: boolean;
   /** At which part of the rate that it reached at full load (0 to 1); at full load when left out. */
@@ -71,8 +73,8 @@ export class Loader {
 
   /** One round. Throws when a reply was not what it had to be. */
   async round(server: Running, requests: Requests, round: Round, options: LoadOptions = {}): Promise<Sample> {
-    const usual = this.#stage.full ? (round.warmUp ? 1000 : 3000) : round.warmUp ? 2500 : 500;
-    const { ms = usual } = options;
+    const { ms: usual = this.#stage.full ? 3000 : 500, warmUp = 1500 } = options;
+    const ms = round.warmUp ? warmUp : usual;
     // Where a round is nearly over before it has begun, a longer one says more; who is that slow is taken with few.
     const sample = await this.#take(server, requests, round, options, ms);
     if ((sample['count'] ?? 0) >= enough) return sample;

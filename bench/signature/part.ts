@@ -5,9 +5,9 @@ import { type Check, type Peer, peers } from './peers.ts';
 
 /** So many requests are signed, and then checked while they are still at hand for the processor. */
 const batch = 250;
-const batchesInRound = 40;
+const batchesInRound = 24;
 /** What is slow at first is compiled while it runs: so long before the first round (ns). */
-const warmUp = 1.5e9;
+const warmUp = 1.2e9;
 
 /** Makes the peer of this name, and makes sure that it checks what it is said to. */
 export async function part(name = ''): Promise<Answer> {

@@ -50,7 +50,7 @@ async function kept(stage: Stage, loader: Loader): Promise<Group> {
   const requests = each(several, (number) => plain('PUT', `/articles/${number}`, 200, [], 'json'));
   const peers = await peersUnderLoad(stage, loader, requests, ['json-server'], {
     ...{ articles: several },
-    ...(!stage.full && { ms: short.ofSlow }),
+    ...(!stage.full && { warmUp: short.ofSlow, ms: short.ofSlow }),
   });
   contestants.push(...peers.map((peer) => ({ ...peer, name: jsonServer })));
   return { name: durability, contestants };
@@ -67,7 +67,7 @@ function ours(
   return {
     ...{ name, ours: true },
     measure(round) {
-      const options = stage.full ? {} : { ms: round.warmUp ? warmUp : short.round };
+      const options = stage.full ? {} : { warmUp, ms: short.round };
       return loader.round(server, requests, { ...round, last: round.last ?? { full: likely } }, options);
     },
   };
