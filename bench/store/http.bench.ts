@@ -14,10 +14,10 @@ const jsonServer = `json-server, ${several.toLocaleString('en')} articles`;
 const durability = 'signed PUT';
 
 /**
- * How long the rounds of the short form are (ms), so that all of it takes a minute. A server is warm after two seconds; of what
- * several kinds of requests are asked, each takes less.
+ * How long the rounds of the short form are (ms). A server is warm after four seconds; of what several kinds of requests are
+ * asked, each takes less.
  */
-const short = { warmUp: 2000, sharedWarmUp: 800, round: 300, ofSlow: 750 };
+const short = { warmUp: 4000, sharedWarmUp: 800, round: 400, ofSlow: 750 };
 /** So many requests a second are made ready for a first round; those that are signed take longer to make than to answer. */
 const likely = 12_000;
 
