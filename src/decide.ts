@@ -141,17 +141,15 @@ function judgeVersion(version: string): void {
 }
 
 function judgeHost({ fields, version }: Request): void {
-  const hosts = fields.lines('host');
-  // RFC 9112 §3.2: HTTP/1.0 had no Host.
-  if (hosts.length === 0 && version === '1.0') return;
-  if (hosts.length !== 1) {
-    throw new Problem(
-      'malformed-host',
-      hosts.length === 0 ? 'There is no Host.' : 'There is more than one Host.',
-    );
+  const host = fields.get('host');
+  if (host === undefined) {
+    // RFC 9112 §3.2: HTTP/1.0 had no Host.
+    if (version === '1.0') return;
+    throw new Problem('malformed-host', 'There is no Host.');
   }
-  if (!isValidHost(hosts[0] ?? ''))
-    throw new Problem('malformed-host', 'Host is not a host and perhaps a port.');
+  if (fields.repeated && fields.lines('host').length > 1)
+    throw new Problem('malformed-host', 'There is more than one Host.');
+  if (!isValidHost(host)) throw new Problem('malformed-host', 'Host is not a host and perhaps a port.');
 }
 
 // RFC 9110 §5.3: fields that are no lists stand once. Credentials are counted with step 7.
