@@ -34,16 +34,7 @@ for (const name of ['sync', 'datasync']) {
     await before.apply(this, given);
   };
 }
-const { fdatasync, fdatasyncSync } = fs;
-fs.fdatasync = Object.assign((descriptor: number, done: fs.NoParamCallback) => {
-  try {
-    failIfItDoes();
-  } catch (error) {
-    done(error instanceof Error ? error : new Error(String(error)));
-    return;
-  }
-  fdatasync(descriptor, done);
-}, fdatasync);
+const { fdatasyncSync } = fs;
 fs.fdatasyncSync = (descriptor) => {
   failIfItDoes();
   fdatasyncSync(descriptor);
