@@ -1,5 +1,5 @@
 import { decodeCanonicalBase64 } from '../http/content-digest.ts';
-import type { FieldLine } from '../http/message.ts';
+import { type FieldLine, neverHasContent } from '../http/message.ts';
 import { type Access, action, type Outcome, type Resource } from '../resource.ts';
 import { sendableLine } from './field-line.ts';
 
@@ -49,6 +49,7 @@ function outcomeOf({ status = 200, type, content, base64, fields = {} }: CannedA
   const lines = Object.entries(fields).map(([name, value]) => ownLine(name, value));
   if (type !== undefined) sendableLine('type', type);
   if (bytes === undefined) return { status, fields: lines };
+  if (neverHasContent(status)) throw new RangeError(`an answer of status ${status} has no content`);
   return {
     status,
     fields: lines,

@@ -1,5 +1,6 @@
 import { formatDate } from '../http/date.ts';
 import { type FieldLine, Fields, type Reply, type Request } from '../http/message.ts';
+import { contentSent } from '../net/reply-bytes.ts';
 import { type Fault, wireFaultOf } from './faults-declaration.ts';
 
 /** The answer of a fault with a status, in the place of the server's. `now` is the time (ms) that its Date says. */
@@ -48,8 +49,8 @@ export function broken(reply: Reply, fault: Fault): Reply | undefined {
   return { ...marred, close: true, fault: wire };
 }
 
-function lengthSent({ status, content, headOnly }: Reply): number {
-  if (content === undefined || headOnly === true || status === 204 || status === 304) return 0;
+function lengthSent(reply: Reply): number {
+  const content = contentSent(reply, false) ?? '';
   return typeof content === 'string' ? Buffer.byteLength(content) : content.length;
 }
 

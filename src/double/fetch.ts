@@ -1,6 +1,13 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { type Body, createRequest, gathered, type Reply, type Request } from '../http/message.ts';
+import {
+  type Body,
+  createRequest,
+  gathered,
+  neverHasContent,
+  type Reply,
+  type Request,
+} from '../http/message.ts';
 import { cutOff } from '../net/fault.ts';
 import { reasonPhraseOf } from '../net/reason-phrase.ts';
 import { contentSent, fieldsSent } from '../net/reply-bytes.ts';
@@ -301,11 +308,6 @@ function isPacked({ fields }: Reply): boolean {
 /** What of the content comes, before it is unpacked. */
 function contentReceived(reply: Reply, head: boolean): string | Uint8Array | null {
   return contentSent(reply, head) ?? (head || neverHasContent(reply.status) ? null : '');
-}
-
-/** Statuses with which the platform makes no Response that has content. */
-function neverHasContent(status: number): boolean {
-  return status === 204 || status === 205 || status === 304;
 }
 
 function untilAborted(answering: Promise<Reply>, signal: AbortSignal): Promise<Reply> {

@@ -61,6 +61,11 @@ export class Fields {
   }
 }
 
+/** Whether a message of this status never has content (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
+export function neverHasContent(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
+}
+
 /** What is known about where a request came from. */
 export interface Connection {
   /** The peer's address, without its port. */
