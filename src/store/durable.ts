@@ -11,6 +11,7 @@ import {
   type Entry,
   type KeptNonce,
   type Page,
+  type Replacement,
   type Store,
   StoreError,
 } from './store.ts';
@@ -240,11 +241,7 @@ class JournaledStore implements DurableStore {
   /** Moves what can be made at once from the waiting to the batch; the rest stays, in order. */
   #gather(): Batch {
     const batch = new Batch();
-    // What expects a certain state can hold only before the item is made another by those who take any.
-    const waiting = [
-      ...this.#waiting.filter(({ change }) => !takesAny(change)),
-      ...this.#waiting.filter(({ change }) => takesAny(change)),
-    ];
+    const waiting = inTurn(this.#waiting);
     this.#waiting = [];
     for (const [index, one] of waiting.entries()) {
       if (!batch.mayHave(one.change)) this.#waiting.push(one);
@@ -310,8 +307,27 @@ class Batch {
   }
 }
 
+/**
+ * The order in which changes are judged: that in which they came, but what takes any state of an item comes after
+ * those who expect a certain one, for they could not hold after it.
+ */
+function inTurn(waiting: readonly Waiting[]): readonly Waiting[] {
+  const expected = new Set<string>();
+  for (const { change } of waiting) {
+    if (change.kind !== 'create' && !takesAny(change)) expected.add(itemOf(change));
+  }
+  if (expected.size === 0 || expected.size === waiting.length) return waiting;
+  const yields = ({ change }: Waiting): boolean => takesAny(change) && expected.has(itemOf(change));
+  return [...waiting.filter((one) => !yields(one)), ...waiting.filter(yields)];
+}
+
+/** A name of the item that a change is of. */
+function itemOf(change: Exclude<Change, { kind: 'create' }>): string {
+  return `${change.collection}\n${change.id}`;
+}
+
 /** Whether a change holds whatever is there, as long as something is. */
-function takesAny(change: Change): boolean {
+function takesAny(change: Change): change is Replacement {
   return change.kind === 'put' && change.expected === 'present';
 }
 

@@ -278,6 +278,16 @@ function describeExpectations(withStore: WithStore): void {
     assert.equal(await store.read('/a', '1'), undefined);
   });
 
+  withStore('judges changes that come at once in their order, whatever they expect', async (store) => {
+    const creation: Change = { kind: 'create', collection: '/a', value: {}, at };
+    const changes = [put('/a', '1', 'present', { n: 1 }), creation, put('/a', '1', 'present', { n: 2 })];
+    const done = await Promise.all(changes.map((change) => store.apply(change)));
+    assert.deepEqual(
+      done.map(({ applied }) => applied),
+      [false, true, true],
+    );
+  });
+
   withStore('lets one through of a replacement and a deletion at once', async (store) => {
     const made = await create(store, '/a');
     const both = [put('/a', '1', made.revision, { n: 2 }), remove('/a', '1', made.revision)];
