@@ -10,8 +10,9 @@ import {
 } from './content.ts';
 import { type Describe, describe } from './description.ts';
 import { preferred } from './http/accept.ts';
+import type { Fields } from './http/fields.ts';
 import { isValidHost } from './http/host.ts';
-import type { Fields, Reply, Request } from './http/message.ts';
+import type { Reply, Request } from './http/message.ts';
 import { isMethod, type Method } from './http/method.ts';
 import { evaluatePreconditions, isConditional } from './http/precondition.ts';
 import { Problem } from './http/problem.ts';

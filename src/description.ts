@@ -1,4 +1,5 @@
-import type { FieldLine, Reply } from './http/message.ts';
+import type { FieldLine } from './http/fields.ts';
+import type { Reply } from './http/message.ts';
 import { type Method, methods } from './http/method.ts';
 import type { JudgedCall } from './judged-call.ts';
 import { leadingFields } from './reply.ts';

@@ -1,13 +1,7 @@
 export { type Clock, type ManualClock, manualClock, systemClock } from './clock.ts';
 export { type Collection, type CollectionDeclaration, defineCollection } from './declaration.ts';
-export {
-  createRequest,
-  type FieldLine,
-  Fields,
-  type Reply,
-  type Request,
-  type RequestParts,
-} from './http/message.ts';
+export { type FieldLine, Fields } from './http/fields.ts';
+export { createRequest, type Reply, type Request, type RequestParts } from './http/message.ts';
 export { Problem, type ProblemMember, type ProblemParts } from './http/problem.ts';
 export type { ProblemType } from './http/problem-types.ts';
 export { IdentityError, type ServerIdentity } from './net/server-identity.ts';

@@ -1,3 +1,4 @@
+import type { Fields } from './http/fields.ts';
 import { type Hop, parseForwarded, parseForwardedFor, parseForwardedProto } from './http/forwarded.ts';
 import {
   contains,
@@ -6,7 +7,7 @@ import {
   parseIpAddress,
   parseIpNetwork,
 } from './http/ip-address.ts';
-import type { Fields, Request } from './http/message.ts';
+import type { Request } from './http/message.ts';
 
 /** How a request came to the first proxy that is trusted, told by all that are. */
 interface Origin {

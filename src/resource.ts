@@ -1,4 +1,5 @@
-import type { FieldLine, Request } from './http/message.ts';
+import type { FieldLine } from './http/fields.ts';
+import type { Request } from './http/message.ts';
 import { type Method, methods } from './http/method.ts';
 import type { Principal, Scope } from './principal.ts';
 import type { Decoder } from './representation/decoder.ts';

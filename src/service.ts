@@ -12,7 +12,7 @@ import { type Known, nothingKnown } from './judged-call.ts';
 import { suggestion } from './nearest.ts';
 import { type Listener, listen } from './net/listener.ts';
 import type { ServerIdentity } from './net/server-identity.ts';
-import type { GrantEvent } from './oauth/grants.ts';
+import type { GrantEvent } from './oauth/records.ts';
 import type { Answer } from './observer.ts';
 import { createOrigins } from './origin.ts';
 import { createProxyTrust } from './proxy.ts';

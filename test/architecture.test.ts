@@ -211,6 +211,21 @@ test('nothing is imported that has to be installed', () => {
   );
 });
 
+test('no files import each other in a circle', () => {
+  const importsOfFile = new Map(files.map(({ path, imports }) => [path, imports.filter(isOurs)]));
+  const settled = new Set<string>();
+  const circles: string[] = [];
+  const walk = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) circles.push([...way.slice(way.indexOf(path)), path].join(' → '));
+    else if (!settled.has(path)) {
+      for (const imported of importsOfFile.get(path) ?? []) walk(imported, [...way, path]);
+      settled.add(path);
+    }
+  };
+  for (const { path } of files) walk(path, []);
+  assert.deepEqual(circles, []);
+});
+
 test('no file has a name that says nothing', () => {
   const empty = /(^|\/)(utils?|helpers?|common|types|misc|manager)\.ts$/;
   assert.deepEqual(

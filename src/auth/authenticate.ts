@@ -1,5 +1,6 @@
 import { type Credentials, parseCredentials } from '../http/authorization.ts';
-import type { Connection, FieldLine, Request } from '../http/message.ts';
+import type { FieldLine } from '../http/fields.ts';
+import type { Connection, Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import type { Scheme, Verdict } from './scheme.ts';

@@ -192,11 +192,11 @@ function settledValue<T>(result: PromiseSettledResult<T>): T {
 
 /** What is about certificates is loaded only where there is HTTPS. */
 async function openCertificate(options: Options): Promise<Certificate> {
-  return (await import('./certificate.ts')).openCertificate(options);
+  return (await import('./open-certificate.ts')).openCertificate(options);
 }
 
 async function tend(certificate: Certificate, secure: Listening): Promise<void> {
-  (await import('./certificate.ts')).tend(certificate, secure, warn);
+  (await import('./open-certificate.ts')).tend(certificate, secure, warn);
 }
 
 function logOf(options: Options): AccessLog | undefined {

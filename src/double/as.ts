@@ -2,8 +2,9 @@ import { signRequest } from '../client/sign.ts';
 import type { Clock } from '../clock.ts';
 import { formatSignedDate } from '../signature/hmac.ts';
 import { type Moment, timeOf } from './clock.ts';
-import type { Complete, Content, Fetch, FetchInit, FetchInput, Outgoing, TypeOfText } from './fetch.ts';
+import type { Complete, Fetch } from './fetch.ts';
 import { signOAuth1 } from './oauth1-header.ts';
+import type { Content, FetchInit, FetchInput, Outgoing, TypeOfText } from './outgoing.ts';
 import type { DoubleUsers } from './users.ts';
 
 /** How requests are signed for a user. */

@@ -1,5 +1,6 @@
 import { decodeCanonicalBase64 } from '../http/content-digest.ts';
-import { type FieldLine, neverHasContent } from '../http/message.ts';
+import type { FieldLine } from '../http/fields.ts';
+import { neverHasContent } from '../http/message.ts';
 import { type Access, action, type Outcome, type Resource } from '../resource.ts';
 import { sendableLine } from './field-line.ts';
 

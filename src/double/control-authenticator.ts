@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { formatChallenge, parseCredentials } from '../http/authorization.ts';
-import type { FieldLine, Request } from '../http/message.ts';
+import type { FieldLine } from '../http/fields.ts';
+import type { Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 

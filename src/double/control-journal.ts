@@ -3,7 +3,8 @@ import { matchMembers } from './control-match.ts';
 import { bareOperation, type Operation, operation } from './control-operation.ts';
 import { number, object, optional, text } from './control-shape.ts';
 import type { ControlTarget } from './control-target.ts';
-import type { Journal, WaitOptions } from './journal.ts';
+import type { Journal } from './journal.ts';
+import type { WaitOptions } from './journal-waiting.ts';
 import { JournalTimeout } from './journal-waiting.ts';
 
 /** Milliseconds that can be waited for at most, so that nobody waits who has long gone. */

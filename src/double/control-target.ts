@@ -1,6 +1,9 @@
 import { Problem } from '../http/problem.ts';
-import type { Double } from './double.ts';
+import type { Resource } from '../resource.ts';
+import type { Seed } from '../seed.ts';
+import type { AllowMatrix, AllowMatrixOptions } from './allow-matrix.ts';
 import type { Events } from './events.ts';
+import type { DoubleSnapshot } from './state.ts';
 import type { SteeringFace } from './steering.ts';
 
 /** What a control interface has in its hands. */
@@ -14,10 +17,35 @@ export interface ControlTarget extends Omit<SteeringFace, 'fetch' | 'as'> {
 }
 
 /** What a double does with its state as a whole, and with what it serves. */
-export interface MemoryControl
-  extends Pick<Double, 'seed' | 'snapshot' | 'restore' | 'reset' | 'allowMatrix' | 'resource'> {
+export interface MemoryControl {
+  /**
+   * Adds items to collections, all or none. Throws DeclarationError naming the item and the field that breaks a rule.
+   * @example double.seed({ '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] });
+   */
+  seed(seed: Seed): void;
+  /** All that it holds now: items, ids, revisions, nonces, tokens, users, what is served, chance, faults, the journal, and how the clock is set. */
+  snapshot(): DoubleSnapshot;
+  /**
+   * Puts back what `snapshot` of this double gave, any number of times. What came after it never was: the same ids,
+   * revisions and nonces are drawn again.
+   */
+  restore(snapshot: DoubleSnapshot): void;
+  /** Puts everything back as it was when the double had started. */
+  reset(): void;
+  /**
+   * Puts a resource of one's own under a path template, in the place of what stood there.
+   * @example double.resource('/weather/{city}', { GET: action('anyone', async (call) => xml('<weather/>')) });
+   */
+  resource(template: string, resource: Resource): void;
   /** Declares a collection by what may be anything. Throws DeclarationError or RangeError. */
   collection(path: string, declaration: unknown): void;
+  /**
+   * For each of the principals and paths: what `Allow` says, and what becomes of each of the six methods when it is really
+   * tried, on a snapshot that is restored; what else comes meanwhile is undone with it. What resources in code do outside of
+   * the double is really done. Rejects with AllowMatrixError where the two differ, with RangeError on a user or a path that there is not.
+   * @example console.log(String(await double.allowMatrix({ as: ['nobody', 'johndoe'] })));
+   */
+  allowMatrix(wanted: AllowMatrixOptions): Promise<AllowMatrix>;
 }
 
 /** Where the service listens that is steered. */

@@ -2,21 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import type { CollectionDeclaration } from '../declaration.ts';
 import { type RequestListener, requestListener } from '../net/request-listener.ts';
-import type { Resource } from '../resource.ts';
-import type { Seed } from '../seed.ts';
-import type { AllowMatrix, AllowMatrixOptions } from './allow-matrix.ts';
 import { type Authority, createAuthority } from './authority.ts';
 import type { Control, ControlOptions } from './control.ts';
+import type { MemoryControl } from './control-target.ts';
 import type { DoubleEvent, EventOf } from './events.ts';
 import { composeHouse, type MemoryHouse } from './house.ts';
 import { createMemoryControl } from './memory-control.ts';
 import { type DoubleOptions, refuseUnknownOptions } from './options.ts';
+import type { Addresses } from './outgoing.ts';
 import { createSeededRandom, type SeededRandom } from './random.ts';
-import type { DoubleSnapshot } from './state.ts';
-import { type Addresses, createSteeringFace, type SteeringFace } from './steering.ts';
+import { createSteeringFace, type SteeringFace } from './steering.ts';
 
 /** A whole server for tests: as strict as the real one, in this process, with everything about it in the test's hands. */
-export interface Double extends SteeringFace, AsyncDisposable {
+export interface Double extends SteeringFace, Omit<MemoryControl, 'collection'>, AsyncDisposable {
   /** Where it listens: `http://127.0.0.1:41234`. */
   readonly url: string;
   /** The same over TLS. Throws where HTTPS was switched off. */
@@ -30,25 +28,6 @@ export interface Double extends SteeringFace, AsyncDisposable {
    * @example const server = http.createServer(double.handler);
    */
   readonly handler: RequestListener;
-  /**
-   * Adds items to collections, all or none. Throws DeclarationError naming the item and the field that breaks a rule.
-   * @example double.seed({ '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] });
-   */
-  seed(seed: Seed): void;
-  /** All that it holds now: items, ids, revisions, nonces, tokens, users, what is served, chance, faults, the journal, and how the clock is set. */
-  snapshot(): DoubleSnapshot;
-  /**
-   * Puts back what `snapshot` of this double gave, any number of times. What came after it never was: the same ids,
-   * revisions and nonces are drawn again.
-   */
-  restore(snapshot: DoubleSnapshot): void;
-  /** Puts everything back as it was when the double had started. */
-  reset(): void;
-  /**
-   * Puts a resource of one's own under a path template, in the place of what stood there.
-   * @example double.resource('/weather/{city}', { GET: action('anyone', async (call) => xml('<weather/>')) });
-   */
-  resource(template: string, resource: Resource): void;
   /** Declares a collection, as a configuration does, in the place of what stood there. Throws DeclarationError. */
   collection(path: string, declaration: CollectionDeclaration): void;
   /**
@@ -56,13 +35,6 @@ export interface Double extends SteeringFace, AsyncDisposable {
    * @example double.on('reuse_detected', ({ client, user }) => …);
    */
   on<Kind extends DoubleEvent['kind']>(kind: Kind, listener: (event: EventOf<Kind>) => void): () => void;
-  /**
-   * For each of the principals and paths: what `Allow` says, and what becomes of each of the six methods when it is really
-   * tried, on a snapshot that is restored; what else comes meanwhile is undone with it. What resources in code do outside of
-   * the double is really done. Rejects with AllowMatrixError where the two differ, with RangeError on a user or a path that there is not.
-   * @example console.log(String(await double.allowMatrix({ as: ['nobody', 'johndoe'] })));
-   */
-  allowMatrix(wanted: AllowMatrixOptions): Promise<AllowMatrix>;
   /**
    * Opens the control interface on a port of its own, for what is written in other languages: all that a double can do, as
    * JSON over HTTP. It is closed with the double. Rejects with RangeError on a token that cannot be.

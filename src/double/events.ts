@@ -1,4 +1,4 @@
-import type { GrantEvent } from '../oauth/grants.ts';
+import type { GrantEvent } from '../oauth/records.ts';
 
 /** What a double tells of: what happens to grants and tokens, and nonces that came again. No token or nonce is in it. */
 export type DoubleEvent =

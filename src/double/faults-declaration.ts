@@ -1,4 +1,4 @@
-import type { FieldLine } from '../http/message.ts';
+import type { FieldLine } from '../http/fields.ts';
 import type { WireBreak, WireFault } from '../http/wire-fault.ts';
 import { suggestion } from '../nearest.ts';
 import { mostSkew } from './clock.ts';

@@ -1,4 +1,5 @@
-import type { FieldLine, Reply } from '../http/message.ts';
+import type { FieldLine } from '../http/fields.ts';
+import type { Reply } from '../http/message.ts';
 import type { WireBreak, WireFault } from '../http/wire-fault.ts';
 import { dribbleOf } from '../net/faulty-reply.ts';
 import { contentSent, fieldsSent } from '../net/reply-bytes.ts';

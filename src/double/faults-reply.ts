@@ -1,5 +1,6 @@
 import { formatDate } from '../http/date.ts';
-import { type FieldLine, Fields, type Reply, type Request } from '../http/message.ts';
+import { type FieldLine, Fields } from '../http/fields.ts';
+import type { Reply, Request } from '../http/message.ts';
 import { contentSent } from '../net/reply-bytes.ts';
 import { type Fault, wireFaultOf } from './faults-declaration.ts';
 

@@ -12,17 +12,16 @@ import { cutOff } from '../net/fault.ts';
 import { reasonPhraseOf } from '../net/reason-phrase.ts';
 import { contentSent, fieldsSent } from '../net/reply-bytes.ts';
 import { arrivingWith } from './faults-in-process.ts';
+import {
+  type Addresses,
+  type FetchInit,
+  type FetchInput,
+  hasField,
+  type Outgoing,
+  outgoingOf,
+} from './outgoing.ts';
 import { type Hop, isRedirect, nextHop } from './redirect.ts';
 import type { PresentContent } from './response.ts';
-
-/** What `fetch` of a double takes beside the platform's own. */
-export interface FetchInit extends RequestInit {
-  /** That a request for a path alone comes as over TLS. A URL says it by itself. */
-  readonly secure?: boolean;
-}
-
-/** A path, a URL of any host, or a Request of the platform. */
-export type FetchInput = string | URL | globalThis.Request;
 
 /**
  * The platform's `fetch`, answered in this process: no socket, no port, no waiting. A path goes to the double as over plain
@@ -32,37 +31,12 @@ export type FetchInput = string | URL | globalThis.Request;
 export type Fetch = (input: FetchInput, init?: FetchInit) => Promise<Response>;
 
 /** What answers in process. */
-export interface FetchHouse {
+export interface FetchHouse extends Addresses {
   handle(request: Request): Promise<Reply>;
-  /** Where the double listens: `http://127.0.0.1:41234`. */
-  readonly url: string;
-  /** The same over TLS; undefined where it listens to none. */
-  readonly secureUrl: string | undefined;
-}
-
-/** A call as it is made a request of. */
-export interface Outgoing {
-  /** Absolute, without a fragment. */
-  readonly url: string;
-  readonly method: string;
-  readonly fields: [string, string][];
-  readonly content: Content;
-  readonly signal: AbortSignal | null | undefined;
-  /** `follow` when left out. */
-  readonly redirect?: RequestInit['redirect'];
 }
 
 /** Completes a request that is about to be sent; what is redirected to another origin is not asked for. */
 export type Complete = (outgoing: Outgoing) => Outgoing | Promise<Outgoing>;
-
-/** What is sent: nothing, bytes or text of a known length, or a stream of neither. */
-export type Content = undefined | string | Uint8Array | ReadableStream<Uint8Array>;
-
-/** Says what is text whose Content-Type nobody gave. */
-export type TypeOfText = (text: string) => string;
-
-/** What the platform calls it. */
-const plainText: TypeOfText = () => 'text/plain;charset=UTF-8';
 
 /** Makes the `fetch` of a double. */
 export function createFetch(house: FetchHouse): Fetch {
@@ -131,122 +105,13 @@ function propertiesOf(values: object): PropertyDescriptorMap {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
-/** A call as the platform's fetch would read it. Throws TypeError on what that does not take. */
-export function outgoingOf(
-  input: FetchInput,
-  init: FetchInit,
-  house: FetchHouse,
-  typeOfText = plainText,
-): Outgoing | Promise<Outgoing> {
-  return simple(input, init, house, typeOfText) ?? general(input, init, house, typeOfText);
-}
-
-/** The absolute URL of what is to be fetched, a path being one of the double's own. */
-export function addressOf(
-  input: FetchInput,
-  secure: boolean,
-  { url, secureUrl = 'https://localhost' }: FetchHouse,
-): string {
-  if (typeof input === 'object' && 'url' in input) return input.url;
-  const text = String(input);
-  const origin = secure ? secureUrl : url;
-  if (plainPath.test(text)) return origin + text;
-  return new URL(text, origin).href.replace(/#.*$/s, '');
-}
-
-/** What `URL` leaves as it is: no dot segments, nothing that it would encode. */
-const plainPath = /^\/(?!\/|.*\/(?:\.|%2e))[A-Za-z0-9._~!$&()*+,;=:@%/?-]*$/i;
-
-const sixMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS']);
-
-const redirectModes: ReadonlySet<string> = new Set(['follow', 'manual', 'error']);
-
-/** A call out of the simplest parts, without a Request of the platform, which would cost more than the answer; undefined for others. */
-function simple(
-  input: FetchInput,
-  init: FetchInit,
-  house: FetchHouse,
-  typeOfText: TypeOfText,
-): Outgoing | undefined {
-  const { method = 'GET', body, signal, redirect = 'follow' } = init;
-  if (!redirectModes.has(redirect)) return undefined;
-  if (typeof input === 'object' && 'url' in input) return undefined;
-  if (!sixMethods.has(method)) return undefined;
-  const bare = body === undefined || body === null;
-  if (!bare && (method === 'GET' || method === 'HEAD')) return undefined;
-  if (!bare && typeof body !== 'string' && !(body instanceof Uint8Array)) return undefined;
-  const fields = fieldsIn(init.headers);
-  const content = bare ? undefined : body;
-  if (typeof content === 'string' && !has(fields, 'content-type'))
-    fields.push(['content-type', typeOfText(content)]);
-  return { url: addressOf(input, init.secure === true, house), method, fields, content, signal, redirect };
-}
-
-/** Any call that the platform takes, read by the platform itself. Throws TypeError on what it does not take. */
-async function general(
-  input: FetchInput,
-  init: FetchInit,
-  house: FetchHouse,
-  typeOfText: TypeOfText,
-): Promise<Outgoing> {
-  const address = addressOf(input, init.secure === true, house);
-  const made = new globalThis.Request(isRequest(input) ? input : address, init);
-  const { method, headers, signal, redirect } = made;
-  const given = init.body;
-  if (typeof given === 'string' && headers.get('content-type') === plainText(given))
-    headers.set('content-type', typeOfText(given));
-  const content = await contentOf(made);
-  return { url: made.url.replace(/#.*$/s, ''), method, fields: [...headers], content, signal, redirect };
-}
-
-/** The content of a Request: as a stream only where it was made of one, for then nobody knows its length. */
-async function contentOf(request: globalThis.Request): Promise<Content> {
-  const { body } = request;
-  if (body === null) return undefined;
-  const known = copyOfKnown(request);
-  return known === undefined ? body : new Uint8Array(await known.arrayBuffer());
-}
-
-/** The Request anew, with its content, unless that is a stream: the platform tells by making none of this mode (Fetch §5.4). */
-function copyOfKnown(request: globalThis.Request): globalThis.Request | undefined {
-  try {
-    return new globalThis.Request(request, { method: 'POST', mode: 'no-cors' });
-  } catch {
-    return undefined;
-  }
-}
-
-function isRequest(input: FetchInput): input is globalThis.Request {
-  return typeof input === 'object' && 'url' in input;
-}
-
-function has(fields: readonly [string, string][], name: string): boolean {
-  return fields.some(([each]) => each.toLowerCase() === name);
-}
-
-/** Names and values that are taken as they are; all others go through the platform's Headers. */
-const plainName = /^[A-Za-z][A-Za-z0-9-]*$/;
-const plainValue = /^[!-~]+(?: +[!-~]+)*$/;
-
-function fieldsIn(headers: RequestInit['headers']): [string, string][] {
-  if (headers === undefined) return [];
-  if (Object.getPrototypeOf(headers) !== Object.prototype) return [...new Headers(headers)];
-  const names = new Set<string>();
-  const fields: [string, string][] = [];
-  for (const [name, value] of Object.entries(headers)) {
-    if (typeof value !== 'string' || !plainName.test(name) || !plainValue.test(value))
-      return [...new Headers(headers)];
-    names.add(name.toLowerCase());
-    fields.push([name, value]);
-  }
-  return names.size === fields.length ? fields : [...new Headers(headers)];
-}
-
 async function exchange(outgoing: Outgoing, house: FetchHouse): Promise<Reply> {
   const { url, method, content } = outgoing;
   const hostAt = url.indexOf('//') + 2;
   const pathAt = url.indexOf('/', hostAt);
-  const host: [string, string][] = has(outgoing.fields, 'host') ? [] : [['host', url.slice(hostAt, pathAt)]];
+  const host: [string, string][] = hasField(outgoing.fields, 'host')
+    ? []
+    : [['host', url.slice(hostAt, pathAt)]];
   const fields = [...host, ...outgoing.fields];
   const target = url.slice(pathAt);
   const parts = { method, target, fields, secure: url.startsWith('https:') };
@@ -254,7 +119,7 @@ async function exchange(outgoing: Outgoing, house: FetchHouse): Promise<Reply> {
   if (content === undefined && method !== 'POST' && method !== 'PUT')
     return house.handle(createRequest(parts));
   const known = content ?? '';
-  if (!has(fields, 'content-length')) fields.push(['content-length', String(Buffer.byteLength(known))]);
+  if (!hasField(fields, 'content-length')) fields.push(['content-length', String(Buffer.byteLength(known))]);
   return house.handle(createRequest({ ...parts, content: known }));
 }
 

@@ -1,4 +1,4 @@
-import type { FieldLine } from '../http/message.ts';
+import type { FieldLine } from '../http/fields.ts';
 import { isToken } from '../http/token.ts';
 
 /** A value that can be sent in one line, a character for each byte (RFC 9110 §5.5). */

@@ -52,8 +52,8 @@ export type { EndpointFailure, Endpoints } from './endpoints.ts';
 export type { DoubleEvent, EventOf } from './events.ts';
 export type { Faults, PlannedFault } from './faults.ts';
 export type { Fault } from './faults-declaration.ts';
-export type { Fetch, FetchInit, FetchInput } from './fetch.ts';
-export type { Journal, WaitOptions } from './journal.ts';
+export type { Fetch } from './fetch.ts';
+export type { Journal } from './journal.ts';
 export type {
   FirstDifference,
   JournalEntry,
@@ -63,11 +63,12 @@ export type {
   ShownStory,
 } from './journal-entry.ts';
 export type { EntryMatch, EntryParts } from './journal-match.ts';
-export { JournalTimeout } from './journal-waiting.ts';
+export { JournalTimeout, type WaitOptions } from './journal-waiting.ts';
 export type { Match } from './match.ts';
 export type { OAuth1Control, OAuth1Endpoint, OAuth1IssuedToken, OAuth1TokenWish } from './oauth1.ts';
 export type { IssuedToken, OAuth2Control, OAuth2Endpoint, TokenWish } from './oauth2.ts';
 export type { DoubleOptions } from './options.ts';
+export type { FetchInit, FetchInput } from './outgoing.ts';
 export type { DoubleSnapshot } from './state.ts';
 export type { TokenChoice, TokenFilter } from './tokens.ts';
 export type { Credentials, DoubleUser, DoubleUsersOption } from './users.ts';

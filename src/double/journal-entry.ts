@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import type { Story } from '../auth/story.ts';
-import { type Connection, type FieldLine, Fields, type Reply, type Request } from '../http/message.ts';
+import { type FieldLine, Fields } from '../http/fields.ts';
+import type { Connection, Reply, Request } from '../http/message.ts';
 import type { Principal } from '../principal.ts';
 import { claimedUser } from './claimed-user.ts';
 import type { Fault } from './faults-declaration.ts';

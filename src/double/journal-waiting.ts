@@ -1,5 +1,4 @@
 import { Arrivals } from './arrivals.ts';
-import type { WaitOptions } from './journal.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import { differencesOf, type EntryMatch } from './journal-match.ts';
 import { describeMatch } from './match.ts';
@@ -7,6 +6,14 @@ import { describeMatch } from './match.ts';
 /** What was waited for did not come in time. The message lists what did, and how each differs. */
 export class JournalTimeout extends Error {
   override readonly name = 'JournalTimeout';
+}
+
+/** How to wait. */
+export interface WaitOptions {
+  /** Milliseconds of the host's time; 2,000 when left out. */
+  readonly timeout?: number;
+  /** Entries up to this one do not count; all that are in the journal do when it is left out. */
+  readonly after?: JournalEntry;
 }
 
 /** Milliseconds that are waited unless something else is said. */

@@ -10,16 +10,8 @@ import { JournalEntries } from './journal-entries.ts';
 import { JournalEntry, type RecordedExchange, recorded } from './journal-entry.ts';
 import { type EntryMatch, fits } from './journal-match.ts';
 import { createRedaction } from './journal-redaction.ts';
-import { Waiting } from './journal-waiting.ts';
+import { Waiting, type WaitOptions } from './journal-waiting.ts';
 import type { Stateful } from './stateful.ts';
-
-/** How to wait. */
-export interface WaitOptions {
-  /** Milliseconds of the host's time; 2,000 when left out. */
-  readonly timeout?: number;
-  /** Entries up to this one do not count; all that are in the journal do when it is left out. */
-  readonly after?: JournalEntry;
-}
 
 /**
  * Every request that came, and what became of it. Secrets, passwords, tokens and signatures are never in what it

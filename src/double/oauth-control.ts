@@ -1,7 +1,7 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
 import type { Clock } from '../clock.ts';
-import type { Mechanism } from '../oauth/grants.ts';
 import type { Lifetimes } from '../oauth/lifetimes.ts';
+import type { Mechanism } from '../oauth/records.ts';
 import { type Approval, approve } from './approval.ts';
 import type { Faults } from './faults.ts';
 import type { Fetch } from './fetch.ts';

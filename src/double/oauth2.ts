@@ -1,7 +1,7 @@
 import { suggestion } from '../nearest.ts';
 import type { Client } from '../oauth/clients.ts';
-import type { TokenDraft } from '../oauth/grants.ts';
 import { paths } from '../oauth/metadata.ts';
+import type { TokenDraft } from '../oauth/records.ts';
 import { defaultScopes, formatScope, isWithin, parseScope } from '../oauth/scope.ts';
 import type { Scope } from '../principal.ts';
 import { lengthOf } from './clock.ts';

@@ -1,5 +1,5 @@
 import type { Reply } from '../http/message.ts';
-import type { Outgoing } from './fetch.ts';
+import type { Outgoing } from './outgoing.ts';
 
 /** Whether a status asks for another request (RFC 9110 §15.4; 300 and 304 do not). */
 export function isRedirect(status: number): boolean {

@@ -4,18 +4,13 @@ import { type AsOptions, createSigner, passwordOf, type Signer, type SigningPart
 import { type AuthControl, createAuthControl } from './auth.ts';
 import type { DoubleClock } from './clock.ts';
 import type { Faults, FaultsPart } from './faults.ts';
-import { createFetch, createSender, type Fetch, outgoingOf } from './fetch.ts';
+import { createFetch, createSender, type Fetch } from './fetch.ts';
 import type { House } from './house.ts';
 import type { Journal } from './journal.ts';
 import { consumerOf, createOAuth1Control, type OAuth1Control } from './oauth1.ts';
 import { clientOf, createOAuth2Control, type OAuth2Control } from './oauth2.ts';
+import { type Addresses, outgoingOf } from './outgoing.ts';
 import type { DoubleUsers } from './users.ts';
-
-/** Where a service listens. */
-export interface Addresses {
-  readonly url: string;
-  readonly secureUrl: string | undefined;
-}
 
 /** What a steered service is steered by, wherever it keeps what it holds. */
 export interface SteeringFace {

@@ -1,5 +1,6 @@
-import type { Found, Grants, Mechanism, TokenKind } from '../oauth/grants.ts';
+import type { Found, Grants } from '../oauth/grants.ts';
 import { digestOf } from '../oauth/grants.ts';
+import type { Mechanism, TokenKind } from '../oauth/records.ts';
 
 /** Which tokens are meant: all that fit everything that is given. */
 export interface TokenFilter {

@@ -1,6 +1,6 @@
 import { parseDate } from './date.ts';
 import { type EntityTag, matchesStrongly, matchesWeakly, parseEntityTags } from './entity-tag.ts';
-import type { Fields } from './message.ts';
+import type { Fields } from './fields.ts';
 import type { Method } from './method.ts';
 import { Problem } from './problem.ts';
 

@@ -1,4 +1,4 @@
-import type { FieldLine, Fields } from './message.ts';
+import type { FieldLine, Fields } from './fields.ts';
 import { valueBetween, valueEnd } from './parameters.ts';
 import { listElements, skipWhitespace, tokenEnd } from './token.ts';
 

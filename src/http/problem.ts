@@ -1,4 +1,4 @@
-import type { FieldLine } from './message.ts';
+import type { FieldLine } from './fields.ts';
 import { type ProblemType, problemTypes } from './problem-types.ts';
 
 /** A value of a problem's own members (RFC 9457 §3.2). */

@@ -1,4 +1,4 @@
-import type { Fields } from './message.ts';
+import type { Fields } from './fields.ts';
 import { Problem } from './problem.ts';
 import { listElements } from './token.ts';
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Body, type Connection, Fields, type Reply, type Request } from '../http/message.ts';
+import { Fields } from '../http/fields.ts';
+import type { Body, Connection, Reply, Request } from '../http/message.ts';
 import { IncomingContent } from './content.ts';
 import { contentSent, fieldsSent } from './reply-bytes.ts';
 

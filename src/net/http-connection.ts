@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Connection, Fields, type Reply, type Request } from '../http/message.ts';
+import { Fields } from '../http/fields.ts';
+import type { Connection, Reply, Request } from '../http/message.ts';
 import { Problem, type ProblemParts } from '../http/problem.ts';
 import type { WireFault } from '../http/wire-fault.ts';
 import { Exchange, noContent, requestOf } from './exchange.ts';

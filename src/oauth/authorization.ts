@@ -1,6 +1,6 @@
 import type { Authenticator } from '../auth/authenticate.ts';
+import type { FieldLine } from '../http/fields.ts';
 import { type Form, parseQueryOf } from '../http/form.ts';
-import type { FieldLine } from '../http/message.ts';
 import type { Origins } from '../origin.ts';
 import type { Scope } from '../principal.ts';
 import { action, type Call, type Outcome, type Resource } from '../resource.ts';
@@ -9,11 +9,11 @@ import type { Client, Registry } from './clients.ts';
 import { approvingUser, type ConsentAnswer, type Consents } from './consent.ts';
 import { showRefusal } from './consent-page.ts';
 import { type FormContent, formReading } from './form-content.ts';
-import type { Grant } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import { pageVariants } from './page.ts';
 import { readParameters } from './parameters.ts';
 import { isChallenge } from './pkce.ts';
+import type { Grant } from './records.ts';
 import { defaultScopes, isWithin, parseScope } from './scope.ts';
 
 /** What the authorization endpoint is made of. */

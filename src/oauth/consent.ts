@@ -7,8 +7,9 @@ import type { Scope } from '../principal.ts';
 import type { Outcome, Variant } from '../resource.ts';
 import { showQuestion } from './consent-page.ts';
 import type { FormContent } from './form-content.ts';
-import { type Grants, isLive, type Mechanism, tokenLength } from './grants.ts';
+import { type Grants, isLive, tokenLength } from './grants.ts';
 import { readParameters } from './parameters.ts';
+import type { Mechanism } from './records.ts';
 
 /** What a user is asked. It is bound to a ticket, so the answer cannot be about anything else. */
 export interface ConsentQuestion {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store/store.ts';
-import type { GrantEvent, Mechanism, TokenKind } from './grants.ts';
+import type { GrantEvent, Mechanism, TokenKind } from './records.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from './records.ts';
 
 /** As what somebody is known by a name: whoever of these goes takes what was granted along. */

@@ -3,7 +3,7 @@ import type { Resource } from '../resource.ts';
 import { type AccessParts, type Holder, holderOf } from './access.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
 import { clientAction, type Respond, required } from './endpoint.ts';
-import type { Token } from './grants.ts';
+import type { Token } from './records.ts';
 import { findToken } from './revocation.ts';
 import { formatScope } from './scope.ts';
 

@@ -1,6 +1,61 @@
 import type { Scope } from '../principal.ts';
 import type { Entry, RecordValue } from '../store/store.ts';
-import type { Grant, Mechanism, Token, TokenKind } from './grants.ts';
+
+/** Which protocol a grant or token belongs to; neither knows anything of the other's. */
+export type Mechanism = 'oauth1' | 'oauth2';
+
+/** What a token is for. A `ticket` stands for a consent page, a `request` is a request token of OAuth 1.0a. */
+export type TokenKind = 'ticket' | 'code' | 'access' | 'refresh' | 'request';
+
+/** What somebody allowed a client. */
+export interface Grant {
+  readonly id: string;
+  readonly mechanism: Mechanism;
+  readonly client: string;
+  /** Undefined where the client comes for itself. */
+  readonly user: string | undefined;
+  readonly scopes: readonly Scope[];
+  /** When it was given (ms). */
+  readonly issued: number;
+  /** When it ends (ms): until then its used codes and refresh tokens are remembered. */
+  readonly ends: number;
+  readonly revoked: boolean;
+}
+
+/** A token to be drawn. */
+export interface TokenDraft {
+  readonly mechanism: Mechanism;
+  readonly kind: TokenKind;
+  readonly client: string;
+  readonly user?: string | undefined;
+  readonly scopes: readonly Scope[];
+  /** When it can be used no more (ms). */
+  readonly expires: number;
+  /** What goes with it: a redirect URI, a challenge, a callback. No secret in the clear. */
+  readonly details?: Readonly<Record<string, string>>;
+}
+
+/** A token as it is kept: by its digest, never itself. */
+export interface Token extends TokenDraft {
+  /** Its SHA-256 in base64url. */
+  readonly digest: string;
+  /** Undefined for what is used before anything is granted. */
+  readonly grant: string | undefined;
+  readonly issued: number;
+  /** Whether it was a code that was spent, or a refresh token that was replaced. */
+  readonly used: boolean;
+  readonly details: Readonly<Record<string, string>>;
+}
+
+/** What happened to grants and tokens, for who watches. No token is in it. */
+export interface GrantEvent {
+  readonly kind: 'issued' | 'reuse_detected' | 'revoked';
+  readonly mechanism: Mechanism;
+  readonly client: string;
+  readonly user: string | undefined;
+  /** Of what was issued or used twice; undefined for a whole grant. */
+  readonly token: TokenKind | undefined;
+}
 
 /** Where the store keeps tokens, by their digests. */
 export const tokensCollection = 'oauth:tokens';

@@ -1,4 +1,4 @@
-import type { FieldLine } from '../http/message.ts';
+import type { FieldLine } from '../http/fields.ts';
 import type { Outcome } from '../resource.ts';
 
 /** What an endpoint of OAuth 2.0 can say was wrong (RFC 6749 §5.2). */

@@ -4,9 +4,10 @@ import { type AccessParts, holderOf } from './access.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
 import type { Client, GrantType } from './clients.ts';
 import { absent, type ClientRequest, clientAction, type Respond, required } from './endpoint.ts';
-import type { Found, Grant, Issued, Token, TokenDraft } from './grants.ts';
+import type { Found, Issued } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import { verifies } from './pkce.ts';
+import type { Grant, Token, TokenDraft } from './records.ts';
 import { Refusal } from './refusal.ts';
 import { commonScopes, defaultScopes, formatScope, isWithin, parseScope } from './scope.ts';
 

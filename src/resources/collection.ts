@@ -1,7 +1,7 @@
 import type { Collection } from '../declaration.ts';
 import { stateTag } from '../http/entity-tag.ts';
+import type { FieldLine } from '../http/fields.ts';
 import { formatLink } from '../http/link.ts';
-import type { FieldLine } from '../http/message.ts';
 import { encodeSegment, fillTemplate } from '../http/path.ts';
 import { appliedPreference, wantsMinimal } from '../http/prefer.ts';
 import { Problem } from '../http/problem.ts';

@@ -1,6 +1,6 @@
 import type { Collection } from '../declaration.ts';
 import { stateTag } from '../http/entity-tag.ts';
-import type { FieldLine } from '../http/message.ts';
+import type { FieldLine } from '../http/fields.ts';
 import { fillTemplate } from '../http/path.ts';
 import { isConditional } from '../http/precondition.ts';
 import { appliedPreference, wantsMinimal } from '../http/prefer.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Fields } from '../../src/http/message.ts';
+import { Fields } from '../../src/http/fields.ts';
 import type { Method } from '../../src/http/method.ts';
 import { type Current, evaluatePreconditions, type Verdict } from '../../src/http/precondition.ts';
 import { Problem } from '../../src/http/problem.ts';

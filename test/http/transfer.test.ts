@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Fields } from '../../src/http/message.ts';
+import { Fields } from '../../src/http/fields.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { judgeExpectation, judgeFraming } from '../../src/http/transfer.ts';
 import { seeded } from '../seeded.ts';

@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test';
-import type { FieldLine, Reply, Request } from '../../src/http/message.ts';
+import type { FieldLine } from '../../src/http/fields.ts';
+import type { Reply, Request } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { type Listener, type ListenerLimits, listen } from '../../src/net/listener.ts';
 import { transport } from './transport.ts';

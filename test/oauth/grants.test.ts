@@ -7,12 +7,11 @@ import {
   createGrants,
   digestOf,
   type Found,
-  type GrantEvent,
   type Grants,
   type Issued,
   isLive,
-  type TokenDraft,
 } from '../../src/oauth/grants.ts';
+import type { GrantEvent, TokenDraft } from '../../src/oauth/records.ts';
 import { grantsCollection, tokensCollection } from '../../src/oauth/records.ts';
 import { openDurableStore } from '../../src/store/durable.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
