@@ -241,24 +241,23 @@ class JournaledStore implements DurableStore {
   /** Moves what can be made at once from the waiting to the batch; the rest stays, in order. */
   #gather(): Batch {
     const batch = new Batch();
-    const waiting = inTurn(this.#waiting);
-    this.#waiting = [];
-    for (const [index, one] of waiting.entries()) {
-      if (!batch.mayHave(one.change)) this.#waiting.push(one);
-      else if (!this.#admit(one, batch)) {
-        // The batch is full.
-        for (let rest = index; rest < waiting.length; rest += 1) {
-          const left = waiting[rest];
-          if (left !== undefined) this.#waiting.push(left);
-        }
-        break;
+    const left: Waiting[] = [];
+    let full = false;
+    for (const one of inTurn(this.#waiting)) {
+      const before = batch.latest(one.change);
+      const waits = full || (before !== undefined && !mayFollow(before, one.change));
+      if (waits) left.push(one);
+      else if (!this.#admit(one, before, batch)) {
+        full = true;
+        left.push(one);
       }
     }
+    this.#waiting = left;
     return batch;
   }
 
   /** Judges a change, and takes it into the batch or answers it; says false when the batch has no room for it. */
-  #admit(waiting: Waiting, batch: Batch): boolean {
+  #admit(waiting: Waiting, before: Prepared | undefined, batch: Batch): boolean {
     const { change } = waiting;
     const { failure } = this.#journal;
     try {
@@ -266,12 +265,12 @@ class JournaledStore implements DurableStore {
       const value = change.kind === 'delete' ? undefined : JSON.stringify(change.value);
       const id = change.kind === 'create' ? '' : change.id;
       if (!this.#journal.hasRoomFor(change.collection, id, value ?? '', change.nonce)) return false;
-      const prepared = this.#state.prepare(change, batch.latest(change));
+      const prepared = this.#state.prepare(change, before);
       if (prepared === undefined) {
         waiting.resolve({ applied: false });
         return true;
       }
-      this.#journal.add({ change: madeChange(change.kind, prepared), value, nonce: change.nonce });
+      this.#journal.add(madeChange(change.kind, prepared), value, change.nonce);
       batch.add({ prepared, waiting });
     } catch (error) {
       waiting.reject(error);
@@ -291,12 +290,6 @@ class Batch {
     return change.kind === 'create' ? undefined : this.#latest.get(change.collection)?.get(change.id);
   }
 
-  /** Whether a change can be in it: one of an item that has one already must follow whatever that makes of it. */
-  mayHave(change: Change): boolean {
-    const before = this.latest(change);
-    return before === undefined || (before.kind === 'set' && takesAny(change));
-  }
-
   add(member: Member): void {
     const { prepared } = member;
     const { collection, entry } = prepared;
@@ -312,13 +305,19 @@ class Batch {
  * those who expect a certain one, for they could not hold after it.
  */
 function inTurn(waiting: readonly Waiting[]): readonly Waiting[] {
+  if (!waiting.some(({ change }) => takesAny(change))) return waiting;
   const expected = new Set<string>();
   for (const { change } of waiting) {
     if (change.kind !== 'create' && !takesAny(change)) expected.add(itemOf(change));
   }
-  if (expected.size === 0 || expected.size === waiting.length) return waiting;
+  if (expected.size === 0) return waiting;
   const yields = ({ change }: Waiting): boolean => takesAny(change) && expected.has(itemOf(change));
   return [...waiting.filter((one) => !yields(one)), ...waiting.filter(yields)];
+}
+
+/** Whether a change can be in a batch that has this one of the same item: it must hold whatever that makes of it. */
+function mayFollow(before: Prepared, change: Change): boolean {
+  return before.kind === 'set' && takesAny(change);
 }
 
 /** A name of the item that a change is of. */

@@ -30,7 +30,7 @@ export interface JournalLine {
   /** The number of the last line that was on the medium when this one was written. */
   readonly durable: number;
   readonly change: MadeChange;
-  readonly nonce?: KeptNonce;
+  readonly nonce?: KeptNonce | undefined;
 }
 
 /** The first line of a journal as text, with its end. */
@@ -54,11 +54,20 @@ export function formatMembers(
 ): string {
   const { kind, sequence, revision } = change;
   // Put together by hand: JSON.stringify of all of it takes twice as long.
-  const item = `"collection":${JSON.stringify(change.collection)},"id":${JSON.stringify(change.id)}`;
+  const item = `"collection":${quoted(change.collection)},"id":${quoted(change.id)}`;
   const numbers = `"sequence":${sequence},"revision":${revision},"modified":"${modified}"`;
   const content = value === undefined ? '' : `,"value":${value}`;
   const kept = nonce === undefined ? '' : `,"nonce":${formatNonce(nonce)}`;
   return `"seq":${seq},"durable":${durable},"change":{"kind":"${kind}",${item},${numbers}${content}}${kept}}`;
+}
+
+/** A text as JSON. Most need no escapes, and to look is faster than JSON.stringify. */
+function quoted(text: string): string {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return JSON.stringify(text);
+  }
+  return `"${text}"`;
 }
 
 function formatNonce({ user, nonce, until }: KeptNonce): string {

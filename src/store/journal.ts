@@ -15,14 +15,6 @@ export interface JournalOptions {
   readonly durability: 'fsync' | 'os';
 }
 
-/** A change for the journal. */
-export interface Kept {
-  readonly change: MadeChange;
-  /** Its value as JSON; undefined for a deletion. */
-  readonly value: string | undefined;
-  readonly nonce: KeptNonce | undefined;
-}
-
 /** More than the bytes of a line that are not of its texts. */
 const lineOverhead = 512;
 /** The most bytes of a character (UTF-16) in JSON, as an escape. */
@@ -98,12 +90,11 @@ export class Journal {
     );
   }
 
-  /** Gathers a change. */
-  add({ change, value, nonce }: Kept): void {
+  /** Gathers a change; `value` is its value as JSON, and undefined for a deletion. */
+  add(change: MadeChange, value: string | undefined, nonce: KeptNonce | undefined): void {
     this.#gathered += 1;
     const seq = this.#sequence + this.#gathered;
-    const line = { seq, durable: this.#durable, change };
-    this.#lines.add(nonce === undefined ? line : { ...line, nonce }, value);
+    this.#lines.add({ seq, durable: this.#durable, change, nonce }, value);
   }
 
   /** Keeps what was gathered: all, or nothing. Throws StoreError. */

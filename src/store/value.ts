@@ -17,5 +17,6 @@ function isPlain(value: unknown, depth: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null || depth === 0) return false;
   const parts: unknown[] = Array.isArray(value) ? value : Object.values(value);
-  return parts.every((part) => isPlain(part, depth - 1));
+  for (const part of parts) if (!isPlain(part, depth - 1)) return false;
+  return true;
 }
