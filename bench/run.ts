@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { compareTrees } from './measure/against.ts';
 import { ArgumentError, readArguments, usage, type Wish } from './measure/arguments.ts';
 import type { Benchmark } from './measure/benchmark.ts';
+import { type CompiledTree, compileTree } from './measure/compiled-tree.ts';
 import { progressOn } from './measure/progress.ts';
 import { keepResult, publish } from './measure/publish.ts';
 import { reportText } from './measure/report.ts';
@@ -53,13 +54,15 @@ async function main(wish: Wish): Promise<void> {
   if (wish.list) return console.log(names.join('\n'));
   if (wish.against !== undefined) return compare(names, wish, wish.against);
   if (wish.publish) return publish(bench, all);
+  const tree = compileTree(root);
   for (const name of names) {
     // What fails is told, and the others are run all the same.
-    await run(name, wish).catch((error: unknown) => {
+    await run(name, settingOf(name, wish, tree)).catch((error: unknown) => {
       console.error(`\n${name} failed:`, error);
       process.exitCode = 1;
     });
   }
+  tree.remove();
 }
 
 /** A whole name means that one alone, and a part of one all that have it. */
@@ -67,17 +70,17 @@ function fits(name: string, word: string): boolean {
   return all.includes(word) ? name === word : name.includes(word);
 }
 
-async function run(name: string, wish: Wish): Promise<void> {
+async function run(name: string, setting: Setting): Promise<void> {
   const benchmark = await loaded(name);
-  const result = await runBenchmark(benchmark, settingOf(name, wish));
+  const result = await runBenchmark(benchmark, setting);
   if (typeof result === 'string') return console.log(`\n${name}: nothing is measured: ${result}`);
   const chart = keepResult(join(bench, 'results'), result);
   console.log(`\n${reportText(result)}\n\nchart: ${relative(process.cwd(), chart)}`);
   if (result.verdicts.some(({ met }) => !met)) process.exitCode = 1;
 }
 
-function settingOf(name: string, { full, rounds }: Wish): Setting {
-  return { name, root, full, rounds, progress: progressOn(process.stderr) };
+function settingOf(name: string, { full, rounds }: Wish, tree: CompiledTree): Setting {
+  return { name, root: tree.root, full, rounds, progress: progressOn(process.stderr) };
 }
 
 async function loaded(name: string): Promise<Benchmark> {
@@ -90,9 +93,10 @@ async function compare(names: readonly string[], wish: Wish, ref: string): Promi
   process.once('exit', other.remove);
   try {
     if (names.some((name) => name.endsWith('start'))) for (const tree of [other.root, root]) build(tree);
+    const [before, now] = [compileTree(other.root), compileTree(root)];
     const moved: string[] = [];
     for (const name of names) {
-      const found = await compareTrees(await loaded(name), settingOf(name, wish), other.root);
+      const found = await compareTrees(await loaded(name), settingOf(name, wish, now), before.root);
       if (typeof found === 'string') console.log(`\n${name}: nothing is measured: ${found}`);
       else if (found.table.rows.length > 0) {
         console.log(`\n${name}: the working tree beside ${other.commit}\n\n${asText(found.table)}`);
@@ -104,6 +108,7 @@ async function compare(names: readonly string[], wish: Wish, ref: string): Promi
         ? '\nNothing moved beyond the noise.'
         : `\nMoved beyond the noise:\n${moved.join('\n')}`,
     );
+    for (const tree of [before, now]) tree.remove();
   } finally {
     process.removeListener('exit', other.remove);
     other.remove();

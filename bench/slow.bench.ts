@@ -9,9 +9,9 @@ import { articles } from './store/articles.ts';
 
 const connections = 1000;
 /** Until the attacker has its connections (ms). */
-const settling = 3000;
+const settling = 2500;
 /** Requests of one round, and how long after each other they are sent (ms). */
-const asked = 25;
+const asked = { short: 15, full: 25 };
 const distance = 20;
 
 const attacks: Readonly<Record<string, readonly string[]>> = {
@@ -48,9 +48,10 @@ function groupOf(stage: Stage, name: string, options: readonly string[]): Group 
   const contestants = clients.map(
     (client): Contestant => ({
       ...{ name: client, ours: true },
-      async measure() {
+      async measure({ warmUp }) {
         begun ??= begin(stage, name, options);
-        return round(await begun, client === 'kept connection' ? kept : false);
+        const count = warmUp ? 1 : stage.full ? asked.full : asked.short;
+        return round(await begun, count, client === 'kept connection' ? kept : false);
       },
     }),
   );
@@ -71,9 +72,9 @@ async function begin(stage: Stage, name: string, options: readonly string[]): Pr
 }
 
 /** Asks at even distances, whether or not the replies come. */
-async function round(url: string, agent: Agent | false): Promise<Sample> {
+async function round(url: string, count: number, agent: Agent | false): Promise<Sample> {
   const replies: Promise<number>[] = [];
-  for (let number = 0; number < asked; number += 1) {
+  for (let number = 0; number < count; number += 1) {
     replies.push(ask(url, agent));
     await pause(distance);
   }

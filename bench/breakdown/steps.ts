@@ -5,19 +5,16 @@ const steps: readonly (readonly [step: string, file: RegExp, called?: RegExp])[]
   ['writing', /^net\/(outbox|reply-bytes|reason-phrase|farewell)/],
   ['writing', /^net\/http-connection/, /send|write|answer|flush|say|reply/i],
   ['framing', /^net\//],
-  ['framing', /^http\/(message|transfer|host)\.ts$/],
-  ['routing', /^(router\.ts|http\/(target|path|method|percent|uri-character)\.ts)$/],
-  ['date', /^http\/date\.ts$|^clock\.ts$/],
+  ['framing', /^http\/(message|transfer|host)$/],
+  ['routing', /^(router|http\/(target|path|method|percent|uri-character))$/],
+  ['date', /^http\/date$|^clock$/],
   ['nonce', /^store\/(nonce|fresh|seal)/],
   ['digest', /^signature\//],
-  [
-    'judging',
-    /^auth\/|^authentication\.ts$|^http\/(authorization|accept|media-type|precondition|entity-tag)/,
-  ],
+  ['judging', /^auth\/|^authentication$|^http\/(authorization|accept|media-type|precondition|entity-tag)/],
   ['XML', /^xml\//],
   ['store', /^store\/|^resources\//],
-  ['representation', /^representation\/.*(writer|document|listed|bytes)|^reply\.ts$/],
-  ['validation', /^representation\/|^content\.ts$|^http\/content-/],
+  ['representation', /^representation\/.*(writer|document|listed|bytes)|^reply$/],
+  ['validation', /^representation\/|^content$|^http\/content-/],
   ['judging', /./],
 ];
 
@@ -29,7 +26,7 @@ export const stepNames: readonly string[] = [
 
 /** A frame's step; undefined where it is not of `src/`. */
 export function stepOf(url: string, functionName: string): string | undefined {
-  const file = /\/src\/(.+)$/.exec(url)?.[1];
+  const file = /\/src\/(.+)\.[jt]s$/.exec(url)?.[1];
   if (file === undefined || url.includes('node_modules')) return undefined;
   return steps.find(([, path, called]) => path.test(file) && (called?.test(functionName) ?? true))?.[0];
 }

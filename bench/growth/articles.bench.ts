@@ -1,7 +1,7 @@
 /** How cost grows with the number of articles. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { timeFigures } from '../measure/timing.ts';
-import { growingGroup, powersOfTen } from './curves.ts';
+import { growingGroup, sizesFrom } from './curves.ts';
 
 export const benchmark: Benchmark = {
   title: 'How cost grows with the number of articles',
@@ -10,7 +10,7 @@ export const benchmark: Benchmark = {
   figures: [...timeFigures],
   open: (stage) => [
     growingGroup(stage, {
-      sizes: powersOfTen(100, stage.full ? 1e6 : 1e5),
+      sizes: stage.full ? sizesFrom(100, 1e6) : sizesFrom(1000, 1e5),
       of: 'articles',
       curves: { GET: 'GET of one', page: 'GET of a page', change: 'replacement in the store' },
       ...{ file: 'growth/service.ts', what: 'articles', node: ['--max-old-space-size=8192'] },

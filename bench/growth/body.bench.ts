@@ -1,7 +1,7 @@
 /** How cost grows with what is sent. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { timeFigures } from '../measure/timing.ts';
-import { growingGroup, powersOfTen } from './curves.ts';
+import { growingGroup, sizesFrom } from './curves.ts';
 
 export const benchmark: Benchmark = {
   title: 'How cost grows with what is sent',
@@ -10,7 +10,7 @@ export const benchmark: Benchmark = {
   figures: [...timeFigures],
   open: (stage) => [
     growingGroup(stage, {
-      sizes: powersOfTen(100, 1e6),
+      sizes: sizesFrom(100, 1e6, stage.full ? 10 : 100),
       of: 'bytes',
       curves: { XML: 'PUT of XML', JSON: 'PUT of JSON' },
       ...{ file: 'growth/service.ts', what: 'body' },

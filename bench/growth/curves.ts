@@ -1,10 +1,10 @@
 import type { Contestant, Group, Stage } from '../measure/benchmark.ts';
 import { type PartOptions, sharedPart } from '../measure/part.ts';
 
-/** The powers of ten from one to the other. */
-export function powersOfTen(from: number, to: number): number[] {
-  const count = Math.round(Math.log10(to / from)) + 1;
-  return Array.from({ length: count }, (_, index) => from * 10 ** index);
+/** From one to the other, ten times as many each, or so many times. */
+export function sizesFrom(from: number, to: number, times = 10): number[] {
+  const count = Math.round(Math.log(to / from) / Math.log(times)) + 1;
+  return Array.from({ length: count }, (_, index) => from * times ** index);
 }
 
 /** What grows, and what is asked of it at each size. */

@@ -1,7 +1,7 @@
 /** How cost grows with the number of nonces. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { timeFigures } from '../measure/timing.ts';
-import { growingGroup, powersOfTen } from './curves.ts';
+import { growingGroup, sizesFrom } from './curves.ts';
 
 export const benchmark: Benchmark = {
   title: 'How cost grows with the number of nonces',
@@ -9,7 +9,7 @@ export const benchmark: Benchmark = {
   figures: [...timeFigures],
   open: (stage) => [
     growingGroup(stage, {
-      sizes: powersOfTen(1000, stage.full ? 1e7 : 1e6),
+      sizes: sizesFrom(1000, stage.full ? 1e7 : 1e6),
       of: 'nonces',
       curves: { claim: 'claim' },
       ...{ file: 'growth/nonces.ts', what: 'nonces' },

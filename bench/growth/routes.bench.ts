@@ -1,7 +1,7 @@
 /** How cost grows with the number of routes. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { timeFigures } from '../measure/timing.ts';
-import { growingGroup, powersOfTen } from './curves.ts';
+import { growingGroup, sizesFrom } from './curves.ts';
 
 export const benchmark: Benchmark = {
   title: 'How cost grows with the number of routes',
@@ -9,7 +9,7 @@ export const benchmark: Benchmark = {
   figures: [...timeFigures],
   open: (stage) => [
     growingGroup(stage, {
-      sizes: powersOfTen(1, 1e4),
+      sizes: sizesFrom(1, 1e4, stage.full ? 10 : 100),
       of: 'collections',
       curves: { GET: 'GET' },
       ...{ file: 'growth/service.ts', what: 'routes' },

@@ -1,7 +1,7 @@
 /** How cost grows with the number of users. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { timeFigures } from '../measure/timing.ts';
-import { growingGroup, powersOfTen } from './curves.ts';
+import { growingGroup, sizesFrom } from './curves.ts';
 
 export const benchmark: Benchmark = {
   title: 'How cost grows with the number of users',
@@ -9,7 +9,7 @@ export const benchmark: Benchmark = {
   figures: [...timeFigures],
   open: (stage) => [
     growingGroup(stage, {
-      sizes: powersOfTen(1, 1e5),
+      sizes: stage.full ? sizesFrom(1, 1e5) : sizesFrom(10, 1e5, 100),
       of: 'users',
       curves: { 'signed GET': 'signed GET' },
       ...{ file: 'growth/service.ts', what: 'users' },

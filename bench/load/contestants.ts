@@ -16,6 +16,7 @@ export function underLoad(
   return {
     name,
     ours: name.startsWith('countersign'),
+    ...(options.part === undefined && { warmsUp: 'beside others' }),
     async measure(round) {
       if (typeof server === 'string') return server;
       try {
@@ -35,16 +36,12 @@ export async function peersUnderLoad(
   names: readonly string[],
   { articles = 1, ...options }: LoadOptions & { readonly articles?: number } = {},
 ): Promise<Contestant[]> {
-  const all: Contestant[] = [];
-  for (const name of names) {
-    const server = await startServer(
-      stage,
-      name,
-      ...(name === 'json-server' ? [database(stage, articles)] : []),
-    );
-    all.push(underLoad(loader, name, server, requests, options));
-  }
-  return all;
+  return Promise.all(
+    names.map(async (name) => {
+      const given = name === 'json-server' ? [database(stage, articles)] : [];
+      return underLoad(loader, name, await startServer(stage, name, ...given), requests, options);
+    }),
+  );
 }
 
 /** A file for json-server with so many articles. */

@@ -39,7 +39,7 @@ export const benchmark: Benchmark = {
 
 function contestantOf(loader: Loader, name: string, start: () => Promise<Running | string>): Contestant {
   return {
-    ...{ name, ours: name === ours },
+    ...{ name, ours: name === ours, warmsUp: 'never' },
     async measure() {
       const server = await start();
       return typeof server === 'string' ? server : growth(loader, server);

@@ -1,12 +1,12 @@
 /** Puts a server under load, and says what it did and what it cost. Server and load have a core each where there are two. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Figure, Round, Sample, Stage } from '../measure/benchmark.ts';
-import { type Part, startPart } from '../measure/part.ts';
+import { keptTo, type Part, startPart } from '../measure/part.ts';
 import type { Requests } from './requests.ts';
+import { Supply } from './supply.ts';
 
 /** What a load test measures; the first is what is compared. */
 export const loadFigures: [Figure, ...Figure[]] = [
@@ -19,8 +19,7 @@ export const loadFigures: [Figure, ...Figure[]] = [
   { key: 'busy', label: 'load busy', unit: 'share' },
 ];
 
-/** Replies that make a round, and the fewest that say anything. */
-const enough = 100;
+/** The fewest replies that say anything. */
 const fewest = 5;
 
 /** A server that listens. */
@@ -29,14 +28,14 @@ export interface Running {
   readonly port: number;
 }
 
-const cores = availableParallelism();
-const serverCore = cores > 1 ? { core: 0 } : {};
-const loadCore = cores > 1 ? { core: 1 } : {};
+const [serverCore, loadCore] = [0, 1];
+/** So many requests a second are made ready for a first round; those that are signed take longer to make than to answer. */
+const likely = 12_000;
 const hasWrk = spawnSync('wrk', ['-v']).error === undefined;
 
-/** Starts a server of `load/server.ts`; a text says that its package is not installed. */
+/** Starts a server of `load/server.ts`, on any core until it is warm; a text says that its package is not installed. */
 export async function startServer(stage: Stage, ...words: readonly string[]): Promise<Running | string> {
-  const part = await startPart(stage, 'load/server.ts', words, serverCore);
+  const part = await startPart(stage, 'load/server.ts', words);
   if (typeof part === 'string') return part;
   const { port = 0 } = await part.ask('port');
   return { part, port };
@@ -44,20 +43,26 @@ export async function startServer(stage: Stage, ...words: readonly string[]): Pr
 
 /** How a server is put under load. */
 export interface LoadOptions {
-  /** How long a round is (ms); half a second when left out, and three in the long form. */
+  /** How long a round is (ms); 0.3 s when left out, and three in the long form. */
   readonly ms?: number;
-  /** How long the round before the first one is (ms), in which what is slow at first is compiled; 1.5 s when left out. */
+  /** How long the round before the first one is (ms), in which what is slow at first is compiled; 2 s when left out. */
   readonly warmUp?: number;
   readonly connections?: number;
   readonly secure?: boolean;
   /** At which part of the rate that it reached at full load (0 to 1); at full load when left out. */
   readonly part?: number;
+  /** At how many requests a second. */
+  readonly rate?: number;
+  /** How few replies make a round; with fewer a longer one is taken. 100 when left out. */
+  readonly enough?: number;
 }
 
 /** Loads servers one after the other, with one client. */
 export class Loader {
   readonly #stage: Stage;
   readonly #client: Part;
+  readonly #supplies = new WeakMap<Requests, Supply>();
+  readonly #kept = new WeakSet<Running>();
   #files = 0;
 
   private constructor(stage: Stage, client: Part) {
@@ -66,15 +71,21 @@ export class Loader {
   }
 
   static async start(stage: Stage): Promise<Loader> {
-    const client = await startPart(stage, 'load/client.ts', [], loadCore);
+    const client = await startPart(stage, 'load/client.ts', []);
     if (typeof client === 'string') throw new Error(client);
+    client.keepTo(loadCore);
     return new Loader(stage, client);
   }
 
   /** One round. Throws when a reply was not what it had to be. */
   async round(server: Running, requests: Requests, round: Round, options: LoadOptions = {}): Promise<Sample> {
-    const { ms: usual = this.#stage.full ? 3000 : 500, warmUp = 1500 } = options;
+    const { ms: usual = this.#stage.full ? 3000 : 300, warmUp = 2000, enough = 100 } = options;
     const ms = round.warmUp ? warmUp : usual;
+    // Who warms up beside others has no core of its own until then; what it reaches at full load is not found out like that.
+    if (!(round.warmUp && options.part === undefined) && !this.#kept.has(server)) {
+      server.part.keepTo(serverCore);
+      this.#kept.add(server);
+    }
     // Where a round is nearly over before it has begun, a longer one says more; who is that slow is taken with few.
     const sample = await this.#take(server, requests, round, options, ms);
     if ((sample['count'] ?? 0) >= enough) return sample;
@@ -90,18 +101,18 @@ export class Loader {
     options: LoadOptions,
     ms: number,
   ): Promise<Sample> {
-    const expected = last?.['full'] ?? 30_000;
-    const most = expected * (ms / 1000) * (last === undefined ? 2.5 : 1.4) + 1000;
-    const file = this.#write(requests, Math.ceil(most));
-    const { part } = options;
-    const paced = part !== undefined && !warmUp;
+    const expected = last?.['full'] ?? likely;
+    const file = this.#write(requests, server, Math.ceil(expected * (ms / 1000) * 1.4 + 1000));
+    const { part, rate: given = part === undefined ? undefined : expected * part } = options;
+    const pace = warmUp ? undefined : given;
     const before = await server.part.ask('cost');
-    const sample = await (paced
-      ? this.#ask('paced', server, requests, options, ms, file, expected * part)
+    const sample = await (pace !== undefined
+      ? this.#ask('paced', server, requests, options, ms, file, pace)
       : hasWrk && options.secure !== true
         ? this.#wrk(server, requests, options, ms, file)
         : this.#ask('full', server, requests, options, ms, file));
     const after = await server.part.ask('cost');
+    rmSync(file);
     const { count = 0, others = 0, rate = 0 } = sample;
     // The first of those that are sent again and again may be good where the others are not.
     if (others > (requests.once ? 0 : 1)) {
@@ -109,20 +120,22 @@ export class Loader {
     }
     const spent = (after['cpu'] ?? 0) - (before['cpu'] ?? 0);
     const { others: _, ...figures } = sample;
-    const full = paced ? expected : rate;
+    const full = pace === undefined ? rate : expected;
     return { ...figures, cpu: spent / count, resident: after['resident'] ?? 0, full };
   }
 
   /** Opens so many connections, has one request answered on each, and keeps them until it is asked again. */
-  async hold({ port }: Running, requests: Requests, connections: number): Promise<void> {
-    const file = this.#write(requests, connections);
-    await this.#client.ask('hold', String(port), 'plain', String(connections), '', '', '', file);
+  async hold(server: Running, requests: Requests, connections: number): Promise<void> {
+    const file = this.#write(requests, server, connections);
+    await this.#client.ask('hold', String(server.port), 'plain', String(connections), '', '', '', file);
   }
 
-  #write(requests: Requests, count: number): string {
+  #write(requests: Requests, server: Running, count: number): string {
     this.#files += 1;
-    const file = join(this.#stage.scratch, `requests-${this.#files % 2}`);
-    const all = requests.make(count, Date.now());
+    const file = join(this.#stage.scratch, `requests-${this.#files}`);
+    const supply = this.#supplies.get(requests) ?? new Supply(requests);
+    this.#supplies.set(requests, supply);
+    const all = supply.take(count, server, Date.now());
     writeFileSync(file, all.map((request) => `${Buffer.byteLength(request)}\n${request}`).join(''));
     return file;
   }
@@ -150,16 +163,16 @@ export class Loader {
 
   /** wrk measures no fixed rate, and its clock of durations is whole seconds: it is stopped by a signal instead. */
   async #wrk(
-    { port }: Running,
+    server: Running,
     { status, once: single }: Requests,
     { connections = 64 }: LoadOptions,
     ms: number,
     file: string,
   ): Promise<Sample> {
     const script = join(import.meta.dirname, 'table.lua');
-    const how = ['-t1', `-c${connections}`, '-d60s', '-s', script, `http://127.0.0.1:${port}`];
+    const how = ['-t1', `-c${connections}`, '-d60s', '-s', script, `http://127.0.0.1:${server.port}`];
     const args = ['wrk', ...how, '--', file, single ? 'once' : 'again'];
-    const [command = '', ...rest] = cores > 1 ? ['taskset', '-c', '1', ...args] : args;
+    const [command = '', ...rest] = this.#kept.has(server) ? keptTo(loadCore, args) : args;
     const wrk = spawn(command, rest, { stdio: ['ignore', 'pipe', 'ignore'] });
     let output = '';
     wrk.stdout.on('data', (chunk) => {

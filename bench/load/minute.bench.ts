@@ -2,7 +2,7 @@
 import type { Benchmark, Contestant } from '../measure/benchmark.ts';
 import { startOurs, target } from './countersign.ts';
 import { Loader, loadFigures, type Running } from './load.ts';
-import { plain, type Requests, signed } from './requests.ts';
+import { plain, type Requests, signedWrongly } from './requests.ts';
 
 const names = { get: 'countersign, GET', refused: 'countersign, refused' };
 
@@ -15,7 +15,7 @@ export const benchmark: Benchmark = {
   async open(stage) {
     const loader = await Loader.start(stage);
     const ms = stage.full ? 12_000 : 1000;
-    const wrong = signed('GET', target, 401, { key: 'another secret' });
+    const wrong = signedWrongly(target);
     // A server each, so that what one leaves behind is not told of the other.
     const contestants = [
       contestantOf(loader, names.get, await startOurs(stage, 'get'), plain('GET', target, 200), ms),

@@ -3,7 +3,7 @@ import type { Benchmark } from '../measure/benchmark.ts';
 import { underLoad } from './contestants.ts';
 import { startBare, startOurs, target } from './countersign.ts';
 import { Loader, loadFigures } from './load.ts';
-import { replayed, signed } from './requests.ts';
+import { replayed, signed, signedWrongly } from './requests.ts';
 
 export const benchmark: Benchmark = {
   title: 'Refused signatures and replays',
@@ -13,12 +13,12 @@ export const benchmark: Benchmark = {
   async open(stage) {
     const loader = await Loader.start(stage);
     const server = await startOurs(stage, 'refused');
-    const wrong = signed('GET', target, 401, { key: 'another secret' });
+    const wrong = signedWrongly(target);
     const yardstick = await startBare(stage, server, wrong.make(1, Date.now())[0] ?? '');
     const contestants = [
       underLoad(loader, 'bare node:http, the same bytes', yardstick, wrong),
       underLoad(loader, 'countersign, wrong signature', server, wrong),
-      underLoad(loader, 'countersign, replay', server, replayed(signed('GET', target, 200), 401)),
+      underLoad(loader, 'countersign, replay', server, replayed(signed('GET', target, 200))),
     ];
     return [{ name: '', contestants }];
   },

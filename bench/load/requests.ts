@@ -81,8 +81,17 @@ export function signed(
 }
 
 /** The first of what others make, over and over: all but the first one are replays. */
-export function replayed(requests: Requests, status: number): Requests {
-  return { status, once: false, make: (_, time) => requests.make(1, time) };
+export function replayed(requests: Requests): Requests {
+  return { ...goingRound(requests, 1), status: 401 };
+}
+
+/** Signed with another secret: nothing of them is kept, so that some can go round. */
+export function signedWrongly(target: string): Requests {
+  return goingRound(signed('GET', target, 401, { key: 'another secret' }), 1000);
+}
+
+function goingRound({ status, make }: Requests, most: number): Requests {
+  return { status, once: false, make: (count, time) => make(Math.min(count, most), time) };
 }
 
 /** Of random ones out of so many, each as it is made for its number. */

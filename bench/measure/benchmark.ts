@@ -19,6 +19,11 @@ export interface Contestant {
   readonly ours: boolean;
   /** The size that it is measured at, where the group shows how cost grows; contestants of one name make a curve. */
   readonly size?: number;
+  /**
+   * How it warms up: by itself when left out; while others do, where that is no round that later ones build on; or never, where
+   * each round has a fresh process.
+   */
+  readonly warmsUp?: 'beside others' | 'never';
   /** Takes one round; says so by a text when it cannot take part: why. */
   measure(round: Round): Promise<Sample | string>;
 }
@@ -53,7 +58,7 @@ export interface Requirement {
 
 /** What a benchmark is given. */
 export interface Stage {
-  /** The tree to measure: its `bench/` and `src/` are used. */
+  /** The tree to measure, compiled: its `bench/` and `src/` are used. */
   readonly root: string;
   /** An empty directory. */
   readonly scratch: string;
@@ -70,7 +75,7 @@ export interface Benchmark {
   readonly about: string;
   /** The first one is drawn. */
   readonly figures: readonly [Figure, ...Figure[]];
-  /** Rounds that count; 5 when left out, which is the least. */
+  /** Rounds of the long form that count; 5, which is the least, when left out and in the short form. */
   readonly rounds?: number;
   readonly requirements?: readonly Requirement[];
   /** Makes the groups. What it starts it has stopped by `stage.after`. A text says why nothing can be measured here. */

@@ -1,8 +1,9 @@
 /**
  * A part of a benchmark in a process of its own: `part` of a file answers orders as long as it is asked. Run by `startPart`.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Contestant, Sample, Stage } from './benchmark.ts';
 
@@ -17,6 +18,8 @@ export interface Part {
   readonly pid: number;
   /** Rejects with the part's own error. */
   ask(...order: string[]): Promise<Sample>;
+  /** Keeps it to a core from now on, where there are two and `taskset`. */
+  keepTo(core: number): void;
   stop(): Promise<void>;
 }
 
@@ -28,14 +31,18 @@ export type Message =
 
 /** How a part is run. */
 export interface PartOptions {
-  /** The core that it is kept to, where there are two and `taskset`. */
-  readonly core?: number;
   /** Options of Node itself. */
   readonly node?: readonly string[];
 }
 
-const holder = (root: string): string => join(root, 'bench/measure/hold-part.ts');
-const canPin = (): boolean => spawnSync('taskset', ['-V']).error === undefined;
+/** Where a file of `bench/` stands in a tree that was compiled. */
+const compiled = (root: string, file: string): string => join(root, 'bench', file.replace(/\.ts$/, '.js'));
+const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V']).error === undefined;
+
+/** A command that is kept to a core, where there are two and `taskset`. */
+export function keptTo(core: number, command: readonly string[]): readonly string[] {
+  return canPin ? ['taskset', '-c', String(core), ...command] : command;
+}
 
 /**
  * Starts a part of the tree that is measured; `file` is its path there, from `bench/`. It is stopped with the stage.
@@ -45,14 +52,17 @@ export async function startPart(
   stage: Stage,
   file: string,
   words: readonly string[],
-  { core, node = [] }: PartOptions = {},
+  { node = [] }: PartOptions = {},
 ): Promise<Part | string> {
-  const own = ['--expose-gc', '--no-deprecation', '--import', 'tsx', ...node];
-  const run = [process.execPath, ...own, holder(stage.root), join(stage.root, 'bench', file), ...words];
-  const pinned = core === undefined || !canPin() ? run : ['taskset', '-c', String(core), ...run];
-  const [command = '', ...args] = pinned;
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], cwd: stage.root });
-  const part = { pid: child.pid ?? 0, ask: asker(child), stop: () => stop(child) };
+  const files = ['measure/hold-part.ts', file].map((each) => compiled(stage.root, each));
+  const args = ['--expose-gc', '--no-deprecation', ...node, ...files, ...words];
+  const stdio: StdioOptions = ['ignore', 'ignore', 'inherit', 'ipc'];
+  const child = spawn(process.execPath, args, { stdio, cwd: stage.root });
+  const pid = child.pid ?? 0;
+  const keepTo = (core: number): void => {
+    if (canPin) spawnSync('taskset', ['-a', '-c', '-p', String(core), String(pid)]);
+  };
+  const part = { pid, ask: asker(child), keepTo, stop: () => stop(child) };
   stage.after(part.stop);
   const message = await answerOf(child);
   if ('absent' in message) return message.absent;
@@ -60,13 +70,20 @@ export async function startPart(
   return part;
 }
 
+/** One order after the other, also where several are given at once. */
 function asker(child: ChildProcess): Part['ask'] {
-  return async (...order) => {
+  const ask = async (order: readonly string[]): Promise<Sample> => {
     const answer = answerOf(child);
     child.send(order);
     const message = await answer;
     if ('sample' in message) return message.sample;
     throw new Error('failure' in message ? message.failure : message.absent);
+  };
+  let before: Promise<unknown> = Promise.resolve();
+  return (...order) => {
+    const asked = before.then(() => ask(order));
+    before = asked.catch(() => undefined);
+    return asked;
   };
 }
 
@@ -108,6 +125,7 @@ export function sharedPart(stage: Stage, work: Work): (name: Name, order: readon
   let running: Promise<Part | string> | undefined;
   return (name, order) => ({
     ...name,
+    warmsUp: 'beside others',
     async measure() {
       running ??= startPart(stage, work.file, work.words, work);
       const part = await running;
@@ -120,6 +138,7 @@ export function sharedPart(stage: Stage, work: Work): (name: Name, order: readon
 export function freshPart(stage: Stage, work: Work, name: Name, order: readonly string[]): Contestant {
   return {
     ...name,
+    warmsUp: 'never',
     async measure() {
       const part = await startPart(stage, work.file, work.words, work);
       if (typeof part === 'string') return part;

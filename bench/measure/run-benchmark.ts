@@ -11,14 +11,15 @@ export interface Setting {
   readonly name: string;
   readonly root: string;
   readonly full: boolean;
-  /** As many as the benchmark says when undefined. */
+  /** As many as the benchmark says, or the least, when undefined. */
   readonly rounds: number | undefined;
   readonly progress: Progress;
 }
 
 /** Runs a benchmark; a text says why nothing can be measured here. */
 export async function runBenchmark(benchmark: Benchmark, setting: Setting): Promise<Result | string> {
-  const { name, root, full, rounds = benchmark.rounds ?? leastRounds, progress } = setting;
+  const { name, root, full, progress } = setting;
+  const { rounds = (full ? benchmark.rounds : undefined) ?? leastRounds } = setting;
   const begun = performance.now();
   const loadBefore = loadNow();
   const groups = await onStage(root, full, async (stage) => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
@@ -37,6 +37,8 @@ export function checkOut(root: string, ref: string): Worktree {
 }
 
 function takeBench(root: string, directory: string): void {
+  for (const name of ['tsconfig.json', 'tsconfig.test.json'])
+    copyFileSync(join(root, name), join(directory, name));
   rmSync(join(directory, 'bench'), { recursive: true, force: true });
   const own = ['node_modules', 'results'];
   cpSync(join(root, 'bench'), join(directory, 'bench'), {

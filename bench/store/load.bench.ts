@@ -1,9 +1,9 @@
 /** What a start reads. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Benchmark } from '../measure/benchmark.ts';
-import { freshPart, startPart } from '../measure/part.ts';
+import { freshPart } from '../measure/part.ts';
 import { timeFigures } from '../measure/timing.ts';
+import { fillStore } from './filled.ts';
 
 export const benchmark: Benchmark = {
   title: 'Loading a snapshot',
@@ -15,15 +15,11 @@ export const benchmark: Benchmark = {
     { key: 'read', label: 'first read', unit: 'ns' },
   ],
   async open(stage) {
-    const size = String(stage.full ? 1_000_000 : 100_000);
+    const size = stage.full ? 1_000_000 : 100_000;
     const directory = join(stage.scratch, 'articles');
-    mkdirSync(directory);
-    const filling = await startPart(stage, 'store/part.ts', ['countersign', directory, size]);
-    if (typeof filling === 'string') return filling;
-    await filling.ask('fill');
-    await filling.stop();
+    await fillStore(stage, 'countersign', directory, size);
     const work = {
-      ...{ file: 'store/load.ts', words: [join(directory, 'store.json'), size] },
+      ...{ file: 'store/load.ts', words: [join(directory, 'store.json'), String(size)] },
       node: ['--max-old-space-size=8192'],
     };
     const contestants = [

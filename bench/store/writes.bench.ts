@@ -1,9 +1,9 @@
 /** Writes that are acknowledged and synced. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Benchmark, Contestant, Group, Requirement, Stage } from '../measure/benchmark.ts';
 import { type Part, startPart } from '../measure/part.ts';
 import { contestants } from './contestants.ts';
+import { fillStore } from './filled.ts';
 
 const ours = 'countersign';
 
@@ -34,30 +34,33 @@ export const benchmark: Benchmark = {
   },
 };
 
-/** How long the round before the first one is (ms): what is slow at first is compiled in it. */
-const warmUpLength = 1500;
+/**
+ * How many write at once, and how long the round before the first one is (ms): what is slow at first is compiled in it, which
+ * is little where others have written before.
+ */
+const turns = [
+  { writers: 64, group: '64 writers', warmUpLength: 1500 },
+  { writers: 1, group: '1 writer', warmUpLength: 600 },
+];
 
 function groupsOf(stage: Stage, size: number): Group[] {
   const parts = new Map(
     Array.from(contestants.keys(), (name) => [name, lazily(() => opened(stage, name, size))]),
   );
-  const ms = stage.full ? 2000 : 400;
-  return ['64 writers', '1 writer'].map((writers) => ({
-    name: `${writers}, ${size.toLocaleString('en')} articles`,
+  const ms = stage.full ? 2000 : 300;
+  return turns.map(({ writers, group, warmUpLength }) => ({
+    name: `${group}, ${size.toLocaleString('en')} articles`,
     yardstick: ours,
     contestants: Array.from(
       contestants,
       ([name, { synced }]): Contestant => ({
         name: synced ? name : `${name} (not synced)`,
         ours: name === ours,
+        warmsUp: 'beside others',
         async measure({ warmUp }) {
           const part = await parts.get(name)?.();
           if (part === undefined || typeof part === 'string') return part ?? 'it is not there';
-          const sample = await part.ask(
-            'write',
-            String(Number.parseInt(writers, 10)),
-            String(warmUp ? warmUpLength : ms),
-          );
+          const sample = await part.ask('write', String(writers), String(warmUp ? warmUpLength : ms));
           return { ...sample, ...(await part.ask('size')) };
         },
       }),
@@ -78,22 +81,10 @@ async function opened(stage: Stage, name: string, size: number): Promise<Part | 
   const most = contestants.get(name)?.most;
   if (most !== undefined && size > most.count) return most.reason;
   const directory = join(stage.scratch, `${name.replaceAll(/\W+/g, '-')}-${size}`);
-  mkdirSync(directory);
-  const words = [name, directory, String(size)];
+  const absent = await fillStore(stage, name, directory, size);
+  if (absent !== undefined) return absent;
   const node = ['--max-old-space-size=8192'];
-  const filling = await startPart(stage, 'store/part.ts', words, { node });
-  if (typeof filling === 'string') return filling;
-  try {
-    await filling.ask('fill');
-    await filling.stop();
-    const part = await startPart(stage, 'store/part.ts', words, { node });
-    if (typeof part !== 'string') await part.ask('open');
-    return part;
-  } catch (error) {
-    // A package is loaded only when it is needed, and one that is not installed says so only then.
-    const text = error instanceof Error ? error.message : String(error);
-    if (/Cannot find (module|package)|ERR_UNKNOWN_BUILTIN_MODULE|No such built-in module/.test(text))
-      return 'not installed';
-    throw error;
-  }
+  const part = await startPart(stage, 'store/part.ts', [name, directory, String(size)], { node });
+  if (typeof part !== 'string') await part.ask('open');
+  return part;
 }

@@ -3,9 +3,8 @@ import type { Benchmark, Contestant } from '../measure/benchmark.ts';
 import { sharedPart } from '../measure/part.ts';
 import { timeFigures } from '../measure/timing.ts';
 import { peerNames } from './peers.ts';
-import { kindsOf, ours } from './rounds.ts';
+import { kilobytesOf, kindsOf, ours } from './rounds.ts';
 
-const kilobytes = [40, 160, 640];
 /** Those that hold nothing back but what is open, and so can be told in one picture. */
 const shown = ['countersign', 'saxes', 'sax', 'node-expat'];
 
@@ -21,7 +20,7 @@ export const benchmark: Benchmark = {
     );
     return kindsOf(stage).map((kind) => ({
       ...{ name: kind, sizes: 'KB' },
-      contestants: kilobytes.flatMap((size) =>
+      contestants: kilobytesOf(stage).flatMap((size) =>
         names.flatMap((peer): Contestant[] => {
           const contestant = shared.get(peer)?.({ name: peer, ours: peer === ours, size }, [
             'bytes',

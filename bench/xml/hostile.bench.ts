@@ -3,8 +3,8 @@ import type { Benchmark, Contestant } from '../measure/benchmark.ts';
 import { sharedPart } from '../measure/part.ts';
 import { timeFigures } from '../measure/timing.ts';
 import { HOSTILE } from './hostile.ts';
+import { kilobytesOf } from './rounds.ts';
 
-const kilobytes = [40, 160, 640];
 const chunks: readonly (readonly [name: string, bytes: string])[] = [
   ['one byte at a time', '1'],
   ['64 KiB at a time', '65536'],
@@ -19,7 +19,7 @@ export const benchmark: Benchmark = {
     const shared = sharedPart(stage, { file: 'xml/hostile.ts', words: [] });
     return Array.from(HOSTILE.keys(), (kind) => ({
       ...{ name: kind, sizes: 'KB' },
-      contestants: kilobytes.flatMap((size) =>
+      contestants: kilobytesOf(stage).flatMap((size) =>
         chunks.map(
           ([name, bytes]): Contestant =>
             shared({ name, ours: true, size }, [kind, String(size * 1000), bytes]),

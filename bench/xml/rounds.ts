@@ -7,7 +7,7 @@ import { peerNames } from './peers.ts';
 export const ours = 'countersign';
 
 /** Those that read a document as it comes, and tell of it event by event. */
-export function streamingNames(): string[] {
+export function streamingNames(): readonly string[] {
   const whole = ['easysax', 'libxml2-wasm', 'fast-xml-parser', 'txml', 'JSON.parse', 'JSON.parse of text'];
   return peerNames().filter((name) => !whole.includes(name));
 }
@@ -30,6 +30,11 @@ export function groupsOf(
     });
     return { name: kinds.length > 1 ? kind : '', contestants };
   });
+}
+
+/** How long documents are of which a byte's time should not grow with the size. */
+export function kilobytesOf({ full }: Stage): readonly number[] {
+  return full ? [40, 160, 640] : [40, 120, 360];
 }
 
 /** The kinds of document that are measured: all in the long form, two otherwise. */

@@ -1,0 +1,78 @@
+/** Whether a store of many articles answers as fast as one of few. */
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { underLoad } from '../load/contestants.ts';
+import { startOurs } from '../load/countersign.ts';
+import { Loader, loadFigures, type Running } from '../load/load.ts';
+import { each, plain, type Requests, signed } from '../load/requests.ts';
+import type { Benchmark, Requirement, Stage } from '../measure/benchmark.ts';
+import { articles } from './articles.ts';
+import { fillStore } from './filled.ts';
+
+const few = 1000;
+const many = { short: 100_000, full: 1_000_000 };
+const nameOf = (count: number): string => `${count.toLocaleString('en')} articles`;
+
+/** A hundredth of what comes in a round has to be more than one or two (ms). */
+const ms = 800;
+
+/** What is asked, and how often in a second: far less than the slower machine that this was tried on can answer. */
+const kinds: Readonly<Record<string, { readonly rate: number; of(count: number): Requests }>> = {
+  'GET by id': {
+    rate: 1500,
+    of: (count) => each(count, (number) => plain('GET', `${articles}/${number}`, 200)),
+  },
+  'page of 50 at any depth': {
+    rate: 600,
+    of: (count) => each(count - 50, (number) => plain('GET', pageAfter(number), 200)),
+  },
+  'signed PUT': {
+    rate: 400,
+    of: (count) => each(count, (number) => signed('PUT', `${articles}/${number}`, 200, { content: 'xml' })),
+  },
+};
+
+const pageAfter = (number: number): string => `${articles}?limit=50&after=${number.toString(36)}`;
+
+const [cpu, ...others] = loadFigures;
+const shown = others.filter(({ key }) => key === 'p50' || key === 'resident');
+
+export const benchmark: Benchmark = {
+  title: 'A store of many articles beside one of few',
+  about:
+    'The command over a data directory with 1,000 articles and with 100,000, a million in the long form, started over what a compaction leaves; every write is on the medium before its reply. Over 64 connections that are kept comes what both carry with ease, at even distances and whether or not replies come: 1,500 GETs of random articles a second, 600 pages of 50 from random places, 400 signed PUTs of random articles. The time of a reply counts from when its request was due. Drawn is p99.',
+  figures: [{ key: 'p99', label: 'p99', unit: 'ns' }, ...shown, cpu],
+  requirements: Object.keys(kinds).flatMap((group) =>
+    [many.short, many.full].map(
+      (count): Requirement => ({
+        ...{ group, contestant: nameOf(count), figure: 'p99', beside: nameOf(few), atMost: 2 },
+      }),
+    ),
+  ),
+  async open(stage) {
+    const loader = await Loader.start(stage);
+    const sizes = [few, stage.full ? many.full : many.short];
+    const servers = await Promise.all(
+      sizes.map(async (count) => ({ count, server: await startOver(stage, count) })),
+    );
+    return Object.entries(kinds).map(([name, { rate, of }]) => ({
+      name,
+      contestants: servers.map(({ count, server }) => ({
+        ...underLoad(loader, nameOf(count), server, of(count), { rate, ...(!stage.full && { ms }) }),
+        ours: true,
+      })),
+    }));
+  },
+};
+
+/** Starts the command over a store of so many; a start before has made what else is in a data directory. */
+async function startOver(stage: Stage, count: number): Promise<Running> {
+  const name = `of-${count}`;
+  const directory = join(stage.scratch, name);
+  const empty = { durability: 'fsync', count: 0 } as const;
+  const first = await startOurs(stage, name, empty);
+  await first.part.stop();
+  for (const file of readdirSync(directory)) if (!file.startsWith('nonces')) rmSync(join(directory, file));
+  await fillStore(stage, 'countersign', directory, count);
+  return startOurs(stage, name, empty);
+}
