@@ -1,5 +1,5 @@
 import { KeptRun } from './kept-run.ts';
-import { countUpTo, EntryRun, type Piece, type Run } from './run.ts';
+import { countUpTo, type EntryHead, EntryRun, type Piece, type Run } from './run.ts';
 import type { Entry } from './store.ts';
 
 /** How many entries a run takes before the next one is begun. */
@@ -49,6 +49,11 @@ export class CreationOrder {
   /** The entry with this sequence; undefined when there is none. */
   find(sequence: number): Entry | undefined {
     return this.#runs[countUpTo(this.#runs, sequence) - 1]?.find(sequence);
+  }
+
+  /** The same without its value. */
+  head(sequence: number): EntryHead | undefined {
+    return this.#runs[countUpTo(this.#runs, sequence) - 1]?.head(sequence);
   }
 
   /**

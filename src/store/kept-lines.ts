@@ -1,8 +1,14 @@
+import type { EntryHead } from './run.ts';
 import type { Entry } from './store.ts';
 
 /** How the line of an item begins, and how it goes on after the id. */
 const lineStart = '{"id":"';
 const afterId = '","sequence":';
+/** How it goes on after the sequence, and after the revision. */
+const afterSequence = ',"revision":';
+const afterRevision = ',"modified":"';
+/** More than a line has before its value, unless its id is very long. */
+const likelyHead = 320;
 /** An id of more digits is taken as a text. */
 const mostDigits = 9;
 const [comma, zero, nine, backslash] = [0x2c, 0x30, 0x39, 0x5c];
@@ -82,6 +88,27 @@ function digitsOf(text: string, from: number, to: number): number {
   let number = 0;
   for (let at = from; at < to; at += 1) number = number * 10 + text.charCodeAt(at) - zero;
   return number;
+}
+
+/** What stands before the value in a line from `at` to its end; `sequence` is that of the item. */
+export function parseHead(bytes: Buffer, at: number, end: number, sequence: number): EntryHead {
+  return (
+    headAt(bytes.toString('latin1', at, Math.min(end, at + likelyHead)), sequence) ??
+    parseLine(bytes, at, end)
+  );
+}
+
+/** The same of how a line begins; undefined when its id has a quotation mark in it, or anything is in another order. */
+function headAt(text: string, sequence: number): EntryHead | undefined {
+  const numbers = `${afterId}${sequence}${afterSequence}`;
+  const idEnd = text.indexOf('"', lineStart.length);
+  if (!text.startsWith(numbers, idEnd) || text.charCodeAt(idEnd - 1) === backslash) return undefined;
+  const from = idEnd + numbers.length;
+  const to = endOfDigits(text, from);
+  if (!text.startsWith(afterRevision, to)) return undefined;
+  const date = to + afterRevision.length;
+  const modified = Date.parse(text.slice(date, text.indexOf('"', date)));
+  return Number.isNaN(modified) ? undefined : { sequence, revision: digitsOf(text, from, to), modified };
 }
 
 /** An item as a snapshot has it. */

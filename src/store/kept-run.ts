@@ -1,6 +1,6 @@
-import { parseLine, type ScannedLines } from './kept-lines.ts';
+import { parseHead, parseLine, type ScannedLines } from './kept-lines.ts';
 import type { RecentEntries } from './recent-entries.ts';
-import type { KeptLines, Piece, Run } from './run.ts';
+import type { EntryHead, KeptLines, Piece, Run } from './run.ts';
 import type { Entry } from './store.ts';
 
 /**
@@ -48,6 +48,14 @@ export class KeptRun implements Run {
   find(sequence: number): Entry | undefined {
     const line = this.#lineOf(sequence);
     return line < 0 ? undefined : this.#entryAt(line);
+  }
+
+  head(sequence: number): EntryHead | undefined {
+    const line = this.#lineOf(sequence);
+    const changed = this.#changed?.[line];
+    if (line < 0 || changed === null) return undefined;
+    const [from = 0, to = 0] = [this.#starts[line], this.#starts[line + 1]];
+    return changed ?? parseHead(this.#bytes, from, to - 1, sequence);
   }
 
   replace(entry: Entry): boolean {

@@ -8,6 +8,9 @@ export interface KeptLines {
   readonly sequence: number;
 }
 
+/** What a change to an entry has to know of it. */
+export type EntryHead = Pick<Entry, 'sequence' | 'revision' | 'modified'>;
+
 /** What a copy is made of. */
 export type Piece = Entry | KeptLines;
 
@@ -20,6 +23,8 @@ export interface Run {
   readonly count: number;
   /** The entry with this sequence; undefined when there is none. */
   find(sequence: number): Entry | undefined;
+  /** The same without its value, which need not be read for it. */
+  head(sequence: number): EntryHead | undefined;
   /** Puts an entry in the place of the one with the same sequence; says false when there is none. */
   replace(entry: Entry): boolean;
   /** Takes out the entry with this sequence; says false when there is none. */
@@ -52,6 +57,10 @@ export class EntryRun implements Run {
   find(sequence: number): Entry | undefined {
     const entry = this.#entries[countUpTo(this.#entries, sequence) - 1];
     return entry?.sequence === sequence ? entry : undefined;
+  }
+
+  head(sequence: number): EntryHead | undefined {
+    return this.find(sequence);
   }
 
   replace(entry: Entry): boolean {

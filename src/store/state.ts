@@ -4,7 +4,7 @@ import { IdIndex } from './id-index.ts';
 import { scanLines } from './kept-lines.ts';
 import { KeptRun } from './kept-run.ts';
 import { RecentEntries } from './recent-entries.ts';
-import type { Piece } from './run.ts';
+import type { EntryHead, Piece } from './run.ts';
 import type { Change, Creation, Deletion, Entry, Page, RecordValue, Replacement } from './store.ts';
 import { isRecordValue } from './value.ts';
 
@@ -106,7 +106,7 @@ export class State {
 
   /** Whether what a change expects is visible now. */
   expectationHolds(change: Change): boolean {
-    return change.kind === 'create' || isExpected(this.read(change.collection, change.id), change.expected);
+    return change.kind === 'create' || isExpected(this.#headOf(change), change.expected);
   }
 
   /**
@@ -126,7 +126,7 @@ export class State {
       case 'put':
         return this.#prepareReplacement(change, at, this.#formerOf(change, before));
       case 'delete':
-        return this.#prepareDeletion(change, at, this.#formerOf(change, before));
+        return this.#prepareDeletion(change, at, before);
     }
   }
 
@@ -214,7 +214,7 @@ export class State {
     collection.revision = Math.max(collection.revision, revision);
     collection.modified = Math.max(collection.modified, modified);
     replayId(collection, kind, id);
-    const present = entryIn(collection, id);
+    const present = headIn(collection, id);
     if (present !== undefined && present.revision >= revision) return;
     if (present !== undefined && (kind === 'delete' || present.sequence !== sequence)) {
       collection.ids.delete(id);
@@ -235,12 +235,16 @@ export class State {
     return this.#set(change, String(number), ++collection.sequence, at);
   }
 
-  #formerOf(change: Replacement | Deletion, before: Prepared | undefined): Entry | undefined {
-    if (before === undefined) return this.read(change.collection, change.id);
+  #formerOf(change: Replacement | Deletion, before: Prepared | undefined): EntryHead | undefined {
+    if (before === undefined) return this.#headOf(change);
     return before.kind === 'set' ? before.entry : undefined;
   }
 
-  #prepareReplacement(change: Replacement, at: number, former: Entry | undefined): Prepared | undefined {
+  #headOf({ collection, id }: Replacement | Deletion): EntryHead | undefined {
+    return headIn(this.#collections.get(collection), id);
+  }
+
+  #prepareReplacement(change: Replacement, at: number, former: EntryHead | undefined): Prepared | undefined {
     if (!isExpected(former, change.expected)) return undefined;
     // A clock that was set back must not make the item look older than what a client has.
     if (former !== undefined)
@@ -251,9 +255,12 @@ export class State {
     return this.#set(change, change.id, ++collection.sequence, at);
   }
 
-  #prepareDeletion(change: Deletion, at: number, entry: Entry | undefined): Prepared | undefined {
-    if (entry === undefined || entry.revision !== change.expected) return undefined;
-    return { kind: 'delete', collection: change.collection, entry, revision: ++this.#revision, at };
+  #prepareDeletion(change: Deletion, at: number, before: Prepared | undefined): Prepared | undefined {
+    if (this.#formerOf(change, before)?.revision !== change.expected) return undefined;
+    const { collection, id } = change;
+    const entry = before?.entry ?? this.read(collection, id);
+    if (entry === undefined) return undefined;
+    return { kind: 'delete', collection, entry, revision: ++this.#revision, at };
   }
 
   #set(change: Creation | Replacement, id: string, sequence: number, at: number): Prepared {
@@ -285,7 +292,12 @@ function entryIn(collection: Collection | undefined, id: string): Entry | undefi
   return sequence === undefined ? undefined : collection?.order.find(sequence);
 }
 
-function isExpected(former: Entry | undefined, expected: Replacement['expected']): boolean {
+function headIn(collection: Collection | undefined, id: string): EntryHead | undefined {
+  const sequence = collection?.ids.get(id);
+  return sequence === undefined ? undefined : collection?.order.head(sequence);
+}
+
+function isExpected(former: EntryHead | undefined, expected: Replacement['expected']): boolean {
   return expected === 'present' ? former !== undefined : (former?.revision ?? 'absent') === expected;
 }
 

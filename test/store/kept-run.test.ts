@@ -4,6 +4,7 @@ import { CreationOrder } from '../../src/store/creation-order.ts';
 import { scanLines } from '../../src/store/kept-lines.ts';
 import { KeptRun } from '../../src/store/kept-run.ts';
 import { RecentEntries } from '../../src/store/recent-entries.ts';
+import type { EntryHead } from '../../src/store/run.ts';
 import { formatItem } from '../../src/store/snapshot-writer.ts';
 import type { Entry } from '../../src/store/store.ts';
 import { seeded } from '../seeded.ts';
@@ -22,6 +23,11 @@ function runOf(bytes: Buffer): KeptRun {
   const scanned = scanLines(bytes, () => true);
   if (scanned === undefined) assert.fail('these are no lines of items');
   return new KeptRun(bytes, scanned, new RecentEntries());
+}
+
+function headOf(run: KeptRun, of: number): EntryHead {
+  const { sequence, revision, modified } = run.head(of) ?? assert.fail(`nothing has the sequence ${of}`);
+  return { sequence, revision, modified };
 }
 
 describe('the lines of items', () => {
@@ -94,6 +100,35 @@ describe('a run of a snapshot', () => {
       run.pieces(0).map((piece) => ('bytes' in piece ? piece.count : piece.id)),
       [98, 1, '101', 155],
     );
+  });
+
+  test('tells all of an item but its value without reading that, whatever its id is', () => {
+    const ids = [
+      '1',
+      'a"b',
+      'a\\',
+      '\\"',
+      '"',
+      '',
+      'ž\u{1f511}',
+      '","sequence":2,"revision":7',
+      'é'.repeat(500),
+    ];
+    const entries = ids.map((id, index) => ({ ...entryOf(2 * index + 1, id), revision: 900 + index }));
+    const run = runOf(bytesOf(entries));
+    for (const { sequence, revision } of entries)
+      assert.deepEqual(headOf(run, sequence), { sequence, revision, modified });
+    assert.equal(run.head(2), undefined);
+    // What is no value is not looked at.
+    const unread = runOf(Buffer.from(bytesOf(entries.slice(0, 1)).toString().replace('"value"', 'value')));
+    assert.deepEqual(headOf(unread, 1), { sequence: 1, revision: 900, modified });
+    assert.throws(() => unread.find(1), SyntaxError);
+  });
+
+  test('tells the same where the members of an item come in another order', () => {
+    const value = '{"id":"8","sequence":4,"revision":6,"modified":"2014-04-20T12:59:24.007Z"}';
+    const line = `{"id":"7","value":${value},"sequence":4,"revision":5,"modified":"2013-04-20T12:59:24.007Z"}\n`;
+    assert.deepEqual(headOf(runOf(Buffer.from(line)), 4), { sequence: 4, revision: 5, modified });
   });
 
   test('gives an item that is asked for again as it was', () => {
