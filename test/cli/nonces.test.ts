@@ -61,6 +61,20 @@ describe('a signed request is refused when it comes again', () => {
   }
 });
 
+test('what was signed before a server in memory began is taken within its window, as anywhere', async () => {
+  const { args } = configured();
+  const server = await startServer([...args, '--memory', '--log', 'off']);
+  const statusOf = async (secondsAgo: number): Promise<number> => {
+    const date = new Date(Date.now() - 1000 * secondsAgo).toUTCString();
+    const url = `${server.url}/articles`;
+    const headers = signRequest({ method: 'GET', url, user: 'ann', secret: 'hidden-from-all', date });
+    return (await fetch(url, { headers })).status;
+  };
+  assert.equal(await statusOf(540), 200);
+  assert.equal(await statusOf(660), 401);
+  assert.equal(await stop(server), '');
+});
+
 describe('nonces that are not as they were', () => {
   test('in the middle stop a start, and check says so', async () => {
     const { data, args } = configured();
