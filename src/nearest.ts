@@ -1,7 +1,7 @@
 /**
  * The known word that a misspelt one was probably meant to be: the one that the fewest changed, added, left-out
- * or swapped neighbouring characters lead to, case aside. At most a third of the word may differ; undefined when
- * nothing is that near. Words over 64 characters are taken for no misspelling.
+ * or swapped neighbouring characters lead to, case aside. At most a third of the word may differ; where nothing is that
+ * near, it is the shortest one that begins with the word. Words over 64 characters are taken for no misspelling.
  */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > longest) return undefined;
@@ -15,7 +15,16 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     bound = steps;
     best = candidate;
   }
-  return best;
+  return best ?? begunBy(sought, known);
+}
+
+/** The shortest known word that begins so. One or two characters are the beginning of nothing. */
+function begunBy(beginning: string, known: readonly string[]): string | undefined {
+  if (beginning.length < 3) return undefined;
+  const [shortest] = known
+    .filter((candidate) => candidate.toLowerCase().startsWith(beginning))
+    .sort((one, other) => one.length - other.length);
+  return shortest;
 }
 
 /** The end of a sentence that names the nearest known word, or else all of them. */

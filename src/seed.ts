@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { type Collection, decodeSeed } from './declaration.ts';
+import { suggestion } from './nearest.ts';
 import { DeclarationError } from './representation/declaration-error.ts';
 import { createRouter } from './router.ts';
 import type { RecordValue, Store } from './store/store.ts';
@@ -34,7 +35,9 @@ export function decodeSeeds(
   return Object.entries(seed).map(([path, items]) => {
     const collection = collectionAt(path);
     if (collection === undefined || path.includes('{')) {
-      throw new DeclarationError('seed', `seed.${path}`, 'is the path of no collection');
+      const others = collections.map(({ path }) => path).filter((other) => other !== path);
+      const fault = `is the path of no collection${suggestion(path, others)}`;
+      throw new DeclarationError('seed', `seed.${path}`, fault);
     }
     return [path, items.map((item, at) => decodeSeed(collection, item, `seed.${path}[${at}]`))];
   });

@@ -13,6 +13,9 @@ const cases: [word: string, meant: string | undefined][] = [
   ['mix', 'min'],
   ['pattren', 'pattern'],
   ['enums', 'enum'],
+  ['req', 'required'],
+  ['Frac', 'fractionDigits'],
+  ['re', undefined],
   ['colour', undefined],
   ['', undefined],
   ['__proto__', undefined],
@@ -26,6 +29,11 @@ for (const [word, meant] of cases) {
 
 test('of several near words the nearest is named', () => {
   assert.equal(nearest('tls-prot', ['port', 'tls-port', 'tls-part']), 'tls-port');
+});
+
+test('of several words that begin so the shortest is named, unless one is nearer', () => {
+  assert.equal(nearest('--tls', ['--no-tls', '--tls-port', '--tls-key']), '--tls-key');
+  assert.equal(nearest('port', ['portable', 'sort']), 'sort');
 });
 
 test('a word of many thousand characters is no misspelling and costs nothing', () => {

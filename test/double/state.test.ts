@@ -28,7 +28,10 @@ test('seeding adds to what is there, at once, all or nothing', async () => {
   assert.deepEqual(list.match(/<title>\w+/g), ['<title>Tea', '<title>Milk', '<title>Tea']);
   const bad = { '/articles': [milk, { ...tea, price: { value: '3.5', currency: 'EUR' } }] };
   assert.throws(() => double.seed(bad), /seed\.\/articles\[1\]\.price/);
-  assert.throws(() => double.seed({ '/nothing': [] }), /is the path of no collection/);
+  assert.throws(
+    () => double.seed({ '/artciles': [] }),
+    /seed\.\/artciles: is the path of no collection; did you mean "\/articles"\?/,
+  );
   assert.equal(await (await double.fetch('/articles')).text(), list);
 });
 
