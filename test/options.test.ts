@@ -178,6 +178,8 @@ test('the proxies to trust are networks with commas between', () => {
   const file = ['--config', fileWith({ trustProxy: '::1' })];
   const variable = { COUNTERSIGN_TRUST_PROXY: '::2' };
   assert.deepEqual(read(file), ['::1']);
+  assert.deepEqual(read(['--config', fileWith({ trustProxy: networks })]), networks);
+  assert.deepEqual(read(['--config', fileWith({ trustProxy: [] })]), []);
   assert.deepEqual(read(file, variable), ['::2']);
   assert.deepEqual(read([...file, '--trust-proxy=::3'], variable), ['::3']);
 });

@@ -92,14 +92,12 @@ export class Settings {
 
   /** Networks with commas between. */
   networks(key: TextKey): readonly string[] {
-    const listed = ({ value }: Setting): string[] =>
-      typeof value === 'string' ? value.split(',').map((network) => network.trim()) : [];
-    const faultOf = (setting: Setting): string | undefined => {
-      const wrong = listed(setting).find((network) => typeof parseIpNetwork(network) === 'string');
+    const faultOf = ({ value }: Setting): string | undefined => {
+      const wrong = listed(value)?.find((network) => typeof parseIpNetwork(network) === 'string');
       return wrong === undefined ? undefined : `: ${shown(wrong)} ${parseIpNetwork(wrong)}`;
     };
-    const read = (setting: Setting): string[] | undefined =>
-      listed(setting).length > 0 && faultOf(setting) === undefined ? listed(setting) : undefined;
+    const read = (setting: Setting): readonly string[] | undefined =>
+      faultOf(setting) === undefined ? listed(setting.value) : undefined;
     return this.#first(key, read, (setting) => `a list of networks${faultOf(setting) ?? ''}`) ?? [];
   }
 
@@ -116,6 +114,12 @@ export class Settings {
     }
     return first;
   }
+}
+
+/** Words with commas between them, or in a file a list of them; undefined where it is neither. */
+function listed(value: unknown): readonly string[] | undefined {
+  if (typeof value === 'string') return value.split(',').map((word) => word.trim());
+  return Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined;
 }
 
 /** A value as it was given, short enough for a line. */
