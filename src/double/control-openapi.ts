@@ -114,7 +114,7 @@ function ownPaths(): Record<string, { readonly get: JsonSchema }> {
       responses: {
         200: {
           description: 'In XML, or in JSON where Accept prefers that.',
-          content: jsonContent({ type: 'object' }),
+          content: { 'application/xml': {}, ...jsonContent({ type: 'object' }) },
         },
         default: { $ref: '#/components/responses/Problem' },
       },

@@ -124,6 +124,16 @@ test('every operation is answered as the document says, and without the token wh
   }
 });
 
+test('who says nothing of formats is answered in one that the document has', async () => {
+  await using house = await opened();
+  const { control, document } = house;
+  for (const { path, told } of operationsOf(document).filter((each) => each.told.security !== undefined)) {
+    const reply = await fetch(control.url + path.replace('{name}', 'not-found'));
+    const type = reply.headers.get('content-type')?.split(';')[0] ?? '';
+    assert.ok(Object.hasOwn(told.responses[reply.status]?.content ?? {}, type), `${path}: ${type}`);
+  }
+});
+
 function resolved(name: string): string {
   return createRequire(import.meta.url).resolve(name);
 }
