@@ -19,7 +19,7 @@ export const benchmark: Benchmark = {
     const loader = await Loader.start(stage);
     const server = await startOurs(stage, 'breakdown');
     const requests = signed('POST', articles, 201, { content: 'xml' });
-    const bare = await startBare(stage, server, requests.make(1, Date.now())[0] ?? '');
+    const bare = await startBare(stage, server, requests);
     const profiled = sharedRound(async (round) => {
       await server.part.ask('profile');
       const { cpu: cost = Number.NaN, full = 0 } = await loader.round(server, requests, round);

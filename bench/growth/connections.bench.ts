@@ -1,14 +1,13 @@
 /** How cost grows with the number of connections. */
 
 import { underLoad } from '../load/contestants.ts';
-import { startBare, startOurs, target } from '../load/countersign.ts';
+import { sameBytes, startBare, startOurs, target } from '../load/countersign.ts';
 import { Loader, loadFigures } from '../load/load.ts';
 import { plain } from '../load/requests.ts';
 import type { Benchmark, Contestant } from '../measure/benchmark.ts';
 
 /** One server for all sizes is warm after some rounds of them (ms). */
 const warmUp = 800;
-const yardstick = 'bare node:http, the same bytes';
 const sizes = [1, 10, 100, 1000];
 /** Opening so many takes a second by itself. */
 const most = 5000;
@@ -24,14 +23,14 @@ export const benchmark: Benchmark = {
     const loader = await Loader.start(stage);
     const requests = plain('GET', target, 200);
     const server = await startOurs(stage, 'connections', { config: { maxConnections: 6000 } });
-    const bare = await startBare(stage, server, requests.make(1, 0)[0] ?? '');
+    const bare = await startBare(stage, server, requests);
     const contestants = [...sizes, ...(stage.full ? [most] : [])].flatMap((size): Contestant[] => {
       const options = { connections: size, warmUp, ...(!stage.full && lengthOf(size)) };
       return [
         { ...underLoad(loader, 'countersign', server, requests, options), size },
-        { ...underLoad(loader, yardstick, bare, requests, options), size },
+        { ...underLoad(loader, sameBytes, bare, requests, options), size },
       ];
     });
-    return [{ name: '', sizes: 'connections', yardstick, contestants }];
+    return [{ name: '', sizes: 'connections', yardstick: sameBytes, contestants }];
   },
 };

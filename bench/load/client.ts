@@ -30,9 +30,7 @@ export function part(): Answer {
     for (const socket of held) socket.destroy();
     held = [];
     const load = new Load(readRequests(file), Number(status), again === 'once');
-    const sockets = await Promise.all(
-      Array.from({ length: Number(connections) }, () => opened(Number(port), secure === 'secure')),
-    );
+    const sockets = await openedAll(Number(connections), Number(port), secure === 'secure');
     if (kind === 'hold') {
       const [request] = readRequests(file);
       await Promise.all(sockets.map((socket) => answered(socket, request)));
@@ -60,6 +58,16 @@ function readRequests(file: string): Buffer[] {
     at = end + 1 + size;
   }
   return requests;
+}
+
+/** Some at a time: of those that a server's queue has no room for the first packet is lost, and sent again a second later. */
+async function openedAll(count: number, port: number, secure: boolean): Promise<readonly Socket[]> {
+  const sockets: Socket[] = [];
+  while (sockets.length < count) {
+    const some = Math.min(200, count - sockets.length);
+    sockets.push(...(await Promise.all(Array.from({ length: some }, () => opened(port, secure)))));
+  }
+  return sockets;
 }
 
 async function opened(port: number, secure: boolean): Promise<Socket> {

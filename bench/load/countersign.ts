@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Stage } from '../measure/benchmark.ts';
 import { article, articles } from '../store/articles.ts';
 import { type Running, startServer } from './load.ts';
-import { password, secret, user } from './requests.ts';
+import { password, type Requests, secret, user } from './requests.ts';
 import type { BareReply } from './server.ts';
 
 /** The address of the article that is asked for. */
@@ -43,13 +43,20 @@ export async function startOurs(stage: Stage, name: string, options: OursOptions
   return running;
 }
 
-/** Starts a bare node:http server with the very reply that a server gives to a request, but for what node:http writes itself. */
+/** What a server of `startBare` is called. */
+export const sameBytes = 'bare node:http, the same bytes';
+
+/**
+ * Starts a bare node:http server with the very reply that a server gives to one of these requests, but for what node:http
+ * writes itself.
+ */
 export async function startBare(
   stage: Stage,
   { port }: Running,
-  request: string,
+  requests: Requests,
   tls?: NonNullable<BareReply['tls']>,
 ): Promise<Running> {
+  const [request = ''] = requests.make(1, Date.now());
   const reply = await ask(port, request, tls !== undefined);
   return startGiven(stage, tls === undefined ? reply : { ...reply, tls });
 }

@@ -1,11 +1,10 @@
 /** GET of an article, by nobody. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { peersUnderLoad, underLoad } from './contestants.ts';
-import { startBare, startGiven, startOurs, target } from './countersign.ts';
+import { sameBytes, startBare, startGiven, startOurs, target } from './countersign.ts';
 import { Loader, loadFigures } from './load.ts';
 import { plain } from './requests.ts';
 
-const bare = 'bare node:http, the same bytes';
 const ours = 'countersign';
 
 export const benchmark: Benchmark = {
@@ -13,16 +12,15 @@ export const benchmark: Benchmark = {
   about:
     'An article, found in the store and written anew as XML for each request, over 64 keep-alive connections. Beside it bare node:http replying with the very same bytes without looking at anything, and with `hello world`; and what people build with other servers: find the article, write it as JSON.',
   figures: loadFigures,
-  requirements: [{ contestant: ours, figure: 'cpu', beside: bare, atMost: 1.1 }],
+  requirements: [{ contestant: ours, figure: 'cpu', beside: sameBytes, atMost: 1.1 }],
   async open(stage) {
     const loader = await Loader.start(stage);
     const requests = plain('GET', target, 200);
     const server = await startOurs(stage, 'get');
-    const [request = ''] = requests.make(1, 0);
-    const yardstick = await startBare(stage, server, request);
+    const yardstick = await startBare(stage, server, requests);
     const hello = await startGiven(stage, { status: 200, fields: [], content: 'hello world' });
     const contestants = [
-      underLoad(loader, bare, yardstick, requests),
+      underLoad(loader, sameBytes, yardstick, requests),
       underLoad(loader, ours, server, requests),
       underLoad(loader, 'bare node:http, hello world', hello, requests),
       ...(await peersUnderLoad(stage, loader, requests, [

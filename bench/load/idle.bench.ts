@@ -1,6 +1,6 @@
 /** What a connection takes that is kept and says nothing. */
 import type { Benchmark, Contestant, Sample } from '../measure/benchmark.ts';
-import { startBare, startOurs, target } from './countersign.ts';
+import { sameBytes, startBare, startOurs, target } from './countersign.ts';
 import { Loader, type Running, startServer } from './load.ts';
 import { plain } from './requests.ts';
 
@@ -22,14 +22,13 @@ export const benchmark: Benchmark = {
   async open(stage) {
     const loader = await Loader.start(stage);
     const server = await startOurs(stage, 'idle');
-    const [request = ''] = requests.make(1, 0);
     let started = 0;
     const fresh = (): Promise<Running> => {
       started += 1;
       return startOurs(stage, `idle-${started}`);
     };
     const contestants = [
-      contestantOf(loader, 'bare node:http, the same bytes', () => startBare(stage, server, request)),
+      contestantOf(loader, sameBytes, () => startBare(stage, server, requests)),
       contestantOf(loader, ours, fresh),
       contestantOf(loader, 'fastify', () => startServer(stage, 'fastify')),
     ];

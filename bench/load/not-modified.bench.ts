@@ -1,11 +1,10 @@
 /** GET of an article that the client already has: 304. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { peersUnderLoad, underLoad } from './contestants.ts';
-import { entityTagOf, startBare, startOurs, target } from './countersign.ts';
+import { entityTagOf, sameBytes, startBare, startOurs, target } from './countersign.ts';
 import { Loader, loadFigures } from './load.ts';
 import { plain } from './requests.ts';
 
-const bare = 'bare node:http, the same bytes';
 const ours = 'countersign';
 
 export const benchmark: Benchmark = {
@@ -13,16 +12,15 @@ export const benchmark: Benchmark = {
   about:
     'If-None-Match with the entity tag that the article has. Ours finds the article and compares; bare node:http replies 304 with the same fields to everything; the peers compare with a tag that stands ready, but for express, which writes the reply and hashes it. The long form has hono and koa too.',
   figures: loadFigures,
-  requirements: [{ contestant: ours, figure: 'cpu', beside: bare, atMost: 1 }],
+  requirements: [{ contestant: ours, figure: 'cpu', beside: sameBytes, atMost: 1 }],
   async open(stage) {
     const loader = await Loader.start(stage);
     const server = await startOurs(stage, 'not-modified');
     const conditional = (tag: string) => plain('GET', target, 304, [`If-None-Match: ${tag}`]);
     const requests = conditional(await entityTagOf(server));
-    const [request = ''] = requests.make(1, 0);
-    const yardstick = await startBare(stage, server, request);
+    const yardstick = await startBare(stage, server, requests);
     const contestants = [
-      underLoad(loader, bare, yardstick, requests),
+      underLoad(loader, sameBytes, yardstick, requests),
       underLoad(loader, ours, server, requests),
       ...(await peersUnderLoad(stage, loader, conditional('"1"'), [
         'fastify',

@@ -1,7 +1,7 @@
 /** Refusals: wrong signatures, replayed nonces. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { underLoad } from './contestants.ts';
-import { startBare, startOurs, target } from './countersign.ts';
+import { sameBytes, startBare, startOurs, target } from './countersign.ts';
 import { Loader, loadFigures } from './load.ts';
 import { replayed, signed, signedWrongly } from './requests.ts';
 
@@ -14,9 +14,9 @@ export const benchmark: Benchmark = {
     const loader = await Loader.start(stage);
     const server = await startOurs(stage, 'refused');
     const wrong = signedWrongly(target);
-    const yardstick = await startBare(stage, server, wrong.make(1, Date.now())[0] ?? '');
+    const yardstick = await startBare(stage, server, wrong);
     const contestants = [
-      underLoad(loader, 'bare node:http, the same bytes', yardstick, wrong),
+      underLoad(loader, sameBytes, yardstick, wrong),
       underLoad(loader, 'countersign, wrong signature', server, wrong),
       underLoad(loader, 'countersign, replay', server, replayed(signed('GET', target, 200))),
     ];

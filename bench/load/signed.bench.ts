@@ -1,11 +1,10 @@
 /** GET of an article, signed: verified, and its nonce remembered. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { underLoad } from './contestants.ts';
-import { startBare, startOurs, target } from './countersign.ts';
+import { sameBytes, startBare, startOurs, target } from './countersign.ts';
 import { Loader, loadFigures, startServer } from './load.ts';
 import { signed, signedByHawk, signedSimply, user } from './requests.ts';
 
-const bare = 'bare node:http, the same bytes';
 const full = 'countersign, full form';
 const hawkKey = 'werxhqb98rpaxn39848xrunpaw3489ruxnpa98w4rxn';
 
@@ -14,16 +13,15 @@ export const benchmark: Benchmark = {
   about:
     'Every request has a nonce and a signature of its own, made before the load begins. The full form is a MAC over verb, target, date and nonce, and the nonce is kept; the simple form, over verb and target, has neither. Bare node:http gets the same requests and replies with the same bytes, without looking. @hapi/hawk runs on fastify and keeps its nonces in a Set.',
   figures: loadFigures,
-  requirements: [{ contestant: full, figure: 'cpu', beside: bare, atMost: 1.25 }],
+  requirements: [{ contestant: full, figure: 'cpu', beside: sameBytes, atMost: 1.25 }],
   async open(stage) {
     const loader = await Loader.start(stage);
     const requests = signed('GET', target, 200);
     const server = await startOurs(stage, 'signed');
-    const [request = ''] = requests.make(1, Date.now());
-    const yardstick = await startBare(stage, server, request);
+    const yardstick = await startBare(stage, server, requests);
     const hawk = { id: user, key: hawkKey, algorithm: 'sha256', user };
     const contestants = [
-      underLoad(loader, bare, yardstick, requests),
+      underLoad(loader, sameBytes, yardstick, requests),
       underLoad(loader, 'countersign, simple form', server, signedSimply(target)),
       underLoad(loader, full, server, requests),
       underLoad(

@@ -24,7 +24,7 @@ export const benchmark: Benchmark = {
       startOurs(stage, 'steady'),
       startOurs(stage, 'synced', { durability: 'fsync' }),
     ]);
-    const yardstick = await startBare(stage, server, get.make(1, 0)[0] ?? '');
+    const yardstick = await startBare(stage, server, get);
     const post = signed('POST', articles, 201, { content: 'xml' });
     const contestants = [
       underLoad(loader, 'bare node:http, GET', yardstick, get, part),

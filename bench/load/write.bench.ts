@@ -2,11 +2,10 @@
 import type { Benchmark } from '../measure/benchmark.ts';
 import { articles } from '../store/articles.ts';
 import { peersUnderLoad, underLoad } from './contestants.ts';
-import { startBare, startOurs, target } from './countersign.ts';
+import { sameBytes, startBare, startOurs, target } from './countersign.ts';
 import { Loader, loadFigures } from './load.ts';
-import { plain, signed } from './requests.ts';
+import { plain, type Requests, signed } from './requests.ts';
 
-const bare = 'bare node:http, the same bytes';
 const memory = 'countersign, memory';
 /** There is more to compile for a POST than for a GET, and fewer come in a second. */
 const longer = { warmUp: 4000 };
@@ -14,9 +13,9 @@ const longer = { warmUp: 4000 };
 export const benchmark: Benchmark = {
   title: 'POST and PUT of an article, signed',
   about:
-    'An article in XML, signed with a nonce: verified, parsed, validated, kept, and told in the reply; in memory, and on the disk with one sync for all that wait, before the reply. Bare node:http reads what is sent to its end and replies with the same bytes. The peers take JSON from anybody, keep it in memory and reply with it; In the long form there are hono, koa and json-server too, which writes its file.',
+    'An article in XML, signed with a nonce: verified, parsed, validated, kept, and told in the reply; in memory, and on the disk with one sync for all that wait, before the reply. Bare node:http reads what is sent to its end and replies with the same bytes. The peers take JSON from anybody, keep it in memory and reply with it. In the long form there are hono, koa and json-server too, which writes its file.',
   figures: loadFigures,
-  requirements: [{ group: 'POST', contestant: memory, figure: 'cpu', beside: bare, atMost: 1.6 }],
+  requirements: [{ group: 'POST', contestant: memory, figure: 'cpu', beside: sameBytes, atMost: 1.6 }],
   async open(stage) {
     const loader = await Loader.start(stage);
     const [inMemory, synced] = await Promise.all([
@@ -25,9 +24,8 @@ export const benchmark: Benchmark = {
     ]);
     const post = signed('POST', articles, 201, { content: 'xml' });
     const put = signed('PUT', target, 200, { content: 'xml', lines: ['Prefer: return=representation'] });
-    const yardstickOf = async (requests: typeof post) =>
-      startBare(stage, inMemory, requests.make(1, Date.now())[0] ?? '');
-    const ours = (requests: typeof post) => [
+    const bareAndOurs = async (requests: Requests) => [
+      underLoad(loader, sameBytes, await startBare(stage, inMemory, requests), requests, longer),
       underLoad(loader, memory, inMemory, requests, longer),
       underLoad(loader, 'countersign, fsync', synced, requests, longer),
     ];
@@ -40,18 +38,8 @@ export const benchmark: Benchmark = {
       longer,
     );
     return [
-      {
-        name: 'POST',
-        contestants: [
-          underLoad(loader, bare, await yardstickOf(post), post, longer),
-          ...ours(post),
-          ...peers,
-        ],
-      },
-      {
-        name: 'PUT',
-        contestants: [underLoad(loader, bare, await yardstickOf(put), put, longer), ...ours(put)],
-      },
+      { name: 'POST', contestants: [...(await bareAndOurs(post)), ...peers] },
+      { name: 'PUT', contestants: await bareAndOurs(put) },
     ];
   },
 };

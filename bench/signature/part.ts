@@ -6,8 +6,10 @@ import { type Check, type Peer, peers } from './peers.ts';
 /** So many requests are signed, and then checked while they are still at hand for the processor. */
 const batch = 250;
 const batchesInRound = 24;
-/** What is slow at first is compiled while it runs: so long before the first round (ns). */
-const warmUp = 1.2e9;
+/** Who has checked for so long (ns of CPU time) is not given more of them. */
+const roundLength = 1e8;
+/** What is slow at first is compiled while it runs: for so much processor time before the first round (µs). */
+const warmUp = 1.2e6;
 
 /** Makes the peer of this name, and makes sure that it checks what it is said to. */
 export async function part(name = ''): Promise<Answer> {
@@ -16,33 +18,38 @@ export async function part(name = ''): Promise<Answer> {
   const again = await sign(0);
   if (!(await again())) throw new Error(`${name} refuses what is good`);
   if (hasNonces(name) && (await again())) throw new Error(`${name} takes a nonce twice`);
-  let next = batch;
-  const takeRound = (batches: number) => {
-    const from = next;
-    next += batch * batches;
-    return round(sign, from, next);
+  const takeRound = rounds(sign);
+  const begun = process.cpuUsage();
+  const spent = (): number => {
+    const { user, system } = process.cpuUsage(begun);
+    return user + system;
   };
-  const begun = process.hrtime.bigint();
-  while (Number(process.hrtime.bigint() - begun) < warmUp) await takeRound(4);
+  while (spent() < warmUp) await takeRound(4);
   return () => takeRound(batchesInRound);
 }
 
-async function round(sign: Peer, from: number, to: number): Promise<Sample> {
-  const sum = { cpu: 0, wall: 0 };
-  for (let number = from; number < to; number += batch) {
-    const checks: Check[] = [];
-    for (let at = 0; at < batch; at += 1) checks.push(await sign(number + at));
-    // What signing left behind is not to be cleared away at the cost of checking.
-    globalThis.gc?.({ type: 'minor' });
-    const cpu = process.cpuUsage();
-    const begun = process.hrtime.bigint();
-    await run(checks);
-    sum.wall += Number(process.hrtime.bigint() - begun);
-    const { user, system } = process.cpuUsage(cpu);
-    sum.cpu += (user + system) * 1000;
-  }
-  const count = to - from;
-  return { cpu: sum.cpu / count, wall: sum.wall / count };
+/** Takes rounds of so many batches at most. */
+function rounds(sign: Peer): (batches: number) => Promise<Sample> {
+  let number = batch;
+  return async (batches) => {
+    const sum = { cpu: 0, wall: 0 };
+    let count = 0;
+    for (let taken = 0; taken < batches && sum.cpu < roundLength; taken += 1) {
+      const checks: Check[] = [];
+      for (let at = 0; at < batch; at += 1) checks.push(await sign(number + at));
+      number += batch;
+      count += batch;
+      // What signing left behind is not to be cleared away at the cost of checking.
+      globalThis.gc?.({ type: 'minor' });
+      const cpu = process.cpuUsage();
+      const begun = process.hrtime.bigint();
+      await run(checks);
+      sum.wall += Number(process.hrtime.bigint() - begun);
+      const { user, system } = process.cpuUsage(cpu);
+      sum.cpu += (user + system) * 1000;
+    }
+    return { cpu: sum.cpu / count, wall: sum.wall / count };
+  };
 }
 
 /** Waits only for what is not there at once. */
