@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { fdatasync, writeSync } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 
 /** Up to so many bytes are written at once: the system copies them faster than another thread could take them over. */
@@ -104,6 +104,9 @@ export const nodeDisk: Disk = {
 };
 
 function fileOf(handle: FileHandle): DiskFile {
+  /** How many syncs are under way, and whom to tell when none is any more. */
+  let syncing = 0;
+  let ended = (): void => {};
   return {
     write: async (bytes) => (await handle.write(bytes)).bytesWritten,
     writeAt(bytes, position) {
@@ -113,9 +116,26 @@ function fileOf(handle: FileHandle): DiskFile {
     truncate: (length) => handle.truncate(length),
     sync: () => handle.sync(),
     // In another thread, though a lone writer waits a fifth longer for it: what else is asked for meanwhile must not wait
-    // for the medium. By the handle, which is closed only after it: the number alone could be another file's by then.
-    syncData: () => handle.datasync(),
-    close: () => handle.close(),
+    // for the medium. Not by the handle itself, which takes ten microseconds more.
+    syncData: () =>
+      new Promise((resolve, reject) => {
+        fdatasync(handle.fd, (error) => {
+          syncing -= 1;
+          if (syncing === 0) ended();
+          if (error) reject(error);
+          else resolve();
+        });
+        syncing += 1;
+      }),
+    async close() {
+      // Until then the number must not become another file's.
+      if (syncing > 0) {
+        await new Promise<void>((resolve) => {
+          ended = resolve;
+        });
+      }
+      await handle.close();
+    },
   };
 }
 

@@ -34,7 +34,16 @@ for (const name of ['sync', 'datasync']) {
     await before.apply(this, given);
   };
 }
-const { fdatasyncSync } = fs;
+const { fdatasync, fdatasyncSync } = fs;
+fs.fdatasync = Object.assign((descriptor: number, done: fs.NoParamCallback) => {
+  try {
+    failIfItDoes();
+  } catch (error) {
+    done(error instanceof Error ? error : new Error(String(error)));
+    return;
+  }
+  fdatasync(descriptor, done);
+}, fdatasync);
 fs.fdatasyncSync = (descriptor) => {
   failIfItDoes();
   fdatasyncSync(descriptor);
