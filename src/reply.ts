@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib';
 import { acceptsCoding } from './http/accept.ts';
 import { formatEntityTag } from './http/entity-tag.ts';
 import type { FieldLine } from './http/fields.ts';
-import type { Reply } from './http/message.ts';
+import { neverHasContent, type Reply } from './http/message.ts';
 import type { JudgedCall } from './judged-call.ts';
 import type { Principal } from './principal.ts';
 import type { Found, Outcome, Representation, Variant } from './resource.ts';
@@ -74,6 +74,8 @@ function addLastModified(fields: FieldLine[], { modified }: Found, call: JudgedC
 /** Makes the reply of what an action did. */
 export function toReply(call: JudgedCall, outcome: Outcome): Reply | Promise<Reply> {
   const { representation } = outcome;
+  if (representation !== undefined && neverHasContent(outcome.status))
+    return toReply(call, withoutContent(outcome));
   if (
     representation !== undefined &&
     representation.content.length >= worthPacking &&
@@ -82,6 +84,11 @@ export function toReply(call: JudgedCall, outcome: Outcome): Reply | Promise<Rep
     return packed(call, outcome, representation);
   }
   return assemble(call, outcome, representation?.content, '');
+}
+
+/** Whatever an action gives: a client that knows the status takes what follows for the next reply. */
+function withoutContent({ representation: _, ...others }: Outcome): Outcome {
+  return others;
 }
 
 async function packed(call: JudgedCall, outcome: Outcome, { content }: Representation): Promise<Reply> {

@@ -172,7 +172,7 @@ function isPacked({ fields }: Reply): boolean {
 
 /** What of the content comes, before it is unpacked. */
 function contentReceived(reply: Reply, head: boolean): string | Uint8Array | null {
-  return contentSent(reply, head) ?? (head || neverHasContent(reply.status) ? null : '');
+  return head || neverHasContent(reply.status) ? null : (contentSent(reply, head) ?? '');
 }
 
 function untilAborted(answering: Promise<Reply>, signal: AbortSignal): Promise<Reply> {

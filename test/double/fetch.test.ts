@@ -365,3 +365,12 @@ test('any target has the same path in process and over a socket', async () => {
     assert.equal(process?.replace(/\?$/, ''), socket?.replace(/\?$/, ''), message);
   }
 });
+
+test('there is nothing to read in a reply of a status that never has content, whatever a fault puts there', async () => {
+  await using double = await startDouble({});
+  for (const status of [204, 205, 304]) {
+    double.faults.next({}, { status, body: 'x' });
+    const { body, status: got } = await double.fetch('/articles');
+    assert.deepEqual([got, body], [status, null]);
+  }
+});

@@ -48,6 +48,18 @@ test('405 carries Allow as this principal sees it', async () => {
   assert.equal(`${known.status} ${known.field('Allow')}`, '405 HEAD, GET, POST, OPTIONS');
 });
 
+test('an action gives no content to a status that never has any', async () => {
+  const answering = (status: number) => ({
+    GET: action('anyone', () => ({ status, representation: { type: 'text/plain', content: 'x' } })),
+  });
+  const service = createService({ resources: { '/204': answering(204), '/205': answering(205) } });
+  for (const target of ['/204', '/205']) {
+    const reply = await service.handle(createRequest({ method: 'GET', target }));
+    assert.equal(reply.content, undefined, target);
+    assert.ok(!reply.fields.some(([name]) => name === 'Content-Type'), target);
+  }
+});
+
 test('problems are XML, and JSON where that is asked for', async () => {
   const { ask } = openService();
   const byAccept = async (Accept: string) => {
