@@ -51,11 +51,11 @@ export const benchmark: Benchmark = {
     const left = freshPart(stage, work, { name: `${count} doubles`, ours: true }, [count]);
     const each = (scriptOf: (rival: Rival) => string, of = rivals): Contestant[] =>
       of.map((rival) => ({
-        ...{ name: rival.name, ours: rival.ours },
+        ...{ name: rival.name, ours: rival.ours, warmsUp: 'never' },
         measure: async () => absence(stage.root, rival) ?? runScript(stage.root, scriptOf(rival)),
       }));
     const nothing: Contestant = {
-      ...{ name: 'node -e 0', ours: false },
+      ...{ name: 'node -e 0', ours: false, warmsUp: 'never' },
       measure: () => runScript(stage.root, loading({ load: '0' })),
     };
     // All doubles are loaded alike.

@@ -10,7 +10,7 @@ const mechanisms: readonly {
   readonly cases: readonly string[];
 }[] = [
   {
-    ...{ name: 'HMAC', count: 4000 },
+    ...{ name: 'HMAC', count: 2500 },
     cases: [
       ...['unknown user', 'wrong secret', 'user with two secrets', 'one of two has expired'],
       ...['user without a secret', 'disabled user'],
@@ -24,7 +24,7 @@ const mechanisms: readonly {
     ],
   },
   {
-    ...{ name: 'OAuth 1.0a, HMAC-SHA1', count: 2000 },
+    ...{ name: 'OAuth 1.0a, HMAC-SHA1', count: 1200 },
     cases: [
       ...['unknown consumer', 'wrong secret', 'wrong, the right is short', 'wrong, the right is long'],
       'consumer without a secret',
@@ -57,7 +57,7 @@ export const benchmark: Benchmark = {
     const part = await startPart(stage, 'refusals/part.ts', []);
     if (typeof part === 'string') return part;
     return mechanisms.map(({ name, count, cases }) => {
-      const times = stage.full ? count * 5 : count;
+      const times = stage.full ? count * 10 : count;
       const shared = sharedRound(({ warmUp }) =>
         part.ask(name, String(warmUp ? Math.ceil(times / 5) : times)),
       );

@@ -73,13 +73,13 @@ export const benchmark: Benchmark = {
 function peer(stage: Stage, name: string, args: readonly string[], module?: string): Contestant {
   const installed = module === undefined || existsSync(join(stage.root, 'bench/node_modules', module));
   return {
-    ...{ name, ours: false },
+    ...{ name, ours: false, warmsUp: 'never' },
     measure: async () => (installed ? timeToReady(stage, args) : 'not installed'),
   };
 }
 
 function countersign(name: string, measure: () => Promise<Sample>): Contestant {
-  return { name, ours: true, measure };
+  return { name, ours: true, warmsUp: 'never', measure };
 }
 
 /** The last of so many starts in one directory. */

@@ -43,7 +43,7 @@ export async function startServer(stage: Stage, ...words: readonly string[]): Pr
 
 /** How a server is put under load. */
 export interface LoadOptions {
-  /** How long a round is (ms); 0.3 s when left out, and three in the long form. */
+  /** How long a round is (ms); 0.25 s when left out, and three in the long form. */
   readonly ms?: number;
   /** How long the round before the first one is (ms), in which what is slow at first is compiled; 2 s when left out. */
   readonly warmUp?: number;
@@ -79,7 +79,7 @@ export class Loader {
 
   /** One round. Throws when a reply was not what it had to be. */
   async round(server: Running, requests: Requests, round: Round, options: LoadOptions = {}): Promise<Sample> {
-    const { ms: usual = this.#stage.full ? 3000 : 300, warmUp = 2000, enough = 100 } = options;
+    const { ms: usual = this.#stage.full ? 3000 : 250, warmUp = 2000, enough = 100 } = options;
     const ms = round.warmUp ? warmUp : usual;
     // Who warms up beside others has no core of its own until then; what it reaches at full load is not found out like that.
     if (!(round.warmUp && options.part === undefined) && !this.#kept.has(server)) {

@@ -14,7 +14,7 @@ export interface CompiledTree {
  * would put into them is not measured. What is changed in the tree meanwhile is not seen. Throws where the compiler fails.
  */
 export function compileTree(root: string): CompiledTree {
-  const compiled = mkdtempSync(join(tmpdir(), 'countersign-compiled-'));
+  const compiled = mkdtempSync(join(tmpdir(), 'countersign-bench-tree-'));
   const remove = (): void => rmSync(compiled, { recursive: true, force: true });
   process.once('exit', remove);
   const compiler = join(root, 'node_modules/typescript/bin/tsc');

@@ -47,7 +47,7 @@ function groupsOf(stage: Stage, size: number): Group[] {
   const parts = new Map(
     Array.from(contestants.keys(), (name) => [name, lazily(() => opened(stage, name, size))]),
   );
-  const ms = stage.full ? 2000 : 300;
+  const ms = stage.full ? 2000 : 250;
   return turns.map(({ writers, group, warmUpLength }) => ({
     name: `${group}, ${size.toLocaleString('en')} articles`,
     yardstick: ours,
