@@ -1,6 +1,6 @@
 import type { ReadableFile } from './disk.ts';
 
-const chunkSize = 8 * 1024 * 1024;
+const chunkSize = 1024 * 1024;
 /** No line or block is longer, for no text could hold it. */
 const longest = 512 * 1024 * 1024;
 

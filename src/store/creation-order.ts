@@ -1,9 +1,14 @@
+import { IsoDates } from './iso-date.ts';
+import { formatItem, layLines, type ScannedLines, withRoom } from './kept-lines.ts';
 import { KeptRun } from './kept-run.ts';
+import { RecentEntries } from './recent-entries.ts';
 import { countUpTo, type EntryHead, EntryRun, type Piece, type Run } from './run.ts';
 import type { Entry } from './store.ts';
 
 /** How many entries a run takes before the next one is begun. */
 const runLength = 512;
+/** A copy makes lines of so many entries in a row. */
+const leastLaid = 128;
 
 /**
  * The entries of a collection in the order of their creation. Finding a place costs O(log n) and taking one
@@ -11,6 +16,9 @@ const runLength = 512;
  */
 export class CreationOrder {
   readonly #runs: Run[] = [];
+  /** Of items that are kept as lines. */
+  readonly #recent = new RecentEntries();
+  readonly #dates = new IsoDates();
 
   /** Adds an entry whose sequence is above all others. Throws RangeError when it is not. */
   append(entry: Entry): void {
@@ -41,30 +49,33 @@ export class CreationOrder {
     return this.#runs.at(-1)?.last ?? 0;
   }
 
-  /** Adds a run whose sequences are above all others. */
-  appendRun(run: Run): void {
-    this.#runs.push(run);
+  /** Adds lines as they were scanned, at least one, whose sequences are above all others. The bytes are copied. */
+  appendLines(bytes: Buffer, scanned: ScannedLines): void {
+    const copy = withRoom(bytes.length);
+    bytes.copy(copy);
+    this.#runs.push(new KeptRun({ ...scanned, bytes: copy }, this.#recent));
   }
 
   /** The entry with this sequence; undefined when there is none. */
   find(sequence: number): Entry | undefined {
-    return this.#runs[countUpTo(this.#runs, sequence) - 1]?.find(sequence);
+    return this.#runs[this.#indexFor(sequence)]?.find(sequence);
   }
 
   /** The same without its value. */
   head(sequence: number): EntryHead | undefined {
-    return this.#runs[countUpTo(this.#runs, sequence) - 1]?.head(sequence);
+    return this.#runs[this.#indexFor(sequence)]?.head(sequence);
   }
 
   /**
    * What comes next after this sequence, for a copy, with up to `limit` items; nothing at the end. Where lines of a
-   * snapshot begin it ends before them if it has half as many already, so that these stay together.
+   * snapshot begin it ends before them if it has half as many already, so that these stay together. What is copied is
+   * kept as lines from then on, which take less memory; not so what comes after `end`, and is not copied.
    */
-  next(sequence: number, limit: number): Piece[] {
+  next(sequence: number, limit: number, end = Number.POSITIVE_INFINITY): Piece[] {
     const pieces: Piece[] = [];
     let count = 0;
     for (let at = this.#indexFor(sequence); ; at += 1) {
-      const run = this.#runs[at];
+      const run = this.#laid(at, limit, end);
       if (run === undefined || (run instanceof KeptRun && count * 2 >= limit)) return pieces;
       for (const piece of run.pieces(sequence, limit)) {
         count += 'bytes' in piece ? piece.count : 1;
@@ -74,9 +85,14 @@ export class CreationOrder {
     }
   }
 
-  /** Puts an entry in the place of the one with the same sequence, which must be there. */
-  replace(entry: Entry): void {
-    if (!this.#runs[this.#indexFor(entry.sequence)]?.replace(entry)) throw noEntry();
+  /** Puts an entry in the place of the one with the same sequence, which must be there; `value` is its value as JSON. */
+  replace(entry: Entry, value?: string): void {
+    const at = this.#indexFor(entry.sequence);
+    const run = this.#runs[at];
+    const line = (): string => formatItem(entry, value, this.#dates.format(entry.modified));
+    if (!run?.replace(entry, line)) throw noEntry();
+    this.#recent.forget(entry.sequence);
+    if (run instanceof KeptRun && run.isTooLong) this.#runs.splice(at, 1, ...run.halves());
   }
 
   /** Takes out the entry with this sequence, which must be there. */
@@ -84,6 +100,7 @@ export class CreationOrder {
     const at = this.#indexFor(sequence);
     const run = this.#runs[at];
     if (!run?.remove(sequence)) throw noEntry();
+    this.#recent.forget(sequence);
     if (run.count === 0) this.#runs.splice(at, 1);
   }
 
@@ -101,6 +118,21 @@ export class CreationOrder {
   /** All entries in order. */
   *[Symbol.iterator](): Generator<Entry> {
     for (const run of this.#runs) yield* run.after(0, run.count);
+  }
+
+  /** A run; as lines where it has many entries up to `end`: as many as `limit` of these, if it had none as lines. */
+  #laid(at: number, limit: number, end: number): Run | undefined {
+    const run = this.#runs[at];
+    if (!(run instanceof EntryRun)) return run;
+    const entries = run.after(0, limit).filter(({ sequence }) => sequence <= end);
+    if (entries.length < leastLaid) return run;
+    const lines = layLines(entries);
+    const rest = run.after(lines.sequences.at(-1) ?? 0, run.count);
+    const [first] = rest;
+    const others = first === undefined ? [] : [new EntryRun(first.sequence, rest)];
+    const kept = new KeptRun(lines, this.#recent);
+    this.#runs.splice(at, 1, kept, ...others);
+    return kept;
   }
 
   /** The index of the run that has this sequence or would have it. */

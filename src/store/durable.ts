@@ -73,6 +73,8 @@ interface Waiting {
 /** A change that is in the batch under way. */
 interface Member {
   readonly prepared: Prepared;
+  /** The value as JSON; undefined for a deletion. */
+  readonly value: string | undefined;
   readonly waiting: Waiting;
 }
 
@@ -199,7 +201,7 @@ class JournaledStore implements DurableStore {
 
   #answer(members: readonly Member[]): void {
     this.#changed = true;
-    for (const { prepared } of members) this.#state.commit(prepared);
+    for (const { prepared, value } of members) this.#state.commit(prepared, value);
     for (const { prepared, waiting } of members) waiting.resolve({ applied: true, entry: prepared.entry });
     for (const { waiting } of members) {
       if (waiting.change.nonce !== undefined) this.#onKept?.(waiting.change.nonce);
@@ -271,7 +273,7 @@ class JournaledStore implements DurableStore {
         return true;
       }
       this.#journal.add(madeChange(change.kind, prepared), value, change.nonce);
-      batch.add({ prepared, waiting });
+      batch.add({ prepared, value, waiting });
     } catch (error) {
       waiting.reject(error);
     }

@@ -1,5 +1,5 @@
 import { crc32 } from './crc32.ts';
-import { formatIsoDate } from './iso-date.ts';
+import { IsoDates } from './iso-date.ts';
 import { formatMembers, type JournalLine, prefixLength } from './journal-line.ts';
 
 /** So many characters are gathered before they are made bytes: to do it for many lines at once is faster. */
@@ -25,7 +25,7 @@ export class JournalLines {
   #length = 0;
   /** Lines that are not bytes yet. */
   #text = '';
-  readonly #dates = new DateFormatter();
+  readonly #dates = new IsoDates();
 
   /** How many bytes there are, or a few more. */
   get length(): number {
@@ -81,22 +81,5 @@ export class JournalLines {
       // Four bits always name one of the sixteen digits.
       this.#buffer[at + digit] = digits[(checksum >>> (28 - 4 * digit)) & 15] ?? 0;
     }
-  }
-}
-
-/** Formats dates, most of which are in the same second as the one before. */
-class DateFormatter {
-  #second = Number.NaN;
-  /** That second's date up to the point. */
-  #text = '';
-
-  /** As formatIsoDate. */
-  format(time: number): string {
-    const second = Math.floor(time / 1000);
-    if (second !== this.#second) {
-      this.#text = formatIsoDate(second * 1000).slice(0, -'000Z'.length);
-      this.#second = second;
-    }
-    return `${this.#text}${String(time - second * 1000).padStart(3, '0')}Z`;
   }
 }

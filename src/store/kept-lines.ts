@@ -1,3 +1,4 @@
+import { formatIsoDate } from './iso-date.ts';
 import type { EntryHead } from './run.ts';
 import type { Entry } from './store.ts';
 
@@ -12,6 +13,12 @@ const likelyHead = 320;
 /** An id of more digits is taken as a text. */
 const mostDigits = 9;
 const [comma, zero, nine, backslash] = [0x2c, 0x30, 0x39, 0x5c];
+/** How every line ends but the last of a block, which has no comma. */
+export const lineEnd = ',\n';
+/** One byte in so many is room for lines that are changed, before all are laid in order again. */
+const bytesPerSpare = 16;
+/** Of no more bytes lines are made at once, for it takes long. */
+export const mostLaid = 1024 * 1024;
 
 /** Where the lines of items are, and which sequences they have. */
 export interface ScannedLines {
@@ -109,6 +116,48 @@ function headAt(text: string, sequence: number): EntryHead | undefined {
   const date = to + afterRevision.length;
   const modified = Date.parse(text.slice(date, text.indexOf('"', date)));
   return Number.isNaN(modified) ? undefined : { sequence, revision: digitsOf(text, from, to), modified };
+}
+
+/** Lines in memory. Behind them there may be room for others. */
+export interface LaidLines extends ScannedLines {
+  readonly bytes: Buffer;
+}
+
+/** Bytes of their own, with room behind so many: those of a shared slab would hold the whole of it. */
+export function withRoom(length: number): Buffer {
+  return Buffer.allocUnsafeSlow(length + spareBehind(length));
+}
+
+/** How many bytes of room there are behind so many. */
+export function spareBehind(length: number): number {
+  return Math.floor(length / bytesPerSpare);
+}
+
+/** Makes lines of items in ascending sequence: of as many as is done at once, which is one at least. */
+export function layLines(entries: readonly Entry[]): LaidLines {
+  const starts = [0];
+  let text = '';
+  let length = 0;
+  for (const entry of entries) {
+    const line = formatItem(entry) + lineEnd;
+    length += Buffer.byteLength(line);
+    if (length > mostLaid && text !== '') break;
+    text += line;
+    starts.push(length);
+  }
+  const bytes = withRoom(starts.at(-1) ?? 0);
+  bytes.write(text);
+  const sequences = entries.slice(0, starts.length - 1).map(({ sequence }) => sequence);
+  return { bytes, starts: Uint32Array.from(starts), sequences };
+}
+
+/** The line of an item, without its end. `json` is its value as such, and `date` is when it was modified. */
+export function formatItem(
+  { id, sequence, revision, modified, value }: Entry,
+  json = JSON.stringify(value),
+  date = formatIsoDate(modified),
+): string {
+  return `{"id":${JSON.stringify(id)},"sequence":${sequence},"revision":${revision},"modified":"${date}","value":${json}}`;
 }
 
 /** An item as a snapshot has it. */

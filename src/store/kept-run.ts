@@ -1,35 +1,57 @@
-import { parseHead, parseLine, type ScannedLines } from './kept-lines.ts';
+import {
+  formatItem,
+  type LaidLines,
+  lineEnd,
+  mostLaid,
+  parseHead,
+  parseLine,
+  spareBehind,
+  withRoom,
+} from './kept-lines.ts';
 import type { RecentEntries } from './recent-entries.ts';
-import type { EntryHead, KeptLines, Piece, Run } from './run.ts';
+import type { EntryHead, Piece, Run } from './run.ts';
 import type { Entry } from './store.ts';
 
+/** The most bytes of a character (UTF-16) in UTF-8. */
+const mostPerCharacter = 3;
+
+/** Bytes that lie in a row, and where they are to lie. */
+interface Move {
+  from: number;
+  to: number;
+  readonly at: number;
+}
+
 /**
- * Items of a snapshot, kept as the bytes that they were read as: a million of them as objects would take more memory,
- * and the collector of garbage would have to look at each. An item that somebody asks for is read by itself, which takes
- * a few microseconds. Only what was changed since, or was asked for lately, is an object.
+ * Items as the lines that a snapshot has of them: as objects they would take twice the memory, and the collector of
+ * garbage would have to look at each. An item that somebody asks for is read by itself, which takes a few microseconds.
+ * A line that is changed is written behind the others; when there is no room left, they are laid in order again.
  */
 export class KeptRun implements Run {
   readonly sequence: number;
   readonly #recent: RecentEntries;
-  readonly #starts: Uint32Array;
   /** That of each line; undefined where they are in a row. */
   readonly #sequences: Float64Array | undefined;
-  /** The lines; none when all items were changed. */
+  /** Where each line begins and ends; one that was taken out has no bytes. */
+  readonly #starts: Uint32Array;
+  readonly #ends: Uint32Array;
   #bytes: Buffer;
-  /** What was changed: by line, the entry that it is now, or null when it was taken out. */
-  #changed: (Entry | null | undefined)[] | undefined;
-  #unchanged: number;
+  /** Up to where the lines lie in order, and up to where there are any. */
+  #ordered: number;
+  #used: number;
+  /** Whether there are bytes of no line, or lines not in order. */
+  #isLoose = false;
   #count: number;
 
-  /** The bytes, which are copied, are what was scanned: at least one line. `recent` is that of the collection. */
-  constructor(bytes: Buffer, { starts, sequences }: ScannedLines, recent: RecentEntries) {
+  /** Takes the lines over, at least one, with the room behind them. `recent` is that of the collection. */
+  constructor({ bytes, starts, sequences }: LaidLines, recent: RecentEntries) {
     this.#recent = recent;
-    // Bytes of their own: those of a shared slab would hold the whole of it.
-    this.#bytes = Buffer.allocUnsafeSlow(bytes.length);
-    bytes.copy(this.#bytes);
-    this.#starts = starts;
+    this.#bytes = bytes;
+    this.#starts = starts.slice(0, -1);
+    this.#ends = starts.slice(1);
     this.#count = sequences.length;
-    this.#unchanged = sequences.length;
+    this.#ordered = starts.at(-1) ?? 0;
+    this.#used = this.#ordered;
     this.sequence = sequences[0] ?? 0;
     const inRow = (sequences.at(-1) ?? 0) - this.sequence + 1 === sequences.length;
     this.#sequences = inRow ? undefined : Float64Array.from(sequences);
@@ -41,8 +63,13 @@ export class KeptRun implements Run {
 
   get last(): number {
     let line = this.#lines - 1;
-    while (line > 0 && this.#changed?.[line] === null) line -= 1;
+    while (line > 0 && !this.#isThere(line)) line -= 1;
     return this.#sequenceOf(line);
+  }
+
+  /** Whether it has become so long that it takes long to lay in order, or to copy. */
+  get isTooLong(): boolean {
+    return this.#used > 2 * mostLaid && this.#count > 1;
   }
 
   find(sequence: number): Entry | undefined {
@@ -52,18 +79,29 @@ export class KeptRun implements Run {
 
   head(sequence: number): EntryHead | undefined {
     const line = this.#lineOf(sequence);
-    const changed = this.#changed?.[line];
-    if (line < 0 || changed === null) return undefined;
-    const [from = 0, to = 0] = [this.#starts[line], this.#starts[line + 1]];
-    return changed ?? parseHead(this.#bytes, from, to - 1, sequence);
+    if (line < 0) return undefined;
+    return parseHead(this.#bytes, this.#start(line), this.#end(line) - 1, sequence);
   }
 
-  replace(entry: Entry): boolean {
-    return this.#change(entry.sequence, entry);
+  replace(entry: Entry, format = () => formatItem(entry)): boolean {
+    const line = this.#lineOf(entry.sequence);
+    if (line < 0) return false;
+    const text = format() + lineEnd;
+    this.#free(line);
+    if (this.#used + text.length * mostPerCharacter > this.#bytes.length)
+      this.#makeRoom(Buffer.byteLength(text));
+    this.#starts[line] = this.#used;
+    this.#used += this.#bytes.write(text, this.#used);
+    this.#ends[line] = this.#used;
+    this.#isLoose = true;
+    return true;
   }
 
   remove(sequence: number): boolean {
-    if (!this.#change(sequence, null)) return false;
+    const line = this.#lineOf(sequence);
+    if (line < 0) return false;
+    this.#free(line);
+    this.#isLoose = true;
     this.#count -= 1;
     return true;
   }
@@ -71,57 +109,122 @@ export class KeptRun implements Run {
   after(sequence: number, limit: number): Entry[] {
     const entries: Entry[] = [];
     for (let line = this.#linesUpTo(sequence); line < this.#lines && entries.length < limit; line += 1) {
-      const entry = this.#entryAt(line);
-      if (entry !== undefined) entries.push(entry);
+      if (this.#isThere(line)) entries.push(this.#entryAt(line));
     }
     return entries;
   }
 
-  /** All entries with a greater sequence: where lines are as they were read, as these. */
+  /** All entries with a greater sequence, as lines. */
   pieces(sequence: number): Piece[] {
-    const pieces: Piece[] = [];
-    let from = this.#linesUpTo(sequence);
-    for (let line = from; line < this.#lines; line += 1) {
-      const entry = this.#changed?.[line];
-      if (entry === undefined) continue;
-      if (from < line) pieces.push(this.#keptLines(from, line));
-      if (entry !== null) pieces.push(entry);
-      from = line + 1;
+    if (this.#isLoose) this.#makeRoom(0);
+    const from = this.#linesUpTo(sequence);
+    const lines = this.#linesThere().filter((line) => line >= from);
+    const [first, last] = [lines[0], lines.at(-1)];
+    if (first === undefined || last === undefined) return [];
+    const bytes = this.#bytes.subarray(this.#starts[first], this.#ends[last]);
+    return [{ bytes, count: lines.length, sequence: this.#sequenceOf(last) }];
+  }
+
+  /** The same in two runs, each with at least one item. */
+  halves(): readonly [KeptRun, KeptRun] {
+    const lines = this.#linesThere();
+    const middle = lines.length >>> 1;
+    return [this.#part(lines.slice(0, middle)), this.#part(lines.slice(middle))];
+  }
+
+  /** A run of some of the lines. */
+  #part(lines: readonly number[]): KeptRun {
+    const starts = [0];
+    let length = 0;
+    for (const line of lines) {
+      length += this.#lengthOf(line);
+      starts.push(length);
     }
-    if (from < this.#lines) pieces.push(this.#keptLines(from, this.#lines));
-    return pieces;
+    const bytes = withRoom(length);
+    for (const [index, line] of lines.entries())
+      this.#bytes.copy(bytes, starts[index], this.#starts[line], this.#ends[line]);
+    const sequences = lines.map((line) => this.#sequenceOf(line));
+    return new KeptRun({ bytes, starts: Uint32Array.from(starts), sequences }, this.#recent);
+  }
+
+  /** Lays the lines in order, so that there is room for so many bytes behind them. */
+  #makeRoom(room: number): void {
+    let length = 0;
+    for (let line = 0; line < this.#lines; line += 1) length += this.#lengthOf(line);
+    const needed = length + room;
+    // In its place where that fits and some room is left: to give back what was held for long leaves holes in the memory.
+    const [least, most] = [needed + spareBehind(needed) / 2, 2 * (needed + spareBehind(needed))];
+    const fits = least <= this.#bytes.length && this.#bytes.length <= most;
+    this.#layInOrder(fits ? this.#bytes : withRoom(needed));
+  }
+
+  /** Lays the lines in order from the start of these bytes on, which may be its own. */
+  #layInOrder(into: Buffer): void {
+    const later = Buffer.from(this.#bytes.subarray(this.#ordered, this.#used));
+    const moves: Move[] = [];
+    const placed: Move[] = [];
+    let length = 0;
+    for (let line = 0; line < this.#lines; line += 1) {
+      const [from, to, at] = [this.#start(line), this.#end(line), length];
+      if (from === to) continue;
+      length += to - from;
+      const before = moves.at(-1);
+      if (from >= this.#ordered) placed.push({ from: from - this.#ordered, to: to - this.#ordered, at });
+      else if (before !== undefined && before.to === from && before.at + from - before.from === at)
+        before.to = to;
+      else moves.push({ from, to, at });
+      this.#starts[line] = at;
+      this.#ends[line] = length;
+    }
+    // Within the same bytes those that come nearer to the start are moved first, so that none is overwritten.
+    const move = ({ from, to, at }: Move): unknown => this.#bytes.copy(into, at, from, to);
+    for (const each of moves) if (each.at <= each.from) move(each);
+    for (const each of moves.reverse()) if (each.at > each.from) move(each);
+    for (const { from, to, at } of placed) later.copy(into, at, from, to);
+    this.#bytes = into;
+    this.#ordered = length;
+    this.#used = length;
+    this.#isLoose = false;
+  }
+
+  #linesThere(): number[] {
+    return Array.from(this.#ends.keys()).filter((line) => this.#isThere(line));
+  }
+
+  #free(line: number): void {
+    this.#starts[line] = 0;
+    this.#ends[line] = 0;
+  }
+
+  #isThere(line: number): boolean {
+    return this.#ends[line] !== 0;
+  }
+
+  #lengthOf(line: number): number {
+    return this.#end(line) - this.#start(line);
+  }
+
+  #start(line: number): number {
+    return this.#starts[line] ?? 0;
+  }
+
+  #end(line: number): number {
+    return this.#ends[line] ?? 0;
   }
 
   get #lines(): number {
-    return this.#starts.length - 1;
+    return this.#starts.length;
   }
 
-  #keptLines(from: number, to: number): KeptLines {
-    const bytes = this.#bytes.subarray(this.#starts[from], this.#starts[to]);
-    return { bytes, count: to - from, sequence: this.#sequenceOf(to - 1) };
-  }
-
-  #entryAt(line: number): Entry | undefined {
-    const changed = this.#changed?.[line];
-    if (changed !== undefined) return changed ?? undefined;
-    const [from = 0, to = 0] = [this.#starts[line], this.#starts[line + 1]];
-    return this.#recent.get(this.#sequenceOf(line), () => parseLine(this.#bytes, from, to - 1));
-  }
-
-  #change(sequence: number, to: Entry | null): boolean {
-    const line = this.#lineOf(sequence);
-    if (line < 0 || this.#changed?.[line] === null) return false;
-    this.#changed ??= new Array(this.#lines).fill(undefined);
-    if (this.#changed[line] === undefined) this.#unchanged -= 1;
-    this.#changed[line] = to;
-    if (this.#unchanged === 0) this.#bytes = Buffer.alloc(0);
-    return true;
+  #entryAt(line: number): Entry {
+    const read = (): Entry => parseLine(this.#bytes, this.#start(line), this.#end(line) - 1);
+    return this.#recent.get(this.#sequenceOf(line), read);
   }
 
   /** The line with this sequence; -1 when there is none. */
   #lineOf(sequence: number): number {
     const line = this.#linesUpTo(sequence) - 1;
-    return line >= 0 && this.#sequenceOf(line) === sequence ? line : -1;
+    return line >= 0 && this.#sequenceOf(line) === sequence && this.#isThere(line) ? line : -1;
   }
 
   #sequenceOf(line: number): number {

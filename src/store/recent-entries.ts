@@ -20,4 +20,10 @@ export class RecentEntries {
     this.#newer.set(sequence, entry);
     return entry;
   }
+
+  /** Lets go of an entry that is another now. */
+  forget(sequence: number): void {
+    this.#newer.delete(sequence);
+    this.#older.delete(sequence);
+  }
 }

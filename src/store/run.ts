@@ -25,8 +25,11 @@ export interface Run {
   find(sequence: number): Entry | undefined;
   /** The same without its value, which need not be read for it. */
   head(sequence: number): EntryHead | undefined;
-  /** Puts an entry in the place of the one with the same sequence; says false when there is none. */
-  replace(entry: Entry): boolean;
+  /**
+   * Puts an entry in the place of the one with the same sequence; says false when there is none. `line` makes its line,
+   * where it is kept as such.
+   */
+  replace(entry: Entry, line?: () => string): boolean;
   /** Takes out the entry with this sequence; says false when there is none. */
   remove(sequence: number): boolean;
   /** Up to `limit` entries with a greater sequence. */

@@ -1,9 +1,9 @@
 import type { NumberRange } from './chosen-ids.ts';
 import { crc32 } from './crc32.ts';
 import { formatIsoDate } from './iso-date.ts';
+import { formatItem, lineEnd } from './kept-lines.ts';
 import type { Piece } from './run.ts';
 import type { CollectionView, State } from './state.ts';
-import type { Entry } from './store.ts';
 
 /** The version of the form of store.json. */
 export const snapshotVersion = 2;
@@ -13,7 +13,6 @@ const blockLength = 256;
 /** A block that has so many bytes takes no further item, so that none takes long to make or to read. */
 const blockSize = 1024 * 1024;
 const blockEnd = ']}';
-const lineEnd = ',\n';
 
 /** What the first line of a snapshot says. */
 export interface SnapshotHead {
@@ -87,10 +86,10 @@ interface Block {
 
 /** The blocks of the items of a collection up to a sequence; one without a line where there are none. */
 function* blocksOf(state: State, path: string, end: number): Generator<Block> {
-  let block = blockOf(state.next(path, 0, blockLength), end);
+  let block = blockOf(state.next(path, 0, blockLength, end), end);
   do {
     yield block;
-    block = blockOf(state.next(path, block.last, blockLength), end);
+    block = blockOf(state.next(path, block.last, blockLength, end), end);
   } while (block.count > 0);
 }
 
@@ -138,9 +137,4 @@ function formatNumbers(view: CollectionView | undefined): string {
     modified: formatIsoDate(modified),
   };
   return JSON.stringify(members).slice(1, -1);
-}
-
-/** The line of an item, without its end. */
-export function formatItem({ id, sequence, revision, modified, value }: Entry): string {
-  return JSON.stringify({ id, sequence, revision, modified: formatIsoDate(modified), value });
 }

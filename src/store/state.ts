@@ -2,8 +2,6 @@ import { ChosenIds, counterNumber, type NumberRange } from './chosen-ids.ts';
 import { CreationOrder } from './creation-order.ts';
 import { IdIndex } from './id-index.ts';
 import { scanLines } from './kept-lines.ts';
-import { KeptRun } from './kept-run.ts';
-import { RecentEntries } from './recent-entries.ts';
 import type { EntryHead, Piece } from './run.ts';
 import type { Change, Creation, Deletion, Entry, Page, RecordValue, Replacement } from './store.ts';
 import { isRecordValue } from './value.ts';
@@ -63,7 +61,6 @@ interface Collection {
   readonly order: CreationOrder;
   /** The sequence of each item. */
   readonly ids: IdIndex;
-  readonly recent: RecentEntries;
   chosen: ChosenIds;
   counter: number;
   sequence: number;
@@ -130,15 +127,15 @@ export class State {
     }
   }
 
-  /** Makes a prepared change visible. */
-  commit(prepared: Prepared): void {
+  /** Makes a prepared change visible. `value` is that of the entry as JSON, where it is known. */
+  commit(prepared: Prepared, value?: string): void {
     const { entry } = prepared;
     const collection = this.#collection(prepared.collection);
     if (prepared.kind === 'delete') {
       collection.ids.delete(entry.id);
       collection.order.remove(entry.sequence);
     } else if (collection.ids.get(entry.id) !== undefined) {
-      collection.order.replace(entry);
+      collection.order.replace(entry, value);
     } else {
       collection.order.append(entry);
       collection.ids.set(entry.id, entry.sequence);
@@ -159,8 +156,8 @@ export class State {
   }
 
   /** What to copy next of a collection after this sequence: see CreationOrder.next. */
-  next(path: string, sequence: number, limit: number): Piece[] {
-    return this.#collections.get(path)?.order.next(sequence, limit) ?? [];
+  next(path: string, sequence: number, limit: number, end: number): Piece[] {
+    return this.#collections.get(path)?.order.next(sequence, limit, end) ?? [];
   }
 
   /** Counts a change (ms) to a collection as a whole, of which no item tells. */
@@ -194,11 +191,11 @@ export class State {
    * are not those of items, do not ascend from the items before or have an id that is there already.
    */
   restoreLines(path: string, bytes: Buffer): number | undefined {
-    const { ids, order, recent, sequence } = this.#collection(path);
+    const { ids, order, sequence } = this.#collection(path);
     const scanned = scanLines(bytes, (id, its) => ids.add(id, its));
     const [first, last] = [scanned?.sequences[0] ?? 0, scanned?.sequences.at(-1) ?? 0];
     if (scanned === undefined || !(first > order.last && last <= sequence)) return undefined;
-    order.appendRun(new KeptRun(bytes, scanned, recent));
+    order.appendLines(bytes, scanned);
     return scanned.sequences.length;
   }
 
@@ -275,7 +272,7 @@ export class State {
   }
 
   #begin(path: string, numbers: CollectionNumbers, chosen: ChosenIds): Collection {
-    const kept = { order: new CreationOrder(), ids: new IdIndex(), recent: new RecentEntries() };
+    const kept = { order: new CreationOrder(), ids: new IdIndex() };
     const collection = { ...kept, chosen, ...numbers };
     this.#collections.set(path, collection);
     return collection;

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CreationOrder } from '../../src/store/creation-order.ts';
-import { scanLines } from '../../src/store/kept-lines.ts';
+import { formatItem, scanLines } from '../../src/store/kept-lines.ts';
 import { KeptRun } from '../../src/store/kept-run.ts';
 import { RecentEntries } from '../../src/store/recent-entries.ts';
 import type { EntryHead } from '../../src/store/run.ts';
-import { formatItem } from '../../src/store/snapshot-writer.ts';
 import type { Entry } from '../../src/store/store.ts';
 import { seeded } from '../seeded.ts';
 
@@ -16,13 +15,20 @@ function entryOf(sequence: number, id = String(sequence), value: Entry['value'] 
 }
 
 function bytesOf(entries: readonly Entry[]): Buffer {
-  return Buffer.from(`${entries.map(formatItem).join(',\n')}\n`);
+  return Buffer.from(`${entries.map((entry) => formatItem(entry)).join(',\n')}\n`);
 }
 
 function runOf(bytes: Buffer): KeptRun {
   const scanned = scanLines(bytes, () => true);
   if (scanned === undefined) assert.fail('these are no lines of items');
-  return new KeptRun(bytes, scanned, new RecentEntries());
+  return new KeptRun({ ...scanned, bytes }, new RecentEntries());
+}
+
+function appendLines(order: CreationOrder, entries: readonly Entry[]): void {
+  const bytes = bytesOf(entries);
+  const scanned = scanLines(bytes, () => true);
+  if (scanned === undefined) assert.fail('these are no lines of items');
+  order.appendLines(bytes, scanned);
 }
 
 function headOf(run: KeptRun, of: number): EntryHead {
@@ -96,10 +102,55 @@ describe('a run of a snapshot', () => {
     assert.equal(run.count, 256);
     assert.ok(run.replace(entryOf(101)));
     assert.ok(run.remove(99));
-    assert.deepEqual(
-      run.pieces(0).map((piece) => ('bytes' in piece ? piece.count : piece.id)),
-      [98, 1, '101', 155],
+    const copied = run
+      .pieces(0)
+      .flatMap((piece) => ('bytes' in piece ? String(piece.bytes).split('\n') : []));
+    const others = lines.toSpliced(98, 1).toSpliced(99, 1, `${formatItem(entryOf(101))},`);
+    assert.deepEqual(copied, others);
+  });
+
+  test('never gives an item as it was before it was changed', () => {
+    const order = new CreationOrder();
+    appendLines(order, [entryOf(1), entryOf(2)]);
+    assert.deepEqual(order.find(1), entryOf(1));
+    for (const text of ['longer than before', '', 'ž'.repeat(3)]) {
+      const changed = { ...entryOf(1, '1', { text }), revision: 9 };
+      order.replace(changed);
+      assert.equal(order.head(1)?.revision, 9);
+      assert.deepEqual(order.find(1), changed);
+      assert.deepEqual(order.find(2), entryOf(2));
+    }
+    order.remove(1);
+    assert.equal(order.find(1), undefined);
+    assert.equal(order.head(1), undefined);
+  });
+
+  test('is cut in two as often as its items become long', () => {
+    const order = new CreationOrder();
+    appendLines(
+      order,
+      Array.from({ length: 64 }, (_, index) => entryOf(index + 1)),
     );
+    const long = Array.from({ length: 64 }, (_, index) =>
+      entryOf(index + 1, undefined, { text: String(index % 10).repeat(200_000) }),
+    );
+    for (const entry of long) order.replace(entry);
+    assert.deepEqual([...order], long);
+    assert.deepEqual(copied(order, 256), long);
+    for (const piece of order.next(0, 256))
+      assert.ok('bytes' in piece && piece.bytes.length < 3e6, 'no piece takes long');
+  });
+
+  test('is what items become when they are copied', () => {
+    const order = new CreationOrder();
+    const entries = Array.from({ length: 700 }, (_, index) => entryOf(index + 1));
+    for (const entry of entries) order.append(entry);
+    assert.equal(order.find(5), entries[4]);
+    assert.deepEqual(copied(order, 256), entries);
+    assert.notEqual(order.find(5), entries[4], 'it is read from its line');
+    assert.deepEqual([...order], entries);
+    order.append(entryOf(701));
+    assert.deepEqual(copied(order, 256), [...entries, entryOf(701)]);
   });
 
   test('tells all of an item but its value without reading that, whatever its id is', () => {
@@ -163,15 +214,17 @@ describe('a run of a snapshot', () => {
           sequence += 1 + random.below(gaps + 1);
           return entryOf(sequence);
         });
-        order.appendRun(runOf(bytesOf(entries)));
+        appendLines(order, entries);
         for (const entry of entries) expected.set(entry.sequence, entry);
       }
       for (let step = 0; step < 250; step += 1) {
         const why = `SEED=${random.seed}, round ${round}, step ${step}`;
         const place = random.below(sequence + 4);
         const found = expected.get(place);
-        assert.deepEqual(order.find(place), found, why);
-        const entry = entryOf(place, `${place}`, { step });
+        if (random.below(2) === 0) assert.deepEqual(order.find(place), found, why);
+        assert.equal(order.head(place)?.revision, found?.revision, why);
+        const value = { step, text: 'ž'.repeat(random.below(90)) };
+        const entry = { ...entryOf(place, `${place}`, value), revision: step + 1 };
         if (found === undefined && place > 0 && random.below(5) === 0) {
           order.insert(entry);
           expected.set(place, entry);

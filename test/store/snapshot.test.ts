@@ -7,6 +7,7 @@ import { nodeDisk } from '../../src/store/disk.ts';
 import { readSnapshot } from '../../src/store/snapshot-reader.ts';
 import { writeSnapshot } from '../../src/store/snapshot-writer.ts';
 import { State } from '../../src/store/state.ts';
+import type { Entry } from '../../src/store/store.ts';
 import { seeded } from '../seeded.ts';
 import { scratchDirectory } from './scratch.ts';
 import { head, make, reread, seen, textOf } from './snapshot.ts';
@@ -155,6 +156,32 @@ describe('a snapshot', () => {
       [1],
     );
     assert.equal(items.length, 605);
+  });
+
+  test('that is copied while items are made has all that were there, and none that was made since', () => {
+    for (const [before, since] of [
+      [1, 600],
+      [200, 300],
+      [500, 40],
+      [700, 900],
+    ] as const) {
+      const state = new State();
+      const create = (): Entry => make(state, { kind: 'create', collection: '/a', value: { a: 1 }, at });
+      const there = Array.from({ length: before }, create);
+      const parts = writeSnapshot({ ...head, revision: state.revision }, state, () => 0);
+      const first = parts.next().value;
+      const made = Array.from({ length: since }, create);
+      const document = JSON.parse([first, ...parts].join(''));
+      const ids = document.blocks.flatMap(({ items }: { items: { id: string }[] }) =>
+        items.map(({ id }) => id),
+      );
+      assert.deepEqual(
+        ids,
+        there.map(({ id }) => id),
+      );
+      for (const { id, ...entry } of [...there, ...made])
+        assert.deepEqual(state.read('/a', id), { id, ...entry });
+    }
   });
 });
 
