@@ -11,7 +11,7 @@ const keys = ['stall', 'collection', 'write', 'read', 'rate'] as const;
 export const benchmark: Benchmark = {
   title: 'Compaction under writes',
   about:
-    'The longest stall of the event loop, the slowest write and the slowest read while 100,000 articles, a million in the long form, are copied under 64 writers, beside the same before the copy began; and the most memory the process ever had, beside that of lowdb, which holds the whole file as one text and makes one write. Every article was asked for once before, which takes the most memory.',
+    'The longest stall of the event loop, the slowest write and the slowest read while 100,000 articles, a million in the long form, are copied under 64 writers, beside the same before the copy began, and beside the longest stall of a process that does nothing meanwhile: so much is the machine. And the most memory the process ever had, beside that of lowdb under as many writers for five seconds, and with one write. Every article of ours was asked for once before.',
   figures: [
     { key: 'stall', label: 'longest stall', unit: 'ns' },
     { key: 'collection', label: 'longest collection', unit: 'ns' },
@@ -28,7 +28,7 @@ export const benchmark: Benchmark = {
     const size = stage.full ? 1_000_000 : 100_000;
     await fill(stage, 'countersign', size);
     const lowdb = await fill(stage, 'lowdb', size);
-    const shared = sharedRound(() => ask(stage, 'countersign', size, 'compact'));
+    const shared = sharedRound(() => beside(stage, () => ask(stage, 'countersign', size, ['compact'])));
     const phase = (name: string, which: string): Contestant => ({
       ...{ name, ours: true },
       async measure(round) {
@@ -37,12 +37,16 @@ export const benchmark: Benchmark = {
         return { ...Object.fromEntries(figures), peak: sample['peak'] ?? Number.NaN };
       },
     });
-    const peer: Contestant = {
-      ...{ name: 'lowdb', ours: false },
-      measure: async () => lowdb ?? ask(stage, 'lowdb', size, 'lowdb'),
+    const idle: Contestant = {
+      ...{ name: 'nothing, beside it', ours: false },
+      measure: async (round) => ({ stall: (await shared('nothing', round))['idle'] ?? Number.NaN }),
     };
-    const contestants = [phase('countersign, before', 'before'), phase(during, 'during'), peer];
-    return [{ name: '', contestants }];
+    const peer = (name: string, count: number): Contestant => ({
+      ...{ name, ours: false },
+      measure: async () => lowdb ?? ask(stage, 'lowdb', size, ['lowdb', String(count)]),
+    });
+    const ours = [phase('countersign, before', 'before'), phase(during, 'during'), idle];
+    return [{ name: '', contestants: [...ours, peer('lowdb', 64), peer('lowdb, one write', 1)] }];
   },
 };
 
@@ -64,13 +68,24 @@ async function fill(stage: Stage, name: string, size: number): Promise<string | 
 }
 
 /** One round, in a fresh process over a fresh copy. */
-async function ask(stage: Stage, name: string, size: number, order: string): Promise<Sample> {
+async function ask(stage: Stage, name: string, size: number, order: readonly string[]): Promise<Sample> {
   const copy = join(stage.scratch, `${name}-copy`);
   cpSync(join(stage.scratch, name), copy, { recursive: true });
   const part: Part | string = await startPart(stage, 'store/compaction.ts', [copy, String(size)]);
   if (typeof part === 'string') throw new Error(part);
-  const sample = await part.ask(order);
+  const sample = await part.ask(...order);
   await part.stop();
   rmSync(copy, { recursive: true });
   return sample;
+}
+
+/** Does something, and adds the longest stall of a process that does nothing meanwhile. */
+async function beside(stage: Stage, work: () => Promise<Sample>): Promise<Sample> {
+  const part = await startPart(stage, 'store/compaction.ts', ['', '']);
+  if (typeof part === 'string') throw new Error(part);
+  await part.ask('watch');
+  const sample = await work();
+  const { stall = Number.NaN } = await part.ask('watched');
+  await part.stop();
+  return { ...sample, idle: stall };
 }

@@ -1,6 +1,7 @@
 /**
- * Writes to a store until it compacts itself, in a process of its own. Words: the directory, how many articles it has. The order
- * is `compact`, or `lowdb` for one write of lowdb to the same articles.
+ * Writes to a store until it compacts itself, in a process of its own. Words: the directory, how many articles it has. Orders:
+ * `compact`; `lowdb WRITERS` for so many writers who replace articles of lowdb for a while; `watch` has the event loop looked at
+ * while nothing else is done, and `watched` tells of it.
  */
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
@@ -13,6 +14,8 @@ import { contestants, openOurs } from './contestants.ts';
 /** A compaction begins when the journal has so many bytes. */
 const compactAt = 24 * 1024 * 1024;
 const writers = 64;
+/** For how long lowdb is written to (ms), about as long as ours is. */
+const span = 5000;
 
 /** The longest of each (ms), and how much there was. */
 interface Phase {
@@ -27,17 +30,33 @@ interface Phase {
 
 /** Gives the phase before the compaction and the one during it, and the most resident memory the process ever had. */
 export function part(directory = '', size = ''): Answer {
-  return async (order) => {
-    if (order === 'lowdb') return lowdb(directory, Number(size));
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  return async (order, count) => {
+    if (order === 'lowdb') return lowdb(directory, Number(size), Number(count));
+    if (order === 'watch') delay.enable();
+    if (order === 'watched') delay.disable();
+    if (order.startsWith('watch')) return { stall: delay.max };
     const { before, during } = await compact(directory, Number(size));
     return { ...named('before', before), ...named('during', during), peak: peak() };
   };
 }
 
-async function lowdb(directory: string, size: number): Promise<Sample> {
+async function lowdb(directory: string, size: number, count: number): Promise<Sample> {
   const opened = await contestants.get('lowdb')?.open(directory, size);
-  await opened?.write(0, article(0, 1));
-  return { peak: peak() };
+  if (opened === undefined) throw new Error('there is no lowdb');
+  let writes = 0;
+  const begun = performance.now();
+  const isOver = (): boolean => writes > 0 && (count === 1 || performance.now() - begun >= span);
+  const writer = async (): Promise<void> => {
+    for (;;) {
+      await pause(1); // so that the time is looked at between two of them
+      if (isOver()) return;
+      writes += 1;
+      await opened.write(Math.floor(Math.random() * size), article(0, writes));
+    }
+  };
+  await Promise.all(Array.from({ length: count }, writer));
+  return { rate: (writes / (performance.now() - begun)) * 1000, peak: peak() };
 }
 
 function named(name: string, { stall, collection, write, read, writes, elapsed }: Phase): Sample {
