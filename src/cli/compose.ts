@@ -19,7 +19,7 @@ export interface Everybody {
 export function composeService(
   options: Options,
   everybody: Everybody,
-  more: Pick<ServiceOptions, 'store' | 'nonces' | 'masterKey' | 'log' | 'fault'>,
+  more: Pick<ServiceOptions, 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'log' | 'fault'>,
   make: (options: ServiceOptions & Everybody) => Service = createService,
 ): Service {
   try {

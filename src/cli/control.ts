@@ -63,9 +63,9 @@ function keptOf(options: ServiceOptions & Everybody) {
   return { ...options, store, nonces, masterKey };
 }
 
-/** A double has its own of what is left out here. */
+/** A double has its own of what is left out here; what began before this process must not be refused, for its clock may be set back. */
 function doubleOptionsOf(options: ServiceOptions & Everybody): DoubleOptions {
-  const { store: _, nonces: __, masterKey: ___, ...others } = options;
+  const { store: _, nonces: __, masterKey: ___, notBefore: ____, ...others } = options;
   return others;
 }
 

@@ -83,6 +83,8 @@ async function start(
       store: keeping.store,
       ...(keeping.masterKey === undefined ? {} : { masterKey: keeping.masterKey }),
       ...(keeping.nonces === undefined ? {} : { nonces: keeping.nonces }),
+      // What was signed for an earlier life of this server is not to be used in this one.
+      ...(options.memory ? { notBefore: systemClock.now() } : {}),
       fault: (error) => tellFault(error, log === undefined ? undefined : formOf(options)),
       ...(log === undefined ? {} : { log: log.add }),
     },
