@@ -150,14 +150,17 @@ const mostRequests = 20_000;
 function asking(service: Service, make: () => Request): () => Promise<Sample> {
   let requests: Request[] = [];
   let needed = mostRequests;
-  const run = repeating(async (count) => {
-    needed = count;
-    for (let number = 0; number < count; number += 1) {
-      const request = requests.pop() ?? make();
-      const { status } = await service.handle(request);
-      if (status >= 300) throw new Error(`${request.method} ${request.target} is answered ${status}`);
-    }
-  }, mostRequests);
+  const run = repeating(
+    async (count) => {
+      needed = count;
+      for (let number = 0; number < count; number += 1) {
+        const request = requests.pop() ?? make();
+        const { status } = await service.handle(request);
+        if (status >= 300) throw new Error(`${request.method} ${request.target} is answered ${status}`);
+      }
+    },
+    { most: mostRequests },
+  );
   return async () => {
     requests = Array.from({ length: needed }, make);
     await service.ready;

@@ -98,10 +98,10 @@ export class Loader {
   async #warmUp(server: Running, requests: Requests, round: Round, options: LoadOptions): Promise<Sample> {
     const { warmUp = 2000 } = options;
     let worked = 0;
-    for (let again = 3; ; again -= 1) {
+    for (let again = 2; ; again -= 1) {
       const sample = await this.#take(server, requests, round, options, warmUp);
       worked += sample['spent'] ?? 0;
-      if (again === 0 || worked > 0.4 * warmUp * 1e6) return sample;
+      if (again === 0 || worked > 0.3 * warmUp * 1e6) return sample;
     }
   }
 

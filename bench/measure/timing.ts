@@ -31,29 +31,31 @@ function since(before: NodeJS.CpuUsage, begun: bigint, count: number): Sample {
 /** A round of work is about so long (ns of CPU time). */
 const roundLength = 1e8;
 /** How much work comes first, for what is slow at first is compiled while it runs (ns of CPU time). */
-export const warmUpLength = 1e9;
+const warmUpLength = 1e9;
 
 /**
- * Makes rounds of some work that is told how often to repeat itself: as often as makes a round long enough to be measured,
- * which is found out while it warms up, before the first. Each gives what one repetition took, in ns.
+ * Makes rounds of some work that is told how often to repeat itself: as often as makes a round long enough,
+ * and no more than `most`; that is found out while it warms up, for so many ns of CPU time. Each gives what one took, in ns.
  */
 export function repeating(
   work: (count: number) => unknown,
-  most = Number.POSITIVE_INFINITY,
+  { most = Number.POSITIVE_INFINITY, warmUp = warmUpLength } = {},
 ): () => Promise<Sample> {
   let count = 0;
   return async () => {
-    if (count === 0) count = await enough(work, most);
+    if (count === 0) count = await enough(work, most, warmUp);
     return timedAsync(async () => work(count), count);
   };
 }
 
-async function enough(work: (count: number) => unknown, most: number): Promise<number> {
-  for (let count = 1, spent = 0; ; count = Math.min(most, count * 4)) {
+async function enough(work: (count: number) => unknown, most: number, warmUp: number): Promise<number> {
+  for (let count = 1, spent = 0; ; ) {
     // By the processor's time, which others that want it do not make longer.
     const { cpu = 0 } = await timedAsync(async () => work(count));
     spent += cpu;
-    if (spent < warmUpLength && cpu < warmUpLength / 2) continue;
-    return Math.max(1, Math.min(most, Math.round((count * roundLength) / Math.max(cpu, 1))));
+    const lasting = (length: number): number =>
+      Math.min(most, Math.max(1, Math.round((count * length) / Math.max(cpu, 1))));
+    if (spent >= warmUp) return lasting(roundLength);
+    count = Math.min(count * 4, lasting(warmUp / 2));
   }
 }
