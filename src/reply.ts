@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { acceptsCoding } from './http/accept.ts';
 import { formatEntityTag } from './http/entity-tag.ts';
-import type { FieldLine } from './http/fields.ts';
+import { type FieldLine, furtherLine } from './http/fields.ts';
 import { neverHasContent, type Reply } from './http/message.ts';
 import type { JudgedCall } from './judged-call.ts';
 import type { Principal } from './principal.ts';
@@ -71,11 +71,11 @@ function addLastModified(fields: FieldLine[], { modified }: Found, call: JudgedC
   if (Number.isFinite(modified)) fields.push(['Last-Modified', call.httpDate(Math.min(modified, call.now))]);
 }
 
-/** Makes the reply of what an action did. */
+/** Makes the reply of what an action did. Throws RangeError on what no reply can say. */
 export function toReply(call: JudgedCall, outcome: Outcome): Reply | Promise<Reply> {
-  const { representation } = outcome;
-  if (representation !== undefined && neverHasContent(outcome.status))
-    return toReply(call, withoutContent(outcome));
+  const { status, representation } = outcome;
+  if (!isFinal(status)) throw new RangeError(`a reply cannot have the status ${status}`);
+  if (representation !== undefined && neverHasContent(status)) return toReply(call, withoutContent(outcome));
   if (
     representation !== undefined &&
     representation.content.length >= worthPacking &&
@@ -84,6 +84,11 @@ export function toReply(call: JudgedCall, outcome: Outcome): Reply | Promise<Rep
     return packed(call, outcome, representation);
   }
   return assemble(call, outcome, representation?.content, '');
+}
+
+/** Whether a status ends an exchange: one of 1xx would leave its client waiting (RFC 9110 §15.2). */
+function isFinal(status: number): boolean {
+  return Number.isInteger(status) && status >= 200 && status <= 599;
 }
 
 /** Whatever an action gives: a client that knows the status takes what follows for the next reply. */
@@ -105,6 +110,6 @@ function assemble(call: JudgedCall, outcome: Outcome, content: Reply['content'],
     fields.push(['ETag', formatEntityTag(tagOf(shows, call.variant) + suffix)]);
     addLastModified(fields, shows, call);
   }
-  if (outcome.fields !== undefined) fields.push(...outcome.fields);
+  for (const [name, value] of outcome.fields ?? []) fields.push(furtherLine(name, value));
   return { status, fields, content, headOnly: call.method === 'HEAD' };
 }

@@ -42,7 +42,7 @@ export interface Accounts {
 export interface AccountsInMemory extends Accounts {
   /**
    * Puts these users in the place of all that were there: at once, for every request that is not judged yet.
-   * Throws RangeError on an empty secret, or two names that are one in Normalization Form C, with nothing changed.
+   * Throws RangeError on a name that none can have, an empty secret, or two names that are one in Normalization Form C, with nothing changed.
    */
   replace(users: ReadonlyMap<string, UserDeclaration>): void;
 }
@@ -60,6 +60,15 @@ interface Entry {
   /** A copy: whoever declares users may change the object and declare it again. */
   readonly declaration: UserDeclaration;
   readonly account: Account;
+}
+
+/** Why this cannot be a user's name, or undefined: 1 to 128 bytes of UTF-8, no colon, no control characters. */
+export function userNameFault(name: string): string | undefined {
+  const bytes = Buffer.byteLength(name);
+  if (bytes < 1 || bytes > 128) return 'a user name has 1 to 128 bytes';
+  if (name.includes(':')) return 'a user name has no colon';
+  if (/\p{Cc}|\p{Cs}/u.test(name)) return 'a user name has no control characters';
+  return undefined;
 }
 
 /** Makes accounts out of users. Throws RangeError as `replace` does. */
@@ -87,6 +96,8 @@ function composedOf(names: Iterable<string>): ReadonlyMap<string, string> {
   const all = new Set(names);
   const composed = new Map<string, string>();
   for (const name of all) {
+    const fault = userNameFault(name);
+    if (fault !== undefined) throw new RangeError(`${JSON.stringify(name)}: ${fault}`);
     const form = name.normalize('NFC');
     if (form === name) continue;
     if (all.has(form) || composed.has(form))

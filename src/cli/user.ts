@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { userNameFault } from '../auth/accounts.ts';
 import { systemClock } from '../clock.ts';
 import { parseDuration } from '../duration.ts';
 import { readArguments } from '../options/flags.ts';
-import { userNameFault } from '../options/users.ts';
 import { type StoredSecret, type StoredUser, userRoster } from '../store/users.ts';
 import { makeCredentials, randomSecret, storedUser } from './credentials.ts';
 import { secretVariable } from './input.ts';

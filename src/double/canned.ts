@@ -1,8 +1,7 @@
 import { decodeCanonicalBase64 } from '../http/content-digest.ts';
-import type { FieldLine } from '../http/fields.ts';
+import { furtherLine, sendableLine } from '../http/fields.ts';
 import { neverHasContent } from '../http/message.ts';
 import { type Access, action, type Outcome, type Resource } from '../resource.ts';
-import { sendableLine } from './field-line.ts';
 
 /** What a method always answers. */
 export interface CannedAnswer {
@@ -21,11 +20,6 @@ export interface CannedAnswer {
 
 /** What each method answers. */
 export type CannedAnswers = Readonly<Partial<Record<'GET' | 'PUT' | 'POST' | 'DELETE', CannedAnswer>>>;
-
-/** Fields that the server writes itself. */
-const own: ReadonlySet<string> = new Set([
-  ...['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'],
-]);
 
 /** Makes a resource that always answers the same. Throws RangeError on what cannot be sent, or on an owner that `template` does not name. */
 export function cannedResource(template: string, answers: CannedAnswers): Resource {
@@ -47,7 +41,7 @@ function checkAccess(access: Access, template: string): void {
 
 function outcomeOf({ status = 200, type, content, base64, fields = {} }: CannedAnswer): Outcome {
   const bytes = bytesOf(content, base64);
-  const lines = Object.entries(fields).map(([name, value]) => ownLine(name, value));
+  const lines = Object.entries(fields).map(([name, value]) => furtherLine(name, value));
   if (type !== undefined) sendableLine('type', type);
   if (bytes === undefined) return { status, fields: lines };
   if (neverHasContent(status)) throw new RangeError(`an answer of status ${status} has no content`);
@@ -64,10 +58,4 @@ function bytesOf(content: string | undefined, base64: string | undefined): strin
   const bytes = decodeCanonicalBase64(base64);
   if (bytes === undefined) throw new RangeError('base64 is not canonical base64 (RFC 4648 §4)');
   return bytes;
-}
-
-function ownLine(name: string, value: string): FieldLine {
-  if (own.has(name.toLowerCase()))
-    throw new RangeError(`${name} is written by the server; the type is said by type`);
-  return sendableLine(name, value);
 }

@@ -1,3 +1,5 @@
+import { isToken } from './token.ts';
+
 /** One field line of a message: its name as written, and its value. */
 export type FieldLine = [name: string, value: string];
 
@@ -56,4 +58,25 @@ export class Fields {
   has(name: string): boolean {
     return this.#byName.has(name);
   }
+}
+
+/** A value that can be sent in one line, a character for each byte (RFC 9110 §5.5). */
+const fieldValue = /^(?:[!-~\u0080-\u00ff](?:[\t -~\u0080-\u00ff]*[!-~\u0080-\u00ff])?)?$/;
+
+/** A line of a reply that somebody made up. Throws RangeError where it cannot be sent. */
+export function sendableLine(name: string, value: string): FieldLine {
+  if (!isToken(name)) throw new RangeError(`${JSON.stringify(name)} is no name of a field`);
+  if (!fieldValue.test(value)) throw new RangeError(`the value of ${name} cannot be sent in a field`);
+  return [name, value];
+}
+
+/** Fields of a reply that follow from the rest of it: twice they would contradict each other. */
+const written: ReadonlySet<string> = new Set([
+  ...['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'],
+]);
+
+/** A line that a resource adds to its reply. Throws RangeError where it cannot be sent, or the server writes it itself. */
+export function furtherLine(name: string, value: string): FieldLine {
+  if (written.has(name.toLowerCase())) throw new RangeError(`${name} is written by the server`);
+  return sendableLine(name, value);
 }

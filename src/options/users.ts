@@ -1,3 +1,4 @@
+import { userNameFault } from '../auth/accounts.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
 
@@ -5,15 +6,6 @@ import { membersOf } from './members.ts';
 export interface ConfiguredUser {
   readonly secret: string;
   readonly password?: string;
-}
-
-/** Why this cannot be a user's name, or undefined: 1 to 128 bytes of UTF-8, no colon, no control characters. */
-export function userNameFault(name: string): string | undefined {
-  const bytes = Buffer.byteLength(name);
-  if (bytes < 1 || bytes > 128) return 'a user name has 1 to 128 bytes';
-  if (name.includes(':')) return 'a user name has no colon';
-  if (/\p{Cc}|\p{Cs}/u.test(name)) return 'a user name has no control characters';
-  return undefined;
 }
 
 /** Reads `users` of the configuration file; what is wrong is added to `faults`, never with a secret in it. */

@@ -63,3 +63,14 @@ test('an empty secret is refused, and then all stay as they were', async () => {
   assert.equal((await accounts.find('ann'))?.name, 'ann');
   assert.equal(await accounts.find('bob'), undefined);
 });
+
+test('a name that nobody could send is refused, and then all stay as they were', async () => {
+  const accounts = createAccounts(users({ ann }));
+  for (const name of ['', 'a:b', 'a\n', '\u0085', '\ud800', 'x'.repeat(129), 'é'.repeat(65)]) {
+    assert.throws(() => createAccounts(users({ [name]: bob })), RangeError, JSON.stringify(name));
+    assert.throws(() => accounts.replace(users({ bob, [name]: bob })), RangeError, JSON.stringify(name));
+    assert.equal((await accounts.find('ann'))?.name, 'ann');
+    assert.equal(await accounts.find('bob'), undefined);
+  }
+  for (const name of ['x', ' ', 'é'.repeat(64)]) createAccounts(users({ [name]: bob }));
+});

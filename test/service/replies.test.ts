@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import test from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { problemTypes } from '../../src/http/problem-types.ts';
-import { action, bytes, createRequest, createService, json, xml } from '../../src/index.ts';
+import { action, bytes, createRequest, createService, json, type Outcome, xml } from '../../src/index.ts';
 import { article, openService } from './guest.ts';
 
 const ann = { user: 'ann' };
@@ -58,6 +58,31 @@ test('an action gives no content to a status that never has any', async () => {
     assert.equal(reply.content, undefined, target);
     assert.ok(!reply.fields.some(([name]) => name === 'Content-Type'), target);
   }
+});
+
+test('an action that gives what no reply can say has failed', async () => {
+  const faults: string[] = [];
+  const statusOf = async (outcome: Outcome): Promise<number> => {
+    const service = createService({
+      resources: { '/it': { GET: action('anyone', () => outcome) } },
+      fault: (error) => faults.push(String(error)),
+    });
+    return (await service.handle(createRequest({ method: 'GET', target: '/it' }))).status;
+  };
+  for (const status of [101, 99, 0, 600, 200.5, Number.NaN]) assert.equal(await statusOf({ status }), 500);
+  for (const line of [
+    ['Content-Length', '7'],
+    ['transfer-encoding', 'chunked'],
+    ['Connection', 'close'],
+    ['X Y', '1'],
+    ['X-Y', 'a\r\nSet-Cookie: b'],
+    ['X-Y', '\u{1f511}'],
+  ] as const) {
+    assert.equal(await statusOf({ status: 200, fields: [[...line]] }), 500, String(line));
+  }
+  assert.equal(faults.length, 12);
+  assert.match(faults.join('\n'), /the status 101.*Content-Length is written by the server/s);
+  assert.equal(await statusOf({ status: 599, fields: [['X-Y', 'caf\u00e9']] }), 599);
 });
 
 test('problems are XML, and JSON where that is asked for', async () => {
