@@ -101,7 +101,7 @@ export class Loader {
     for (let again = 2; ; again -= 1) {
       const sample = await this.#take(server, requests, round, options, warmUp);
       worked += sample['spent'] ?? 0;
-      if (again === 0 || worked > 0.3 * warmUp * 1e6) return sample;
+      if (again === 0 || worked > 0.45 * warmUp * 1e6) return sample;
     }
   }
 
