@@ -155,6 +155,8 @@ class NonceFile implements FileNonces {
   #awaitingSync: Waiting[] = [];
   #writing: Promise<void> | undefined;
   #syncing: Promise<void> | undefined;
+  /** Whether it is in use: what was only opened is left as it was found. */
+  #begun = false;
   /** Why nothing is written any more. */
   #failure: StoreError | undefined;
   /** Whether it was told that nothing can be written. */
@@ -228,6 +230,7 @@ class NonceFile implements FileNonces {
   }
 
   async begin(): Promise<void> {
+    this.#begun = true;
     await this.#begin();
   }
 
@@ -239,7 +242,7 @@ class NonceFile implements FileNonces {
     }
     try {
       if (this.#failure !== undefined) throw this.#failure;
-      await this.#writer.seal();
+      if (this.#begun || this.#claimed > 0) await this.#writer.seal();
     } finally {
       await this.#writer.close();
     }

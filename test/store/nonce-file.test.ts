@@ -545,6 +545,18 @@ describe('after a crash', () => {
     await nonces.close();
   });
 
+  test('what is opened and never begun is left as it was found', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const { nonces } = await openLost({ directory, clock });
+    assert.equal(await claim(nonces, clock, 'one'), 'fresh');
+    const kept = async (): Promise<string[]> =>
+      Promise.all((await filesIn(directory)).map((name) => readFile(join(directory, name), 'utf8')));
+    const before = await kept();
+    await (await open({ directory, clock })).close();
+    assert.deepEqual(await kept(), before);
+  });
+
   test('a write that a kill stopped between two pages was told to nobody: nothing that is new is refused, and no replay gets in', async (context) => {
     const [original, directory] = [await scratchDirectory(context), await scratchDirectory(context)];
     const clock = manualClock(start);
