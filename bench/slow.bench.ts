@@ -11,7 +11,7 @@ const connections = 1000;
 /** Until the attacker has its connections (ms). */
 const settling = 2500;
 /** Requests of one round, and how long after each other they are sent (ms). */
-const asked = { short: 15, full: 25 };
+const asked = { short: 10, full: 25 };
 const distance = 20;
 
 /** To be had in the long form alone: a server sees little else than of slow content. */

@@ -16,7 +16,8 @@ export function underLoad(
   return {
     name,
     ours: name.startsWith('countersign'),
-    ...(options.part === undefined && { warmsUp: 'beside others' }),
+    // Who asks for a time of its own has much to compile, and gets a processor for it.
+    ...(options.part === undefined && options.warmUp === undefined && { warmsUp: 'beside others' }),
     async measure(round) {
       if (typeof server === 'string') return server;
       try {

@@ -21,7 +21,7 @@ const sizes: readonly {
   { count: 10_000, ways: ['fsync'], slow: { warmUp: 1000, ms: 1500, enough: 20 } },
 ];
 /** There is more to compile for a PUT than for a GET (ms). */
-const ours: LoadOptions = { warmUp: 4000 };
+const ours: LoadOptions = { warmUp: 3000 };
 
 export const benchmark: Benchmark = {
   title: 'The store behind HTTP',
