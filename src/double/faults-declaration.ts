@@ -1,5 +1,4 @@
 import { type FieldLine, sendableLine } from '../http/fields.ts';
-import { neverHasContent } from '../http/message.ts';
 import type { WireBreak, WireFault } from '../http/wire-fault.ts';
 import { suggestion } from '../nearest.ts';
 import { mostSkew } from './clock.ts';
@@ -142,8 +141,6 @@ function checkCompany(fault: Fault, names: readonly string[]): void {
     if (fault[name] !== undefined && fault.status === undefined)
       throw new RangeError(`${name} of a fault goes with a status`);
   }
-  if (fault.body !== undefined && fault.status !== undefined && neverHasContent(fault.status))
-    throw new RangeError(`a reply of status ${fault.status} has no body`);
   if (fault.status !== undefined && fault.malformedXml === true)
     throw new RangeError('malformedXml is of what the server gives; with a status there is only its body');
   if (fault.before === true && fault.delay === undefined && fault.reset !== 'before')
