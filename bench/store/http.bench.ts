@@ -18,7 +18,7 @@ const sizes: readonly {
   readonly slow: LoadOptions;
 }[] = [
   { count: 1000, ways: ['fsync', 'os', 'memory'], slow: { warmUp: 1000, ms: 600, enough: 50 } },
-  { count: 10_000, ways: ['fsync'], slow: { warmUp: 1000, ms: 1500, enough: 20 } },
+  { count: 10_000, ways: ['fsync'], slow: { warmUp: 1000, ms: 1000, enough: 20 } },
 ];
 /** There is more to compile for a PUT than for a GET (ms). */
 const ours: LoadOptions = { warmUp: 3000 };

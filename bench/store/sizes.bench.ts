@@ -14,7 +14,7 @@ const many = { short: 100_000, full: 1_000_000 };
 const nameOf = (count: number): string => `${count.toLocaleString('en')} articles`;
 
 /** A hundredth of what comes in a round has to be more than one or two (ms). */
-const ms = 700;
+const ms = 500;
 
 /** What is asked, and how often in a second: far less than the slower machine that this was tried on can answer. */
 const kinds: Readonly<Record<string, { readonly rate: number; of(count: number): Requests }>> = {
