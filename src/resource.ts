@@ -65,8 +65,9 @@ export interface Representation {
 
 /** What an action did. */
 export interface Outcome {
+  /** 200 to 599. */
   readonly status: number;
-  /** `Location`, `Link` and the like. */
+  /** `Location`, `Link` and the like: none that follows from the rest, such as Content-Type, Content-Length or Date. */
   readonly fields?: readonly FieldLine[];
   readonly representation?: Representation;
   /** That nobody may keep it, not even to ask whether it is still good: it holds or spends what is secret. */

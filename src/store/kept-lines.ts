@@ -114,7 +114,9 @@ function headAt(text: string, sequence: number): EntryHead | undefined {
   const to = endOfDigits(text, from);
   if (!text.startsWith(afterRevision, to)) return undefined;
   const date = to + afterRevision.length;
-  const modified = Date.parse(text.slice(date, text.indexOf('"', date)));
+  // Where it is cut off, what is left of it may be a date too.
+  const dateEnd = text.indexOf('"', date);
+  const modified = dateEnd < 0 ? Number.NaN : Date.parse(text.slice(date, dateEnd));
   return Number.isNaN(modified) ? undefined : { sequence, revision: digitsOf(text, from, to), modified };
 }
 

@@ -53,6 +53,14 @@ describe('the lines of items', () => {
     assert.deepEqual(runOf(bytesOf(entries)).after(0, 99), entries);
   });
 
+  test('begin with what a change asks of them, however long the id is', () => {
+    for (let length = 1; length < 400; length += 1) {
+      const entry = entryOf(7, 'x'.repeat(length));
+      const head = headOf(runOf(bytesOf([entry])), 7);
+      assert.deepEqual(head, { sequence: 7, revision: 7, modified }, `an id of ${length}`);
+    }
+  });
+
   test('are told also when their members come in another order', () => {
     const line =
       '{"id":"7","value":{"sequence":2},"sequence":4,"revision":1,"modified":"2013-04-20T12:59:24.007Z"}\n';
