@@ -1,5 +1,4 @@
-import { IsoDates } from './iso-date.ts';
-import { formatItem, layLines, type ScannedLines, withRoom } from './kept-lines.ts';
+import { layLines, type ScannedLines, withRoom } from './kept-lines.ts';
 import { KeptRun } from './kept-run.ts';
 import { RecentEntries } from './recent-entries.ts';
 import { countUpTo, type EntryHead, EntryRun, type Piece, type Run } from './run.ts';
@@ -18,7 +17,6 @@ export class CreationOrder {
   readonly #runs: Run[] = [];
   /** Of items that are kept as lines. */
   readonly #recent = new RecentEntries();
-  readonly #dates = new IsoDates();
 
   /** Adds an entry whose sequence is above all others. Throws RangeError when it is not. */
   append(entry: Entry): void {
@@ -85,12 +83,11 @@ export class CreationOrder {
     }
   }
 
-  /** Puts an entry in the place of the one with the same sequence, which must be there; `value` is its value as JSON. */
-  replace(entry: Entry, value?: string): void {
+  /** Puts an entry in the place of the one with the same sequence, which must be there; `members` are its own as JSON. */
+  replace(entry: Entry, members?: string): void {
     const at = this.#indexFor(entry.sequence);
     const run = this.#runs[at];
-    const line = (): string => formatItem(entry, value, this.#dates.format(entry.modified));
-    if (!run?.replace(entry, line)) throw noEntry();
+    if (!run?.replace(entry, members)) throw noEntry();
     this.#recent.forget(entry.sequence);
     if (run instanceof KeptRun && run.isTooLong) this.#runs.splice(at, 1, ...run.halves());
   }

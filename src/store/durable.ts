@@ -2,9 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { Compaction, type CompactionLimits } from './compaction.ts';
 import { type Disk, nodeDisk } from './disk.ts';
+import { IsoDates } from './iso-date.ts';
+import { formatMembers } from './item-members.ts';
 import { Journal } from './journal.ts';
 import type { Recovered } from './recovery.ts';
-import type { MadeChange, Prepared, State } from './state.ts';
+import type { Prepared, State } from './state.ts';
 import {
   type Applied,
   type Change,
@@ -73,8 +75,8 @@ interface Waiting {
 /** A change that is in the batch under way. */
 interface Member {
   readonly prepared: Prepared;
-  /** The value as JSON; undefined for a deletion. */
-  readonly value: string | undefined;
+  /** The members of its item, as JSON. */
+  readonly members: string;
   readonly waiting: Waiting;
 }
 
@@ -91,6 +93,7 @@ class JournaledStore implements DurableStore {
   readonly #compaction: Compaction;
   readonly #tell: (line: string) => void;
   readonly #onKept: ((nonce: KeptNonce) => void) | undefined;
+  readonly #dates = new IsoDates();
   #waiting: Waiting[] = [];
   /** What is to be done while no batch is under way. */
   readonly #tasks: (() => Promise<void>)[] = [];
@@ -201,7 +204,7 @@ class JournaledStore implements DurableStore {
 
   #answer(members: readonly Member[]): void {
     this.#changed = true;
-    for (const { prepared, value } of members) this.#state.commit(prepared, value);
+    for (const { prepared, members: text } of members) this.#state.commit(prepared, text);
     for (const { prepared, waiting } of members) waiting.resolve({ applied: true, entry: prepared.entry });
     for (const { waiting } of members) {
       if (waiting.change.nonce !== undefined) this.#onKept?.(waiting.change.nonce);
@@ -272,12 +275,19 @@ class JournaledStore implements DurableStore {
         waiting.resolve({ applied: false });
         return true;
       }
-      this.#journal.add(madeChange(change.kind, prepared), value, change.nonce);
-      batch.add({ prepared, value, waiting });
+      const members = this.#membersOf(prepared, value);
+      this.#journal.add(change, members, change.nonce);
+      batch.add({ prepared, members, waiting });
     } catch (error) {
       waiting.reject(error);
     }
     return true;
+  }
+
+  /** Those of the item as the change makes it; of one that is deleted, with the number and the date of that. */
+  #membersOf({ kind, entry, revision, at }: Prepared, value: string | undefined): string {
+    const item = kind === 'set' ? entry : { ...entry, revision, modified: at };
+    return formatMembers(item, value, this.#dates.format(item.modified));
   }
 }
 
@@ -330,12 +340,6 @@ function itemOf(change: Exclude<Change, { kind: 'create' }>): string {
 /** Whether a change holds whatever is there, as long as something is. */
 function takesAny(change: Change): change is Replacement {
   return change.kind === 'put' && change.expected === 'present';
-}
-
-function madeChange(kind: Change['kind'], { collection, entry, revision, at }: Prepared): MadeChange {
-  const { id, sequence, modified, value } = entry;
-  if (kind === 'delete') return { kind, collection, id, sequence, revision, modified: at };
-  return { kind, collection, id, sequence, revision, modified, value };
 }
 
 /** An error of its own for each change, with a stack that tells whose it was. */

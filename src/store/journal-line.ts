@@ -1,5 +1,6 @@
 import { crc32 } from './crc32.ts';
 import { formatIsoDate, parseIsoDate } from './iso-date.ts';
+import { formatMembers, quoted } from './item-members.ts';
 import { formatChecksum } from './snapshot-writer.ts';
 import type { MadeChange } from './state.ts';
 import type { KeptNonce } from './store.ts';
@@ -40,34 +41,23 @@ export function formatJournalHeader(header: JournalHeader): string {
   return sealed(JSON.stringify({ ...numbers, opened: formatIsoDate(opened) }).slice(1));
 }
 
+/** What a line has but for the members of its item. */
+export interface JournalLineHead extends Omit<JournalLine, 'change'> {
+  readonly change: Pick<MadeChange, 'kind' | 'collection'>;
+}
+
 /** A line as text, with its end. */
 export function formatJournalLine(line: JournalLine): string {
-  const { modified, value } = line.change;
-  return sealed(formatMembers(line, formatIsoDate(modified), value && JSON.stringify(value)));
+  const { value } = line.change;
+  return sealed(formatLineBody(line, formatMembers(line.change, value && JSON.stringify(value))));
 }
 
-/** The text of a line from behind its checksum on, without its end; its date and its value are texts already. */
-export function formatMembers(
-  { seq, durable, change, nonce }: JournalLine,
-  modified: string,
-  value: string | undefined,
-): string {
-  const { kind, sequence, revision } = change;
-  // Put together by hand: JSON.stringify of all of it takes twice as long.
-  const item = `"collection":${quoted(change.collection)},"id":${quoted(change.id)}`;
-  const numbers = `"sequence":${sequence},"revision":${revision},"modified":"${modified}"`;
-  const content = value === undefined ? '' : `,"value":${value}`;
+/** The text of a line from behind its checksum on, without its end; `members` are those of the item. */
+export function formatLineBody({ seq, durable, change, nonce }: JournalLineHead, members: string): string {
+  const { kind, collection } = change;
+  const made = `{"kind":"${kind}","collection":${quoted(collection)},${members}}`;
   const kept = nonce === undefined ? '' : `,"nonce":${formatNonce(nonce)}`;
-  return `"seq":${seq},"durable":${durable},"change":{"kind":"${kind}",${item},${numbers}${content}}${kept}}`;
-}
-
-/** A text as JSON. Most need no escapes, and to look is faster than JSON.stringify. */
-function quoted(text: string): string {
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return JSON.stringify(text);
-  }
-  return `"${text}"`;
+  return `"seq":${seq},"durable":${durable},"change":${made}${kept}}`;
 }
 
 function formatNonce({ user, nonce, until }: KeptNonce): string {

@@ -1,6 +1,5 @@
 import { crc32 } from './crc32.ts';
-import { IsoDates } from './iso-date.ts';
-import { formatMembers, type JournalLine, prefixLength } from './journal-line.ts';
+import { formatLineBody, type JournalLineHead, prefixLength } from './journal-line.ts';
 
 /** So many characters are gathered before they are made bytes: to do it for many lines at once is faster. */
 const mostGathered = 32_768;
@@ -25,7 +24,6 @@ export class JournalLines {
   #length = 0;
   /** Lines that are not bytes yet. */
   #text = '';
-  readonly #dates = new IsoDates();
 
   /** How many bytes there are, or a few more. */
   get length(): number {
@@ -38,10 +36,9 @@ export class JournalLines {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Adds a line; `value` is that of its change as JSON. */
-  add(line: JournalLine, value: string | undefined): void {
-    const members = formatMembers(line, this.#dates.format(line.change.modified), value);
-    this.#text += `${emptyPrefix}${members}\n`;
+  /** Adds a line; `members` are those of its item, as JSON. */
+  add(line: JournalLineHead, members: string): void {
+    this.#text += `${emptyPrefix}${formatLineBody(line, members)}\n`;
     if (this.#text.length >= mostGathered) this.#encode();
   }
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { Disk } from './disk.ts';
 import { JournalFile, JournalNotBegun, longestWrite } from './journal-file.ts';
+import type { JournalLineHead } from './journal-line.ts';
 import { JournalLines } from './journal-lines.ts';
 import type { Recovered } from './recovery.ts';
-import type { MadeChange } from './state.ts';
 import { type KeptNonce, StoreError } from './store.ts';
 
 /** What a journal is kept with. */
@@ -90,11 +90,11 @@ export class Journal {
     );
   }
 
-  /** Gathers a change; `value` is its value as JSON, and undefined for a deletion. */
-  add(change: MadeChange, value: string | undefined, nonce: KeptNonce | undefined): void {
+  /** Gathers a change; `members` are those of its item, as JSON. */
+  add(change: JournalLineHead['change'], members: string, nonce: KeptNonce | undefined): void {
     this.#gathered += 1;
     const seq = this.#sequence + this.#gathered;
-    this.#lines.add({ seq, durable: this.#durable, change, nonce }, value);
+    this.#lines.add({ seq, durable: this.#durable, change, nonce }, members);
   }
 
   /** Keeps what was gathered: all, or nothing. Throws StoreError. */

@@ -1,15 +1,8 @@
-import { formatIsoDate } from './iso-date.ts';
+import { formatMembers } from './item-members.ts';
+import { afterId, headAt, lineStart } from './kept-head.ts';
 import type { EntryHead } from './run.ts';
 import type { Entry } from './store.ts';
 
-/** How the line of an item begins, and how it goes on after the id. */
-const lineStart = '{"id":"';
-const afterId = '","sequence":';
-/** How it goes on after the sequence, and after the revision. */
-const afterSequence = ',"revision":';
-const afterRevision = ',"modified":"';
-/** More than a line has before its value, unless its id is very long. */
-const likelyHead = 320;
 /** An id of more digits is taken as a text. */
 const mostDigits = 9;
 const [comma, zero, nine, backslash] = [0x2c, 0x30, 0x39, 0x5c];
@@ -97,27 +90,9 @@ function digitsOf(text: string, from: number, to: number): number {
   return number;
 }
 
-/** What stands before the value in a line from `at` to its end; `sequence` is that of the item. */
-export function parseHead(bytes: Buffer, at: number, end: number, sequence: number): EntryHead {
-  return (
-    headAt(bytes.toString('latin1', at, Math.min(end, at + likelyHead)), sequence) ??
-    parseLine(bytes, at, end)
-  );
-}
-
-/** The same of how a line begins; undefined when its id has a quotation mark in it, or anything is in another order. */
-function headAt(text: string, sequence: number): EntryHead | undefined {
-  const numbers = `${afterId}${sequence}${afterSequence}`;
-  const idEnd = text.indexOf('"', lineStart.length);
-  if (!text.startsWith(numbers, idEnd) || text.charCodeAt(idEnd - 1) === backslash) return undefined;
-  const from = idEnd + numbers.length;
-  const to = endOfDigits(text, from);
-  if (!text.startsWith(afterRevision, to)) return undefined;
-  const date = to + afterRevision.length;
-  // Where it is cut off, what is left of it may be a date too.
-  const dateEnd = text.indexOf('"', date);
-  const modified = dateEnd < 0 ? Number.NaN : Date.parse(text.slice(date, dateEnd));
-  return Number.isNaN(modified) ? undefined : { sequence, revision: digitsOf(text, from, to), modified };
+/** What stands before the value in a line from `at` to its end. */
+export function parseHead(bytes: Buffer, at: number, end: number): EntryHead {
+  return headAt(bytes, at) ?? parseLine(bytes, at, end);
 }
 
 /** Lines in memory. Behind them there may be room for others. */
@@ -153,13 +128,9 @@ export function layLines(entries: readonly Entry[]): LaidLines {
   return { bytes, starts: Uint32Array.from(starts), sequences };
 }
 
-/** The line of an item, without its end. `json` is its value as such, and `date` is when it was modified. */
-export function formatItem(
-  { id, sequence, revision, modified, value }: Entry,
-  json = JSON.stringify(value),
-  date = formatIsoDate(modified),
-): string {
-  return `{"id":${JSON.stringify(id)},"sequence":${sequence},"revision":${revision},"modified":"${date}","value":${json}}`;
+/** The line of an item, without its end. */
+export function formatItem(entry: Entry): string {
+  return `{${formatMembers(entry, JSON.stringify(entry.value))}}`;
 }
 
 /** An item as a snapshot has it. */

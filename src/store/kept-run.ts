@@ -1,5 +1,5 @@
+import { formatMembers } from './item-members.ts';
 import {
-  formatItem,
   type LaidLines,
   lineEnd,
   mostLaid,
@@ -25,7 +25,8 @@ interface Move {
 /**
  * Items as the lines that a snapshot has of them: as objects they would take twice the memory, and the collector of
  * garbage would have to look at each. An item that somebody asks for is read by itself, which takes a few microseconds.
- * A line that is changed is written behind the others; when there is no room left, they are laid in order again.
+ * A line that is changed is written in its place if it is as long as before, and else behind the others; when there is
+ * no room left, they are laid in order again.
  */
 export class KeptRun implements Run {
   readonly sequence: number;
@@ -80,21 +81,34 @@ export class KeptRun implements Run {
   head(sequence: number): EntryHead | undefined {
     const line = this.#lineOf(sequence);
     if (line < 0) return undefined;
-    return parseHead(this.#bytes, this.#start(line), this.#end(line) - 1, sequence);
+    return parseHead(this.#bytes, this.#start(line), this.#end(line) - 1);
   }
 
-  replace(entry: Entry, format = () => formatItem(entry)): boolean {
+  replace(entry: Entry, members = formatMembers(entry, JSON.stringify(entry.value))): boolean {
     const line = this.#lineOf(entry.sequence);
     if (line < 0) return false;
-    const text = format() + lineEnd;
-    this.#free(line);
-    if (this.#used + text.length * mostPerCharacter > this.#bytes.length)
+    const text = `{${members}}${lineEnd}`;
+    if (!this.#hasRoomFor(text)) {
+      this.#free(line);
       this.#makeRoom(Buffer.byteLength(text));
-    this.#starts[line] = this.#used;
-    this.#used += this.#bytes.write(text, this.#used);
-    this.#ends[line] = this.#used;
-    this.#isLoose = true;
+    }
+    const [start, end] = [this.#used, this.#used + this.#bytes.write(text, this.#used)];
+    // A line as long as the one before, as most are, takes its place.
+    if (end - start === this.#lengthOf(line)) this.#bytes.copyWithin(this.#start(line), start, end);
+    else this.#place(line, start, end);
     return true;
+  }
+
+  #hasRoomFor(text: string): boolean {
+    return this.#used + text.length * mostPerCharacter <= this.#bytes.length;
+  }
+
+  /** Has a line begin and end behind the others. */
+  #place(line: number, start: number, end: number): void {
+    this.#starts[line] = start;
+    this.#ends[line] = end;
+    this.#used = end;
+    this.#isLoose = true;
   }
 
   remove(sequence: number): boolean {

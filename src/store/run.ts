@@ -26,10 +26,10 @@ export interface Run {
   /** The same without its value, which need not be read for it. */
   head(sequence: number): EntryHead | undefined;
   /**
-   * Puts an entry in the place of the one with the same sequence; says false when there is none. `line` makes its line,
-   * where it is kept as such.
+   * Puts an entry in the place of the one with the same sequence; says false when there is none. `members` are those
+   * that it has as JSON, where they are known.
    */
-  replace(entry: Entry, line?: () => string): boolean;
+  replace(entry: Entry, members?: string): boolean;
   /** Takes out the entry with this sequence; says false when there is none. */
   remove(sequence: number): boolean;
   /** Up to `limit` entries with a greater sequence. */

@@ -127,15 +127,15 @@ export class State {
     }
   }
 
-  /** Makes a prepared change visible. `value` is that of the entry as JSON, where it is known. */
-  commit(prepared: Prepared, value?: string): void {
+  /** Makes a prepared change visible. `members` are those of the entry as JSON, where they are known. */
+  commit(prepared: Prepared, members?: string): void {
     const { entry } = prepared;
     const collection = this.#collection(prepared.collection);
     if (prepared.kind === 'delete') {
       collection.ids.delete(entry.id);
       collection.order.remove(entry.sequence);
     } else if (collection.ids.get(entry.id) !== undefined) {
-      collection.order.replace(entry, value);
+      collection.order.replace(entry, members);
     } else {
       collection.order.append(entry);
       collection.ids.set(entry.id, entry.sequence);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { formatMembers } from '../../src/store/item-members.ts';
 import {
   checkedLine,
   formatJournalLine,
@@ -34,12 +35,16 @@ function someLine(random: ReturnType<typeof seeded>, seq: number): JournalLine {
   return { seq, durable: random.below(seq), change, ...(random.below(2) === 0 ? { nonce } : {}) };
 }
 
+function membersOf({ change }: JournalLine): string {
+  return formatMembers(change, change.value && JSON.stringify(change.value));
+}
+
 test('lines that are gathered read back as they were, and are the same as single ones', () => {
   const random = seeded();
   const gathered = new JournalLines();
   for (let round = 0; round < 200; round += 1) {
     const lines = Array.from({ length: random.below(20) + 1 }, (_, index) => someLine(random, index + 1));
-    for (const line of lines) gathered.add(line, line.change.value && JSON.stringify(line.change.value));
+    for (const line of lines) gathered.add(line, membersOf(line));
     const text = Buffer.from(gathered.bytes).toString();
     assert.equal(text, lines.map(formatJournalLine).join(''), `SEED=${random.seed}`);
     assert.equal(gathered.length, Buffer.byteLength(text));
@@ -62,7 +67,7 @@ test('a line has room, however long it is', () => {
     const change = { kind: 'put', collection: '/a', id: 'x', sequence: 1, revision: 1, modified: 0 } as const;
     const value = { text: '\u{1f511}'.repeat(length) };
     const line = { seq: 2, durable: 1, change: { ...change, value } };
-    gathered.add(line, JSON.stringify(value));
+    gathered.add(line, membersOf(line));
     assert.equal(Buffer.from(gathered.bytes).toString(), formatJournalLine(line));
     gathered.clear();
   }
