@@ -3,7 +3,7 @@
  * `full PORT SECURE CONNECTIONS MS STATUS ONCE FILE` sends the next one as soon as a reply is there;
  * `paced … FILE RATE` sends so many a second at even distances, whether or not replies come, and counts the time of each from
  * when it was due, so that a server that stands still is not spared;
- * `hold PORT …` opens connections, asks once on each, and keeps them.
+ * `hold PORT SECURE CONNECTIONS …` opens what is missing of so many connections, asks once on each, and keeps them all.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -13,9 +13,12 @@ import type { Sample } from '../measure/benchmark.ts';
 import type { Answer } from '../measure/part.ts';
 import { quantile } from '../measure/statistics.ts';
 
+/** So many connections are opened and asked on at a time where they are held: what is under way at once is not what is kept. */
+const together = 50;
+
 /** Gives rate, latency quantiles (ns), how many replies were others than expected, and how busy this process was. */
 export function part(): Answer {
-  let held: readonly Socket[] = [];
+  const held: Held = { port: '', sockets: [] };
   return async (
     kind = '',
     port = '',
@@ -27,16 +30,14 @@ export function part(): Answer {
     file = '',
     rate = '',
   ) => {
-    for (const socket of held) socket.destroy();
-    held = [];
-    const load = new Load(readRequests(file), Number(status), again === 'once');
-    const sockets = await openedAll(Number(connections), Number(port), secure === 'secure');
+    if (kind !== 'hold' || port !== held.port) letGo(held);
     if (kind === 'hold') {
-      const [request] = readRequests(file);
-      await Promise.all(sockets.map((socket) => answered(socket, request)));
-      held = sockets;
+      held.port = port;
+      await hold(held, Number(connections), secure === 'secure', readRequests(file)[0]);
       return {};
     }
+    const load = new Load(readRequests(file), Number(status), again === 'once');
+    const sockets = await openedAll(Number(connections), Number(port), secure === 'secure');
     const cpu = process.cpuUsage();
     const begun = performance.now();
     await (kind === 'paced' ? load.paced(sockets, Number(ms), Number(rate)) : load.full(sockets, Number(ms)));
@@ -45,6 +46,29 @@ export function part(): Answer {
     for (const socket of sockets) socket.destroy();
     return { ...load.told(elapsed), busy: (user + system) / 1000 / elapsed };
   };
+}
+
+/** Connections to one server that are kept open. */
+interface Held {
+  port: string;
+  readonly sockets: Socket[];
+}
+
+function letGo({ sockets }: Held): void {
+  for (const socket of sockets.splice(0)) socket.destroy();
+}
+
+async function hold(
+  { port, sockets }: Held,
+  count: number,
+  secure: boolean,
+  request?: Buffer,
+): Promise<void> {
+  while (sockets.length < count) {
+    const some = await openedAll(Math.min(together, count - sockets.length), Number(port), secure);
+    await Promise.all(some.map((socket) => answered(socket, request)));
+    sockets.push(...some);
+  }
 }
 
 /** A line with the number of bytes, and the bytes. */

@@ -135,9 +135,9 @@ export class Loader {
     return { ...figures, cpu: spent / count, spent, resident: after['resident'] ?? 0, full };
   }
 
-  /** Opens so many connections, has one request answered on each, and keeps them until it is asked again. */
+  /** Opens what is missing of so many connections, has one request answered on each, and keeps them until another server's turn. */
   async hold(server: Running, requests: Requests, connections: number): Promise<void> {
-    const file = this.#write(requests, server, connections);
+    const file = this.#write(requests, server, 1);
     await this.#client.ask('hold', String(server.port), 'plain', String(connections), '', '', '', file);
   }
 

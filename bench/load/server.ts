@@ -8,6 +8,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { getHeapSpaceStatistics } from 'node:v8';
 import { profile } from '../breakdown/profile.ts';
 import type { Sample } from '../measure/benchmark.ts';
 import type { Answer } from '../measure/part.ts';
@@ -41,11 +42,14 @@ function cost(): Readonly<Record<string, number>> {
   return { cpu: (user + system) * 1000, resident: process.memoryUsage.rss() };
 }
 
-/** What is resident and in the heap after collecting garbage (bytes). */
+/** What is resident, what of that is the young generation of the heap, and what the heap has, after collecting garbage (bytes). */
 function kept(): Sample {
   for (let round = 0; round < 3; round += 1) globalThis.gc?.();
   const { rss, heapUsed } = process.memoryUsage();
-  return { resident: rss, heap: heapUsed };
+  const young = getHeapSpaceStatistics()
+    .filter((space) => space.space_name.startsWith('new_'))
+    .reduce((sum, space) => sum + space.physical_space_size, 0);
+  return { resident: rss, young, heap: heapUsed };
 }
 
 async function start(name: string, given: readonly string[]): Promise<number> {
