@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Body, gathered } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
+import { Incoming } from './incoming.ts';
 
 /** The content of a request that a socket is still bringing. */
 export class IncomingContent implements Body {
@@ -81,8 +82,7 @@ export class IncomingContent implements Body {
         }
       };
       const stop = (): void => {
-        request.removeListener('data', take);
-        request.removeListener('end', whole);
+        stopListening(request, take, whole);
         this.#reject = undefined;
       };
       // The end comes only after a whole message: one that is cut off is destroyed, or failed above.
@@ -94,10 +94,24 @@ export class IncomingContent implements Body {
         stop();
         reject(reason);
       };
-      request.on('data', take);
-      request.on('end', whole);
+      listen(request, take, whole);
     });
   }
+}
+
+type Take = (chunk: Uint8Array) => void;
+
+/** Past the stream where that can be: its events take as long as all that is done with a short content. */
+function listen(request: IncomingMessage, take: Take, whole: () => void): void {
+  if (request instanceof Incoming && request.divert(take, whole)) return;
+  request.on('data', take);
+  request.on('end', whole);
+}
+
+function stopListening(request: IncomingMessage, take: Take, whole: () => void): void {
+  if (request instanceof Incoming && request.undivert()) return;
+  request.removeListener('data', take);
+  request.removeListener('end', whole);
 }
 
 async function handOver(held: Promise<Uint8Array>, sink: (chunk: Uint8Array) => void): Promise<void> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Fields } from '../http/fields.ts';
+import type { Fields } from '../http/fields.ts';
 import type { Body, Connection, Reply, Request } from '../http/message.ts';
 import { IncomingContent } from './content.ts';
 import { contentSent, fieldsSent } from './reply-bytes.ts';
@@ -36,8 +36,13 @@ export class Exchange {
   replied = false;
 
   /** `awaited` says that the client waits for 100 Continue. */
-  constructor(incoming: IncomingMessage, response: ServerResponse, origin: Connection, awaited: boolean) {
-    const fields = new Fields(incoming.rawHeaders);
+  constructor(
+    incoming: IncomingMessage,
+    fields: Fields,
+    response: ServerResponse,
+    origin: Connection,
+    awaited: boolean,
+  ) {
     const present = fields.has('content-length') || fields.has('transfer-encoding');
     this.incoming = incoming;
     this.response = response;

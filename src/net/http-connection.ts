@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Fields } from '../http/fields.ts';
 import type { Connection, Reply, Request } from '../http/message.ts';
 import { Problem, type ProblemParts } from '../http/problem.ts';
 import type { WireFault } from '../http/wire-fault.ts';
@@ -8,6 +7,7 @@ import { Exchange, noContent, requestOf } from './exchange.ts';
 import { sayFarewell } from './farewell.ts';
 import { cutOff, faultOf, isOfMessage, isTimeout, problemOfContent, problemOfHeader } from './fault.ts';
 import { faultyPieces, sayFaultily } from './faulty-reply.ts';
+import type { Incoming } from './incoming.ts';
 import type { Outbox } from './outbox.ts';
 import { lastBytes, messageOf } from './reply-bytes.ts';
 
@@ -92,10 +92,10 @@ export class HttpConnection {
   }
 
   /** Takes a request whose header section has arrived. */
-  receive(incoming: IncomingMessage, response: ServerResponse, awaited: boolean): void {
+  receive(incoming: Incoming, response: ServerResponse, awaited: boolean): void {
     if (this.#ended || this.#refusal !== undefined) return;
     this.#since = this.#host.nextTurn();
-    const exchange = new Exchange(incoming, response, this.#origin, awaited);
+    const exchange = new Exchange(incoming, incoming.fields, response, this.#origin, awaited);
     if (this.#waiting.length >= pipelined) {
       this.refuse(new Problem('full', 'Too many requests wait on this connection.', retrySoon), undefined);
       return;
@@ -107,8 +107,8 @@ export class HttpConnection {
   }
 
   /** Takes a CONNECT, for which node:http has stopped to parse the connection. */
-  receiveConnect(incoming: IncomingMessage): void {
-    const request = requestOf(incoming, new Fields(incoming.rawHeaders), noContent, this.#origin);
+  receiveConnect(incoming: Incoming): void {
+    const request = requestOf(incoming, incoming.fields, noContent, this.#origin);
     const problem = new Problem('method-not-implemented', 'This server is not a proxy.', last);
     this.refuse(this.#problemOf(request, incoming) ?? problem, request);
   }

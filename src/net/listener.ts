@@ -1,11 +1,5 @@
 import { constants } from 'node:crypto';
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -14,6 +8,7 @@ import type { Reply, Request } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import { Handshakes } from './handshakes.ts';
 import { type Host, HttpConnection } from './http-connection.ts';
+import { Incoming } from './incoming.ts';
 import { listenErrorOf } from './listen-error.ts';
 import { Outbox } from './outbox.ts';
 import { IdentityError, type ServerIdentity, usable } from './server-identity.ts';
@@ -66,6 +61,9 @@ export interface Listener {
   close(grace: number): Promise<void>;
 }
 
+/** Of node:http or node:https. */
+type HttpServer = Server<typeof Incoming> | SecureServer<typeof Incoming>;
+
 /** Listens. Rejects with a ListenError when the address cannot be had, and with an IdentityError when the identity is no good. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const server = await serverOf(options.limits, options.tls);
@@ -82,12 +80,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 }
 
 /** The one place where a server of node:http or node:https is made. Nothing that it would decide or say by itself is left on. */
-async function serverOf(
-  limits: ListenerLimits,
-  identity: ListenerOptions['tls'],
-): Promise<Server | SecureServer> {
+async function serverOf(limits: ListenerLimits, identity: ListenerOptions['tls']): Promise<HttpServer> {
   const { headerTimeout, requestTimeout } = limits;
-  const options: ServerOptions = {
+  const options: ServerOptions<typeof Incoming> = {
+    IncomingMessage: Incoming,
     insecureHTTPParser: false,
     requireHostHeader: false,
     // Both limits are judged by the connection; node:http only stops what exceeds them by far.
@@ -106,9 +102,9 @@ async function serverOf(
 
 /** HTTP/1.1 over TLS 1.2 or 1.3. Its modules are loaded only here: plain HTTP starts without them. */
 async function secureServer(
-  options: ServerOptions,
+  options: ServerOptions<typeof Incoming>,
   identity: NonNullable<ListenerOptions['tls']>,
-): Promise<SecureServer> {
+): Promise<SecureServer<typeof Incoming>> {
   const { createServer: createSecureServer } = await import('node:https');
   return usable(() =>
     createSecureServer({
@@ -153,7 +149,7 @@ class HttpListener implements Listener, Host {
   readonly outbox = new Outbox();
   readonly rest: number;
   readonly persistence: string;
-  readonly #server: Server | SecureServer;
+  readonly #server: HttpServer;
   readonly #secure: boolean;
   readonly #connected: (() => void) | undefined;
   /** What gives the identity, until there is one. */
@@ -165,7 +161,7 @@ class HttpListener implements Listener, Host {
   #closing: Promise<void> | undefined;
   #settled: () => void = () => undefined;
 
-  constructor(server: Server | SecureServer, options: ListenerOptions) {
+  constructor(server: HttpServer, options: ListenerOptions) {
     const address = server.address();
     if (address === null || typeof address === 'string') throw new TypeError('the server has no port');
     this.host = address.address;
@@ -218,7 +214,7 @@ class HttpListener implements Listener, Host {
   }
 
   #attach(): void {
-    const receive = (incoming: IncomingMessage, response: ServerResponse): void =>
+    const receive = (incoming: Incoming, response: ServerResponse): void =>
       this.#connections.get(incoming.socket)?.receive(incoming, response, false);
     // Before node:tls takes the connection with what it has.
     this.#server.prependListener('connection', () => {
@@ -229,12 +225,10 @@ class HttpListener implements Listener, Host {
       .on('secureConnection', (socket: Socket) => this.#accept(socket))
       .on('request', receive)
       .on('checkExpectation', receive)
-      .on('checkContinue', (incoming: IncomingMessage, response: ServerResponse) =>
+      .on('checkContinue', (incoming: Incoming, response: ServerResponse) =>
         this.#connections.get(incoming.socket)?.receive(incoming, response, true),
       )
-      .on('connect', (incoming: IncomingMessage) =>
-        this.#connections.get(incoming.socket)?.receiveConnect(incoming),
-      )
+      .on('connect', (incoming: Incoming) => this.#connections.get(incoming.socket)?.receiveConnect(incoming))
       .on('clientError', (error: Error, socket: Duplex) => {
         const connection = this.#connections.get(socket);
         // Before TLS has agreed there is nobody to be told anything.

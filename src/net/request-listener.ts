@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Fields } from '../http/fields.ts';
 import type { Connection, Reply, Request } from '../http/message.ts';
 import { Exchange } from './exchange.ts';
 import { cutOff } from './fault.ts';
@@ -19,7 +20,7 @@ export function requestListener(handle: (request: Request) => Promise<Reply>): R
       peer: peerOf(socket),
       secure: 'encrypted' in socket && socket.encrypted === true,
     };
-    const exchange = new Exchange(incoming, response, origin, false);
+    const exchange = new Exchange(incoming, new Fields(incoming.rawHeaders), response, origin, false);
     incoming.once('close', () => {
       if (!exchange.isWhole) exchange.content.fail(cutOff());
     });
