@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ClientSecret } from '../oauth/clients.ts';
-import { digestOf } from '../oauth/grants.ts';
+import { digestOf } from '../oauth/digest.ts';
 import { type ClientRegistration, readClient } from '../registration.ts';
 import { clientRoster } from '../store/clients.ts';
 import { hashPassword } from '../store/passwords.ts';

@@ -2,7 +2,10 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import type { Clock } from '../clock.ts';
 import type { Lifetimes } from '../oauth/lifetimes.ts';
 import type { Mechanism } from '../oauth/records.ts';
+import { defaultScopes, formatScope, isWithin, parseScope } from '../oauth/scope.ts';
+import type { Scope } from '../principal.ts';
 import { type Approval, approve } from './approval.ts';
+import { lengthOf } from './clock.ts';
 import type { Faults } from './faults.ts';
 import type { Fetch } from './fetch.ts';
 import type { Journal } from './journal.ts';
@@ -45,4 +48,22 @@ export function createOAuthControl(
     revoke: (choice) => revokeTokens(grants, choice, mechanism),
     approve: async (url, { user, decision = 'allow' }) => approve(fetch, url, basicFor(user), decision),
   };
+}
+
+/** Scopes as they are wished for. Throws RangeError where one is not known, or not among the registered ones. */
+export function scopesOf(
+  wished: string | readonly Scope[] = defaultScopes,
+  registered: readonly Scope[],
+  who: string,
+): readonly Scope[] {
+  const scopes = typeof wished === 'string' ? parseScope(wished) : wished;
+  if (scopes !== undefined && isWithin(scopes, registered)) return scopes;
+  throw new RangeError(
+    `the scope ${String(wished)} is more than ${who} is registered for: ${formatScope(registered)}`,
+  );
+}
+
+/** Seconds, or a time such as `5m`, in ms. */
+export function lifetimeOf(expiresIn: number | string): number {
+  return typeof expiresIn === 'number' ? expiresIn * 1000 : lengthOf(expiresIn);
 }

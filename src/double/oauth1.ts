@@ -1,11 +1,18 @@
 import { suggestion } from '../nearest.ts';
 import type { Consumer } from '../oauth/clients.ts';
+import { firstOf } from '../oauth/grants.ts';
 import { createTokenSecrets } from '../oauth/oauth1-secrets.ts';
+import { oauth1Paths as paths } from '../oauth/paths.ts';
 import { formatScope } from '../oauth/scope.ts';
 import type { Scope } from '../principal.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
-import { createOAuthControl, type OAuthControl, type OAuthControlParts } from './oauth-control.ts';
-import { lifetimeOf, scopesOf } from './oauth2.ts';
+import {
+  createOAuthControl,
+  lifetimeOf,
+  type OAuthControl,
+  type OAuthControlParts,
+  scopesOf,
+} from './oauth-control.ts';
 
 /** What token of OAuth 1.0a is wanted. */
 export interface OAuth1TokenWish {
@@ -27,12 +34,6 @@ export interface OAuth1IssuedToken {
   readonly expiresIn: number;
   readonly scope: string;
 }
-
-const paths = {
-  requestToken: '/oauth1/request_token',
-  authorize: '/oauth1/authorize',
-  accessToken: '/oauth1/access_token',
-} as const;
 
 /** The endpoints of OAuth 1.0a. */
 export type OAuth1Endpoint = keyof typeof paths;
@@ -86,8 +87,7 @@ async function issue(parts: OAuth1ControlParts, wish: OAuth1TokenWish): Promise<
   const { issued } = await parts.oauth.grants.begin({ ...shared, ends }, [
     { ...shared, kind: 'access', expires: ends },
   ]);
-  const [access] = issued;
-  if (access === undefined) throw new Error('no access token was drawn');
+  const access = firstOf(issued);
   return {
     token: access.value,
     tokenSecret: createTokenSecrets(parts.masterKey)('access', access.value),

@@ -1,12 +1,18 @@
 import { suggestion } from '../nearest.ts';
 import type { Client } from '../oauth/clients.ts';
-import { paths } from '../oauth/metadata.ts';
+import { firstOf } from '../oauth/grants.ts';
+import { oauth2Paths as paths } from '../oauth/paths.ts';
 import type { TokenDraft } from '../oauth/records.ts';
-import { defaultScopes, formatScope, isWithin, parseScope } from '../oauth/scope.ts';
+import { formatScope } from '../oauth/scope.ts';
 import type { Scope } from '../principal.ts';
-import { lengthOf } from './clock.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
-import { createOAuthControl, type OAuthControl, type OAuthControlParts } from './oauth-control.ts';
+import {
+  createOAuthControl,
+  lifetimeOf,
+  type OAuthControl,
+  type OAuthControlParts,
+  scopesOf,
+} from './oauth-control.ts';
 
 /** What token is wanted. */
 export interface TokenWish {
@@ -93,8 +99,7 @@ async function issue(parts: OAuth2ControlParts, wish: TokenWish): Promise<Issued
     { mechanism: 'oauth2', client: client.id, user, scopes, ends },
     drafts,
   );
-  const [access, refresh] = issued;
-  if (access === undefined) throw new Error('no access token was drawn');
+  const [access, refresh] = [firstOf(issued), issued[1]];
   return {
     accessToken: access.value,
     tokenType: 'Bearer',
@@ -102,22 +107,4 @@ async function issue(parts: OAuth2ControlParts, wish: TokenWish): Promise<Issued
     scope: formatScope(scopes),
     refreshToken: refresh?.value,
   };
-}
-
-/** Scopes as they are wished for. Throws RangeError where one is not known, or not among the registered ones. */
-export function scopesOf(
-  wished: string | readonly Scope[] = defaultScopes,
-  registered: readonly Scope[],
-  who: string,
-): readonly Scope[] {
-  const scopes = typeof wished === 'string' ? parseScope(wished) : wished;
-  if (scopes !== undefined && isWithin(scopes, registered)) return scopes;
-  throw new RangeError(
-    `the scope ${String(wished)} is more than ${who} is registered for: ${formatScope(registered)}`,
-  );
-}
-
-/** Seconds, or a time such as `5m`, in ms. */
-export function lifetimeOf(expiresIn: number | string): number {
-  return typeof expiresIn === 'number' ? expiresIn * 1000 : lengthOf(expiresIn);
 }

@@ -1,5 +1,5 @@
+import { digestOf } from '../oauth/digest.ts';
 import type { Found, Grants } from '../oauth/grants.ts';
-import { digestOf } from '../oauth/grants.ts';
 import type { Mechanism, TokenKind } from '../oauth/records.ts';
 
 /** Which tokens are meant: all that fit everything that is given. */

@@ -9,11 +9,13 @@ import type { Client, Registry } from './clients.ts';
 import { approvingUser, type ConsentAnswer, type Consents } from './consent.ts';
 import { showRefusal } from './consent-page.ts';
 import { type FormContent, formReading } from './form-content.ts';
+import { firstOf } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import { pageVariants } from './page.ts';
 import { readParameters } from './parameters.ts';
 import { isChallenge } from './pkce.ts';
 import type { Grant } from './records.ts';
+import { withParameters } from './redirect.ts';
 import { defaultScopes, isWithin, parseScope } from './scope.ts';
 
 /** What the authorization endpoint is made of. */
@@ -95,10 +97,7 @@ async function issueCode(parts: AuthorizationParts, client: Client, answer: Cons
   const { issued } = await grants.begin({ ...grant, ends: now + lasts }, [
     { ...grant, kind: 'code', expires: now + lifetimes.code, details: { redirect_uri, code_challenge } },
   ]);
-  const [code] = issued;
-  // One draft makes one token.
-  if (code === undefined) throw new Error('no code was drawn');
-  return code.value;
+  return firstOf(issued).value;
 }
 
 /** The part of a redirect URI that tells a person whose it is: its origin, or all of it where it has none. */
@@ -173,8 +172,7 @@ function readWish({ client, values, repeated }: Asking): Wish {
 /** Sends the browser back to the client, with what there is to say added to the query of its URI (RFC 6749 §3.1.2, §4.1.2). */
 function redirect(uri: string, said: Readonly<Record<string, string | undefined>>): Outcome {
   const pairs = Object.entries(said).filter((pair): pair is [string, string] => pair[1] !== undefined);
-  const joint = uri.includes('?') ? (/[?&]$/.test(uri) ? '' : '&') : '?';
-  const location: FieldLine = ['Location', `${uri}${joint}${new URLSearchParams(pairs)}`];
+  const location: FieldLine = ['Location', withParameters(uri, String(new URLSearchParams(pairs)))];
   // The page's address has the client's state in it (RFC 9700 §4.2.4).
   return { status: 303, noStore: true, fields: [location, ['Referrer-Policy', 'no-referrer']] };
 }

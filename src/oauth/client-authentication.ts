@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { BasicQueue } from '../auth/basic-queue.ts';
 import { countedAs, type Throttle, tooManyFailures } from '../auth/throttle.ts';
 import { formatChallenge, parseCredentials } from '../http/authorization.ts';
@@ -8,6 +8,7 @@ import { decodeFormText } from '../http/form.ts';
 import type { Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Client, ClientSecret, Registry } from './clients.ts';
+import { digestOf, isDigestOf } from './digest.ts';
 import { Refusal } from './refusal.ts';
 
 /** What a client says that it is; without a secret where it is public. */
@@ -193,17 +194,7 @@ function someHash(clients: Registry<Client>): string | undefined {
 
 function digestIn(secret: ClientSecret | undefined): string | undefined {
   if (secret === undefined || 'scrypt' in secret) return undefined;
-  return 'sha256' in secret ? secret.sha256 : sha256(secret.plain);
-}
-
-function isDigestOf(secret: string, digest: string): boolean {
-  const presented = Buffer.from(sha256(secret));
-  const expected = Buffer.from(digest);
-  return presented.length === expected.length && timingSafeEqual(presented, expected);
-}
-
-function sha256(secret: string): string {
-  return createHash('sha256').update(secret).digest('base64url');
+  return 'sha256' in secret ? secret.sha256 : digestOf(secret.plain);
 }
 
 function crowded(): Problem {

@@ -7,7 +7,7 @@ import type { Scope } from '../principal.ts';
 import type { Outcome, Variant } from '../resource.ts';
 import { showQuestion } from './consent-page.ts';
 import type { FormContent } from './form-content.ts';
-import { type Grants, isLive, tokenLength } from './grants.ts';
+import { firstOf, type Grants, isLive, tokenLength } from './grants.ts';
 import { readParameters } from './parameters.ts';
 import type { Mechanism } from './records.ts';
 
@@ -74,9 +74,7 @@ export function createConsents({ grants, clock, lifetimes }: ConsentParts): Cons
       if (form.method === 'HEAD')
         return showQuestion({ ...question, ...form, ticket: '-'.repeat(tokenLength), lasts });
       const expires = clock.now() + lasts;
-      const [ticket] = await grants.issue([{ ...question, kind: 'ticket', expires }]);
-      // One draft makes one token.
-      if (ticket === undefined) throw new Error('no ticket was drawn');
+      const ticket = firstOf(await grants.issue([{ ...question, kind: 'ticket', expires }]));
       return showQuestion({ ...question, ...form, ticket: ticket.value, lasts });
     },
 

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Applied, Entry, RecordValue, Store } from '../store/store.ts';
 import type { Departures } from './departures.ts';
+import { digestOf } from './digest.ts';
 import { ExpirySweep } from './expiry-sweep.ts';
 import {
   type Grant,
@@ -53,8 +53,6 @@ export interface Grants {
   issue(drafts: readonly TokenDraft[]): Promise<Issued[]>;
   /** Begins a grant, and draws its first tokens. */
   begin(grant: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }>;
-  /** Draws further tokens of a grant. */
-  extend(grant: Grant, drafts: readonly TokenDraft[]): Promise<Issued[]>;
   /** What is kept of a token of this kind, live or not; undefined where there is no such. */
   find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined>;
   /**
@@ -93,9 +91,10 @@ export function isOf({ token, grant }: Found, { since }: { readonly since?: numb
   return since === undefined || (grant ?? token).issued >= since;
 }
 
-/** What a token is kept under. */
-export function digestOf(value: string): string {
-  return createHash('sha256').update(value).digest('base64url');
+/** The first of the tokens that were drawn. Throws Error where there is none: a draft always makes one. */
+export function firstOf([first]: readonly Issued[]): Issued {
+  if (first === undefined) throw new Error('no token was drawn');
+  return first;
 }
 
 /** Keeps grants and tokens in the store's own collections, which no path reaches: theirs begin with a slash. */
@@ -140,12 +139,6 @@ class KeptGrants implements Grants {
     const [issued] = await Promise.all([this.#draw(drafts, grant), kept]);
     this.#tellIssued(issued);
     return { grant, issued };
-  }
-
-  async extend(grant: Grant, drafts: readonly TokenDraft[]): Promise<Issued[]> {
-    const issued = await this.#draw(drafts, grant);
-    this.#tellIssued(issued);
-    return issued;
   }
 
   async find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined> {

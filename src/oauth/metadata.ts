@@ -1,14 +1,7 @@
 import type { Origins } from '../origin.ts';
 import { action, json, type Resource } from '../resource.ts';
-
-/** Where the endpoints of OAuth 2.0 are. */
-export const paths = {
-  metadata: '/.well-known/oauth-authorization-server',
-  authorize: '/oauth2/authorize',
-  token: '/oauth2/token',
-  revoke: '/oauth2/revoke',
-  introspect: '/oauth2/introspect',
-} as const;
+import { oauth2Paths as paths } from './paths.ts';
+import { knownScopes } from './scope.ts';
 
 const byBasicOrContent = ['client_secret_basic', 'client_secret_post'];
 
@@ -31,7 +24,7 @@ export function metadataResource({ origins }: { origins: Origins }): Resource {
         token_endpoint_auth_methods_supported: [...byBasicOrContent, 'none'],
         revocation_endpoint_auth_methods_supported: [...byBasicOrContent, 'none'],
         introspection_endpoint_auth_methods_supported: byBasicOrContent,
-        scopes_supported: ['read', 'write'],
+        scopes_supported: knownScopes,
         authorization_response_iss_parameter_supported: true,
       });
     }),

@@ -1,8 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
 import { refusal, rejected } from '../auth/oauth1-refusal.ts';
 import type { Clock } from '../clock.ts';
 import type { Resource } from '../resource.ts';
-import { digestOf, type Found, type Grants, isLive } from './grants.ts';
+import { isDigestOf } from './digest.ts';
+import { type Found, firstOf, type Grants, isLive } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import { type SignedEndpointParts, signedAction } from './oauth1-endpoint.ts';
 import type { TokenSecrets } from './oauth1-secrets.ts';
@@ -36,9 +36,7 @@ export function accessTokenResource(parts: AccessTokenParts): Resource {
       const { issued } = await grants.begin({ ...draft, ends }, [
         { ...draft, kind: 'access', expires: ends },
       ]);
-      const [access] = issued;
-      // One draft makes one token.
-      if (access === undefined) throw new Error('no access token was drawn');
+      const access = firstOf(issued);
       // No other name begins with oauth_: there are clients that end at one that they do not know.
       return {
         oauth_token: access.value,
@@ -61,7 +59,7 @@ async function spend(
     const { user, details } = current.token;
     if (user === undefined || details['verifier'] === undefined)
       throw refusal('permission_unknown', 'The user has not allowed this token anything yet.');
-    if (isVerifier(verifier, details['verifier'])) {
+    if (isDigestOf(verifier, details['verifier'])) {
       if (await grants.spend(current)) return current;
     } else if (await countTry(grants, current)) {
       throw refusal('verifier_invalid', 'The verifier is not the one that the user was given.');
@@ -70,11 +68,6 @@ async function spend(
     current = await grants.find(token, 'oauth1', 'request');
   }
   throw refusal('token_used', 'The token was used up.');
-}
-
-function isVerifier(sent: string, digest: string): boolean {
-  const [one, other] = [Buffer.from(digestOf(sent)), Buffer.from(digest)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /** Counts one try; false where the token was changed meanwhile. */

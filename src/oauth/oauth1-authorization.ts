@@ -8,10 +8,12 @@ import { createSeal, type Seal } from '../store/seal.ts';
 import type { Consumer, Registry } from './clients.ts';
 import { approvingUser, type Consents } from './consent.ts';
 import { showRefusal } from './consent-page.ts';
+import { digestOf } from './digest.ts';
 import { type FormContent, formReading } from './form-content.ts';
-import { digestOf, type Found, type Grants, isLive, isOf } from './grants.ts';
+import { type Found, type Grants, isLive, isOf } from './grants.ts';
 import { html, pageVariants, showPage } from './page.ts';
 import { readParameters } from './parameters.ts';
+import { withParameters } from './redirect.ts';
 
 /** What the endpoint is made of. */
 export interface OAuth1AuthorizationParts {
@@ -150,11 +152,9 @@ function typable(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => typableCharacters.charAt(byte % typableCharacters.length)).join('');
 }
 
-/** RFC 5849 §2.2: behind what the query of the callback has already. */
+/** Sends the browser back to the consumer (RFC 5849 §2.2). */
 function redirect(callback: string, parameters: Readonly<Record<string, string>>): Outcome {
-  const [uri = '', ...fragment] = callback.split('#');
   const added = Object.entries(parameters).map(([name, value]) => `${name}=${encodeOctets(octetsOf(value))}`);
-  const separator = uri.includes('?') ? (/[?&]$/.test(uri) ? '' : '&') : '?';
-  const location = [`${uri}${separator}${added.join('&')}`, ...fragment].join('#');
+  const location = withParameters(callback, added.join('&'));
   return { status: 303, noStore: true, fields: [['Location', location]] };
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { refusal } from '../auth/oauth1-refusal.ts';
 import { Problem } from '../http/problem.ts';
 import type { HeldNonce } from '../principal.ts';
+import { digestOf } from './digest.ts';
 import type { OAuth1Parameters } from './oauth1-parameters.ts';
 import type { SignedFor } from './oauth1-presence.ts';
 import type { OAuthParts } from './parts.ts';
@@ -28,7 +28,7 @@ export function createNonceClaims({ nonces, clock, nonceWindow, lifetimes }: OAu
     if (timestamp === undefined) return undefined;
     const consumer = protocol.get('oauth_consumer_key') ?? '';
     const names = ['oauth_token', 'oauth_timestamp', 'oauth_nonce'];
-    const nonce = digestOf([consumer, ...names.map((name) => protocol.get(name) ?? '')]);
+    const nonce = digestOfAll([consumer, ...names.map((name) => protocol.get(name) ?? '')]);
     // The last moment at which the timestamp is inside the window that nonces are counted with, to the end of its second.
     const claimed = nonces.claim(userFor(consumer), nonce, timestamp + nonceWindow + 999, clock.now());
     if (claimed === 'seen') throw refusal('nonce_used', 'A request with this nonce was accepted before.');
@@ -43,10 +43,10 @@ export function createNonceClaims({ nonces, clock, nonceWindow, lifetimes }: OAu
 
 /** Of digests, so that nothing that was chosen by others comes into a file. */
 function userFor(consumer: string): string {
-  return `oauth1:${digestOf([consumer])}`;
+  return `oauth1:${digestOfAll([consumer])}`;
 }
 
-/** In JSON no two lists are the same text. */
-function digestOf(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+/** A digest of several texts. They are written as JSON first, in which different lists are different texts. */
+function digestOfAll(parts: readonly string[]): string {
+  return digestOf(JSON.stringify(parts));
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Scope } from '../principal.ts';
 import type { Resource } from '../resource.ts';
 import type { Consumer } from './clients.ts';
-import type { Grants } from './grants.ts';
+import { firstOf, type Grants } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import { type SignedEndpointParts, signedAction } from './oauth1-endpoint.ts';
 import { type OAuth1Parameters, valuesOf } from './oauth1-parameters.ts';
@@ -30,9 +30,7 @@ export function requestTokenResource(parts: RequestTokenParts): Resource {
       const scopes = scopesAsked(parameters, consumer);
       const expires = clock.now() + lifetimes.requestToken;
       const draft = { mechanism: 'oauth1', kind: 'request', client: consumer.key } as const;
-      const [issued] = await grants.issue([{ ...draft, scopes, expires, details: { callback } }]);
-      // One draft makes one token.
-      if (issued === undefined) throw new Error('no request token was drawn');
+      const issued = firstOf(await grants.issue([{ ...draft, scopes, expires, details: { callback } }]));
       return {
         oauth_token: issued.value,
         oauth_token_secret: secretOf('request', issued.value),

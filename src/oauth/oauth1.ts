@@ -5,6 +5,7 @@ import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import type { Resource } from '../resource.ts';
 import { createConsents } from './consent.ts';
+import { type MechanismParts, madeFor, routesTo } from './mechanism.ts';
 import { accessTokenResource } from './oauth1-access-token.ts';
 import { oauth1AuthorizationResource } from './oauth1-authorization.ts';
 import { claimedBy } from './oauth1-nonces.ts';
@@ -12,19 +13,12 @@ import { type OAuth1Parameters, placeElsewhere, readOAuth1Parameters } from './o
 import { requestTokenResource } from './oauth1-request-token.ts';
 import { createTokenSecrets } from './oauth1-secrets.ts';
 import { checks, createVerification, type Verified, type Verify } from './oauth1-verification.ts';
-import { type Mechanics, madeFor, routesTo } from './oauth2.ts';
 import type { OAuthParts } from './parts.ts';
+import { oauth1Paths as paths } from './paths.ts';
 import { commonScopes } from './scope.ts';
 
-/** Where the endpoints of OAuth 1.0a are. */
-const paths = {
-  requestToken: '/oauth1/request_token',
-  authorize: '/oauth1/authorize',
-  accessToken: '/oauth1/access_token',
-} as const;
-
 /** OAuth 1.0a: its endpoints, and signed requests at the resources. Without a consumer there is nothing of it. */
-export function createOAuth1(parts: OAuthParts): Mechanics {
+export function createOAuth1(parts: OAuthParts): MechanismParts {
   const { realm, consumers, bodyLimit } = parts;
   const open = (): boolean => consumers.size > 0;
   const verification = madeFor(open, () => createVerification(parts));

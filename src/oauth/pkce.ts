@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { isDigestOf } from './digest.ts';
 
 /** Whether this can be a challenge of the method S256: the SHA-256 of a verifier in base64url (RFC 7636 §4.2). */
 export function isChallenge(text: string): boolean {
@@ -7,8 +7,5 @@ export function isChallenge(text: string): boolean {
 
 /** Whether this is a verifier (RFC 7636 §4.1), and the one that the challenge was made of. */
 export function verifies(verifier: string, challenge: string): boolean {
-  if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return false;
-  const made = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
-  const expected = Buffer.from(challenge);
-  return made.length === expected.length && timingSafeEqual(made, expected);
+  return /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) && isDigestOf(verifier, challenge);
 }

@@ -1,5 +1,6 @@
 import type { Scope } from '../principal.ts';
 import type { Entry, RecordValue } from '../store/store.ts';
+import { knownScopes } from './scope.ts';
 
 /** Which protocol a grant or token belongs to; neither knows anything of the other's. */
 export type Mechanism = 'oauth1' | 'oauth2';
@@ -64,7 +65,6 @@ export const grantsCollection = 'oauth:grants';
 
 const mechanisms: readonly Mechanism[] = ['oauth1', 'oauth2'];
 const kinds: readonly TokenKind[] = ['ticket', 'code', 'access', 'refresh', 'request'];
-const scopes: readonly Scope[] = ['read', 'write'];
 
 /** A grant as the store keeps it. */
 export function grantValueOf({ id: _, user, ...grant }: Grant): RecordValue {
@@ -108,7 +108,7 @@ function isTextOrAbsent(value: unknown): value is string | undefined {
 }
 
 function scopesIn({ scopes: kept }: RecordValue): readonly Scope[] {
-  return Array.isArray(kept) ? scopes.filter((scope) => kept.includes(scope)) : [];
+  return Array.isArray(kept) ? knownScopes.filter((scope) => kept.includes(scope)) : [];
 }
 
 function detailsIn({ details }: RecordValue): Readonly<Record<string, string>> {

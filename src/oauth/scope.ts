@@ -1,6 +1,7 @@
 import type { Scope } from '../principal.ts';
 
-const known: readonly Scope[] = ['read', 'write'];
+/** All scopes there are, in the order in which they are written. */
+export const knownScopes: readonly Scope[] = ['read', 'write'];
 
 /** What is asked for where nothing is said (RFC 6749 §3.3). */
 export const defaultScopes: readonly Scope[] = ['read'];
@@ -8,8 +9,8 @@ export const defaultScopes: readonly Scope[] = ['read'];
 /** Reads a scope as it is sent: words with one space between them (RFC 6749 §3.3). Undefined where a word is not known here. */
 export function parseScope(text: string): readonly Scope[] | undefined {
   const words = text.split(' ');
-  if (!words.every((word) => known.some((scope) => scope === word))) return undefined;
-  return known.filter((scope) => words.includes(scope));
+  if (!words.every((word) => knownScopes.some((scope) => scope === word))) return undefined;
+  return knownScopes.filter((scope) => words.includes(scope));
 }
 
 /** Writes scopes as they are sent. */

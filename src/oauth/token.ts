@@ -4,7 +4,7 @@ import { type AccessParts, holderOf } from './access.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
 import type { Client, GrantType } from './clients.ts';
 import { absent, type ClientRequest, clientAction, type Respond, required } from './endpoint.ts';
-import type { Found, Issued } from './grants.ts';
+import { type Found, firstOf, type Issued } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import { verifies } from './pkce.ts';
 import type { Grant, Token, TokenDraft } from './records.ts';
@@ -150,9 +150,8 @@ function scopeRefused(): Refusal {
 type TokenReply = Readonly<Record<string, string | number>>;
 
 function replyOf(issued: readonly Issued[]): TokenReply {
-  const [access, refreshToken] = issued;
-  // An access token is drafted first, always.
-  if (access === undefined) throw new Error('no access token was drawn');
+  // The access token is always drafted first.
+  const [access, refreshToken] = [firstOf(issued), issued[1]];
   return {
     access_token: access.value,
     token_type: 'Bearer',

@@ -3,14 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { manualClock, systemClock } from '../../src/clock.ts';
-import {
-  createGrants,
-  digestOf,
-  type Found,
-  type Grants,
-  type Issued,
-  isLive,
-} from '../../src/oauth/grants.ts';
+import { digestOf } from '../../src/oauth/digest.ts';
+import { createGrants, type Found, type Grants, type Issued, isLive } from '../../src/oauth/grants.ts';
 import type { GrantEvent, TokenDraft } from '../../src/oauth/records.ts';
 import { grantsCollection, tokensCollection } from '../../src/oauth/records.ts';
 import { openDurableStore } from '../../src/store/durable.ts';
@@ -230,12 +224,12 @@ function describeEnding(open: Open): void {
 
   test('a token that is drawn for a grant that was revoked meanwhile is dead', async (t) => {
     const { grants } = await open(t);
-    const { grant } = await grants.begin(anns, []);
+    const { grant, issued } = await grants.begin(anns, [draft({ kind: 'code' })]);
+    const code = await kept(grants, issued);
     await grants.revokeGrant(grant.id);
-    assert.equal(
-      isLive(await kept(grants, await grants.extend(grant, [draft({ kind: 'access' })])), start),
-      false,
-    );
+    const drawn = await grants.exchange(code, [draft({ kind: 'access' })]);
+    assert.ok(drawn !== undefined);
+    assert.equal(isLive(await kept(grants, drawn), start), false);
   });
 
   test('a token that is revoked or expired is gone or dead, and its siblings are not', async (t) => {

@@ -1,0 +1,13 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** The SHA-256 of a text (its UTF-8) in base64url: 43 characters. */
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+/** Whether a digest is that of a text; the time that this takes does not depend on where they differ. */
+export function isDigestOf(text: string, digest: string): boolean {
+  const actual = Buffer.from(digestOf(text));
+  const expected = Buffer.from(digest);
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
+}
