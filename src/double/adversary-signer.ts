@@ -1,6 +1,7 @@
 import { type SignOptions, signRequest } from '../client/sign.ts';
 import { formatSignedDate } from '../signature/hmac.ts';
 import { lineOf, type OutgoingRequest } from './adversary-attempt.ts';
+import { basicHeader } from './basic-header.ts';
 import { type OAuth1Signing, signOAuth1 } from './oauth1-header.ts';
 
 /** What is to be different from what the signer would do by itself. */
@@ -56,8 +57,7 @@ export function hmacSigner({ bodyDigest = false, ...options }: HmacSignerOptions
 /** User and password as Basic has them (RFC 7617). */
 export function basicSigner({ user, password }: { user: string; password: string }): RequestSigner {
   const sign: RequestSigner = (_request, changes) => {
-    const pair = `${changes.user ?? user}:${changes.secret ?? password}`;
-    return { Authorization: `Basic ${Buffer.from(pair, 'utf8').toString('base64')}` };
+    return { Authorization: basicHeader(changes.user ?? user, changes.secret ?? password) };
   };
   return Object.assign(sign, { user, tlsOnly: true });
 }

@@ -8,6 +8,7 @@ import { freshnessAttempts } from './adversary-freshness.ts';
 import { hmacAttempts } from './adversary-hmac.ts';
 import { messageAttempts } from './adversary-message.ts';
 import type { RequestSigner } from './adversary-signer.ts';
+import { linesOf } from './field-lines.ts';
 
 export {
   type AttackOptions,
@@ -80,14 +81,7 @@ export function adversary(
 function outgoing({ method = 'GET', url, headers = {}, body }: GoodRequest): OutgoingRequest {
   const address = new URL(url);
   address.hash = '';
-  const lines: readonly HeaderLine[] = isLines(headers) ? headers : Object.entries(headers);
-  return { method, url: address.href, headers: lines, ...(body === undefined ? {} : { body }) };
-}
-
-function isLines(
-  headers: Readonly<Record<string, string>> | readonly HeaderLine[],
-): headers is readonly HeaderLine[] {
-  return Array.isArray(headers);
+  return { method, url: address.href, headers: linesOf(headers), ...(body === undefined ? {} : { body }) };
 }
 
 function control(forge: Forge): Attempt {

@@ -1,6 +1,7 @@
 import { signRequest } from '../client/sign.ts';
 import type { Clock } from '../clock.ts';
 import { formatSignedDate } from '../signature/hmac.ts';
+import { basicHeader } from './basic-header.ts';
 import { type Moment, timeOf } from './clock.ts';
 import type { Complete, Fetch } from './fetch.ts';
 import { signOAuth1 } from './oauth1-header.ts';
@@ -138,7 +139,7 @@ function basicOf(user: string, options: AsOptions, { users }: SigningParts): Sig
   if (options.password === undefined) passwordOf(users, user);
   return () => {
     const password = options.password ?? passwordOf(users, user);
-    return { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
+    return { Authorization: basicHeader(user, password) };
   };
 }
 

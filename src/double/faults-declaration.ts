@@ -2,6 +2,7 @@ import { type FieldLine, sendableLine } from '../http/fields.ts';
 import type { WireBreak, WireFault } from '../http/wire-fault.ts';
 import { suggestion } from '../nearest.ts';
 import { mostSkew } from './clock.ts';
+import { linesOf } from './field-lines.ts';
 
 /**
  * Something that goes wrong. What a server does goes together with how it is late and how its reply breaks:
@@ -86,12 +87,8 @@ export function checkFault(fault: Fault): void {
 }
 
 function checkFields({ fields = {}, retryAfter = '' }: Fault): void {
-  for (const [name, value] of isLines(fields) ? fields : Object.entries(fields)) sendableLine(name, value);
+  for (const [name, value] of linesOf(fields)) sendableLine(name, value);
   sendableLine('Retry-After', String(retryAfter));
-}
-
-function isLines(fields: NonNullable<Fault['fields']>): fields is readonly FieldLine[] {
-  return Array.isArray(fields);
 }
 
 function checkNumbers({ status, delay, dribble, truncate, reset, wrongLength, skewedDate }: Fault): void {

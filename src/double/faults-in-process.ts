@@ -4,6 +4,7 @@ import type { WireBreak, WireFault } from '../http/wire-fault.ts';
 import { dribbleOf } from '../net/faulty-reply.ts';
 import { contentSent, fieldsSent } from '../net/reply-bytes.ts';
 import { Delays } from './faults-delays.ts';
+import { isCompressed, linesInTurn } from './field-lines.ts';
 
 /** A reply as the platform's fetch would find it. */
 export interface ArrivingReply {
@@ -25,20 +26,15 @@ export function arrivingWith(fault: WireFault, reply: Reply, head: boolean): Arr
   const { break: broken, dribble } = fault;
   if (broken?.kind === 'reset' && broken.after === undefined)
     throw failed(coded('read ECONNRESET', 'ECONNRESET'));
+  const plain = linesInTurn(fieldsSent(reply));
   const sent = contentSent(reply, head);
-  if (sent === undefined) return { fields: linesOf(reply), body: null };
+  if (sent === undefined) return { fields: plain, body: null };
   const content = typeof sent === 'string' ? Buffer.from(sent) : sent;
   const arriving = content.subarray(0, arrivingOf(content.length, broken));
   const body = streamOf(arriving, dribble, errorOf(broken));
-  const plain = linesOf(reply);
   const fields =
     broken === undefined ? plain : plain.flatMap((line) => brokenLine(line, content.length, broken));
-  return { fields, body: isPacked(reply) ? body.pipeThrough(new DecompressionStream('gzip')) : body };
-}
-
-function linesOf(reply: Reply): FieldLine[] {
-  const flat = fieldsSent(reply);
-  return flat.flatMap((name, at): FieldLine[] => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : []));
+  return { fields, body: isCompressed(reply) ? body.pipeThrough(new DecompressionStream('gzip')) : body };
 }
 
 function brokenLine(line: FieldLine, length: number, broken: WireBreak): FieldLine[] {
@@ -47,10 +43,6 @@ function brokenLine(line: FieldLine, length: number, broken: WireBreak): FieldLi
   return broken.kind === 'wrongLength'
     ? [['Content-Length', String(Math.max(0, length + broken.by))]]
     : [line];
-}
-
-function isPacked({ fields }: Reply): boolean {
-  return fields.some(([name, value]) => name.toLowerCase() === 'content-encoding' && value === 'gzip');
 }
 
 /** How much of the content arrives. */

@@ -3,23 +3,17 @@ import { type FieldLine, Fields } from '../http/fields.ts';
 import type { Reply, Request } from '../http/message.ts';
 import { contentSent } from '../net/reply-bytes.ts';
 import { type Fault, wireFaultOf } from './faults-declaration.ts';
+import { linesOf } from './field-lines.ts';
 
 /** The answer of a fault with a status, in the place of the server's. `now` is the time (ms) that its Date says. */
 export function replyInPlace(fault: Fault & { readonly status: number }, now: number): Reply {
   const { status, body, fields = [], retryAfter } = fault;
-  const lines: FieldLine[] = [['Date', formatDate(now)], ...linesOf(fields)];
+  const lines: FieldLine[] = [['Date', formatDate(now)]];
+  for (const [name, value] of linesOf(fields)) lines.push([name, value]);
   const typed = lines.some(([name]) => name.toLowerCase() === 'content-type');
   if (typeof body === 'string' && !typed) lines.push(['Content-Type', 'text/plain; charset=utf-8']);
   if (retryAfter !== undefined) lines.push(['Retry-After', String(retryAfter)]);
   return { status, fields: lines, content: body };
-}
-
-function linesOf(fields: NonNullable<Fault['fields']>): readonly FieldLine[] {
-  return isList(fields) ? fields : Object.entries(fields);
-}
-
-function isList<T>(value: Readonly<Record<string, unknown>> | readonly T[]): value is readonly T[] {
-  return Array.isArray(value);
 }
 
 /** What a server gives that never acted: a reset and nothing else. */

@@ -12,6 +12,7 @@ import { cutOff } from '../net/fault.ts';
 import { reasonPhraseOf } from '../net/reason-phrase.ts';
 import { contentSent, fieldsSent } from '../net/reply-bytes.ts';
 import { arrivingWith } from './faults-in-process.ts';
+import { isCompressed, linesInTurn } from './field-lines.ts';
 import {
   type Addresses,
   type FetchInit,
@@ -31,7 +32,7 @@ import type { PresentContent } from './response.ts';
 export type Fetch = (input: FetchInput, init?: FetchInit) => Promise<Response>;
 
 /** What answers in process. */
-export interface FetchHouse extends Addresses {
+export interface InProcessServer extends Addresses {
   handle(request: Request): Promise<Reply>;
 }
 
@@ -39,17 +40,17 @@ export interface FetchHouse extends Addresses {
 export type Complete = (outgoing: Outgoing) => Outgoing | Promise<Outgoing>;
 
 /** Makes the `fetch` of a double. */
-export function createFetch(house: FetchHouse): Fetch {
-  const send = createSender(house);
-  return async (input, init = {}) => send(await outgoingOf(input, init, house));
+export function createFetch(server: InProcessServer): Fetch {
+  const send = createSender(server);
+  return async (input, init = {}) => send(await outgoingOf(input, init, server));
 }
 
 /** Makes what sends calls, and gives their replies. */
 export function createSender(
-  house: FetchHouse,
+  server: InProcessServer,
 ): (outgoing: Outgoing, complete?: Complete) => Promise<Response> {
   let responses: typeof import('./response.ts') | undefined;
-  const here = hereOf(house);
+  const here = hereOf(server);
   return async (first, complete) => {
     // The platform loads its fetch when it is first asked for, so that is not before a test does.
     responses ??= await import('./response.ts');
@@ -58,7 +59,7 @@ export function createSender(
       const outgoing = hop.crossed || complete === undefined ? hop.outgoing : await complete(hop.outgoing);
       const { signal } = outgoing;
       signal?.throwIfAborted();
-      const answering = exchange(outgoing, house);
+      const answering = exchange(outgoing, server);
       const reply = await (signal == null ? answering : untilAborted(answering, signal));
       if (!isRedirect(reply.status)) return responseTo(hop, reply, responses);
       // It throws where nothing of the reply comes.
@@ -72,7 +73,7 @@ export function createSender(
 }
 
 /** Whether an origin is the double's. */
-function hereOf({ url, secureUrl }: FetchHouse): (origin: string) => boolean {
+function hereOf({ url, secureUrl }: InProcessServer): (origin: string) => boolean {
   const own = [url, secureUrl].flatMap((each) => (each === undefined ? [] : [new URL(each)]));
   const names = ['127.0.0.1', 'localhost', '[::1]'];
   const origins = new Set(
@@ -96,16 +97,21 @@ function responseTo(
     return Object.defineProperties(response, propertiesOf(seen));
   }
   const made = (content: PresentContent): Response =>
-    new PresentResponse(seen, { status, statusText, headers: pairsIn(fieldsSent(reply)) }, content, signal);
+    new PresentResponse(
+      seen,
+      { status, statusText, headers: linesInTurn(fieldsSent(reply)) },
+      content,
+      signal,
+    );
   const sent = contentReceived(reply, method === 'HEAD');
-  return sent === null || !isPacked(reply) ? made(sent) : promisify(gunzip)(sent).then(made);
+  return sent === null || !isCompressed(reply) ? made(sent) : promisify(gunzip)(sent).then(made);
 }
 
 function propertiesOf(values: object): PropertyDescriptorMap {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
-async function exchange(outgoing: Outgoing, house: FetchHouse): Promise<Reply> {
+async function exchange(outgoing: Outgoing, server: InProcessServer): Promise<Reply> {
   const { url, method, content } = outgoing;
   const hostAt = url.indexOf('//') + 2;
   const pathAt = url.indexOf('/', hostAt);
@@ -115,19 +121,19 @@ async function exchange(outgoing: Outgoing, house: FetchHouse): Promise<Reply> {
   const fields = [...host, ...outgoing.fields];
   const target = url.slice(pathAt);
   const parts = { method, target, fields, secure: url.startsWith('https:') };
-  if (content instanceof ReadableStream) return streamed(parts, content, house);
+  if (content instanceof ReadableStream) return streamed(parts, content, server);
   if (content === undefined && method !== 'POST' && method !== 'PUT')
-    return house.handle(createRequest(parts));
+    return server.handle(createRequest(parts));
   const known = content ?? '';
   if (!hasField(fields, 'content-length')) fields.push(['content-length', String(Buffer.byteLength(known))]);
-  return house.handle(createRequest({ ...parts, content: known }));
+  return server.handle(createRequest({ ...parts, content: known }));
 }
 
 /** Content whose length nobody knows: it is read as it comes. Where it breaks off, so does the request. */
 async function streamed(
   parts: { method: string; target: string; fields: [string, string][]; secure: boolean },
   content: ReadableStream<Uint8Array>,
-  house: FetchHouse,
+  server: InProcessServer,
 ): Promise<Reply> {
   let broken: { readonly reason: unknown } | undefined;
   const consume = async (sink: (chunk: Uint8Array) => void): Promise<void> => {
@@ -155,19 +161,9 @@ async function streamed(
     },
   };
   parts.fields.push(['transfer-encoding', 'chunked']);
-  const reply = await house.handle({ ...createRequest(parts), body });
+  const reply = await server.handle({ ...createRequest(parts), body });
   if (broken !== undefined) throw broken.reason;
   return reply;
-}
-
-function pairsIn(flat: readonly string[]): [string, string][] {
-  const pairs: [string, string][] = [];
-  for (let at = 0; at + 1 < flat.length; at += 2) pairs.push([flat[at] ?? '', flat[at + 1] ?? '']);
-  return pairs;
-}
-
-function isPacked({ fields }: Reply): boolean {
-  return fields.some(([name, value]) => name === 'Content-Encoding' && value === 'gzip');
 }
 
 /** What of the content comes, before it is unpacked. */

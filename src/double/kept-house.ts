@@ -8,6 +8,7 @@ import { createControlledFaults } from './controlled-faults.ts';
 import { createEvents } from './events.ts';
 import { type House, secretsOf, skewing } from './house.ts';
 import { createJournal } from './journal.ts';
+import { BurntNonces } from './nonces.ts';
 import { createDoubleUsers } from './users.ts';
 
 /** What a service is composed of that keeps what it is told. */
@@ -70,16 +71,10 @@ function burning(
   burns: () => boolean,
   seen: (user: string) => void,
 ): Nonces & { burn(times: number): void } {
-  let left = 0;
-  const burnt = (): boolean => {
-    if (burns()) return true;
-    if (left === 0) return false;
-    left -= 1;
-    return true;
-  };
+  const burnt = new BurntNonces(burns);
   return {
     claim(user, nonce, until, now) {
-      const claimed = burnt() ? 'seen' : nonces.claim(user, nonce, until, now);
+      const claimed = burnt.take() ? 'seen' : nonces.claim(user, nonce, until, now);
       if (claimed === 'seen') seen(user);
       return claimed;
     },
@@ -90,7 +85,7 @@ function burning(
       return nonces.size;
     },
     burn(times) {
-      left += times;
+      burnt.left += times;
     },
   };
 }

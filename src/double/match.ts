@@ -24,7 +24,7 @@ export function pathOf({ target, method }: Pick<Request, 'target' | 'method'>): 
 }
 
 /** Whether a path is what is meant. */
-export function fitsPath(path: string, wanted: string | RegExp): boolean {
+function fitsPath(path: string, wanted: string | RegExp): boolean {
   if (typeof wanted === 'string' && !wanted.includes('{')) return path === wanted;
   const form = typeof wanted === 'string' ? templateForm(wanted) : wanted;
   form.lastIndex = 0; // a pattern with g or y would begin where it was left
@@ -37,15 +37,12 @@ function templateForm(template: string): RegExp {
   return new RegExp(`^${parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^/]+')}$`);
 }
 
-/** What is asked for and what is there. */
-export type Difference = string;
-
-/** How a request differs from what is meant; nothing where it fits. */
+/** How a request differs from what is meant, each difference in a few words; none where it fits. */
 export function differences(
   { method, path, user }: Match,
   request: { readonly method: string; readonly path: string; readonly user: string | undefined },
-): Difference[] {
-  const found: Difference[] = [];
+): string[] {
+  const found: string[] = [];
   if (method !== undefined && ![method].flat().includes(request.method))
     found.push(`the method is ${request.method}, not ${[method].flat().join(' or ')}`);
   if (path !== undefined && !fitsPath(request.path, path))

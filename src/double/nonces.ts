@@ -19,6 +19,27 @@ export interface DoubleNonces extends Nonces, Stateful<NoncesSnapshot> {
 /** How many claims are remembered for being put back; the older half goes when there are more. */
 const mostClaims = 200_000;
 
+/**
+ * Which nonces count as seen though nobody has used them: those that `burns` says so of, and so many of the next ones.
+ */
+export class BurntNonces {
+  /** How many of the next nonces count as seen. */
+  left = 0;
+  readonly #burns: () => boolean;
+
+  constructor(burns: () => boolean) {
+    this.#burns = burns;
+  }
+
+  /** Whether the nonce that is being claimed counts as seen. Each that does because of `left` is taken off it. */
+  take(): boolean {
+    if (this.#burns()) return true;
+    if (this.left === 0) return false;
+    this.left -= 1;
+    return true;
+  }
+}
+
 /** The nonces that were taken, and how many are still to be burnt. */
 export interface NoncesSnapshot {
   readonly claims: readonly Claim[];
@@ -36,7 +57,7 @@ export function createDoubleNonces(
 ): DoubleNonces {
   let kept = make();
   let claims: Claim[] = [];
-  let burning = 0;
+  const burnt = new BurntNonces(burns);
 
   const recall = (): void => {
     kept = make();
@@ -44,18 +65,12 @@ export function createDoubleNonces(
   };
   const put = ({ claims: earlier, burning: left }: NoncesSnapshot): void => {
     claims = [...earlier];
-    burning = left;
+    burnt.left = left;
     recall();
-  };
-  const judge = (user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full' => {
-    if (burns()) return 'seen';
-    if (burning === 0) return kept.claim(user, nonce, until, now);
-    burning -= 1;
-    return 'seen';
   };
   return {
     claim(user, nonce, until, now) {
-      const judged = judge(user, nonce, until, now);
+      const judged = burnt.take() ? 'seen' : kept.claim(user, nonce, until, now);
       if (judged === 'fresh') claims.push({ user, nonce, until });
       if (judged === 'seen') seen(user);
       if (claims.length > mostClaims) claims = claims.slice(-mostClaims / 2);
@@ -68,10 +83,10 @@ export function createDoubleNonces(
       return kept.size;
     },
     burn(times) {
-      burning += times;
+      burnt.left += times;
     },
     recall,
-    snapshot: () => ({ claims: [...claims], burning }),
+    snapshot: () => ({ claims: [...claims], burning: burnt.left }),
     restore: put,
     reset: () => put({ claims: [], burning: 0 }),
   };

@@ -1,5 +1,6 @@
-import { type Collection, defaultCollections, defineCollection, readCollection } from '../declaration.ts';
+import { type Collection, readCollection } from '../declaration.ts';
 import type { Resource } from '../resource.ts';
+import { collectionsOf } from '../routes.ts';
 import type { ServiceOptions } from '../service-options.ts';
 import type { Stateful } from './stateful.ts';
 
@@ -21,11 +22,8 @@ export interface Served extends Stateful<ServedState> {
 }
 
 /** Makes what a double serves. Throws DeclarationError on a declaration that cannot be. */
-export function createServed({
-  collections,
-  resources = {},
-}: Pick<ServiceOptions, 'collections' | 'resources'>): Served {
-  const begun: ServedState = { collections: compiled(collections), resources };
+export function createServed(options: Pick<ServiceOptions, 'collections' | 'resources'>): Served {
+  const begun: ServedState = { collections: collectionsOf(options), resources: options.resources ?? {} };
   let state = begun;
   let told: (state: ServedState) => void = () => {};
 
@@ -56,14 +54,4 @@ export function createServed({
     restore: change,
     reset: () => change(begun),
   };
-}
-
-function compiled(collections: ServiceOptions['collections']): readonly Collection[] {
-  if (collections === undefined) return defaultCollections;
-  if (isList(collections)) return collections;
-  return Object.entries(collections).map(([path, declaration]) => defineCollection(path, declaration));
-}
-
-function isList<T>(value: Readonly<Record<string, unknown>> | readonly T[]): value is readonly T[] {
-  return Array.isArray(value);
 }

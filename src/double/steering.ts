@@ -2,6 +2,7 @@ import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import type { SteeredService } from '../service.ts';
 import { type AsOptions, createSigner, passwordOf, type Signer, type SigningParts } from './as.ts';
 import { type AuthControl, createAuthControl } from './auth.ts';
+import { basicHeader } from './basic-header.ts';
 import type { DoubleClock } from './clock.ts';
 import type { Faults, FaultsPart } from './faults.ts';
 import { createFetch, createSender, type Fetch } from './fetch.ts';
@@ -10,7 +11,6 @@ import type { Journal } from './journal.ts';
 import { consumerOf, createOAuth1Control, type OAuth1Control } from './oauth1.ts';
 import { clientOf, createOAuth2Control, type OAuth2Control } from './oauth2.ts';
 import { type Addresses, outgoingOf } from './outgoing.ts';
-import type { DoubleUsers } from './users.ts';
 
 /** What a steered service is steered by, wherever it keeps what it holds. */
 export interface SteeringFace {
@@ -53,7 +53,7 @@ export function createSteeringFace(house: House, { url, secureUrl }: Addresses):
   const place = { handle: connecting(handle, faults), url, secureUrl };
   const fetch = createFetch(place);
   const lifetimes = { ...defaultLifetimes, ...house.options.lifetimes };
-  const basicFor = (user: string): string => basicOf(users, user);
+  const basicFor = (user: string): string => basicHeader(user, passwordOf(users, user));
   const watched = { faults: faults.faults, journal: journal.journal };
   const shared = { oauth, lifetimes, clock, users, fetch, basicFor, ...watched };
   const second = { ...shared, clients: () => namesOf(house.options.clients) };
@@ -90,10 +90,6 @@ function connecting(handle: SteeredService['handle'], faults: FaultsPart): Steer
     if (refusal !== undefined) throw refusal;
     return handle(request);
   };
-}
-
-function basicOf(users: DoubleUsers, user: string): string {
-  return `Basic ${Buffer.from(`${user}:${passwordOf(users, user)}`).toString('base64')}`;
 }
 
 function namesOf(

@@ -27,10 +27,10 @@ export interface OAuth1AuthorizationParts {
   readonly masterKey: Uint8Array;
 }
 
-/** What both halves of the endpoint go by. */
-interface House extends OAuth1AuthorizationParts {
+/** What GET and POST of the endpoint have in common. */
+interface EndpointParts extends OAuth1AuthorizationParts {
   readonly path: string;
-  /** For request tokens while a question is open: of a token itself nothing is kept that can be read. */
+  /** Encrypts the request token while the user is being asked, so that the token is never kept in the clear. */
   readonly seal: Seal;
 }
 
@@ -43,46 +43,51 @@ export function oauth1AuthorizationResource(
   parts: OAuth1AuthorizationParts,
 ): Resource<unknown, FormContent> {
   const key = createHmac('sha256', parts.masterKey).update('sealed request tokens').digest();
-  const house = { ...parts, path, seal: createSeal(key, parts.random) };
+  const endpoint = { ...parts, path, seal: createSeal(key, parts.random) };
   return {
     ownCredentials: true,
     produces: pageVariants,
-    GET: action('anyone', (call) => ask(house, call)),
-    POST: action('anyone', (call) => conclude(house, call), { reads: [formReading] }),
+    GET: action('anyone', (call) => ask(endpoint, call)),
+    POST: action('anyone', (call) => conclude(endpoint, call), { reads: [formReading] }),
   };
 }
 
-async function ask(house: House, { request, method, variant }: Call): Promise<Outcome> {
-  const user = await approvingUser(house.approver, request);
+async function ask(endpoint: EndpointParts, { request, method, variant }: Call): Promise<Outcome> {
+  const user = await approvingUser(endpoint.approver, request);
   const query = parseQueryOf(request.target);
   const token = query && readParameters(query, ['oauth_token']).values.get('oauth_token');
   if (token === undefined) return showRefusal('oauth_token is needed, once.', variant);
-  const found = await openToken(house, token);
+  const found = await openToken(endpoint, token);
   if (found === undefined) return notOpen(variant);
   const { client, scopes } = found.token;
   const callback = callbackOf(found);
-  const details = { token: house.seal.seal(token, sealedAs) };
-  return house.consents.ask(
+  const details = { token: endpoint.seal.seal(token, sealedAs) };
+  return endpoint.consents.ask(
     { mechanism: 'oauth1', client, user, scopes, details },
-    { action: house.path, destination: callback === outOfBand ? undefined : callback, variant, method },
+    { action: endpoint.path, destination: callback === outOfBand ? undefined : callback, variant, method },
   );
 }
 
 async function conclude(
-  house: House,
+  endpoint: EndpointParts,
   { request, content, variant }: Call<unknown, FormContent>,
 ): Promise<Outcome> {
-  const user = await approvingUser(house.approver, request);
-  const answer = await house.consents.answer(content, 'oauth1', user);
+  const user = await approvingUser(endpoint.approver, request);
+  const answer = await endpoint.consents.answer(content, 'oauth1', user);
   if (answer === undefined) return showRefusal('This answers no question that is open for you.', variant);
-  const token = house.seal.open(answer.details['token'] ?? '', sealedAs);
-  const found = token === undefined ? undefined : await openToken(house, token);
+  const token = endpoint.seal.open(answer.details['token'] ?? '', sealedAs);
+  const found = token === undefined ? undefined : await openToken(endpoint, token);
   if (token === undefined || found === undefined) return notOpen(variant);
-  return answer.allowed ? allow(house, found, token, user, variant) : refuse(house, found, token, variant);
+  return answer.allowed
+    ? allow(endpoint, found, token, user, variant)
+    : refuse(endpoint, found, token, variant);
 }
 
 /** A request token about which nobody has decided yet, and whose consumer and callback are registered still. */
-async function openToken({ grants, clock, consumers }: House, token: string): Promise<Found | undefined> {
+async function openToken(
+  { grants, clock, consumers }: EndpointParts,
+  token: string,
+): Promise<Found | undefined> {
   const found = await grants.find(token, 'oauth1', 'request');
   if (found === undefined || !isLive(found, clock.now()) || found.token.user !== undefined) return undefined;
   const consumer = consumers.find(found.token.client);
@@ -99,7 +104,7 @@ function notOpen(variant: Variant | undefined): Outcome {
 }
 
 async function allow(
-  { grants, random }: House,
+  { grants, random }: EndpointParts,
   found: Found,
   token: string,
   user: string,
@@ -124,7 +129,7 @@ async function allow(
 }
 
 async function refuse(
-  { grants }: House,
+  { grants }: EndpointParts,
   found: Found,
   token: string,
   variant: Variant | undefined,

@@ -10,7 +10,7 @@ export const pageVariants: readonly Variant[] = [
 ];
 
 /** Whether the variant is for who does without a browser. */
-export function isForMachines(variant: Variant | undefined): boolean {
+function isForMachines(variant: Variant | undefined): boolean {
   return variant?.type === 'application/json';
 }
 
