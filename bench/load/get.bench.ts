@@ -18,7 +18,11 @@ export const benchmark: Benchmark = {
     const requests = plain('GET', target, 200);
     const server = await startOurs(stage, 'get');
     const yardstick = await startBare(stage, server, requests);
-    const hello = await startGiven(stage, { status: 200, fields: [], content: 'hello world' });
+    const hello = await startGiven(stage, {
+      status: 200,
+      fields: ['Content-Length', '11'],
+      content: 'hello world',
+    });
     const contestants = [
       underLoad(loader, sameBytes, yardstick, requests),
       underLoad(loader, ours, server, requests),
