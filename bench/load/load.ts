@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Figure, Round, Sample, Stage } from '../measure/benchmark.ts';
 import { keptTo, type Part, startPart } from '../measure/part.ts';
 import type { Requests } from './requests.ts';
@@ -57,6 +58,13 @@ export interface LoadOptions {
   readonly enough?: number;
 }
 
+/** Until it is done with what it was sent last: who is slow would go on with that while another one is measured. */
+async function atRest({ part }: Running): Promise<void> {
+  const spent = async (): Promise<number> => (await part.ask('cost'))['cpu'] ?? 0;
+  for (let before = 0, now = await spent(); now - before > 2e6; [before, now] = [now, await spent()])
+    await pause(20);
+}
+
 /** Loads servers one after the other, with one client. */
 export class Loader {
   readonly #stage: Stage;
@@ -94,14 +102,16 @@ export class Loader {
     throw new Error(`fewer than ${fewest} replies in ${ms * 4} ms`);
   }
 
-  /** Until the server has worked for a good part of the time; again where others had the processors. */
+  /** Until the server has worked for a good part of the time; for what is missing of it again where others had the processors. */
   async #warmUp(server: Running, requests: Requests, round: Round, options: LoadOptions): Promise<Sample> {
     const { warmUp = 2000 } = options;
+    const enough = 0.45 * warmUp * 1e6;
     let worked = 0;
-    for (let again = 2; ; again -= 1) {
-      const sample = await this.#take(server, requests, round, options, warmUp);
+    for (let again = 3, ms = warmUp; ; again -= 1) {
+      const sample = await this.#take(server, requests, round, options, ms);
       worked += sample['spent'] ?? 0;
-      if (again === 0 || worked > 0.45 * warmUp * 1e6) return sample;
+      if (again === 0 || worked > enough) return sample;
+      ms = Math.max(warmUp / 4, warmUp * (1 - worked / enough));
     }
   }
 
@@ -123,6 +133,7 @@ export class Loader {
         ? this.#wrk(server, requests, options, ms, file)
         : this.#ask('full', server, requests, options, ms, file));
     const after = await server.part.ask('cost');
+    if (options.enough !== undefined) await atRest(server);
     rmSync(file);
     const { count = 0, others = 0, rate = 0 } = sample;
     // The first of those that are sent again and again may be good where the others are not.
