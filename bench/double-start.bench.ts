@@ -25,7 +25,7 @@ const toAnswer = (contestant: string): readonly Requirement[] =>
 export const benchmark: Benchmark = {
   title: 'Starting a test double',
   about:
-    'Every round is a fresh process of `node -e`. Loading: processor time of a process that loads the package and ends, and what of it was spent from before to behind the loading; `node -e 0` loads nothing. Spawn to first answer: from spawning the process until a request that it makes itself is answered, over plain HTTP unless the name says otherwise, and what processor time the process had taken by then. Starting: the processor time from calling what starts to its being ready, of the first in a process that has loaded the package, and in the middle of 15 later ones; Node.js loads modules of its own meanwhile, for a bare server too. A double makes its certificates when the first client comes over TLS, so a start with HTTPS beside HTTP has none of that: asked over HTTPS is until an answer has come that way, and has the costs of the client too. The package is measured as it is installed from a tarball, and where it was built, where what V8 compiled at build time is of use. The others are what is used in its place; they do much less, and json-server and msw no TLS at all; their starts by themselves are in the long form alone. And what 200 doubles that are started, asked once and closed leave behind, 1,000 in the long form: how much the heap grew, and how many sockets and timers are left. Needs `npm run build`; peers take part where `npm ci --prefix bench` has installed them.',
+    'Every round is a fresh process of `node -e`. Loading: processor time of a process that loads the package and ends, and what of it was spent from before to behind the loading; `node -e 0` loads nothing. Spawn to first answer: from spawning the process until a request that it makes itself is answered, over plain HTTP unless the name says otherwise, and what processor time the process had taken by then. Starting: the processor time from calling what starts to its being ready, of the first in a process that has loaded the package, and in the middle of 9 later ones; Node.js loads modules of its own meanwhile, for a bare server too. A double makes its certificates when the first client comes over TLS, so a start with HTTPS beside HTTP has none of that: asked over HTTPS is until an answer has come that way, and has the costs of the client too. The package is measured as it is installed from a tarball, and where it was built, where what V8 compiled at build time is of use. The others are what is used in its place; they do much less, and json-server and msw no TLS at all; their loading and their starts by themselves are in the long form alone. And what 200 doubles that are started, asked once and closed leave behind, 1,000 in the long form: how much the heap grew, and how many sockets and timers are left. Needs `npm run build`; peers take part where `npm ci --prefix bench` has installed them.',
   figures: [
     { key: 'cpu', label: 'CPU time', unit: 'ns' },
     { key: 'first', label: 'of loading, or of the first', unit: 'ns' },
@@ -58,10 +58,10 @@ export const benchmark: Benchmark = {
       ...{ name: 'node -e 0', ours: false, warmsUp: 'never' },
       measure: () => runScript(stage.root, loading({ load: '0' })),
     };
-    // All doubles are loaded alike.
-    const loaded = rivals.filter(({ name }) => !name.startsWith(ours) || name.startsWith(plain));
-    // What the others' starts cost is in the answers too.
+    // What the others' loading and starts cost is in their answers too.
     const atHome = rivals.filter(({ needs }) => stage.full || needs === undefined);
+    // All doubles are loaded alike.
+    const loaded = atHome.filter(({ name }) => !name.startsWith(ours) || name.startsWith(plain));
     return [
       { name: 'loading', contestants: [nothing, ...each(loading, loaded)] },
       { name: 'spawn to first answer', contestants: each(answering) },

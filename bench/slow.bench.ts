@@ -9,7 +9,7 @@ import { articles } from './store/articles.ts';
 
 const connections = 1000;
 /** Until the attacker has its connections (ms). */
-const settling = 2500;
+const settling = 1500;
 /** Requests of one round, and how long after each other they are sent (ms). */
 const asked = { short: 10, full: 25 };
 const distance = 20;
@@ -67,7 +67,7 @@ async function begin(stage: Stage, name: string, options: readonly string[]): Pr
   const url = `http://127.0.0.1:${port}${articles}`;
   for (let warming = 0; warming < 500; warming += 1) await ask(url, false);
   if (options.length > 0) {
-    const length = ['-c', String(connections), '-r', '500', '-l', '60', '-u', url];
+    const length = ['-c', String(connections), '-r', '1000', '-l', '60', '-u', url];
     const attacker = spawn('slowhttptest', [...options, ...length], { stdio: 'ignore' });
     stage.after(() => attacker.kill('SIGKILL'));
     await pause(settling);

@@ -122,7 +122,7 @@ export function answering({ load, start }: Rival): string {
  * Starts it in a process that has loaded it, and stops it, again and again; tells what of processor time (ns) the first start
  * took, and later ones in the middle. What is asked over HTTPS is started when it has answered once.
  */
-export function starting({ load, start }: Rival, times = 15): string {
+export function starting({ load, start }: Rival, times = 9): string {
   return `${cost} (async () => {
     const library = await ${load};
     const one = async () => {

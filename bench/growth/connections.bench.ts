@@ -6,12 +6,12 @@ import { Loader, loadFigures } from '../load/load.ts';
 import { plain } from '../load/requests.ts';
 import type { Benchmark, Contestant } from '../measure/benchmark.ts';
 
-/** One server for all sizes is warm after some rounds of them (ms). */
-const warmUp = 800;
+/** One server for all sizes is warm after the first of them that comes, which is the largest (ms). */
+const warmUps = { largest: 1000, others: 300 };
 /** Opening the most takes a second by itself. */
 const sizes = { short: [1, 30, 1000], full: [1, 10, 100, 1000, 5000] };
 /** Opening a thousand connections takes a part of a round (ms). */
-const lengthOf = (connections: number): { readonly ms?: number } => (connections < 1000 ? {} : { ms: 1000 });
+const lengthOf = (connections: number): { readonly ms?: number } => (connections < 1000 ? {} : { ms: 700 });
 
 export const benchmark: Benchmark = {
   title: 'How cost grows with the number of connections',
@@ -23,7 +23,8 @@ export const benchmark: Benchmark = {
     const requests = plain('GET', target, 200);
     const server = await startOurs(stage, 'connections', { config: { maxConnections: 6000 } });
     const bare = await startBare(stage, server, requests);
-    const contestants = sizes[stage.full ? 'full' : 'short'].flatMap((size): Contestant[] => {
+    const contestants = sizes[stage.full ? 'full' : 'short'].flatMap((size, index, all): Contestant[] => {
+      const warmUp = index === all.length - 1 ? warmUps.largest : warmUps.others;
       const options = { connections: size, warmUp, ...(!stage.full && lengthOf(size)) };
       return [
         { ...underLoad(loader, 'countersign', server, requests, options), size },

@@ -11,11 +11,11 @@ import type { Answer } from '../measure/part.ts';
 import { article, articles } from './articles.ts';
 import { contestants, openOurs } from './contestants.ts';
 
-/** A compaction begins when the journal has so many bytes. */
-const compactAt = 24 * 1024 * 1024;
+/** A compaction begins when the journal has so many bytes, as it does by itself after a start. */
+const compactAt = 16 * 1024 * 1024;
 const writers = 64;
 /** For how long lowdb is written to (ms), about as long as ours is. */
-const span = 3000;
+const span = 2000;
 
 /** The longest of each (ms), and how much there was. */
 interface Phase {
