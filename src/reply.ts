@@ -36,11 +36,13 @@ export function toOutcome(done: Outcome | Representation): Outcome {
 /** The opaque tags that are current: of the variant chosen where it is read, else of every variant. */
 export function tagsOf(found: Found, call: JudgedCall, produces: readonly Variant[] | undefined): string[] {
   const reads = call.method === 'GET' || call.method === 'HEAD';
-  const variants = reads ? [call.variant] : (produces ?? [undefined]);
-  return variants.flatMap((variant) => {
-    const tag = tagOf(found, variant);
-    return [tag, tag + packedSuffix];
-  });
+  if (reads || produces === undefined) return tagsOfVariant(found, reads ? call.variant : undefined);
+  return produces.flatMap((variant) => tagsOfVariant(found, variant));
+}
+
+function tagsOfVariant(found: Found, variant: Variant | undefined): string[] {
+  const tag = tagOf(found, variant);
+  return [tag, tag + packedSuffix];
 }
 
 function tagOf(found: Found, variant: Variant | undefined): string {

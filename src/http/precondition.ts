@@ -17,10 +17,13 @@ export type Verdict = 'proceed' | { readonly notModified: string };
 
 /** Whether there is any precondition to be evaluated, which most requests do not have. */
 export function isConditional(fields: Fields): boolean {
-  return conditions.some((name) => fields.has(name));
+  return (
+    fields.has('if-none-match') ||
+    fields.has('if-match') ||
+    fields.has('if-modified-since') ||
+    fields.has('if-unmodified-since')
+  );
 }
-
-const conditions = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'] as const;
 
 /**
  * Evaluates the preconditions of a request in the order of RFC 9110 §13.2.2. `current` is undefined when nothing
@@ -59,10 +62,7 @@ function requireMatch(value: string, current: Current | undefined): void {
   const wanted = tagsOf('If-Match', value);
   if (current !== undefined) {
     if (wanted === '*') return;
-    for (const opaque of current.tags) {
-      const present: EntityTag = { weak: false, opaque };
-      if (wanted.some((tag) => matchesStrongly(tag, present))) return;
-    }
+    for (const opaque of current.tags) if (isAmong(wanted, opaque, matchesStrongly)) return;
   }
   throw new Problem('precondition-failed', 'If-Match does not name the present state.');
 }
@@ -80,7 +80,15 @@ function matchedTag(value: string, current: Current | undefined): string | undef
   const unwanted = tagsOf('If-None-Match', value);
   if (current === undefined) return undefined;
   if (unwanted === '*') return current.tags[0] ?? '';
-  return current.tags.find((opaque) => unwanted.some((tag) => matchesWeakly(tag, { weak: false, opaque })));
+  for (const opaque of current.tags) if (isAmong(unwanted, opaque, matchesWeakly)) return opaque;
+  return undefined;
+}
+
+/** Whether the strong tag is one of these, by this comparison. */
+function isAmong(tags: readonly EntityTag[], opaque: string, matches: typeof matchesWeakly): boolean {
+  const present: EntityTag = { weak: false, opaque };
+  for (const tag of tags) if (matches(tag, present)) return true;
+  return false;
 }
 
 function tagsOf(field: string, value: string): '*' | readonly EntityTag[] {
