@@ -33,7 +33,7 @@ export interface ShownRequest {
 export interface ShownReply {
   readonly status: number;
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** Its content unpacked, as UTF-8. */
+  /** Its content, unpacked where it is gzip, as UTF-8. */
   readonly text: string;
 }
 
@@ -95,8 +95,17 @@ export function shownRequest(
 
 /** What the journal shows of a reply. */
 export function shownReply({ status, fields, content = '' }: Reply, redact: Redact): ShownReply {
-  const text = Buffer.from(isCompressed({ fields }) ? gunzipSync(content) : content).toString('utf8');
+  const text = Buffer.from(isCompressed({ fields }) ? unpacked(content) : content).toString('utf8');
   return { status, fields: shownLines(fields, redact), text: redact(text) };
+}
+
+/** What gzip holds; the bytes themselves where they are none, for a fault may say that of any content. */
+function unpacked(content: string | Uint8Array): string | Uint8Array {
+  try {
+    return gunzipSync(content);
+  } catch {
+    return content;
+  }
 }
 
 /** What the journal shows of how credentials were checked; `detail` is the refusal that came of it. */

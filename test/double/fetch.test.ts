@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { type Action, action, type Double, json, startDouble, text } from '../../src/double/index.ts';
 import { seeded } from '../seeded.ts';
 
@@ -29,6 +30,11 @@ async function echoing(): Promise<Double> {
   const [bare, full] = [action('anyone', echo), action('anyone', echo, { reads: [reading] })];
   double.resource('/echo', { GET: bare, PUT: full, POST: full, DELETE: bare });
   double.resource('/long', { GET: action('anyone', async () => text('é'.repeat(3000))) });
+  const packed = { type: 'text/plain', content: gzipSync('Tea') };
+  const answerPacked: Action['handle'] = async () => ({
+    ...{ status: 200, representation: packed, fields: [['content-encoding', 'gzip']] },
+  });
+  double.resource('/packed', { GET: action('anyone', answerPacked) });
   const { port } = new URL(double.url);
   const places: Readonly<Record<string, string>> = {
     ...{
@@ -141,6 +147,7 @@ const calls: Readonly<Record<string, Call>> = {
     ),
   ),
   'a reply that is packed': ['/long', () => ({ headers: { 'Accept-Encoding': 'gzip' } })],
+  'a reply that its resource has packed': ['/packed'],
   'a reply without content': ['/empty'],
   'something that changed not': ['/problems', () => ({ headers: { 'If-None-Match': '*' } })],
 };

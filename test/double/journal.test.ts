@@ -64,6 +64,14 @@ test('a reply that was packed is shown unpacked', async () => {
   assert.match(reply?.text ?? '', /^<articles>.*<\/articles>$/s);
 });
 
+test('a reply that says it is packed and is not is shown as it was sent', async () => {
+  await using double = await startDouble({ users, https: false });
+  double.faults.next({}, { status: 200, body: 'Tea', fields: { 'Content-Encoding': 'gzip' } });
+  const reply = await fetch(`${double.url}/articles`);
+  await assert.rejects(reply.text());
+  assert.equal(latest(double).reply?.text, 'Tea');
+});
+
 const host = 'Host: localhost\r\n';
 const steps: readonly [step: number, status: number, bytes: string][] = [
   [0, 400, 'what is this\r\n\r\n'],

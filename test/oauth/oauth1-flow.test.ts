@@ -56,6 +56,13 @@ test('a consumer gets a request token, a user allows it, and the consumer reads 
   assert.equal(read.field('Cache-Control'), 'private, no-cache');
 });
 
+test('an access token is never said to last longer than it does', async () => {
+  const server = openHouse({ lifetimes: { oauth1Access: 90_900 } });
+  const token = await requestToken(server);
+  const access = await askAccessToken(server, token, await approve(server, token.token));
+  assert.equal(given(access, 'expires_in'), '90');
+});
+
 const places: readonly (readonly [place: string, signing: Signing])[] = [
   ['in the header', { method: 'GET', target: `${records}?limit=5&x=%7E+a` }],
   ['in the query', { method: 'GET', target: `${records}?limit=5`, place: 'query' }],

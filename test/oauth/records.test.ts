@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  type Grant,
+  grantValueOf,
+  readGrant,
+  readToken,
+  type Token,
+  tokenValueOf,
+} from '../../src/oauth/records.ts';
+import type { Entry, RecordValue } from '../../src/store/store.ts';
+
+const grant: Grant = {
+  id: 'g',
+  mechanism: 'oauth2',
+  client: 'app',
+  user: 'ann',
+  scopes: ['read'],
+  issued: 1,
+  ends: 2,
+  revoked: false,
+};
+
+const token: Token = {
+  digest: 'd',
+  mechanism: 'oauth1',
+  kind: 'request',
+  client: 'printer',
+  user: 'ann',
+  grant: 'g',
+  scopes: ['read', 'write'],
+  issued: 1,
+  expires: 2,
+  used: false,
+  details: { callback: 'oob' },
+};
+
+function entryOf(id: string, value: RecordValue): Entry {
+  return { id, value, sequence: 1, revision: 1, modified: 0 };
+}
+
+function without(value: RecordValue, name: string): RecordValue {
+  return Object.fromEntries(Object.entries(value).filter(([each]) => each !== name));
+}
+
+test('a grant is read as it was kept, with and without a user', () => {
+  for (const each of [grant, { ...grant, user: undefined }])
+    assert.deepEqual(readGrant(entryOf('g', grantValueOf(each))), each);
+});
+
+test('a token is read as it was kept, with and without a user and a grant', () => {
+  for (const each of [token, { ...token, user: undefined, grant: undefined }])
+    assert.deepEqual(readToken(entryOf('d', tokenValueOf(each))), each);
+});
+
+for (const name of ['mechanism', 'client', 'issued', 'ends', 'revoked']) {
+  test(`what lacks ${name}, or has it of another type, is no grant`, () => {
+    const value = grantValueOf(grant);
+    assert.equal(readGrant(entryOf('g', without(value, name))), undefined);
+    assert.equal(readGrant(entryOf('g', { ...value, [name]: ['other'] })), undefined);
+  });
+}
+
+for (const name of ['mechanism', 'kind', 'client', 'issued', 'expires', 'used']) {
+  test(`what lacks ${name}, or has it of another type, is no token`, () => {
+    const value = tokenValueOf(token);
+    assert.equal(readToken(entryOf('d', without(value, name))), undefined);
+    assert.equal(readToken(entryOf('d', { ...value, [name]: ['other'] })), undefined);
+  });
+}
+
+for (const name of ['user', 'grant']) {
+  test(`what has a ${name} that is no text is no token`, () => {
+    assert.equal(readToken(entryOf('d', { ...tokenValueOf(token), [name]: 7 })), undefined);
+  });
+}
+
+test('a scope that there is not gives no rights', () => {
+  const kept = { ...tokenValueOf(token), scopes: ['admin', 'read'] };
+  assert.deepEqual(readToken(entryOf('d', kept))?.scopes, ['read']);
+});
