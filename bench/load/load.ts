@@ -102,16 +102,20 @@ export class Loader {
     throw new Error(`fewer than ${fewest} replies in ${ms * 4} ms`);
   }
 
-  /** Until the server has worked for a good part of the time; for what is missing of it again where others had the processors. */
+  /**
+   * Until the server has worked for a good part of the time; longer where others had the processors. In several goes, as rounds
+   * are: the first connections after others were closed have V8 throw away much of what it compiled, and compile it once more.
+   */
   async #warmUp(server: Running, requests: Requests, round: Round, options: LoadOptions): Promise<Sample> {
     const { warmUp = 2000 } = options;
-    const enough = 0.45 * warmUp * 1e6;
+    const go = Math.max(150, warmUp / 5);
     let worked = 0;
-    for (let again = 3, ms = warmUp; ; again -= 1) {
-      const sample = await this.#take(server, requests, round, options, ms);
+    let last: Sample | undefined;
+    for (let taken = go; ; taken += go) {
+      const sample = await this.#take(server, requests, { ...round, last }, options, go);
       worked += sample['spent'] ?? 0;
-      if (again === 0 || worked > enough) return sample;
-      ms = Math.max(warmUp / 4, warmUp * (1 - worked / enough));
+      last = sample;
+      if (taken >= warmUp && (worked > 0.45 * warmUp * 1e6 || taken >= 3 * warmUp)) return sample;
     }
   }
 

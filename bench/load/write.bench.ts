@@ -19,7 +19,7 @@ export const benchmark: Benchmark = {
     const rounds = stage.full ? {} : { ms: 600 };
     const shorter = stage.full ? {} : { ms: 400 };
     // There is more to compile of ours for a POST, too.
-    const longer = { warmUp: 4500 };
+    const longer = { warmUp: 3000 };
     const [inMemory, synced] = await Promise.all([
       startOurs(stage, 'memory'),
       startOurs(stage, 'synced', { durability: 'fsync' }),

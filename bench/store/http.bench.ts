@@ -26,7 +26,7 @@ const sizes: readonly {
   { count: 100_000, ways: ['fsync'], slow: { warmUp: 500, ms: 1000, enough: 3, connections: 2 } },
 ];
 /** There is more to compile for a PUT than for a GET (ms). */
-const ours: LoadOptions = { warmUp: 2500 };
+const ours: LoadOptions = { warmUp: 2000 };
 
 export const benchmark: Benchmark = {
   title: 'The store behind HTTP',
