@@ -5,7 +5,7 @@ import type { Client, Registry } from './clients.ts';
 import { type Found, type Grants, isLive, isOf } from './grants.ts';
 import { commonScopes } from './scope.ts';
 
-/** What tokens are judged by. */
+/** What the validity of a token depends on. */
 export interface AccessParts {
   readonly grants: Grants;
   readonly clients: Registry<Client>;
@@ -13,15 +13,15 @@ export interface AccessParts {
   readonly clock: Clock;
 }
 
-/** Who a good token is of, and what it is good for now. */
+/** Whom a valid token stands for, and the scopes that it has at present. */
 export interface Holder {
   readonly client: Client;
-  /** Undefined where the client comes for itself. */
+  /** Undefined where the client acts for itself (RFC 6749 §4.4). */
   readonly user: string | undefined;
   readonly scopes: readonly Scope[];
 }
 
-/** Who holds this token; undefined unless token and grant are live, and client and user still those it was issued for, and enabled. */
+/** The holder of a token; undefined unless token and grant are live, and client and user are still those it was issued to, and enabled. */
 export async function holderOf(parts: AccessParts, found: Found): Promise<Holder | undefined> {
   const { token } = found;
   const client = parts.clients.find(token.client);
@@ -31,11 +31,11 @@ export async function holderOf(parts: AccessParts, found: Found): Promise<Holder
     const account = await parts.accounts.find(token.user);
     if (account === undefined || !isOf(found, account)) return undefined;
   }
-  // A client that was cut back since has no more than it could get now.
+  // Scopes that the client's registration has lost since are lost to the token too.
   return { client, user: token.user, scopes: commonScopes(token.scopes, client.scopes) };
 }
 
-/** Whom an access token stands for; undefined where it is not good. */
+/** The principal of an access token; undefined where the token is not valid. */
 export async function principalOf(parts: AccessParts, value: string): Promise<Principal | undefined> {
   const found = await parts.grants.find(value, 'oauth2', 'access');
   const holder = found && (await holderOf(parts, found));

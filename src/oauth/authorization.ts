@@ -27,8 +27,8 @@ export interface AuthorizationParts extends AccessParts {
 }
 
 /**
- * The authorization endpoint (RFC 6749 §3.1). The user is known before anything else is looked at, and the client with its
- * redirect URI before anything is redirected, so that nobody is sent anywhere by a stranger's link (RFC 9700 §4.11).
+ * The authorization endpoint (RFC 6749 §3.1). The user is authenticated before anything else is looked at, and client and
+ * redirect URI are verified before anything is redirected, so that this is no open redirector (RFC 9700 §4.11.2).
  */
 export function authorizationResource(
   path: string,
@@ -48,12 +48,13 @@ async function ask(
   { request, method, variant }: Call,
 ): Promise<Outcome> {
   const user = await approvingUser(parts.approver, request);
-  const asking = readAsking(parseQueryOf(request.target), parts.clients);
-  if (typeof asking === 'string') return showRefusal(asking, variant);
-  const { client, redirectUri, state } = asking;
-  const wish = readWish(asking);
-  if ('error' in wish) return redirect(redirectUri, { ...wish, state, iss: parts.origins.forLinks(request) });
-  const { scopes, challenge } = wish;
+  const asked = readRequest(parseQueryOf(request.target), parts.clients);
+  if (typeof asked === 'string') return showRefusal(asked, variant);
+  const { client, redirectUri, state } = asked;
+  const wanted = readWanted(asked);
+  if ('error' in wanted)
+    return redirect(redirectUri, { ...wanted, state, iss: parts.origins.forLinks(request) });
+  const { scopes, challenge } = wanted;
   const details = {
     redirect_uri: redirectUri,
     code_challenge: challenge,
@@ -72,7 +73,7 @@ async function conclude(parts: AuthorizationParts, call: Call<unknown, FormConte
   if (answer === undefined) return showRefusal('This answers no question that is open for you.', variant);
   const { redirect_uri: redirectUri = '', state } = answer.details;
   const client = parts.clients.find(answer.client);
-  // It may have been registered otherwise since it asked.
+  // The registration may have changed since the question was put.
   if (client === undefined || !client.redirectUris.includes(redirectUri))
     return showRefusal('The application is not known here any more.', variant);
   const iss = parts.origins.forLinks(request);
@@ -100,14 +101,14 @@ async function issueCode(parts: AuthorizationParts, client: Client, answer: Cons
   return firstOf(issued).value;
 }
 
-/** The part of a redirect URI that tells a person whose it is: its origin, or all of it where it has none. */
+/** What of a redirect URI is shown to the user: its origin, or all of it where it has none (a private-use scheme). */
 function placeOf(uri: string): string {
   const { origin } = new URL(uri);
   return origin === 'null' ? uri : origin;
 }
 
-/** A request that can be answered where it came from: the client is known, and this is one of its redirect URIs. */
-interface Asking {
+/** An authorization request whose client is known and whose redirect URI is registered: errors may be redirected there. */
+interface AuthorizationRequest {
   readonly client: Client;
   readonly redirectUri: string;
   readonly state: string | undefined;
@@ -125,8 +126,8 @@ const names = [
   'code_challenge_method',
 ];
 
-/** Reads who asks, and where the answer goes. Gives the fault as a sentence where that cannot be told (RFC 6749 §4.1.2.1). */
-function readAsking(query: Form | undefined, clients: Registry<Client>): Asking | string {
+/** Reads client and redirect URI. Gives a sentence for the user where either is missing or not registered (RFC 6749 §4.1.2.1). */
+function readRequest(query: Form | undefined, clients: Registry<Client>): AuthorizationRequest | string {
   if (query === undefined) return 'The query does not decode as a form in UTF-8.';
   const { values, repeated } = readParameters(query, names);
   const id = values.get('client_id');
@@ -140,13 +141,13 @@ function readAsking(query: Form | undefined, clients: Registry<Client>): Asking 
   return { client, redirectUri, state: values.get('state'), values, repeated };
 }
 
-/** What is wanted, or what is wrong with it (RFC 6749 §4.1.2.1). */
-type Wish =
+/** What is asked for, or the error that is redirected (RFC 6749 §4.1.2.1). */
+type Wanted =
   | { readonly scopes: readonly Scope[]; readonly challenge: string }
   | { readonly error: string; readonly error_description: string };
 
-function readWish({ client, values, repeated }: Asking): Wish {
-  const wrong = (error: string, error_description: string): Wish => ({ error, error_description });
+function readWanted({ client, values, repeated }: AuthorizationRequest): Wanted {
+  const wrong = (error: string, error_description: string): Wanted => ({ error, error_description });
   if (repeated[0] !== undefined) return wrong('invalid_request', `${repeated[0]} was sent more than once.`);
   const type = values.get('response_type');
   if (type === undefined) return wrong('invalid_request', 'response_type is missing.');
@@ -169,10 +170,10 @@ function readWish({ client, values, repeated }: Asking): Wish {
   return { scopes, challenge };
 }
 
-/** Sends the browser back to the client, with what there is to say added to the query of its URI (RFC 6749 §3.1.2, §4.1.2). */
-function redirect(uri: string, said: Readonly<Record<string, string | undefined>>): Outcome {
-  const pairs = Object.entries(said).filter((pair): pair is [string, string] => pair[1] !== undefined);
+/** Sends the browser back to the client, with these parameters added to its redirect URI (RFC 6749 §4.1.2). */
+function redirect(uri: string, parameters: Readonly<Record<string, string | undefined>>): Outcome {
+  const pairs = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined);
   const location: FieldLine = ['Location', withParameters(uri, String(new URLSearchParams(pairs)))];
-  // The page's address has the client's state in it (RFC 9700 §4.2.4).
+  // The address of this page contains the client's state (RFC 9700 §4.2.4).
   return { status: 303, noStore: true, fields: [location, ['Referrer-Policy', 'no-referrer']] };
 }

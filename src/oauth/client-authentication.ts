@@ -11,13 +11,13 @@ import type { Client, ClientSecret, Registry } from './clients.ts';
 import { digestOf, isDigestOf } from './digest.ts';
 import { Refusal } from './refusal.ts';
 
-/** What a client says that it is; without a secret where it is public. */
+/** The credentials that a client presents; a public client has no secret. */
 interface Presented {
   readonly id: string;
   readonly secret: string | undefined;
 }
 
-/** What clients are judged by. */
+/** What the authentication of clients depends on. */
 export interface ClientAuthenticationParts {
   readonly realm: string;
   readonly clients: Registry<Client>;
@@ -37,10 +37,10 @@ export type AuthenticateClient = (
   which: Admitted,
 ) => Promise<Client>;
 
-/** Whether a public client will do, which could be anybody. */
+/** Which clients an endpoint admits: any, or only confidential ones (RFC 6749 §2.1), since anybody can claim to be a public one. */
 export type Admitted = 'any' | 'confidential';
 
-/** Makes what authenticates clients. */
+/** Makes the function that authenticates clients. */
 export function createClientAuthentication(parts: ClientAuthenticationParts): AuthenticateClient {
   const { realm, clients, throttle } = parts;
   const matches = createComparison(parts);
@@ -48,7 +48,7 @@ export function createClientAuthentication(parts: ClientAuthenticationParts): Au
     ['realm', realm],
     ['charset', 'UTF-8'],
   ]);
-  // RFC 6749 §5.2: 401, and how to do better.
+  // RFC 6749 §5.2: 401 with a challenge.
   const unknown = (description: string): Refusal =>
     new Refusal('invalid_client', description, [['WWW-Authenticate', challenge]]);
 
@@ -60,7 +60,7 @@ export function createClientAuthentication(parts: ClientAuthenticationParts): Au
       const client = clients.find(id);
       if (which === 'confidential' && client?.secret === undefined) continue;
       const right = await matches(client, secret, peer);
-      // While this waited, the client may have got another secret, or have gone.
+      // While the secret was hashed, the client may have been given another one, or have been removed.
       if (right && client !== undefined && clients.find(id) === client) return client;
     }
     const claimed = claimedBy(presented);
@@ -72,14 +72,15 @@ export function createClientAuthentication(parts: ClientAuthenticationParts): Au
   };
 }
 
+/** Characters of an unverified client id that the throttle keeps. */
 const longestCounted = 128;
 
-/** The name under which failures are counted. No user can have it: a colon ends the user's name in Basic. */
+/** The name under which the throttle counts failures. No user has it: a user's name has no colon (RFC 7617 §2). */
 function claimedBy([first]: readonly Presented[]): string {
   return `client:${(first?.id ?? '').slice(0, longestCounted)}`;
 }
 
-/** What the request says, in each way in which it can be read. */
+/** The credentials in a request; two candidates where those of Basic can be read in two ways. */
 function presentedIn(
   { fields }: Request,
   values: ReadonlyMap<string, string>,
@@ -92,7 +93,7 @@ function presentedIn(
     if (id === undefined) throw unknown('The client does not say which one it is.');
     return [{ id, secret }];
   }
-  // RFC 6749 §2.3: one way at a time.
+  // RFC 6749 §2.3: at most one method of authentication in a request.
   if (lines.length > 1 || secret !== undefined)
     throw new Refusal('invalid_request', 'The client authenticates in more than one way.');
   const credentials = parseCredentials(lines[0]);
@@ -106,7 +107,7 @@ function presentedIn(
   return fitting;
 }
 
-/** RFC 6749 §2.3.1 has both parts form-encoded, and many clients send them as they are: so decoded, then raw. */
+/** RFC 6749 §2.3.1 wants id and secret form-encoded, and many clients send them raw: both readings are tried. */
 function presentedByBasic(text: string): readonly Presented[] {
   const bytes = decodeCanonicalBase64(text);
   if (bytes === undefined) return [];
@@ -131,20 +132,21 @@ function textOf(octets: string): string | undefined {
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
-/** Hashes of chosen secrets that are computed at a time, and requests that wait for that. */
+/** How many scrypt hashes are computed at a time. */
 const atOnce = 2;
+/** How many requests may wait for a hash. */
 const room = 64;
-/** Seconds after which somebody who found no room may try again. */
-const crowdedFor = 2;
+/** Seconds after which a request that found the queue full may come again. */
+const retryAfter = 2;
 
 /**
- * Whether a secret is the client's. What is wrong takes as long as any other: where one client has a hash of a chosen secret,
- * which takes long to compute, one is computed for all that is wrong.
+ * Makes the function that says whether a secret is the client's. The time it takes must not tell which clients exist: where any
+ * client has a scrypt hash, one is computed for every wrong secret.
  */
 function createComparison({ random, clients, throttle, verifySecret }: ClientAuthenticationParts) {
   const key = random(32);
-  const nobodys = Buffer.from(random(32)).toString('base64url');
-  /** A chosen secret that was right once is known by a keyed digest from then on. */
+  const unknownDigest = Buffer.from(random(32)).toString('base64url');
+  /** Keyed digests of secrets that matched a scrypt hash once, which is not computed for them again. */
   const remembered = new WeakMap<Client, Buffer>();
   const queue = new BasicQueue({
     atOnce,
@@ -172,7 +174,7 @@ function createComparison({ random, clients, throttle, verifySecret }: ClientAut
       if (right) remembered.set(client, digest);
       return right;
     }
-    if (isDigestOf(secret, digestIn(expected) ?? nobodys) && expected !== undefined) return true;
+    if (isDigestOf(secret, digestIn(expected) ?? unknownDigest) && expected !== undefined) return true;
     const decoy = someHash(clients);
     if (decoy !== undefined) await isHashed(digest, secret, decoy, peer);
     return false;
@@ -199,6 +201,6 @@ function digestIn(secret: ClientSecret | undefined): string | undefined {
 
 function crowded(): Problem {
   return new Problem('too-many-attempts', 'Too many secrets wait to be checked.', {
-    fields: [['Retry-After', String(crowdedFor)]],
+    fields: [['Retry-After', String(retryAfter)]],
   });
 }

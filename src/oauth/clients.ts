@@ -4,7 +4,7 @@ import type { OAuth1Method } from '../signature/oauth1.ts';
 /** What a client of OAuth 2.0 may ask for. */
 export type GrantType = 'authorization_code' | 'refresh_token' | 'client_credentials';
 
-/** A secret as it is known: itself where configuration has it, else its SHA-256 (generated ones) or its scrypt hash (chosen ones). */
+/** A client secret as it is kept: in the clear where configuration has it, else as SHA-256 (generated ones) or scrypt hash (chosen ones). */
 export type ClientSecret =
   | { readonly plain: string }
   | { readonly sha256: string }
@@ -21,7 +21,7 @@ export interface Client {
   readonly scopes: readonly Scope[];
   /** Whose resources it may touch with `client_credentials`: all users' with `*`. */
   readonly users: '*' | readonly string[];
-  /** Since when (ms) the id is this client's: what was issued before was another's. Undefined where nobody noted it. */
+  /** When this client was registered (ms): tokens issued under the id before belong to another client. Undefined where it was not recorded. */
   readonly since?: number | undefined;
 }
 
@@ -39,14 +39,14 @@ export interface Consumer {
   readonly callbacks: readonly string[];
   readonly methods: readonly SignatureMethod[];
   readonly scopes: readonly Scope[];
-  /** Since when (ms) the key is this consumer's, as with clients. */
+  /** When this consumer was registered (ms), as with clients. */
   readonly since?: number | undefined;
 }
 
-/** Where clients or consumers are looked up; what is put in their place counts from the next request on. */
+/** The registered clients or consumers; a replacement takes effect with the next request. */
 export interface Registry<T> {
   find(name: string): T | undefined;
-  /** Whether one of them is so. */
+  /** Whether `is` holds for at least one of them. */
   some(is: (one: T) => boolean): boolean;
   /** How many there are; a mechanism without any is not offered. */
   readonly size: number;

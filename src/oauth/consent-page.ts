@@ -13,7 +13,7 @@ export interface Question {
   readonly lasts: number;
   /** The path that the answer is sent to. */
   readonly action: string;
-  /** Where the browser goes with the answer; undefined where it goes nowhere. */
+  /** Where the answer is sent to; undefined where it is not sent anywhere (`oob`). */
   readonly destination: string | undefined;
   readonly variant: Variant | undefined;
 }
@@ -50,7 +50,7 @@ ${scopes.map((scope) => `<li>${inWords[scope]}</li>`).join('\n')}
   );
 }
 
-/** The page that says why nothing can be asked or answered: the browser stays here, because nothing tells where it may go. */
+/** The page that says why nothing can be asked or answered, instead of a redirect to an unverified address (RFC 6749 §4.1.2.1). */
 export function showRefusal(sentence: string, variant: Variant | undefined): Outcome {
   return showPage(
     {

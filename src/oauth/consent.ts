@@ -11,14 +11,14 @@ import { firstOf, type Grants, isLive, tokenLength } from './grants.ts';
 import { readParameters } from './parameters.ts';
 import type { Mechanism } from './records.ts';
 
-/** What a user is asked. It is bound to a ticket, so the answer cannot be about anything else. */
+/** What a user is asked. It is bound to a single-use ticket, so that an answer cannot be turned on another question. */
 export interface ConsentQuestion {
   readonly mechanism: Mechanism;
   /** The client's id, or the consumer's key. */
   readonly client: string;
   readonly user: string;
   readonly scopes: readonly Scope[];
-  /** What the endpoint has to know again when the answer comes: a redirect URI, a challenge, a state. */
+  /** What the endpoint needs again when the answer comes: a redirect URI, a challenge, a state. */
   readonly details: Readonly<Record<string, string>>;
 }
 
@@ -31,25 +31,24 @@ export interface ConsentAnswer extends ConsentQuestion {
 export interface ConsentForm {
   /** The path that the answer is sent to. */
   readonly action: string;
-  /** Where the browser goes with the answer, for the user to see; undefined where it goes nowhere. */
+  /** Where the answer is sent to, shown to the user; undefined where it is not sent anywhere (`oob`). */
   readonly destination: string | undefined;
   /** One of `pageVariants`. */
   readonly variant: Variant | undefined;
-  /** What asks for the page; to HEAD nothing is shown, so there is nothing to answer. */
+  /** The method of the request: HEAD gets no ticket. */
   readonly method: Method;
 }
 
 /** Asks users whether clients may, and takes their answers. */
 export interface Consents {
   /**
-   * Draws a ticket for the question, and shows both: as a page, or as JSON for who answers without a browser. To HEAD it is the
-   * same page, for which no ticket is drawn.
+   * Draws a ticket for the question, and shows both: as a page, or as JSON for a client without a browser. For HEAD the page is of
+   * the same length, and no ticket is drawn.
    */
   ask(question: ConsentQuestion, form: ConsentForm): Promise<Outcome>;
   /**
-   * Takes an answer: `consent_ticket` and `decision`, everything else in it is passed over. Undefined where it is no answer
-   * to a question of this mechanism that is open for this user; a ticket of somebody else stays as it is. Of several answers
-   * to one question exactly one is taken.
+   * Takes an answer, `consent_ticket` and `decision`; all other parameters are ignored. Undefined where it answers no open question
+   * of this mechanism to this user: another user's ticket is not spent by that. Of several answers to one question one is taken.
    */
   answer(
     content: FormContent | undefined,
@@ -65,12 +64,12 @@ export interface ConsentParts {
   readonly lifetimes: { readonly ticket: number };
 }
 
-/** Makes what asks and takes answers. */
+/** Makes consents. */
 export function createConsents({ grants, clock, lifetimes }: ConsentParts): Consents {
   return {
     async ask(question, form) {
       const lasts = lifetimes.ticket;
-      // RFC 9110 §9.3.2: a safe method; the page is as long as with a ticket.
+      // HEAD is safe (RFC 9110 §9.2.1), and has the fields of GET (§9.3.2): hence a ticket's length, and no ticket.
       if (form.method === 'HEAD')
         return showQuestion({ ...question, ...form, ticket: '-'.repeat(tokenLength), lasts });
       const expires = clock.now() + lasts;
@@ -93,7 +92,7 @@ export function createConsents({ grants, clock, lifetimes }: ConsentParts): Cons
   };
 }
 
-/** The name of the user who asks or answers. Rejects with a Problem (401 with a challenge) where there is nobody. */
+/** The name of the user who asks or answers. Rejects with a Problem (401 with a challenge) where there are no credentials. */
 export async function approvingUser(approver: Authenticator, request: Request): Promise<string> {
   const principal = await approver.authenticate(request);
   if (principal !== undefined) return principal.name;

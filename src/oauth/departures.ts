@@ -4,13 +4,13 @@ import type { Store } from '../store/store.ts';
 import type { GrantEvent, Mechanism, TokenKind } from './records.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from './records.ts';
 
-/** As what somebody is known by a name: whoever of these goes takes what was granted along. */
+/** What a name is one of. When a name is removed, what was granted to it in this role ends. */
 export type Role = 'user' | 'client' | 'consumer';
 
-/** Who is known, by their names. */
+/** The names in use, by role. */
 export type Names = Readonly<Record<Role, ReadonlySet<string>>>;
 
-/** The names that are known no more, so that somebody else may come by one of them. */
+/** The names that were removed and are not in use again, by role. Another user or client may be given one of them. */
 export type Departed = Readonly<Record<Role, ReadonlySet<string>>>;
 
 /** To whom something was granted, and in whose name. */
@@ -26,12 +26,12 @@ interface Held extends Holder {
   readonly grant?: string | undefined;
 }
 
-/** Of what is kept: how many entries are looked at before others have their turn. */
+/** How many entries are read before other work has its turn. */
 const stride = 256;
 
 /**
- * Ends what was granted to a name when nobody has it any more, so that the next one of this name begins with nothing. Who
- * looks for a token waits until that is done.
+ * Ends what was granted to a name when the name is removed, so that a later user or client of that name inherits nothing. Tokens
+ * are looked up only after that is done.
  */
 export class Departures {
   readonly #store: Store;
@@ -39,10 +39,10 @@ export class Departures {
   readonly #told: (event: GrantEvent) => void;
   #known: Names;
   #departed: Departed = { user: new Set(), client: new Set(), consumer: new Set() };
-  /** Tokens that have ended, though the store could not say so. */
+  /** Ids of tokens and grants that have ended although the store failed to delete them. */
   readonly #unkept = new Set<string>();
   #underway: Promise<void> | undefined;
-  /** Counts how often the store was put back. */
+  /** Counts restores of the store: work that began before one stops. */
   #life = 0;
 
   constructor(known: Names, store: Store, clock: Clock, told: (event: GrantEvent) => void) {
@@ -62,7 +62,7 @@ export class Departures {
     return this.#unkept.has(digest);
   }
 
-  /** Ends what is kept of names that nobody has: they went while this did not run. Of a role that is not `told`, nobody knows. */
+  /** Ends what is kept for names that are not in use: they were removed while no server ran. Only roles in `told` count, for of others the names are not known. */
   compare(told: readonly Role[]): void {
     const known = this.#known;
     this.#end((holder) =>
@@ -73,11 +73,11 @@ export class Departures {
     );
   }
 
-  /** Takes these for all who have a name in this role. */
+  /** Takes these for all names in use in this role, and ends what was granted to those that were removed. */
   know(role: Role, names: Iterable<string>): void {
     const next = new Set(names);
     const gone = [...this.#known[role]].filter((name) => !next.has(name));
-    // What was under way when the name went may have left something.
+    // A request under way when the name was removed may have issued something since.
     const back = [...this.#departed[role]].filter((name) => next.has(name));
     const departed = [...this.#departed[role], ...gone].filter((name) => !next.has(name));
     this.#known = { ...this.#known, [role]: next };
@@ -86,12 +86,12 @@ export class Departures {
     if (changed.size > 0) this.#end((holder) => isAmong(changed, nameOf(role, holder)));
   }
 
-  /** The names that went, for who takes down the state of the store as well. */
+  /** The removed names, for a snapshot of the whole state. */
   snapshot(): Departed {
     return this.#departed;
   }
 
-  /** Goes on from such names, with a store that was put back: what has not ended yet there stays. */
+  /** Goes on from a snapshot, together with a store that was restored. */
   restore(departed: Departed): void {
     this.#life += 1;
     this.#departed = departed;
@@ -104,14 +104,14 @@ export class Departures {
     const finish = (): void => {
       if (this.#underway === work) this.#underway = undefined;
     };
-    // Who waits for it learns of a failure.
+    // Whoever awaits `done` sees a failure; here it needs no handling.
     work.then(finish, finish);
   }
 
   async #after(before: Promise<void> | undefined, isOver: (holder: Holder) => boolean): Promise<void> {
     const life = this.#life;
     await before?.catch(() => {});
-    // A token ends with its grant, so what is left when this breaks off is of no use.
+    // Grants first: a token whose grant is gone is not valid, should this be interrupted.
     await this.#sweep(grantsCollection, isOver, life);
     await this.#sweep(tokensCollection, isOver, life);
   }
@@ -142,12 +142,12 @@ export class Departures {
         const change = { kind: 'delete', collection, id, expected: kept.revision } as const;
         const { applied } = await this.#store.apply({ ...change, at: this.#clock.now() });
         if (!applied) continue;
-        // What hangs on a grant is told of with it.
+        // A token of a grant is reported with the grant.
         if (grant === undefined) this.#told({ kind: 'revoked', mechanism, client, user, token: kind });
         return;
       }
     } catch {
-      // The store has told why. Whoever comes by the name meanwhile has it all the same.
+      // The store reports its own failure. The token counts as ended all the same.
       this.#unkept.add(id);
     }
   }

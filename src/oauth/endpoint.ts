@@ -14,12 +14,12 @@ export interface ClientRequest {
   readonly request: Request;
 }
 
-/** Gives what an endpoint replies with, as JSON. Rejects with a Refusal. */
+/** Gives what an endpoint replies with, to be written as JSON. Rejects with a Refusal. */
 export type Respond = (request: ClientRequest) => Promise<Readonly<Record<string, unknown>>>;
 
 const clientParameters = ['client_id', 'client_secret'];
 
-/** Nothing that is secret, or that speaks of who asks, is taken from a place that is logged (RFC 6749 §2.3.1, §3.2). */
+/** Parameters that are refused in the query, which ends up in logs (RFC 6749 §2.3.1, §3.2). */
 const neverInQuery: ReadonlySet<string> = new Set([
   ...clientParameters,
   'access_token',
@@ -63,7 +63,7 @@ export function clientAction({
   );
 }
 
-/** The value of a parameter that has to be there. */
+/** The value of a parameter. Throws a Refusal (invalid_request) where it is missing. */
 export function required(values: ReadonlyMap<string, string>, name: string): string {
   const value = values.get(name);
   if (value === undefined) throw absent(name);

@@ -2,17 +2,17 @@ import type { Clock } from '../clock.ts';
 import type { Entry, Store } from '../store/store.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from './records.ts';
 
-/** How many of a collection are looked at in a step: more than a step adds, so that what is over goes sooner than new comes. */
+/** How many entries of a collection a step looks at: more than an issue adds, so that the sweep keeps up. */
 const stride = 16;
 
 /**
- * Takes away what is over, a few entries each time that something is issued: nothing has to be waited for, and what is kept
- * stays within a small multiple of what is live.
+ * Deletes expired tokens and grants, looking at a few entries whenever something is issued: no timer runs, nobody waits, and
+ * what is kept stays within a small multiple of what is live.
  */
 export class ExpirySweep {
   readonly #store: Store;
   readonly #clock: Clock;
-  /** The sequence up to which each collection was looked at on this round. */
+  /** The sequence number that the present pass over each collection has reached. */
   readonly #reached = new Map<string, number>();
 
   constructor(store: Store, clock: Clock) {
@@ -20,7 +20,7 @@ export class ExpirySweep {
     this.#clock = clock;
   }
 
-  /** Looks at the next few of either collection. Never rejects: what stays is found the next time. */
+  /** Looks at the next few entries of either collection. Never rejects: what could not be deleted is found by the next pass. */
   async step(): Promise<void> {
     const now = this.#clock.now();
     await Promise.allSettled([
@@ -39,7 +39,7 @@ export class ExpirySweep {
     }
   }
 
-  /** Codes and refresh tokens, used or not, are told from unknown ones for as long as their grant lasts. */
+  /** Codes and refresh tokens are kept as long as their grant, so that their reuse is detected (RFC 9700 §4.14.2). */
   async #isTokenOver(entry: Entry, now: number): Promise<boolean> {
     const token = readToken(entry);
     if (token === undefined) return true;

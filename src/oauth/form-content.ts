@@ -1,14 +1,14 @@
 import { type Form, parseForm } from '../http/form.ts';
 import type { Reading } from '../resource.ts';
 
-/** What was sent as a form. One that is malformed is the endpoint's to refuse, in the words of its protocol. */
+/** A form that was sent. A malformed one is refused by the endpoint, in the terms of its protocol. */
 export type FormContent = Form | 'malformed';
 
-/** Reads content as a form (`application/x-www-form-urlencoded`). How long it may be is judged before. */
+/** Reads content as a form (`application/x-www-form-urlencoded`). Its length is limited before it comes here. */
 export const formReading: Reading<unknown, FormContent> = {
   type: 'application/x-www-form-urlencoded',
   decoder() {
-    // Octets as characters, which is what they are until they are decoded.
+    // One character for each octet, as `parseForm` takes them.
     let text = '';
     return {
       write(bytes) {

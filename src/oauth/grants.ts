@@ -26,34 +26,35 @@ export interface Found {
   readonly revision: number;
 }
 
-/** A token as it is handed out, this once. */
+/** A token that was drawn. Its value is given here once, and only its digest is kept. */
 export interface Issued {
   /** 256 random bits in base64url. */
   readonly value: string;
   readonly token: Token;
 }
 
-/** What grants are kept in and judged by. */
+/** What grants depend on. */
 export interface GrantsOptions {
   readonly store: Store;
   readonly clock: Clock;
   /** Gives that many random bytes. */
   readonly random: (size: number) => Uint8Array;
+  /** Told of what happens to grants and tokens. */
   readonly told?: (event: GrantEvent) => void;
-  /** What has to have ended before anything is looked up or issued. */
+  /** Nothing is looked up or issued before what was granted to removed names has ended. */
   readonly departures?: Pick<Departures, 'done' | 'hasEnded'>;
 }
 
 /** A grant to be begun. */
 export type GrantDraft = Pick<Grant, 'mechanism' | 'client' | 'user' | 'scopes' | 'ends'>;
 
-/** What was granted and issued, kept like any resource: what resolves is as safe as the store makes things. */
+/** Grants and tokens, kept like any resource: a call resolves once the store has made its change durable. */
 export interface Grants {
   /** Draws tokens without a grant. */
   issue(drafts: readonly TokenDraft[]): Promise<Issued[]>;
   /** Begins a grant, and draws its first tokens. */
   begin(grant: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }>;
-  /** What is kept of a token of this kind, live or not; undefined where there is no such. */
+  /** What is kept of a token of this kind, live or not; undefined where there is none. */
   find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined>;
   /**
    * Spends a token in one step: of all who try, exactly one gets true, and from then on it is found `used`. A token with a
@@ -62,16 +63,16 @@ export interface Grants {
   spend(found: Found): Promise<boolean>;
   /** Spends a token and draws others of its grant in its place, in one batch; undefined where somebody else spent it first. */
   exchange(found: Found, drafts: readonly TokenDraft[]): Promise<Issued[] | undefined>;
-  /** Changes what goes with a token, unless it was changed or spent meanwhile (false); gives it as it is now. */
+  /** Sets a token's user and adds to its details; undefined where it was changed or spent meanwhile. */
   amend(
     found: Found,
     changes: { user?: string; details: Readonly<Record<string, string>> },
   ): Promise<Found | undefined>;
   /** Ends one token. */
   revokeToken(found: Found): Promise<void>;
-  /** Ends a grant, and with it every token of it. `reused` tells that something was used twice. */
+  /** Ends a grant, and with it all its tokens. `reused` is the kind of token whose second use is the reason. */
   revokeGrant(id: string, reused?: TokenKind): Promise<void>;
-  /** Every token, in the order of issue: for who inspects and expires them. */
+  /** Every token, in the order of issue. */
   all(): AsyncIterable<Found>;
   /** Makes a token expire now. */
   expire(found: Found): Promise<void>;
@@ -84,8 +85,8 @@ export function isLive({ token, grant }: Found, now: number): boolean {
 }
 
 /**
- * Whether this was issued since its client or user has the name: what a namesake was given, who was removed before, is no good.
- * A token is as old as its grant.
+ * Whether this was issued after its client or user was registered, and so not to a former one of the same name. A token counts as
+ * old as its grant.
  */
 export function isOf({ token, grant }: Found, { since }: { readonly since?: number | undefined }): boolean {
   return since === undefined || (grant ?? token).issued >= since;
@@ -97,7 +98,7 @@ export function firstOf([first]: readonly Issued[]): Issued {
   return first;
 }
 
-/** Keeps grants and tokens in the store's own collections, which no path reaches: theirs begin with a slash. */
+/** Makes grants that are kept in the store. No request reaches their collections: the names of those it reaches begin with a slash. */
 export function createGrants(options: GrantsOptions): Grants {
   return new KeptGrants(options);
 }
@@ -133,7 +134,7 @@ class KeptGrants implements Grants {
 
   async begin(draft: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }> {
     if (this.#departures?.done !== undefined) await this.#departures.done;
-    const grant: Grant = { ...draft, id: this.#word(), issued: this.#clock.now(), revoked: false };
+    const grant: Grant = { ...draft, id: this.#randomValue(), issued: this.#clock.now(), revoked: false };
     // Both in one turn, and so in one batch.
     const kept = this.#put(grantsCollection, grant.id, 'absent', grantValueOf(grant));
     const [issued] = await Promise.all([this.#draw(drafts, grant), kept]);
@@ -162,7 +163,7 @@ class KeptGrants implements Grants {
   }
 
   async exchange(found: Found, drafts: readonly TokenDraft[]): Promise<Issued[] | undefined> {
-    // In one turn, and so in one batch. Where it was spent already, nobody is told what was drawn, and its grant is about to end.
+    // Both in one turn, and so in one batch. Where the token was spent already, the drawn ones are never given out, and the caller ends the grant.
     const [spent, issued] = await Promise.all([this.spend(found), this.#draw(drafts, found.grant)]);
     if (!spent) return undefined;
     this.#tellIssued(issued);
@@ -181,7 +182,7 @@ class KeptGrants implements Grants {
 
   async revokeToken(found: Found): Promise<void> {
     const { mechanism, client, user, kind } = found.token;
-    await this.#take(tokensCollection, found.token.digest);
+    await this.#delete(tokensCollection, found.token.digest);
     this.#told({ kind: 'revoked', mechanism, client, user, token: kind });
   }
 
@@ -229,17 +230,17 @@ class KeptGrants implements Grants {
 
   async #draw(drafts: readonly TokenDraft[], grant: Grant | undefined): Promise<Issued[]> {
     const issued = drafts.map((draft): Issued => {
-      const value = this.#word();
+      const value = this.#randomValue();
       const digest = digestOf(value);
       const { details = {} } = draft;
       const kept = { ...draft, digest, grant: grant?.id, issued: this.#clock.now(), used: false, details };
       return { value, token: kept };
     });
-    void this.#sweep.step(); // nobody waits for it
+    void this.#sweep.step(); // never rejects
     const kept = await Promise.all(
       issued.map(({ token }) => this.#put(tokensCollection, token.digest, 'absent', tokenValueOf(token))),
     );
-    // Then somebody has it already, and what stands in for chance is none.
+    // 256 bits that come twice are not random.
     if (kept.some(({ applied }) => !applied)) throw new Error('a token was drawn twice');
     return issued;
   }
@@ -251,7 +252,7 @@ class KeptGrants implements Grants {
     }
   }
 
-  #word(): string {
+  #randomValue(): string {
     return Buffer.from(this.#random(tokenBytes)).toString('base64url');
   }
 
@@ -259,8 +260,8 @@ class KeptGrants implements Grants {
     return this.#store.apply({ kind: 'put', collection, id, expected, value, at: this.#clock.now() });
   }
 
-  /** Takes an entry away, in whatever state it is. */
-  async #take(collection: string, id: string): Promise<void> {
+  /** Deletes an entry, whatever its revision. */
+  async #delete(collection: string, id: string): Promise<void> {
     for (;;) {
       const entry = await this.#store.read(collection, id);
       if (entry === undefined) return;

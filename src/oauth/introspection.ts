@@ -12,7 +12,7 @@ export interface IntrospectionParts extends AccessParts {
   readonly origins: Origins;
 }
 
-/** The introspection endpoint (RFC 7662): tells clients with a secret about tokens of their own. */
+/** The introspection endpoint (RFC 7662): a confidential client learns the state of its own tokens. */
 export function introspectionResource(parts: IntrospectionParts, authenticate: AuthenticateClient): Resource {
   const respond: Respond = async ({ client, values, request }) => {
     const found = await findToken(parts.grants, required(values, 'token'));
@@ -21,7 +21,7 @@ export function introspectionResource(parts: IntrospectionParts, authenticate: A
     return describe(found.token, holder, parts.origins.forLinks(request));
   };
   const names = ['token', 'token_type_hint'];
-  // RFC 7662 §2.1: who could be anybody is told nothing.
+  // RFC 7662 §2.1: the endpoint requires authorization, which a public client cannot give.
   return {
     ownCredentials: true,
     POST: clientAction({ authenticate, admits: 'confidential', names, respond }),
@@ -38,7 +38,7 @@ function describe(token: Token, { client, user, scopes }: Holder, issuer: string
     exp: Math.floor(token.expires / 1000),
     iat: Math.floor(token.issued / 1000),
     iss: issuer,
-    // A refresh token is of no type of RFC 6749 §5.1.
+    // A refresh token has no type (RFC 6749 §7.1 is about access tokens).
     ...(token.kind === 'access' ? { token_type: 'Bearer' } : {}),
   };
 }

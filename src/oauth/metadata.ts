@@ -5,7 +5,7 @@ import { knownScopes } from './scope.ts';
 
 const byBasicOrContent = ['client_secret_basic', 'client_secret_post'];
 
-/** What a client can find out by itself (RFC 8414). The issuer is the origin under which it asked. */
+/** Authorization server metadata (RFC 8414 §2). The issuer is the origin that the request was addressed to. */
 export function metadataResource({ origins }: { origins: Origins }): Resource {
   return {
     ownCredentials: true,
