@@ -15,15 +15,15 @@ function client(id: string, secret: ClientSecret | undefined): Client {
   return { id, secret, redirectUris: [], grants: [], scopes: [], users: [] };
 }
 
-/** What is asked: Basic for `USER:PASSWORD`, parameters, and where from. */
-interface Asking {
+/** What a request carries: Basic for `USER:PASSWORD`, parameters, and where from. */
+interface Presented {
   readonly basic?: string;
   readonly values?: Readonly<Record<string, string>>;
   readonly peer?: string;
 }
 
-/** Clients, what became of who says to be one, and how many hashes were computed for that. */
-function open(clients: readonly Client[], limit = 0) {
+/** Clients, the outcome of requests that claim to be from one, and how many hashes were computed for that. */
+function open(clients: readonly Client[], limit = 0, verify = verifyPassword) {
   const clock = manualClock(0);
   const registry = createRegistry(new Map(clients.map((each) => [each.id, each])));
   const throttle = createThrottle(limit, clock);
@@ -32,10 +32,10 @@ function open(clients: readonly Client[], limit = 0) {
     ...{ realm: 'test', clients: registry, throttle, random: randomBytes },
     verifySecret(secret, hash) {
       hashes += 1;
-      return verifyPassword(secret, hash);
+      return verify(secret, hash);
     },
   });
-  const outcome = async ({ basic, values = {}, peer = '192.0.2.1' }: Asking): Promise<string> => {
+  const outcome = async ({ basic, values = {}, peer = '192.0.2.1' }: Presented): Promise<string> => {
     const fields: [string, string][] = basic === undefined ? [] : [['Authorization', basicField(basic)]];
     const request = createRequest({ method: 'POST', target: '/', fields, peer, secure: true });
     try {
@@ -121,6 +121,20 @@ test('what is wrong costs one hash, be the client known or not and whatever its 
   assert.equal(hashes(), 5);
   assert.equal(await outcome({ basic: 'unknown:chosen' }), 'invalid_client');
   assert.equal(await outcome({ basic: 'public:chosen' }), 'invalid_client');
+});
+
+test('where too many secrets wait to be hashed, a client is told to come again', async () => {
+  let finish: (right: boolean) => void = () => {};
+  const hashed = new Promise<boolean>((resolve) => {
+    finish = resolve;
+  });
+  const { outcome } = open([client('app', { scrypt: 'any' })], 0, () => hashed);
+  const ask = (peer: string): Promise<string> => outcome({ basic: 'app:chosen', peer });
+  // Two are hashed at a time, and 64 wait.
+  const admitted = Array.from({ length: 66 }, (_, at) => ask(`192.0.2.${at}`));
+  assert.equal(await ask('198.51.100.1'), 'too-many-attempts Retry-After,2');
+  finish(true);
+  assert.deepEqual(new Set(await Promise.all(admitted)), new Set(['app']));
 });
 
 test('a client that is taken away while its secret is checked is not let in', async () => {
