@@ -9,7 +9,7 @@ import { articles } from './store/articles.ts';
 
 const connections = 1000;
 /** Until the attacker has its connections (ms). */
-const settling = 1500;
+const settling = 2500;
 /** Requests of one round, and how long after each other they are sent (ms). */
 const asked = { short: 10, full: 25 };
 const distance = 20;

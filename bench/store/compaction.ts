@@ -15,7 +15,7 @@ import { contestants, openOurs } from './contestants.ts';
 const compactAt = 16 * 1024 * 1024;
 const writers = 64;
 /** For how long lowdb is written to (ms), about as long as ours is. */
-const span = 2000;
+const span = 3000;
 
 /** The longest of each (ms), and how much there was. */
 interface Phase {
