@@ -130,13 +130,17 @@ export class SigningKey {
   }
 }
 
+/** Texts are of many kinds to the engine (cut out, put together, …): to look the method up in each, letter by letter, takes thrice as long. */
+const { charCodeAt } = String.prototype;
+
 /**
  * Writes the octets of a text from there on, and gives where it ends. For some dozen of them that is faster than
  * `Buffer.write`, which leaves what is compiled here.
  */
 function write(octets: string, into: Uint8Array, from: number): number {
-  for (let at = 0; at < octets.length; at += 1) into[from + at] = octets.charCodeAt(at);
-  return from + octets.length;
+  const { length } = octets;
+  for (let at = 0; at < length; at += 1) into[from + at] = charCodeAt.call(octets, at);
+  return from + length;
 }
 
 /**
