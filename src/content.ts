@@ -93,15 +93,19 @@ export function checkUnreadContent(request: Request, limit: number): Promise<voi
   return receive(request, limit, () => {});
 }
 
-async function receive(request: Request, limit: number, sink: (chunk: Uint8Array) => void): Promise<void> {
+function receive(request: Request, limit: number, sink: (chunk: Uint8Array) => void): Promise<void> {
   const digests = expectedDigests(request.fields);
   let length = 0;
-  await request.body.consume((chunk) => {
+  const received = request.body.consume((chunk) => {
     length += chunk.length;
     if (length > limit) throw contentTooLarge(limit);
     for (const { hash } of digests) hash.update(chunk);
     sink(chunk);
   });
+  return digests.length === 0 ? received : received.then(() => checkDigests(digests));
+}
+
+function checkDigests(digests: readonly ExpectedDigest[]): void {
   for (const { field, hash, digest } of digests) {
     const actual = hash.digest();
     if (actual.length !== digest.length || !timingSafeEqual(actual, digest)) {

@@ -25,7 +25,6 @@ import {
   actionFor,
   allow,
   changedMeanwhile,
-  type Done,
   inScope,
   mayUse,
   type Outcome,
@@ -124,9 +123,13 @@ export async function decide(request: Request, house: House, known: Known): Prom
   if (content !== undefined) call.content = await content;
   // 16: act, in one turn with step 14 asked again
   known.step = 16;
-  const done = implemented.handle(call);
-  if (comesLater(done) || done === changedMeanwhile) return actedOn(call, resource, implemented, await done);
-  return conclude(call, resource, toOutcome(done));
+  const acted = implemented.handle(call);
+  const done = comesLater(acted) ? await acted : acted;
+  return conclude(
+    call,
+    resource,
+    done === changedMeanwhile ? await actedAgain(call, resource, implemented) : toOutcome(done),
+  );
 }
 
 function stopping(): Problem {
@@ -306,21 +309,15 @@ function judgeContent(
   return checkUnreadContent(call.request, limit);
 }
 
-/** What came of acting on the state that was judged; where it changed meanwhile, the steps 12 and 14 are asked again. */
-async function actedOn(
-  call: JudgedCall,
-  resource: Resource,
-  implemented: Action,
-  first: Done,
-): Promise<Reply> {
-  let done = first;
-  while (done === changedMeanwhile) {
+/** What came of acting where the state that was judged had changed meanwhile: the steps 12 and 14 are asked again. */
+async function actedAgain(call: JudgedCall, resource: Resource, implemented: Action): Promise<Outcome> {
+  for (;;) {
     call.found = await resource.find?.(call);
     judgeExistence(call, resource, implemented);
     judgePreconditions(call, resource);
-    done = await implemented.handle(call);
+    const done = await implemented.handle(call);
+    if (done !== changedMeanwhile) return toOutcome(done);
   }
-  return conclude(call, resource, toOutcome(done));
 }
 
 /** Steps 13 and 14 for what could not tell before it acted what it would write: a GET that only now gave it. */
