@@ -1,14 +1,13 @@
 import { Story } from '../auth/story.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Reply, Request } from '../http/message.ts';
-import type { Problem } from '../http/problem.ts';
 import { nothingKnown } from '../judged-call.ts';
 import type { Observer } from '../observer.ts';
 import type { FaultsPart } from './faults.ts';
 import { KeptContent } from './journal-content.ts';
 import { JournalEntries } from './journal-entries.ts';
 import { JournalEntry } from './journal-entry.ts';
-import { type RecordedExchange, recorded } from './journal-exchange.ts';
+import { answeredExchange, type RecordedExchange, refusedExchange } from './journal-exchange.ts';
 import { type EntryMatch, fits } from './journal-match.ts';
 import { createRedaction } from './journal-redaction.ts';
 import { Waiting, type WaitOptions } from './journal-waiting.ts';
@@ -97,50 +96,12 @@ export function createJournal(options: JournalOptions): JournalPart {
     const time = clock.now();
     const begun = stopwatch.steady();
     const content = request.body.present ? new KeptContent(request.body, bounds.content) : undefined;
-    const story = new Story();
-    const known = nothingKnown(story);
-    const { reply, fault, acted } = await judge(
-      content === undefined ? request : { ...request, body: content },
-      known,
-    );
-    const { principal, step, problem } = known;
-    const silent = reply.fault?.break?.kind === 'reset' && reply.fault.break.after === undefined;
-    const entry = write({
-      time,
-      duration: stopwatch.steady() - begun,
-      request: recorded(request),
-      content,
-      received: undefined,
-      reply: silent ? undefined : reply,
-      principal,
-      step: acted ? step : undefined,
-      problem,
-      story: story.scheme === undefined && story.failedAt === undefined ? undefined : story,
-      fault,
-      aborted: problem?.type === 'content-incomplete',
-    });
-    return { ...reply, abandoned: () => entry.abandon() };
-  };
-  const refused = (
-    problem: Problem,
-    request: Request | undefined,
-    reply: Reply,
-    received: string | undefined,
-  ): void => {
-    write({
-      time: clock.now(),
-      duration: 0,
-      request: request && recorded(request),
-      content: undefined,
-      received,
-      reply,
-      principal: undefined,
-      step: stepOf(problem),
-      problem,
-      story: undefined,
-      fault: undefined,
-      aborted: false,
-    });
+    const known = nothingKnown(new Story());
+    const seen = content === undefined ? request : { ...request, body: content };
+    const answered = await judge(seen, known);
+    const timing = { time, duration: stopwatch.steady() - begun };
+    const entry = write(answeredExchange(timing, request, content, answered, known));
+    return { ...answered.reply, abandoned: () => entry.abandon() };
   };
 
   const find = (match: EntryMatch): readonly JournalEntry[] =>
@@ -167,7 +128,9 @@ export function createJournal(options: JournalOptions): JournalPart {
     },
     observer: (faults) => ({
       handle: (request, answer) => handle(request, (seen, known) => faults.handle(seen, known, answer)),
-      refused,
+      refused(problem, request, reply, received) {
+        write(refusedExchange(clock.now(), problem, request, reply, received));
+      },
     }),
     close: () => waiting.end(),
     snapshot: () => ({ entries: entries.all, written }),
@@ -188,9 +151,4 @@ function boundsOf({ entries = 1000, bytes = 16 * 1024 * 1024, content = 64 * 102
       throw new RangeError(`${name} of the journal is not a whole number above 0`);
   }
   return { entries, bytes, content };
-}
-
-/** What is refused before it is handled could not be parsed, or the server is stopping or full. */
-function stepOf({ type }: Problem): number {
-  return type === 'stopping' || type === 'full' ? 1 : 0;
 }

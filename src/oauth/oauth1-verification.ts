@@ -5,7 +5,7 @@ import type { Request } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import type { HeldNonce } from '../principal.ts';
 import { baseStringOf, type OAuth1Method } from '../signature/oauth1.ts';
-import type { Consumer } from './clients.ts';
+import type { Consumer, Registry } from './clients.ts';
 import { type Found, isLive, isOf } from './grants.ts';
 import { createNonceClaims } from './oauth1-nonces.ts';
 import type { OAuth1Parameters } from './oauth1-parameters.ts';
@@ -14,13 +14,13 @@ import { createTokenSecrets, type SecretKind } from './oauth1-secrets.ts';
 import { createSignatureCheck } from './oauth1-signature-check.ts';
 import type { OAuthParts } from './parts.ts';
 
-/** A request whose signature is good, and that was never made before. */
+/** A request whose signature is valid and whose nonce is fresh. */
 export interface Verified {
   readonly consumer: Consumer;
   /** The token that it is signed with; undefined where there is none to sign with yet. */
   readonly found: Found | undefined;
   readonly parameters: OAuth1Parameters;
-  /** The nonce that it used up, where that is to be kept in one with what the request changes. */
+  /** The nonce that it used, where it is to be kept in one write with what the request changes. */
   readonly nonce: HeldNonce | undefined;
 }
 
@@ -48,48 +48,28 @@ export type Verify = (
 const methods: readonly OAuth1Method[] = ['HMAC-SHA256', 'HMAC-SHA1', 'PLAINTEXT', 'RSA-SHA1'];
 
 /**
- * Makes what verifies, in the order of `checks`. Nothing before the signature depends on who signed, and an unknown consumer
- * costs what a known one does.
+ * Makes the function that verifies signed requests, in the order of `checks`. Nothing before the signature depends on who signed,
+ * and an unknown consumer costs what a known one does.
  */
 export function createVerification(parts: OAuthParts): Verify {
-  const { consumers, grants, clock, origins, masterKey } = parts;
-  const secretOf = createTokenSecrets(masterKey);
-  const isSigned = createSignatureCheck(parts.random);
+  const { consumers, grants, clock } = parts;
+  const judgeSignature = createSignatureJudgement(parts);
   const claimNonce = createNonceClaims(parts);
 
   return async (request, parameters, signedFor, story) => {
-    const value = (name: string): string => parameters.protocol.get(name) ?? '';
     judgeNames(parameters, signedFor);
     story?.pass('parse');
     judgeVersion(parameters);
     story?.pass('version');
     judgePresence(parameters, signedFor);
     story?.pass('presence');
-    const method = methods.find((each) => each === value('oauth_signature_method'));
-    if (method === undefined || !consumers.some((one) => one.methods.includes(method)))
-      throw methodRejected();
+    const method = judgeMethod(parameters, consumers);
     story?.pass('method');
-    const timestamp = judgeTimestamp(value('oauth_timestamp'), parts);
+    const timestamp = judgeTimestamp(textOf(parameters, 'oauth_timestamp'), parts);
     story?.pass('timestamp');
-    const consumer = consumers.find(value('oauth_consumer_key'));
-    const token = value('oauth_token');
+    const token = textOf(parameters, 'oauth_token');
     const kind: SecretKind = signedFor === 'resource' ? 'access' : 'request';
-    const tokenSecret = token === '' ? '' : secretOf(kind, token);
-    const baseString =
-      method === 'PLAINTEXT' ? '' : baseStringFor(request, parameters, origins.asAddressed(request));
-    const signed = isSigned({
-      method,
-      baseString,
-      consumer,
-      tokenSecret,
-      signature: value('oauth_signature'),
-    });
-    if (!signed || consumer === undefined) {
-      story?.fail('signature', baseString === '' ? {} : { message: baseString });
-      throw signatureInvalid(parts.explain, baseString);
-    }
-    // Who has signed may know what it is registered for; whoever has not learns it of nobody.
-    if (!consumer.methods.includes(method)) throw methodRejected();
+    const consumer = judgeSignature({ request, parameters, method, kind }, story);
     story?.pass('signature');
     const found = token === '' ? undefined : await grants.find(token, 'oauth1', kind);
     if (token !== '') await judgeToken(found, consumer, clock.now(), parts);
@@ -99,6 +79,49 @@ export function createVerification(parts: OAuthParts): Verify {
     const nonce = claimNonce(parameters, timestamp, signedFor);
     story?.pass('nonce');
     return { consumer, found, parameters, nonce };
+  };
+}
+
+/** The value of a parameter of the protocol; '' where it was not sent. */
+function textOf({ protocol }: OAuth1Parameters, name: string): string {
+  return protocol.get(name) ?? '';
+}
+
+/** Gives the signature method. Throws a Problem where no consumer may sign by it. */
+function judgeMethod(parameters: OAuth1Parameters, consumers: Registry<Consumer>): OAuth1Method {
+  const method = methods.find((each) => each === textOf(parameters, 'oauth_signature_method'));
+  if (method === undefined || !consumers.some((one) => one.methods.includes(method))) throw methodRejected();
+  return method;
+}
+
+/** What a signature is judged with. */
+interface SignedRequest {
+  readonly request: Request;
+  readonly parameters: OAuth1Parameters;
+  readonly method: OAuth1Method;
+  /** What the token is, if there is one. */
+  readonly kind: SecretKind;
+}
+
+/** Makes the function that gives the consumer who has signed. That throws a Problem where nobody has, or may by this method. */
+function createSignatureJudgement({ random, masterKey, consumers, origins, explain }: OAuthParts) {
+  const secretOf = createTokenSecrets(masterKey);
+  const isSigned = createSignatureCheck(random);
+
+  return ({ request, parameters, method, kind }: SignedRequest, story: Story | undefined): Consumer => {
+    const consumer = consumers.find(textOf(parameters, 'oauth_consumer_key'));
+    const token = textOf(parameters, 'oauth_token');
+    const tokenSecret = token === '' ? '' : secretOf(kind, token);
+    const baseString =
+      method === 'PLAINTEXT' ? '' : baseStringFor(request, parameters, origins.asAddressed(request));
+    const signature = textOf(parameters, 'oauth_signature');
+    if (!isSigned({ method, baseString, consumer, tokenSecret, signature }) || consumer === undefined) {
+      story?.fail('signature', baseString === '' ? {} : { message: baseString });
+      throw signatureInvalid(explain, baseString);
+    }
+    // Only a consumer who has signed is told that it may not by this method.
+    if (!consumer.methods.includes(method)) throw methodRejected();
+    return consumer;
   };
 }
 
@@ -145,7 +168,7 @@ function wholeSecond(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }
 
-/** The state of a token, told to who has signed with its secret. */
+/** Throws a Problem (401) on a token that may not be used: only a consumer who has signed with its secret learns its state. */
 async function judgeToken(
   found: Found | undefined,
   consumer: Consumer,
@@ -165,7 +188,7 @@ async function judgeToken(
   if (!isTheirs) throw refusal('token_rejected', 'The user of the token is not there any more.');
 }
 
-/** The content's digest (OAuth Request Body Hash 1.0 §4), where one was sent; it is signed like every parameter. */
+/** Throws a Problem (400) where a hash of the content was sent (OAuth Request Body Hash 1.0 §4) that is not that of the content. */
 async function judgeBodyHash(
   { body }: Request,
   { protocol, signsForm }: OAuth1Parameters,
@@ -181,7 +204,7 @@ async function judgeBodyHash(
   if (!hashes.includes(sent)) throw rejected('The content does not have this hash.', ['oauth_body_hash']);
 }
 
-/** The hash of the method; many clients take SHA-1 with every one. */
+/** The hashes that are taken with a method: its own, and SHA-1, which many clients send with every method. */
 function hashesOf(method: OAuth1Method): readonly string[] {
   return method === 'HMAC-SHA256' ? ['sha256', 'sha1'] : ['sha1'];
 }

@@ -20,34 +20,46 @@ export type Arity = 'value' | 'values' | 'toggle';
  * not known, that comes twice or lacks its value is a fault.
  */
 export function readArguments(argv: readonly string[], known: ReadonlyMap<string, Arity>): Arguments {
-  const flags = new Map<string, string | true>();
-  const lists = new Map<string, string[]>();
-  const words: string[] = [];
-  const faults: string[] = [];
-  for (let at = 0; at < argv.length; at++) {
-    const argument = argv[at] ?? '';
-    if (argument === '--') {
-      words.push(...argv.slice(at + 1));
-      break;
-    }
-    if (!argument.startsWith('-') || argument === '-') {
-      words.push(argument);
-      continue;
-    }
-    const [name, attached] = split(argument);
-    const arity = known.get(name);
-    // What follows a flag that is not known was meant for it, most likely. What looks like a flag is no value,
-    // though `--data=--odd` still says it.
-    const following = arity === 'toggle' || attached !== undefined ? undefined : argv[at + 1];
-    const value = attached ?? (following?.startsWith('--') ? undefined : following);
-    if (attached === undefined && value !== undefined) at++;
-    if (arity === undefined) faults.push(unknownFlag(name, known));
-    else if (arity !== 'toggle' && value === undefined) faults.push(`${name} needs a value`);
-    else if (arity === 'values') lists.set(name, [...(lists.get(name) ?? []), value ?? '']);
-    else if (flags.has(name)) faults.push(`${name} is given twice`);
-    else flags.set(name, value ?? true);
+  const end = argv.indexOf('--');
+  const before = end < 0 ? argv : argv.slice(0, end);
+  const read: ArgumentsRead = { flags: new Map(), lists: new Map(), words: [], faults: [] };
+  for (let at = 0; at < before.length; ) {
+    const argument = before[at] ?? '';
+    const isFlag = argument.startsWith('-') && argument !== '-';
+    if (!isFlag) read.words.push(argument);
+    at += isFlag ? readFlag(argument, before[at + 1], known, read) : 1;
   }
-  return { flags, lists, words, faults };
+  if (end >= 0) read.words.push(...argv.slice(end + 1));
+  return read;
+}
+
+/** What has been read of a command line so far. */
+interface ArgumentsRead {
+  readonly flags: Map<string, string | true>;
+  readonly lists: Map<string, string[]>;
+  readonly words: string[];
+  readonly faults: string[];
+}
+
+/** Reads a flag, and the argument behind it where that is its value. Gives how many arguments that was. */
+function readFlag(
+  argument: string,
+  next: string | undefined,
+  known: ReadonlyMap<string, Arity>,
+  { flags, lists, faults }: ArgumentsRead,
+): number {
+  const [name, attached] = split(argument);
+  const arity = known.get(name);
+  // What follows an unknown flag is most likely its value. What looks like a flag is no value, though `--data=--odd` has one.
+  const mayFollow = arity !== 'toggle' && attached === undefined && next?.startsWith('--') !== true;
+  const following = mayFollow ? next : undefined;
+  const value = attached ?? following;
+  if (arity === undefined) faults.push(unknownFlag(name, known));
+  else if (arity !== 'toggle' && value === undefined) faults.push(`${name} needs a value`);
+  else if (arity === 'values') lists.set(name, [...(lists.get(name) ?? []), value ?? '']);
+  else if (flags.has(name)) faults.push(`${name} is given twice`);
+  else flags.set(name, value ?? true);
+  return following === undefined ? 1 : 2;
 }
 
 function split(argument: string): [name: string, value: string | undefined] {
