@@ -10,6 +10,7 @@ import { manualClock } from '../../src/clock.ts';
 import { createRequest, type Request } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { decoyFor, decoyOf, hashPassword, verifyPassword } from '../../src/store/passwords.ts';
+import { outcomeOf } from './house.ts';
 
 /** Hashes that are no secret at all: `COST$PASSWORD`. What was computed is noted, and may have to wait for `gate`. */
 function openHashing(gate: () => Promise<void> = async () => {}) {
@@ -45,14 +46,7 @@ function openDoor(
     explain,
   });
   const authenticator = createAuthenticator([scheme], throttle);
-  const outcome = async (request: Request): Promise<string | Problem> => {
-    try {
-      return (await authenticator.authenticate(request))?.name ?? 'nobody';
-    } catch (error) {
-      if (error instanceof Problem) return error;
-      throw error;
-    }
-  };
+  const outcome = (request: Request): Promise<string | Problem> => outcomeOf(authenticator, request);
   return {
     accounts,
     authenticator,

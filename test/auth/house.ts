@@ -52,14 +52,7 @@ export function openHouse(
     ...options,
   });
   const authenticator = createAuthenticator([scheme], createThrottle(options.limit ?? 0, clock));
-  const outcome = async (request: Request): Promise<string | Problem> => {
-    try {
-      return (await authenticator.authenticate(request))?.name ?? 'nobody';
-    } catch (error) {
-      if (error instanceof Problem) return error;
-      throw error;
-    }
-  };
+  const outcome = (request: Request): Promise<string | Problem> => outcomeOf(authenticator, request);
   return {
     authenticator,
     clock,
@@ -111,4 +104,14 @@ export function signed(
     peer: changes.peer ?? '127.0.0.1',
     ...(content === undefined ? {} : { content }),
   });
+}
+
+/** The name of the user whom a request's credentials prove, `nobody` without credentials, or the refusal. */
+export async function outcomeOf(authenticator: Authenticator, request: Request): Promise<string | Problem> {
+  try {
+    return (await authenticator.authenticate(request))?.name ?? 'nobody';
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
 }

@@ -56,6 +56,12 @@ test('a consumer gets a request token, a user allows it, and the consumer reads 
   assert.equal(read.field('Cache-Control'), 'private, no-cache');
 });
 
+test("a parameter in Authorization that is not the protocol's is signed like the others", async () => {
+  const signing = { protocol: { note: 'a & b' } };
+  assert.equal((await askRequestToken(openHouse(), signing)).status, 200);
+  assert.equal((await askRequestToken(openHouse(), { ...signing, tampered: { note: 'b' } })).status, 401);
+});
+
 test('an access token is never said to last longer than it does', async () => {
   const server = openHouse({ lifetimes: { oauth1Access: 90_900 } });
   const token = await requestToken(server);
