@@ -215,6 +215,23 @@ test('who signs signs what a redirect asks for, and nothing for another origin',
   assert.equal((await double.as('ann').fetch(`${double.url}/far`)).status, 401);
 });
 
+for (const [how, method] of [
+  ['in a simple call', 'POST'],
+  ['in a call that the platform reads', 'post'],
+] as const) {
+  test(`who signs sends text as what it begins like, ${how}`, async () => {
+    await using double = await echoing();
+    const typeOf = async (body: string): Promise<unknown> => {
+      const { named } = Object(await (await double.as('ann').fetch('/echo', { method, body })).json());
+      return new Map<unknown, unknown>(named).get('content-type');
+    };
+    assert.deepEqual(await typeOf(' <a/>'), ['application/xml']);
+    assert.deepEqual(await typeOf('{"a":1}'), ['application/json']);
+    assert.deepEqual(await typeOf('[1]'), ['application/json']);
+    assert.deepEqual(await typeOf('Tea'), ['text/plain;charset=UTF-8']);
+  });
+}
+
 test('a form arrives as the platform sends it', async () => {
   await using double = await echoing();
   const sent = await double.fetch('/echo', { method: 'POST', body: form() });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { manualClock } from '../../src/clock.ts';
+import { createDoubleTime } from '../../src/double/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
 
 const start = '2026-03-01T12:00:00Z';
@@ -25,12 +27,27 @@ test('without one it runs with the host, also when it was moved', async () => {
   near(Date.now() + 172_800_000);
   double.clock.set(start);
   near(Date.UTC(2026, 2, 1, 12));
-  double.clock.freeze();
-  assert.equal(double.clock.now(), double.clock.now());
   double.clock.freeze('2030-01-01T00:00:00Z');
   assert.equal(double.clock.now(), Date.UTC(2030, 0, 1));
   double.clock.follow();
   near(Date.now());
+});
+
+test('a frozen clock stands while the host goes on, and one that follows goes with it', () => {
+  const host = manualClock(Date.UTC(2026, 2, 1, 12));
+  const { face } = createDoubleTime(host, undefined, () => {});
+  host.advance(1000);
+  assert.equal(face.now(), Date.UTC(2026, 2, 1, 12, 0, 1));
+  face.freeze();
+  host.advance(1000);
+  assert.equal(face.now(), Date.UTC(2026, 2, 1, 12, 0, 1));
+  face.advance('1m');
+  host.advance(1000);
+  assert.equal(face.now(), Date.UTC(2026, 2, 1, 12, 1, 1));
+  face.follow();
+  assert.equal(face.now(), host.now());
+  host.advance(1000);
+  assert.equal(face.now(), host.now());
 });
 
 test('what is no time is refused, and nothing moves', async () => {
