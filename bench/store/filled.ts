@@ -1,4 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { startOurs } from '../load/countersign.ts';
+import type { Running } from '../load/load.ts';
 import type { Stage } from '../measure/benchmark.ts';
 import { startPart } from '../measure/part.ts';
 
@@ -27,4 +30,19 @@ export async function fillStore(
   } finally {
     await part.stop();
   }
+}
+
+/**
+ * Starts the command over a store of so many articles, which is synced before each reply; a start before has made what else is in a
+ * data directory. To seed as many takes long.
+ */
+export async function startOver(stage: Stage, count: number): Promise<Running> {
+  const name = `of-${count}`;
+  const directory = join(stage.scratch, name);
+  const empty = { durability: 'fsync', count: 0 } as const;
+  const first = await startOurs(stage, name, empty);
+  await first.part.stop();
+  for (const file of readdirSync(directory)) if (!file.startsWith('nonces')) rmSync(join(directory, file));
+  await fillStore(stage, 'countersign', directory, count);
+  return startOurs(stage, name, empty);
 }

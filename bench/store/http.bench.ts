@@ -5,6 +5,7 @@ import { Loader, type LoadOptions, loadFigures } from '../load/load.ts';
 import { each, plain, signed } from '../load/requests.ts';
 import type { Benchmark, Group, Stage } from '../measure/benchmark.ts';
 import { articles } from './articles.ts';
+import { startOver } from './filled.ts';
 
 const names = { fsync: 'countersign, fsync', os: 'countersign, os', memory: 'countersign, memory' };
 const jsonServer = 'json-server';
@@ -56,7 +57,10 @@ async function groupOf(
   const put = each(count, (number) => plain('PUT', `${articles}/${number}`, 200, [], 'json'));
   const servers = ways.map(async (way) => {
     const how = way === 'memory' ? {} : { durability: way };
-    const server = await startOurs(stage, `${way}-${count}`, { ...how, count });
+    const filled = way === 'fsync' && count > 1000;
+    const server = filled
+      ? await startOver(stage, count)
+      : await startOurs(stage, `${way}-${count}`, { ...how, count });
     return underLoad(loader, names[way], server, signedPut, ours);
   });
   const { ms: _, ...unhurried } = slow;

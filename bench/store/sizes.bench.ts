@@ -1,13 +1,10 @@
 /** Whether a store of many articles answers as fast as one of few. */
-import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { underLoad } from '../load/contestants.ts';
-import { startOurs } from '../load/countersign.ts';
-import { Loader, loadFigures, type Running } from '../load/load.ts';
+import { Loader, loadFigures } from '../load/load.ts';
 import { each, plain, type Requests, signed } from '../load/requests.ts';
-import type { Benchmark, Requirement, Stage } from '../measure/benchmark.ts';
+import type { Benchmark, Requirement } from '../measure/benchmark.ts';
 import { articles } from './articles.ts';
-import { fillStore } from './filled.ts';
+import { startOver } from './filled.ts';
 
 const few = 1000;
 const many = { short: 100_000, full: 1_000_000 };
@@ -64,15 +61,3 @@ export const benchmark: Benchmark = {
     }));
   },
 };
-
-/** Starts the command over a store of so many; a start before has made what else is in a data directory. */
-async function startOver(stage: Stage, count: number): Promise<Running> {
-  const name = `of-${count}`;
-  const directory = join(stage.scratch, name);
-  const empty = { durability: 'fsync', count: 0 } as const;
-  const first = await startOurs(stage, name, empty);
-  await first.part.stop();
-  for (const file of readdirSync(directory)) if (!file.startsWith('nonces')) rmSync(join(directory, file));
-  await fillStore(stage, 'countersign', directory, count);
-  return startOurs(stage, name, empty);
-}
