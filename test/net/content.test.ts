@@ -186,6 +186,36 @@ test('What a sink throws stops the reading and comes back to its caller.', async
   assert.equal(lastType(served), 'content-too-large');
 });
 
+test('After a sink has thrown, the rest of the content is read, and the connection goes on.', async (t) => {
+  const served = await serve(t);
+  const wire = await open(served.port);
+  for (const first of [11, 20]) {
+    const bytes = 'x'.repeat(20);
+    await wire.send('POST /consume-10-and-go-on HTTP/1.1\r\nHost: h\r\nContent-Length: 20\r\n\r\n');
+    await wire.send(bytes.slice(0, first));
+    const reply = await wire.reply();
+    assert.equal(reply.text, 'content-too-large');
+    assert.notEqual(reply.field('Connection'), 'close');
+    await wire.send(`${bytes.slice(first)}GET /next HTTP/1.1\r\nHost: h\r\n\r\n`);
+    assert.equal((await wire.reply()).text, 'GET /next');
+  }
+});
+
+test('Content that comes before anybody takes it is whole, with what comes after.', async (t) => {
+  const served = await serve(t);
+  const wire = await open(served.port);
+  const head = 'POST /wait-and-consume HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n';
+  await wire.send(`${head}hello`);
+  await served.waiting;
+  served.release();
+  await wire.send('world');
+  assert.equal((await wire.reply()).text, '10 bytes');
+  await wire.send(`${head}helloworld${head}`);
+  assert.equal((await wire.reply()).text, '10 bytes');
+  await wire.send('helloworld');
+  assert.equal((await wire.reply()).text, '10 bytes');
+});
+
 test('A small rest of declared content is read after an early reply, and the connection goes on.', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);

@@ -104,6 +104,11 @@ async function answer(
       return consume(request, consumed, Number.POSITIVE_INFINITY);
     case '/consume-10':
       return consume(request, consumed, 10);
+    case '/consume-10-and-go-on':
+      return consume(request, consumed, 10, false);
+    case '/wait-and-consume':
+      await wait();
+      return consume(request, consumed, Number.POSITIVE_INFINITY);
     case '/wait':
       await wait();
       return plain(200, 'waited');
@@ -130,12 +135,17 @@ async function answer(
   }
 }
 
-async function consume(request: Request, consumed: (number | Problem)[], most: number): Promise<Reply> {
+async function consume(
+  request: Request,
+  consumed: (number | Problem)[],
+  most: number,
+  close = true,
+): Promise<Reply> {
   let length = 0;
   try {
     await request.body.consume((chunk) => {
       length += chunk.length;
-      if (length > most) throw new Problem('content-too-large', `more than ${most} bytes`, { close: true });
+      if (length > most) throw new Problem('content-too-large', `more than ${most} bytes`, { close });
     });
   } catch (cause) {
     if (!(cause instanceof Problem)) throw cause;
