@@ -12,7 +12,7 @@ import {
 } from './adversary-attempt.ts';
 import { credentialsOf, type Forge, provenOf } from './adversary-forge.ts';
 
-/** Good credentials, carried so that it is not clear which count, or so that others can read them. */
+/** Good credentials in ambiguous places, or over plain HTTP. */
 export function* carriageAttempts(forge: Forge): Generator<Attempt> {
   yield* doubled(forge);
   if (forge.needs === 'tls') yield* plainly(forge);
@@ -58,7 +58,7 @@ function leading(request: OutgoingRequest, [name, value]: HeaderLine): OutgoingR
   return { ...request, headers: [...without(request.headers, name), [name, value], ...own] };
 }
 
-/** What only whoever asks through a trusted proxy may say. */
+/** Fields that count only from a trusted proxy. */
 const forgeries: readonly HeaderLine[] = [
   ['X-Forwarded-Proto', 'https'],
   ['Forwarded', 'for=127.0.0.1;proto=https'],

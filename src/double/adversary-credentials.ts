@@ -123,7 +123,7 @@ function isBase64(text: string): boolean {
 
 const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** The lowest bit of the middlemost character that is one of base64 is turned over. */
+/** The proof with the lowest bit flipped of its base64 character nearest before the middle. */
 function flipped(proof: string): string {
   for (let at = Math.floor(proof.length / 2); at >= 0; at -= 1) {
     const value = base64.indexOf(proof.charAt(at));
@@ -133,7 +133,7 @@ function flipped(proof: string): string {
   return `${proof}A`;
 }
 
-/** No credentials, where the resource is not for everybody. */
+/** Requests without credentials, unless strangers may send them. */
 function* nobody(forge: Forge): Generator<Attempt> {
   const good = forge.good();
   const line = credentialsOf(good);
@@ -147,7 +147,7 @@ function* nobody(forge: Forge): Generator<Attempt> {
   yield one('the user is only named, in fields that a proxy sets', why, named);
 }
 
-/** What has no credentials in it, or none of a scheme that there is, or far too much. */
+/** Credentials that are empty, of an unknown scheme, or far too long. */
 function* hollow(forge: Forge): Generator<Attempt> {
   const [field, value] = credentialsOf(forge.good()) ?? ['', ''];
   if (field === '') return;

@@ -2,7 +2,7 @@ import type { HeaderLine, OutgoingRequest, Transport } from './adversary-attempt
 import { lineOf, without } from './adversary-attempt.ts';
 import type { RequestSigner, SigningChanges } from './adversary-signer.ts';
 
-/** Where attempts are made: the good request, who signs, and what its signature turns out to cover. */
+/** Makes requests for attempts, from the good request and its signer, and knows what the signature covers. */
 export interface Forge {
   /** The good request before it is signed. */
   readonly plain: OutgoingRequest;
@@ -55,7 +55,7 @@ export function createForge({ plain, signer, now, window, random, ...told }: For
   const fixed = { date: now, nonce: nonce() };
   const base = signer(plain, fixed);
   const again = signer(plain, fixed);
-  // A promise has no fields either.
+  // A promise, from an asynchronous signer, has no fields either.
   if (base === undefined || again === undefined || Object.keys(base).length === 0)
     throw new RangeError('the signer does not sign the request that is to be good, or not at once');
   if (!same(base, again))
@@ -65,7 +65,7 @@ export function createForge({ plain, signer, now, window, random, ...told }: For
     return fields !== undefined && !same(fields, base);
   };
   const signed: Forge['signed'] = (changes, request = plain) => {
-    // No wonder that another nonce makes another signature: the rest must make one too.
+    // A nonce always changes the signature; each of the other changes has to do so by itself.
     const { nonce: _, ...others } = changes;
     if (!Object.entries(others).every(([name, value]) => heeds({ [name]: value }))) return undefined;
     const fields = signer(request, { date: now, nonce: nonce(), ...changes });

@@ -46,7 +46,7 @@ function* wrongTimes(forge: Forge): Generator<Attempt> {
   }
 }
 
-/** The time now, signed as it stands, in words that the scheme does not have. */
+/** The present time in formats that the scheme does not have, signed as written. */
 function* otherFormats(forge: Forge): Generator<Attempt> {
   const { now } = forge;
   const texts: readonly (readonly [name: string, text: string])[] = [
@@ -101,7 +101,7 @@ function* dateFields(forge: Forge): Generator<Attempt> {
   yield* one('there is a second, later date', twice, malformed, adding(forge.good(), [field, later]));
 }
 
-/** What was good once. */
+/** Good requests that are sent a second time. */
 function* replays(forge: Forge): Generator<Attempt> {
   const { needs } = forge;
   const why = 'Whoever has seen a request could send it again.';

@@ -1,8 +1,8 @@
-/** Those who wait for something to come. */
+/** Waits for entries that are there already, or that come within a time. */
 export class Arrivals<Entry> {
   readonly #waiters = new Set<{ come(entry: Entry): void; end(): void }>();
 
-  /** The first that fits of those that are there, or to come within `timeout` ms. Rejects with what `late` gives. */
+  /** The first entry that fits: one of `there`, else the next to come within `timeout` ms of the host's time. Rejects with what `late` gives. */
   waitFor(
     there: readonly Entry[],
     fits: (entry: Entry) => boolean,
@@ -32,12 +32,12 @@ export class Arrivals<Entry> {
     });
   }
 
-  /** Something has come. */
+  /** Resolves every wait that this entry fits. */
   come(entry: Entry): void {
     for (const waiter of this.#waiters) waiter.come(entry);
   }
 
-  /** Ends all waiting, as if the time were out. */
+  /** Ends every wait as if its time had run out. */
   end(): void {
     for (const waiter of [...this.#waiters]) waiter.end();
   }

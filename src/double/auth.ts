@@ -13,7 +13,7 @@ export interface Rotation {
   readonly grace?: Duration;
 }
 
-/** Users, secrets, nonces and tokens, from the side of the test. */
+/** What a test does with users, secrets, nonces and tokens. */
 export interface AuthControl {
   /** What a user proves itself with now. Throws RangeError where there is no such user. */
   credentials(user: string): Credentials;
@@ -35,7 +35,7 @@ export interface AuthControl {
   expireTokens(choice?: TokenChoice): Promise<number>;
 }
 
-/** Makes it. */
+/** Makes the control of users, secrets, nonces and tokens. */
 export function createAuthControl(parts: {
   readonly users: DoubleUsers;
   readonly nonces: Pick<DoubleNonces, 'burn'>;

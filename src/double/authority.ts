@@ -4,7 +4,7 @@ import type { ServerIdentity } from '../net/server-identity.ts';
 const day = 86_400_000;
 /** How long a certificate is valid: no longer than clients take one of a public authority. */
 const lifetime = 397 * day;
-/** How long before now it begins, for clients whose clocks are late. */
+/** How long before now a certificate begins to be valid, for clients whose clocks are behind. */
 const before = 2 * day;
 
 const names = ['localhost', '127.0.0.1', '::1'];
@@ -15,7 +15,7 @@ export interface Validity {
   readonly until: number;
 }
 
-/** An authority for certificates of servers on this host. It lasts as long as who holds it. */
+/** A certificate authority for servers on this host. Its key is in memory alone. */
 export interface Authority {
   /** Its own certificate in PEM, for clients to trust. */
   readonly certificate: string;

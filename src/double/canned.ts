@@ -3,9 +3,9 @@ import { furtherLine, sendableLine } from '../http/fields.ts';
 import { neverHasContent } from '../http/message.ts';
 import { type Access, action, type Outcome, type Resource } from '../resource.ts';
 
-/** What a method always answers. */
+/** The fixed answer of a method. */
 export interface CannedAnswer {
-  /** Who may have it. */
+  /** Who may get it. */
   readonly access: Access;
   /** 200 when left out. */
   readonly status?: number;
@@ -18,7 +18,7 @@ export interface CannedAnswer {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** What each method answers. */
+/** The fixed answers of a resource, by method. */
 export type CannedAnswers = Readonly<Partial<Record<'GET' | 'PUT' | 'POST' | 'DELETE', CannedAnswer>>>;
 
 /** Makes a resource that always answers the same. Throws RangeError on what cannot be sent, or on an owner that `template` does not name. */

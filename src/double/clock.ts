@@ -37,7 +37,7 @@ export interface DoubleClock {
   skewServerDate(by: Duration): void;
 }
 
-/** The clock with what the parts of a double need of it. */
+/** The clock as the parts of a double use it. */
 export interface DoubleTime extends Stateful<TimeSnapshot> {
   /** What the service goes by. */
   readonly clock: Clock;
@@ -52,7 +52,7 @@ export interface TimeSnapshot {
   readonly skew: number;
 }
 
-/** How long the throttle counts: after so much time (ms) has passed it begins anew. */
+/** The period (ms) over which the throttle counts failures. */
 const minute = 60_000;
 
 /** Makes the clock of a double. `start` freezes it there. `movedBack` is told whenever it was set back. Throws RangeError on no moment. */
@@ -69,7 +69,7 @@ export function createDoubleTime(host: Clock, start: Moment | undefined, movedBa
   };
   const put = ({ setting, skew: skewed }: TimeSnapshot): void =>
     move(() => {
-      // Nothing that is counted by the minute outlasts it.
+      // Lets the throttle forget the failures that came after the snapshot.
       clock.advance(minute);
       clock.adjust(setting);
       skew = skewed;
@@ -110,7 +110,7 @@ function stand(clock: SteerableClock, at: Moment): void {
 /** By how much (ms) a date may be skewed: a year. */
 export const mostSkew = 366 * 86_400_000;
 
-/** The first ms of the year 2 and the last one of 9997: what is skewed by a year, and for one request by another, is still a date of HTTP. */
+/** The first ms of the year 2 and the last of 9997: skewed by a year, and for one request by another, it is still a four-digit year. */
 const [earliest, latest] = [-62_104_060_800_000, 253_339_228_799_999];
 
 /** The moment, if the clock can show it. Throws RangeError where it could not be written as a date of HTTP. */

@@ -5,7 +5,7 @@ import { type Operation, operation } from './control-operation.ts';
 import { flag, invalid, listOf, number, object, optional, text, word } from './control-shape.ts';
 import { type ControlTarget, inMemory } from './control-target.ts';
 
-/** Requests that a correct server refuses, for who sends them itself. */
+/** The operation that makes requests which a correct server refuses; the caller sends them. */
 export function adversaryOperations(target: ControlTarget): readonly Operation[] {
   return [
     operation({
@@ -96,11 +96,9 @@ function pairOf(pair: readonly string[]): readonly [string, string] {
 }
 
 function bytesOf(base64: string): Uint8Array {
-  return decodeCanonicalBase64(base64) ?? missingBase64();
-}
-
-function missingBase64(): never {
-  throw invalid('request.base64', 'is not canonical base64');
+  const bytes = decodeCanonicalBase64(base64);
+  if (bytes === undefined) throw invalid('request.base64', 'is not canonical base64');
+  return bytes;
 }
 
 /** A request as JSON has it. */

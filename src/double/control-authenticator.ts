@@ -6,14 +6,14 @@ import type { Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 
-/** The one who has the token. */
+/** The name of the principal who has the token. */
 export const controller = 'controller';
 
 function challenge(): FieldLine {
   return ['WWW-Authenticate', formatChallenge('Bearer', [['realm', 'Countersign control']])];
 }
 
-/** Lets in who has the token. The token is read in the clear, too: it never leaves the host. */
+/** Makes the authenticator of the control interface. The token is taken over plain HTTP, since the interface is on 127.0.0.1 alone. */
 export function createControlAuthenticator(token: string): Authenticator {
   const expected = digestOf(token);
   const known: Principal = { name: controller, scheme: 'bearer' };
@@ -21,7 +21,7 @@ export function createControlAuthenticator(token: string): Authenticator {
     authenticate(request) {
       const sent = tokenOf(request);
       if (sent === undefined) return undefined;
-      // Digests are of one length, and tell nothing of how much was right.
+      // Digests have one length, as timingSafeEqual requires.
       if (timingSafeEqual(digestOf(sent), expected)) return known;
       throw new Problem('token-refused', 'The token is not that of this control interface.', {
         fields: [challenge()],

@@ -2,7 +2,7 @@ import { bareOperation, type Operation, operation } from './control-operation.ts
 import { either, number, object, optional, text } from './control-shape.ts';
 import type { ControlTarget } from './control-target.ts';
 
-/** Time. */
+/** The operations of the clock. */
 export function clockOperations({ clock }: Pick<ControlTarget, 'clock'>): readonly Operation[] {
   const shown = () => {
     const time = clock.now();

@@ -3,7 +3,7 @@ import { bareOperation, type Operation, operation } from './control-operation.ts
 import { either, flag, number, object, optional, text, word } from './control-shape.ts';
 import { type ControlTarget, inMemory } from './control-target.ts';
 
-/** Users, secrets, nonces and tokens. */
+/** The operations on users, secrets, nonces and tokens. */
 export function credentialOperations(target: ControlTarget): readonly Operation[] {
   return [...userOperations(target), ...tokenOperations(target)];
 }
@@ -11,7 +11,7 @@ export function credentialOperations(target: ControlTarget): readonly Operation[
 const nobodyThere = { 422: 'There is no such user, or the content is not what it has to be.' };
 
 function userOperations(target: ControlTarget): readonly Operation[] {
-  /** Users of a data directory are the command's to keep. */
+  /** In memory alone: the users of a data directory are managed by the command (`countersign user`). */
   const users = () => {
     inMemory(target);
     return target.auth;

@@ -4,7 +4,7 @@ import { bareOperation, type Operation, operation } from './control-operation.ts
 import { listOf, number, object, optional, text, word } from './control-shape.ts';
 import { type EventLog, EventTimeout, eventKinds } from './event-log.ts';
 
-/** What happened to grants and tokens, and nonces that came again. */
+/** The operations on events: what happened to grants and tokens, and replays. */
 export function eventOperations(log: EventLog): readonly Operation[] {
   return [
     bareOperation({

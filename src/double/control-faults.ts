@@ -4,7 +4,7 @@ import { either, flag, mapOf, number, object, optional, text, word } from './con
 import type { ControlTarget } from './control-target.ts';
 import type { PlannedFault } from './faults.ts';
 
-/** What goes wrong on purpose. */
+/** The operations on planned faults. */
 export function faultOperations({ faults }: Pick<ControlTarget, 'faults'>): readonly Operation[] {
   const listed = (planned: readonly PlannedFault[]) => ({ faults: planned.map(shown) });
   return [

@@ -7,10 +7,10 @@ import type { Journal } from './journal.ts';
 import type { WaitOptions } from './journal-waiting.ts';
 import { JournalTimeout } from './journal-waiting.ts';
 
-/** Milliseconds that can be waited for at most, so that nobody waits who has long gone. */
+/** The longest wait in ms, which also bounds the wait of a client that is gone. */
 export const longestWait = 60_000;
 
-/** Every request that came, and what became of it. */
+/** The operations on the journal. */
 export function journalOperations({ journal }: Pick<ControlTarget, 'journal'>): readonly Operation[] {
   return [
     bareOperation({

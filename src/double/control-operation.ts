@@ -25,7 +25,7 @@ interface Described {
   readonly id: string;
   /** What it does, in a few words without a full stop. */
   readonly summary: string;
-  /** More about that, in sentences. */
+  /** Further sentences about it. */
   readonly description?: string;
   /** That it needs no token. */
   readonly open?: boolean;
@@ -39,7 +39,7 @@ interface Described {
   readonly refuses?: Readonly<Record<string, string>>;
 }
 
-/** One thing that the control interface does: what the document tells of it and what is served come of the same. */
+/** One thing that the control interface does. Its resource and its entry in the OpenAPI document are made of the same declaration. */
 export interface Operation extends Described {
   /** What has to be sent; undefined where nothing is read. */
   readonly takes: JsonSchema | undefined;
@@ -66,7 +66,7 @@ export function operation<T>({
   };
 }
 
-/** Makes one that reads none. */
+/** Makes an operation that reads no content. */
 export function bareOperation({ answer, ...described }: Omit<Declared<undefined>, 'takes'>): Operation {
   return {
     ...described,
@@ -96,7 +96,7 @@ function actionOf({ open = false, takes, answer, status = 200 }: Operation): Act
   );
 }
 
-/** Has what cannot be done be the refusal of content: whoever calls sent it. */
+/** Turns an error about the arguments into the refusal (422) of the content that they came in. */
 async function judged<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();

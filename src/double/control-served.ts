@@ -14,7 +14,7 @@ import {
 } from './control-shape.ts';
 import { type ControlTarget, inMemory } from './control-target.ts';
 
-/** What is served besides what the server started with. */
+/** The operations that add resources and collections. */
 export function servedOperations(target: ControlTarget): readonly Operation[] {
   return [
     operation({

@@ -8,7 +8,7 @@ import type { DoubleSnapshot } from './state.ts';
 /** Snapshots that are kept at most; the oldest goes when there are more. */
 const mostSnapshots = 100;
 
-/** Readiness, where things are, and the state as a whole. */
+/** The operations on readiness, addresses, and the state as a whole. */
 export function stateOperations(target: ControlTarget): readonly Operation[] {
   return [
     health(target),

@@ -6,13 +6,13 @@ import type { Events } from './events.ts';
 import type { DoubleSnapshot } from './state.ts';
 import type { SteeringFace } from './steering.ts';
 
-/** What a control interface has in its hands. */
+/** What a control interface controls. */
 export interface ControlTarget extends Omit<SteeringFace, 'fetch' | 'as'> {
-  /** What only goes where everything is in memory; undefined where it is kept. */
+  /** What works in memory alone; undefined for a server with a data directory. */
   readonly memory: MemoryControl | undefined;
   readonly place: ControlledPlace;
   readonly events: Pick<Events, 'on'>;
-  /** How what is kept is; left out, nothing can go wrong with it. */
+  /** The state of the store; left out where it cannot fail. */
   readonly health?: () => ControlledHealth | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface MemoryControl {
   allowMatrix(wanted: AllowMatrixOptions): Promise<AllowMatrix>;
 }
 
-/** Where the service listens that is steered. */
+/** Where the controlled service listens. */
 export interface ControlledPlace {
   readonly url: string | undefined;
   readonly secureUrl: string | undefined;
@@ -56,13 +56,13 @@ export interface ControlledPlace {
   readonly certificate: string | undefined;
 }
 
-/** How a store is. */
+/** The state of a store. */
 export interface ControlledHealth {
   readonly state: 'well' | 'full' | 'failed';
   readonly reason: string | undefined;
 }
 
-/** What goes in memory alone. Throws the Problem `memory-only`. */
+/** What works in memory alone. Throws the Problem `memory-only` for a server with a data directory. */
 export function inMemory({ memory }: ControlTarget): MemoryControl {
   if (memory !== undefined) return memory;
   throw new Problem('memory-only', 'This server keeps what it holds; start it with --memory to have this.');

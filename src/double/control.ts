@@ -20,7 +20,7 @@ export interface ControlOptions {
   readonly port?: number;
   /** 16 characters at least, of those that a bearer token may have; drawn when left out. */
   readonly token?: string;
-  /** Told of faults of the interface itself; standard error when left out. */
+  /** Called with internal errors of the interface; they go to standard error when left out. */
   readonly fault?: (error: unknown) => void;
 }
 
@@ -36,7 +36,7 @@ export interface Control {
 
 /** Bytes of a token that is drawn. */
 const tokenBytes = 32;
-/** Bytes of content: a seed may be long. */
+/** The largest content in bytes: a seed may be long. */
 const mostContent = 16 * 1024 * 1024;
 /** b64token (RFC 6750 §2.1), long enough not to be guessed. */
 const tokenForm = /^(?=.{16})[A-Za-z0-9._~+/-]+=*$/;
@@ -74,7 +74,7 @@ export async function openControl(target: ControlTarget, options: ControlOptions
   };
 }
 
-/** All that it does, the document of it included. */
+/** All operations, with the one that gives the OpenAPI document of them. */
 function operationsOf(target: ControlTarget, log: EventLog): readonly Operation[] {
   const operations: Operation[] = [
     ...stateOperations(target),

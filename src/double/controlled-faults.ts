@@ -9,13 +9,13 @@ import { createFaults, type FaultsPart } from './faults.ts';
 import { expireTokens } from './tokens.ts';
 import type { DoubleUsers } from './users.ts';
 
-/** Faults with their hands on the parts of a double. */
+/** Faults that change the parts of a double: its users, tokens and certificate. */
 export interface ControlledFaults extends FaultsPart {
-  /** Has certificates shown by this listener: the good one that it has, and others that are issued when they are due. */
+  /** Has this listener present `good`, and while a stale certificate is due one that `issue` makes. */
   presentBy(listening: Listening, good: () => ServerIdentity, issue: Authority['issue']): void;
 }
 
-/** What they have their hands on. */
+/** The parts that faults change. */
 export interface Controlled {
   readonly clock: Clock;
   /** Whose secrets can be rotated; left out, nobody's. */
@@ -45,7 +45,7 @@ export function createControlledFaults({ clock, users, grants }: Controlled): Co
     ...part,
     presentBy(listening, good, issue) {
       present = (certificate) => {
-        // The host's time is what clients go by.
+        // Clients check certificates by the host's time.
         const now = systemClock.now();
         const stale = { from: now - 10 * day, until: now - day };
         listening.replaceCertificate(certificate === 'good' ? good() : issue(stale));

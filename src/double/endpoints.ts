@@ -28,7 +28,7 @@ export interface Endpoints<Endpoint extends string> {
   requests(endpoint: Endpoint): readonly JournalEntry[];
 }
 
-/** What it is made of. */
+/** What the endpoints of a mechanism are made of. */
 export interface EndpointsParts<Endpoint extends string> {
   readonly faults: Faults;
   readonly journal: Journal;
@@ -38,7 +38,7 @@ export interface EndpointsParts<Endpoint extends string> {
   readonly type: string;
 }
 
-/** Makes it. */
+/** Makes the endpoints of a mechanism. */
 export function createEndpoints<Endpoint extends string>(
   parts: EndpointsParts<Endpoint>,
 ): Endpoints<Endpoint> {

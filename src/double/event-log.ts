@@ -31,7 +31,7 @@ export interface EventMatch {
 /** Events that are kept at most; the oldest go when there are more. */
 const mostKept = 1000;
 
-/** What was heard, for who asks later. */
+/** Keeps the latest events, for those who ask later. */
 export class EventLog {
   readonly #arrivals = new Arrivals<HeardEvent>();
   readonly #leave: readonly (() => void)[];

@@ -16,7 +16,7 @@ export function replyInPlace(fault: Fault & { readonly status: number }, now: nu
   return { status, fields: lines, content: body };
 }
 
-/** What a server gives that never acted: a reset and nothing else. */
+/** The reply of a server that never acted: the connection is reset. */
 export const silence: Reply = {
   status: 503,
   fields: [],
@@ -25,14 +25,14 @@ export const silence: Reply = {
   fault: { break: { kind: 'reset', after: undefined } },
 };
 
-/** The request without a wish for packed content, so that what breaks is the document. */
+/** The request without Accept-Encoding, so that the document is broken and not its compressed form. */
 export function askedPlainly(request: Request): Request {
   const { raw } = request.fields;
   const kept = raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== 'accept-encoding');
   return { ...request, fields: new Fields(kept) };
 }
 
-/** The reply with the fault in it; undefined where it has nothing that could break so. */
+/** The reply with the fault in it; undefined where the fault cannot apply to it, as `truncate` to a reply without content. */
 export function broken(reply: Reply, fault: Fault): Reply | undefined {
   const marred = fault.malformedXml === true ? withBrokenDocument(reply) : reply;
   if (marred === undefined) return undefined;

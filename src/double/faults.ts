@@ -60,19 +60,19 @@ export interface FaultsOptions {
 /** Faults with what the double does with them. */
 export interface FaultsPart extends Stateful<readonly PlanRecord[]> {
   readonly faults: Faults;
-  /** What the service goes by: `clock`, but for a request with a skewed date. */
+  /** The clock that the service goes by: `clock`, ahead by the skew while a request with a skewed date is judged. */
   readonly clock: Clock;
-  /** Whether the nonce that is being claimed is one of a request whose nonce counts as seen. Asked by who keeps nonces. */
+  /** Whether the nonce that is being claimed belongs to a request whose nonce counts as seen. */
   burnsNonce(): boolean;
-  /** Has a request answered, with the fault that is planned for it. */
+  /** Has `answer` reply to a request, and carries out the fault that is planned for it. */
   handle(request: Request, known: Known, answer: Answer): Promise<Answered>;
-  /** To be told of each connection over TLS that got its certificate; gives whether it was a stale one. */
+  /** To be called for each new connection over TLS; gives whether it was presented a stale certificate. */
   connected(): boolean;
   /** What `fetch` throws where a request over TLS would have met a stale certificate; counts as a connection. */
   connect(): TypeError | undefined;
   /** Throws an Error that lists what is pending, if there is any. */
   assertMet(): void;
-  /** Ends what is delayed. */
+  /** Ends all delays. */
   close(): void;
 }
 
@@ -84,7 +84,7 @@ export interface Answered {
   readonly acted: boolean;
 }
 
-/** What is otherwise while one request is judged. */
+/** What a fault changes while one request is judged. */
 interface Circumstances {
   /** How far the clock is ahead (ms). */
   readonly skew: number;

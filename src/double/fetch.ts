@@ -31,12 +31,12 @@ import type { PresentContent } from './response.ts';
  */
 export type Fetch = (input: FetchInput, init?: FetchInit) => Promise<Response>;
 
-/** What answers in process. */
+/** A server that answers in this process. */
 export interface InProcessServer extends Addresses {
   handle(request: Request): Promise<Reply>;
 }
 
-/** Completes a request that is about to be sent; what is redirected to another origin is not asked for. */
+/** Completes a request before it is sent, by signing it. Not called after a redirect to another origin. */
 export type Complete = (outgoing: Outgoing) => Outgoing | Promise<Outgoing>;
 
 /** Makes the `fetch` of a double. */
@@ -45,14 +45,14 @@ export function createFetch(server: InProcessServer): Fetch {
   return async (input, init = {}) => send(await outgoingOf(input, init, server));
 }
 
-/** Makes what sends calls, and gives their replies. */
+/** Makes the function that sends calls and follows redirects. */
 export function createSender(
   server: InProcessServer,
 ): (outgoing: Outgoing, complete?: Complete) => Promise<Response> {
   let responses: typeof import('./response.ts') | undefined;
   const here = hereOf(server);
   return async (first, complete) => {
-    // The platform loads its fetch when it is first asked for, so that is not before a test does.
+    // Node.js loads its fetch, and Response with it, on first use: a start must not pay for that.
     responses ??= await import('./response.ts');
     let hop: Hop = { outgoing: first, redirects: 0, crossed: false };
     for (;;) {
@@ -62,7 +62,7 @@ export function createSender(
       const answering = exchange(outgoing, server);
       const reply = await (signal == null ? answering : untilAborted(answering, signal));
       if (!isRedirect(reply.status)) return responseTo(hop, reply, responses);
-      // It throws where nothing of the reply comes.
+      // Throws where no reply arrives at all.
       const response = await responseTo(hop, reply, responses);
       const next = nextHop({ ...hop, outgoing }, reply, here);
       if (next === undefined) return response;
@@ -93,7 +93,7 @@ function responseTo(
   if (reply.fault !== undefined) {
     const { fields: headers, body } = arrivingWith(reply.fault, reply, method === 'HEAD');
     const response = new Response(body && endedBy(body, signal), { status, statusText, headers });
-    // A Response that is made by hand has none of these, and clients resolve `Location` against its URL.
+    // A Response from the constructor has none of these, and clients resolve `Location` against its URL.
     return Object.defineProperties(response, propertiesOf(seen));
   }
   const made = (content: PresentContent): Response =>
@@ -129,7 +129,7 @@ async function exchange(outgoing: Outgoing, server: InProcessServer): Promise<Re
   return server.handle(createRequest({ ...parts, content: known }));
 }
 
-/** Content whose length nobody knows: it is read as it comes. Where it breaks off, so does the request. */
+/** Sends content of unknown length, which is read as it comes. Where the stream fails, the call rejects with its reason. */
 async function streamed(
   parts: { method: string; target: string; fields: [string, string][]; secure: boolean },
   content: ReadableStream<Uint8Array>,
@@ -166,7 +166,7 @@ async function streamed(
   return reply;
 }
 
-/** What of the content comes, before it is unpacked. */
+/** The content that arrives, still compressed; null where the reply has none. */
 function contentReceived(reply: Reply, head: boolean): string | Uint8Array | null {
   return head || neverHasContent(reply.status) ? null : (contentSent(reply, head) ?? '');
 }

@@ -1,6 +1,6 @@
 import type { Body } from '../http/message.ts';
 
-/** The content of a request on its way to who reads it; the first bytes of what passes are kept. */
+/** The content of a request, of which the first bytes that are read are kept for the journal. */
 export class KeptContent implements Body {
   readonly #body: Body;
   readonly #limit: number;
@@ -19,7 +19,7 @@ export class KeptContent implements Body {
     return this.#body.present;
   }
 
-  /** How many bytes were read; what nobody wanted to read is not counted. */
+  /** How many bytes the server has read. */
   get length(): number {
     return this.#passed;
   }
@@ -48,7 +48,7 @@ export class KeptContent implements Body {
     this.#passed += chunk.length;
     const room = this.#limit - this.#kept;
     if (room <= 0) return;
-    // The chunk may be memory that is used again.
+    // The memory of a chunk may be reused, so it is copied.
     const copy = Uint8Array.prototype.slice.call(chunk, 0, room);
     this.#chunks.push(copy);
     this.#kept += copy.length;

@@ -5,11 +5,11 @@ export class JournalEntries {
   readonly #most: number;
   readonly #mostBytes: number;
   #entries: JournalEntry[] = [];
-  /** How many at the beginning have gone. Taking each out by itself would move all others. */
+  /** How many entries at the front of the array are dropped. They are removed together, since each removal moves all others. */
   #gone = 0;
   #bytes = 0;
 
-  /** At most so many, and so many bytes; the latest one stays however large it is. */
+  /** Keeps at most `most` entries of `mostBytes` bytes together, and the latest one however large it is. */
   constructor(most: number, mostBytes: number) {
     this.#most = most;
     this.#mostBytes = mostBytes;

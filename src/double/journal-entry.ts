@@ -71,7 +71,7 @@ export class JournalEntry {
     return this.#aborted;
   }
 
-  /** The client has left. For who answers; it is not to be called by others. */
+  /** Notes that the client has left. Called by the listener alone. */
   abandon(): void {
     this.#aborted = true;
   }
@@ -119,7 +119,7 @@ export class JournalEntry {
     };
   }
 
-  /** How many bytes it holds, about. */
+  /** Roughly how many bytes it holds. */
   get size(): number {
     const { request, content, received = '', reply } = this.#exchange;
     const sent = (request?.target.length ?? 0) + lengthOf(request?.raw ?? []) + (content?.length ?? 0);

@@ -22,7 +22,7 @@ function recorded({ method, target, version, fields, connection }: Request): Rec
   return { method, target, version, raw: fields.raw, connection };
 }
 
-/** What has come and gone, as it was. */
+/** A request and its reply as they were, secrets included. */
 export interface RecordedExchange {
   readonly time: number;
   readonly duration: number;
@@ -33,7 +33,7 @@ export interface RecordedExchange {
   readonly principal: Principal | undefined;
   readonly step: number | undefined;
   readonly problem: { readonly type: string; readonly detail: string } | undefined;
-  /** Undefined where there was nothing to tell. */
+  /** Undefined where no credentials were checked. */
   readonly story: Story | undefined;
   readonly fault: Fault | undefined;
   readonly aborted: boolean;

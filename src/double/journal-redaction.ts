@@ -1,10 +1,10 @@
-/** Takes out of a text what must not be shown. */
+/** Replaces secrets in a text. */
 export type Redact = (text: string) => string;
 
-/** What stands in the place of what is not shown. */
+/** What replaces a secret. */
 const redacted = '[redacted]';
 
-/** Fields whose whole value opens something. */
+/** Fields whose whole value is a credential. */
 const secretFields: ReadonlySet<string> = new Set([
   'authorization',
   'authentication',
@@ -13,12 +13,12 @@ const secretFields: ReadonlySet<string> = new Set([
   'set-cookie',
 ]);
 
-/** Members of forms, queries and documents that open something, or are signed with what does. */
+/** Members of forms, queries and documents whose value is a credential or a signature. */
 const names =
   'password|secret|client_secret|client_assertion|access_token|refresh_token|token|code|code_verifier|consent_ticket|oauth_signature|oauth_token|oauth_token_secret|oauth_verifier';
 
 const parameter = new RegExp(`(?<![A-Za-z0-9_])(${names})=[^&\\s"'<>]+`, 'g');
-/** The same in a base string of OAuth 1.0a, which is encoded once more. */
+/** The same in a base string of OAuth 1.0a, where parameters are percent-encoded once more (RFC 5849 §3.4.1.1). */
 const encoded = new RegExp(`((?:%26|[^A-Za-z0-9_%])(?:${names})%3D)(?:(?!%26)[^&\\s"'<>])+`, 'g');
 const member = new RegExp(`("(?:${names})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'g');
 const element = new RegExp(`(<(${names})>)[^<]*`, 'g');
@@ -46,12 +46,12 @@ export function redactField(name: string, value: string, redact: Redact): string
   return secretFields.has(name.toLowerCase()) ? redacted : redact(value);
 }
 
-/** As it stands in a target or a form. */
+/** A secret as it stands in a target or a form. */
 function percentEncoded(secret: string): string {
   return encodeURIComponent(Buffer.from(secret).toString());
 }
 
-/** So short a secret is part of many words. */
+/** Secrets shorter than this are replaced as whole words only, since they occur within other words. */
 const short = 6;
 
 function without(text: string, secret: string): string {

@@ -16,12 +16,12 @@ export interface WaitOptions {
   readonly after?: JournalEntry;
 }
 
-/** Milliseconds that are waited unless something else is said. */
-const patience = 2000;
-/** So many entries are listed, the latest. */
+/** The default timeout in ms. */
+const defaultTimeout = 2000;
+/** How many entries a message lists, the latest ones. */
 const mostListed = 20;
 
-/** Those who wait for an entry. */
+/** Waits for entries of the journal. */
 export class Waiting {
   readonly #entries: () => readonly JournalEntry[];
   readonly #arrivals = new Arrivals<JournalEntry>();
@@ -32,7 +32,7 @@ export class Waiting {
   }
 
   /** The first entry that fits, there or to come. Rejects with JournalTimeout. */
-  waitFor(match: EntryMatch, { timeout = patience, after }: WaitOptions = {}): Promise<JournalEntry> {
+  waitFor(match: EntryMatch, { timeout = defaultTimeout, after }: WaitOptions = {}): Promise<JournalEntry> {
     const since = after?.number ?? 0;
     const fits = (entry: JournalEntry): boolean =>
       entry.number > since && howItDiffers(entry, match).length === 0;
@@ -42,12 +42,12 @@ export class Waiting {
     });
   }
 
-  /** An entry has come. */
+  /** Resolves every wait that this entry fits. */
   come(entry: JournalEntry): void {
     this.#arrivals.come(entry);
   }
 
-  /** Ends all waiting, as if the time were out. */
+  /** Ends every wait as if its time had run out. */
   end(): void {
     this.#arrivals.end();
   }

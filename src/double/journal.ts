@@ -52,12 +52,12 @@ export interface JournalOptions {
   readonly secrets?: () => Iterable<string>;
 }
 
-/** A journal with what the double does with it. */
+/** A journal as a part of a double. */
 export interface JournalPart extends Stateful<JournalSnapshot> {
   readonly journal: Journal;
-  /** What the service is given: it writes the journal, and has faults carried out in between. */
+  /** The observer for the service: writes the journal, and has faults carried out between service and journal. */
   observer(faults: FaultsPart): Observer;
-  /** Ends all that is waited for, as if its time were out. */
+  /** Ends every wait as if its time had run out. */
   close(): void;
 }
 

@@ -11,7 +11,7 @@ import { createJournal } from './journal.ts';
 import { BurntNonces } from './nonces.ts';
 import { createDoubleUsers } from './users.ts';
 
-/** What a service is composed of that keeps what it is told. */
+/** What a steered service with a data directory is composed of. */
 export interface KeptOptions extends Omit<ServiceOptions, 'clock' | 'random' | 'observer' | 'users'> {
   readonly users: ReadonlyMap<string, UserOption>;
   readonly store: Store;
@@ -20,8 +20,8 @@ export interface KeptOptions extends Omit<ServiceOptions, 'clock' | 'random' | '
 }
 
 /**
- * Composes a service that is steered, on a store that outlives it: time, faults and the journal are in the hands of who
- * steers, and what is kept is not. Throws RangeError or DeclarationError on options that cannot be.
+ * Composes a steered service on a store that outlives it: a test controls time, faults and the journal, and not what is
+ * kept. Throws RangeError or DeclarationError on options that cannot be.
  */
 export function composeKeptHouse(options: KeptOptions, random: (size: number) => Uint8Array): House {
   const time = createDoubleTime(systemClock, undefined, () => {});

@@ -2,7 +2,7 @@ import type { MemoryControl } from './control-target.ts';
 import type { MemoryHouse } from './house.ts';
 import type { SteeringFace } from './steering.ts';
 
-/** What a double in memory does with its state as a whole, and with what it serves. */
+/** Makes the control of a double in memory: its state as a whole, and what it serves. */
 export function createMemoryControl(
   house: MemoryHouse,
   face: Pick<SteeringFace, 'fetch' | 'as'>,

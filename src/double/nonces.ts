@@ -8,15 +8,15 @@ interface Claim {
   readonly until: number;
 }
 
-/** The nonces of a double: what was taken can be taken down and put back, and fresh ones can be made to count as seen. */
+/** The nonces of a double: they are part of its snapshots, and fresh ones can be made to count as seen. */
 export interface DoubleNonces extends Nonces, Stateful<NoncesSnapshot> {
   /** Counts the next `times` nonces as seen, whatever they are. */
   burn(times: number): void;
-  /** Remembers all that was taken as if the clock had never gone on: it was set back. */
+  /** Remembers every nonce that was taken, those that have expired since included. For when the clock was set back. */
   recall(): void;
 }
 
-/** How many claims are remembered for being put back; the older half goes when there are more. */
+/** How many claims are kept for snapshots; the older half is dropped when there are more. */
 const mostClaims = 200_000;
 
 /**

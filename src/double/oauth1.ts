@@ -38,7 +38,7 @@ export interface OAuth1IssuedToken {
 /** The endpoints of OAuth 1.0a. */
 export type OAuth1Endpoint = keyof typeof paths;
 
-/** OAuth 1.0a, from the side of the test. */
+/** What a test does with OAuth 1.0a. */
 export interface OAuth1Control extends Endpoints<OAuth1Endpoint>, OAuthControl {
   /**
    * Draws an access token without any request.
@@ -47,13 +47,13 @@ export interface OAuth1Control extends Endpoints<OAuth1Endpoint>, OAuthControl {
   issueToken(wish: OAuth1TokenWish): Promise<OAuth1IssuedToken>;
 }
 
-/** What it is made of. */
+/** What the control of OAuth 1.0a is made of. */
 export interface OAuth1ControlParts extends OAuthControlParts {
   readonly consumers: () => Iterable<string>;
   readonly masterKey: Uint8Array;
 }
 
-/** Makes it. */
+/** Makes the control of OAuth 1.0a. */
 export function createOAuth1Control(parts: OAuth1ControlParts): OAuth1Control {
   const { faults, journal } = parts;
   const write = (error: string): string => new URLSearchParams({ oauth_problem: error }).toString();

@@ -42,7 +42,7 @@ export interface IssuedToken {
 /** The endpoints of OAuth 2.0. */
 export type OAuth2Endpoint = keyof typeof paths;
 
-/** OAuth 2.0, from the side of the test. */
+/** What a test does with OAuth 2.0. */
 export interface OAuth2Control extends Endpoints<OAuth2Endpoint>, OAuthControl {
   /**
    * Draws a token without any request.
@@ -51,12 +51,12 @@ export interface OAuth2Control extends Endpoints<OAuth2Endpoint>, OAuthControl {
   issueToken(wish?: TokenWish): Promise<IssuedToken>;
 }
 
-/** What it is made of. */
+/** What the control of OAuth 2.0 is made of. */
 export interface OAuth2ControlParts extends OAuthControlParts {
   readonly clients: () => Iterable<string>;
 }
 
-/** Makes it. */
+/** Makes the control of OAuth 2.0. */
 export function createOAuth2Control(parts: OAuth2ControlParts): OAuth2Control {
   const { faults, journal } = parts;
   const write = (error: string): string => JSON.stringify({ error });

@@ -15,7 +15,7 @@ export interface Addresses {
   readonly secureUrl: string | undefined;
 }
 
-/** A call as it is made a request of. */
+/** A call of `fetch`, read: what the request is made of. */
 export interface Outgoing {
   /** Absolute, without a fragment. */
   readonly url: string;
@@ -27,13 +27,13 @@ export interface Outgoing {
   readonly redirect?: RequestInit['redirect'];
 }
 
-/** What is sent: nothing, bytes or text of a known length, or a stream of neither. */
+/** The content: none, text or bytes of a known length, or a stream of unknown length. */
 export type Content = undefined | string | Uint8Array | ReadableStream<Uint8Array>;
 
-/** Says what is text whose Content-Type nobody gave. */
+/** Gives the Content-Type of text for which the caller gave none. */
 export type TypeOfText = (text: string) => string;
 
-/** What the platform calls it. */
+/** As the platform's fetch types text. */
 const plainText: TypeOfText = () => 'text/plain;charset=UTF-8';
 
 /** A call as the platform's fetch would read it. Throws TypeError on what that does not take. */
@@ -66,7 +66,7 @@ const sixMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'POST', '
 
 const redirectModes: ReadonlySet<string> = new Set(['follow', 'manual', 'error']);
 
-/** A call out of the simplest parts, without a Request of the platform, which would cost more than the answer; undefined for others. */
+/** Reads a call of simple parts without making a Request of the platform, which costs more than the answer; undefined for any other. */
 function simple(
   input: FetchInput,
   init: FetchInit,

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Stateful } from './stateful.ts';
 
-/** Chance that comes out the same for the same seed, as long as the same is asked for in the same order. Nothing to keep secrets with. */
+/** Pseudo-random bytes: the same for the same seed and the same sequence of calls. Not fit for real secrets. */
 export interface SeededRandom extends Stateful<number> {
   readonly seed: string;
   /** Gives that many bytes. */
   bytes(size: number): Uint8Array;
-  /** Tells that what is drawn from now on is what `reset` leads back to. */
+  /** Makes the present place in the sequence the one that `reset` goes back to. */
   begin(): void;
 }
 
-/** Makes such chance out of a seed. */
+/** Makes pseudo-random bytes out of a seed. */
 export function createSeededRandom(seed: string): SeededRandom {
   let drawn = 0;
   let begun = 0;

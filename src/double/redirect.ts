@@ -11,12 +11,12 @@ const mostRedirects = 20;
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Fields that say what the content is, which go with it. */
+/** Fields that describe content, which are dropped with it (Fetch §4.5). */
 const ofContent: ReadonlySet<string> = new Set([
   ...['content-encoding', 'content-language', 'content-location', 'content-type', 'content-length'],
 ]);
 
-/** Fields that are for one origin alone. */
+/** Fields that are not sent on to another origin. */
 const ofOrigin: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'host']);
 
 /** A request on its way. */
@@ -65,7 +65,7 @@ function targetOf(location: string, base: string): URL {
   return target;
 }
 
-/** The request without what must not go on. */
+/** The request after a redirect: without its content where the method becomes GET, and without `ofOrigin` on another origin. */
 function redirected(outgoing: Outgoing, status: number, crosses: boolean): Outgoing {
   const { method, content } = outgoing;
   if (status !== 303 && content instanceof ReadableStream)

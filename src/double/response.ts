@@ -1,4 +1,4 @@
-/** What a reply is made of beside its head and its content. */
+/** What `fetch` knows of a reply besides its head and its content. */
 export interface Seen {
   readonly url: string;
   /** Whether a redirect led to it. */
@@ -7,7 +7,7 @@ export interface Seen {
   readonly type: 'basic' | 'cors';
 }
 
-/** What came; null where no content follows. */
+/** The content that came; null where there is none. */
 export type PresentContent = string | Uint8Array | null;
 
 type OwnMembers =

@@ -15,10 +15,10 @@ export interface State {
   reset(): void;
 }
 
-/** Makes one of the parts, which are restored in the order given. */
+/** Makes the state of these parts, which are restored in the order given. */
 export function createState(parts: Readonly<Record<string, Stateful>>): State {
   const all = Object.values(parts);
-  /** What each snapshot holds of each part; whoever holds none of them sees nothing. */
+  /** What each snapshot holds of each part. It is kept here, so that a snapshot itself shows nothing. */
   const held = new WeakMap<DoubleSnapshot, readonly unknown[]>();
   return {
     snapshot() {
@@ -42,7 +42,7 @@ export function createState(parts: Readonly<Record<string, Stateful>>): State {
   };
 }
 
-/** Its name is what a debugger shows. */
+/** A class so that it is printed by a name. */
 class Snapshot implements DoubleSnapshot {
   declare readonly [snapshotBrand]: true;
 }

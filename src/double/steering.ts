@@ -12,7 +12,7 @@ import { consumerOf, createOAuth1Control, type OAuth1Control } from './oauth1.ts
 import { clientOf, createOAuth2Control, type OAuth2Control } from './oauth2.ts';
 import { type Addresses, outgoingOf } from './outgoing.ts';
 
-/** What a steered service is steered by, wherever it keeps what it holds. */
+/** What a test steers a service by, in memory or on a data directory. */
 export interface SteeringFace {
   /**
    * The platform's `fetch`, answered in this process without a socket.
@@ -45,7 +45,7 @@ export interface SteeringFace {
   as(user: string, options?: AsOptions): Signer;
 }
 
-/** Puts together what a service is steered by. */
+/** Composes what a test steers a service by. */
 export function createSteeringFace(house: House, { url, secureUrl }: Addresses): SteeringFace {
   const { service, users, nonces, faults, journal, masterKey, random } = house;
   const { clock } = house.time;
@@ -83,7 +83,7 @@ export function createSteeringFace(house: House, { url, secureUrl }: Addresses):
   };
 }
 
-/** What answers in process: a request over TLS meets the certificate first. */
+/** Has a request over TLS that is answered in process meet the certificate first, as over a socket. */
 function connecting(handle: SteeredService['handle'], faults: FaultsPart): SteeredService['handle'] {
   return async (request) => {
     const refusal = request.connection.secure ? faults.connect() : undefined;

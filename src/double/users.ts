@@ -14,7 +14,7 @@ export type DoubleUsersOption =
   | ReadonlyMap<string, DoubleUser>
   | readonly string[];
 
-/** What a user proves with who it is. */
+/** What a user authenticates with. */
 export interface Credentials {
   readonly secret: string;
   /** Undefined where there is none, or only its hash is known. */
@@ -30,13 +30,13 @@ export interface DoubleUsers extends Stateful<Users> {
   credentials(name: string): Credentials;
   /** Puts a user in the place of the one of that name, or adds it; gives what it proves itself with. */
   set(name: string, user?: DoubleUser): Credentials;
-  /** All their secrets and passwords, of which none may be shown. */
+  /** All their secrets and passwords, for redaction. */
   words(): string[];
   /** Takes a user away. Throws RangeError where there is none. */
   remove(name: string): void;
   /** Gives a user another secret; the one before stays valid until `until` (ms), where that is given. Gives the new one. */
   rotate(name: string, secret?: string, until?: number): string;
-  /** Has `told` given all users whenever one changes. */
+  /** Has `told` called with all users whenever one changes. */
   follow(told: (users: Users) => void): void;
 }
 

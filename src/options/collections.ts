@@ -4,7 +4,7 @@ import { decodeSeeds, type Seed } from '../seed.ts';
 import type { ConfigurationFile } from './file.ts';
 import { printable } from './flags.ts';
 
-/** What the server serves, and what is in it to begin with. */
+/** The collections that are served, and the items they begin with. */
 export interface Declarations {
   readonly collections: readonly Collection[];
   readonly seed: Seed;
@@ -28,7 +28,7 @@ export function readDeclarations(file: ConfigurationFile, path: string, faults: 
           attempt(() => readCollection(template, source)),
         );
   const seed = seedOf(file, path, faults);
-  // One by one they are right: are they together? A seed is judged only where its collection can be.
+  // Collections are judged together once each is right by itself, and seeds once all collections are.
   if (faults.length === before && file.collections !== undefined) attempt(() => decodeSeeds(collections, {}));
   if (faults.length === before) {
     for (const [each, items] of Object.entries(seed)) {

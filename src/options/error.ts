@@ -1,4 +1,4 @@
-/** The options cannot be taken: everything that is wrong with them, one sentence each. */
+/** The options are not valid. `faults` has everything that is wrong with them, one sentence each. */
 export class OptionsError extends Error {
   override readonly name = 'OptionsError';
   /**

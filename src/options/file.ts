@@ -25,10 +25,10 @@ export interface ConfigurationFile extends Registrations {
   readonly seed: ReadonlyMap<string, unknown> | undefined;
 }
 
-/** How deep values may be nested. */
+/** How deeply values may be nested. */
 const deepest = 64;
 
-/** What is said where there is no file. */
+/** What stands for a file where there is none. */
 export const emptyFile: ConfigurationFile = {
   settings: [],
   users: new Map(),
@@ -39,7 +39,7 @@ export const emptyFile: ConfigurationFile = {
 
 const parts = ['users', 'clients', 'consumers', 'collections', 'seed'] as const;
 
-/** What `{ "hmac": { "requireBodyDigest": … } }` means: the option's key by group and name. */
+/** Options that a file may have in groups, `{ "hmac": { "requireBodyDigest": … } }`: their keys by group and name. */
 const groups: ReadonlyMap<string, ReadonlyMap<string, string>> = groupsOf(optionSpecs);
 
 function groupsOf(specs: ReadonlyMap<string, OptionSpec>): Map<string, Map<string, string>> {
@@ -84,7 +84,7 @@ function readDocument(path: string, faults: string[]): unknown {
   const bytes = readFileSync(path);
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    readJson(text, deepest); // It tells where a fault is, and takes no name twice, as the engine's own reader does.
+    readJson(text, deepest); // Unlike JSON.parse, it says where a fault is, and refuses a name that stands twice.
     const document: unknown = JSON.parse(text);
     if (membersOf(document) === undefined) faults.push(`${path}: an object is expected`);
     return document;

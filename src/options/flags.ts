@@ -1,12 +1,12 @@
 import { nearest, suggestion } from '../nearest.ts';
 
-/** What a command line said, sorted out. */
+/** A command line, read. */
 export interface Arguments {
   /** Flags by their name with its dashes; `true` when a flag that needs no value came without one. */
   readonly flags: ReadonlyMap<string, string | true>;
-  /** What the flags that may come again and again said, in order. */
+  /** The values of flags that may come more than once, in order. */
   readonly lists: ReadonlyMap<string, readonly string[]>;
-  /** What is no flag, in order. */
+  /** The arguments that are no flags, in order. */
   readonly words: readonly string[];
   /** What is wrong, one sentence each. */
   readonly faults: readonly string[];
@@ -16,7 +16,7 @@ export interface Arguments {
 export type Arity = 'value' | 'values' | 'toggle';
 
 /**
- * Sorts out a command line: `--port 8080`, `--port=8080`, `--memory`; after `--` nothing is a flag. A flag that is
+ * Reads a command line: `--port 8080`, `--port=8080`, `--memory`; after `--` nothing is a flag. A flag that is
  * not known, that comes twice or lacks its value is a fault.
  */
 export function readArguments(argv: readonly string[], known: ReadonlyMap<string, Arity>): Arguments {
@@ -76,7 +76,7 @@ export function hint(word: string, known: readonly string[]): string {
   return nearest(word, known) === undefined ? '' : suggestion(word, known);
 }
 
-/** A name that somebody else chose, fit for one line of a terminal: control characters escaped, cut at 80. */
+/** Untrusted text for one line of a terminal: control characters escaped, cut at 80 characters. */
 export function printable(name: string): string {
   const cut = name.length > 80 ? `${name.slice(0, 80)}…` : name;
   return cut.replace(

@@ -9,7 +9,7 @@ import type { ConfiguredUser } from './users.ts';
 
 export { OptionsError } from './error.ts';
 
-/** What the server is told, checked and frozen. */
+/** The options of the server, checked and frozen. */
 export interface Options extends Declarations, Registrations {
   readonly host: string;
   /** Plain HTTP; undefined where it is off. */
@@ -87,7 +87,7 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   const { users, clients, consumers } = file;
   const declared = readDeclarations(file, config ?? '', faults);
   const others = chosen(settings);
-  // Nonces are kept for the window.
+  // Nonces are kept for `window`, so a timestamp may not be off by more.
   const values = { ...others, oauth1Window: settings.whole('oauth1Window', others.window) };
   judgeListening(values, faults, warnings);
   if (values.tlsPort === undefined)
@@ -107,7 +107,7 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   return Object.freeze(options);
 }
 
-/** What is wrong or odd with what is listened on, each option by itself being right. */
+/** Judges the options of listening together, each being right by itself. Adds to `faults` and `warnings`. */
 function judgeListening(
   {
     port,

@@ -14,7 +14,7 @@ export interface Registrations {
   readonly consumers: ReadonlyMap<string, ConsumerRegistration>;
 }
 
-/** Without any. */
+/** Nobody registered. */
 export const noRegistrations: Registrations = { clients: new Map(), consumers: new Map() };
 
 /** Reads `clients` and `consumers` of the configuration file; what is wrong is added to `faults`, never with a secret in it. */
@@ -53,7 +53,7 @@ function readEntries<T>(
   return entries;
 }
 
-/** What is odd with clients, one sentence each: it does not hinder. */
+/** Warnings about clients that are registered in a way that cannot work, one sentence each. */
 export function oddClients(clients: ReadonlyMap<string, ClientRegistration>, file: string): string[] {
   return [...clients]
     .filter(

@@ -11,7 +11,7 @@ import {
   type Word,
 } from './table.ts';
 
-/** What was said of each option, the source that wins first. Asking for a value checks what every source says. */
+/** What the sources say of each option, the one that wins first. Reading an option checks the value of every source. */
 export class Settings {
   readonly #byKey = new Map<string, Setting[]>();
   readonly #faults: string[];
@@ -116,7 +116,7 @@ export class Settings {
   }
 }
 
-/** Words with commas between them, or in a file a list of them; undefined where it is neither. */
+/** Words out of text with commas between them, or out of a list in a file; undefined where it is neither. */
 function listed(value: unknown): readonly string[] | undefined {
   if (typeof value === 'string') return value.split(',').map((word) => word.trim());
   return Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined;

@@ -15,7 +15,7 @@ interface Described {
   readonly within?: readonly [string, string];
 }
 
-/** An option that is on or off; off unless said. */
+/** An option that is on or off, and off by default. */
 export interface Toggle extends Described {
   readonly kind: 'toggle';
 }
@@ -26,7 +26,7 @@ export interface Whole extends Described {
   readonly value: string;
   readonly least: number;
   readonly most: number;
-  /** Undefined where nothing is what it is unless said. */
+  /** Undefined where the option is off unless it is set. */
   readonly fallback: number | undefined;
 }
 
@@ -248,7 +248,7 @@ type KeyOfKind<Kind> = {
   [Key in OptionKey]: (typeof optionTable)[Key] extends { kind: Kind } ? Key : never;
 }[OptionKey];
 export type ToggleKey = KeyOfKind<'toggle'>;
-/** A whole number that is always something. */
+/** Whole numbers with a default. */
 export type WholeKey = Exclude<KeyOfKind<'whole'>, 'controlPort'>;
 export type ChoiceKey = KeyOfKind<'choice'>;
 export type TextKey = KeyOfKind<'text'>;
@@ -258,7 +258,7 @@ export type Word<Key extends ChoiceKey> = (typeof optionTable)[Key]['words'][num
 /** The options' keys and what is known of each, in the order of the table. */
 export const optionSpecs: ReadonlyMap<string, OptionSpec> = new Map(Object.entries(optionTable));
 
-/** Variables that are no options: who needs them reads them itself. */
+/** Variables that are no options: they are read where they are used. */
 export const otherVariables: readonly string[] = [
   'COUNTERSIGN_SECRET',
   'COUNTERSIGN_KEY',

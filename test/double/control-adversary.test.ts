@@ -60,10 +60,10 @@ test('what cannot be signed is refused with its place', async () => {
     [{ request, signer: { scheme: 'digest' } }, 'signer.scheme'],
     [{ request, signer: { scheme: 'hmac', user: 'nobody' } }, undefined],
     [{ request: { url: '/x' }, signer: { scheme: 'hmac', user: 'ann' } }, undefined],
-    [
-      { request: { ...request, headers: [['a']] }, signer: { scheme: 'hmac', user: 'ann' } },
+    ...[['a'], ['a', 'b', 'c']].map((line): [object, string] => [
+      { request: { ...request, headers: [line] }, signer: { scheme: 'hmac', user: 'ann' } },
       'request.headers',
-    ],
+    ]),
     [{ request: { ...request, base64: 'x' }, signer: { scheme: 'hmac', user: 'ann' } }, 'request.base64'],
   ];
   for (const [content, field] of cases) {

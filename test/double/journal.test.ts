@@ -40,6 +40,15 @@ test('an entry has the request as it was sent, the reply, who asked and the step
   assert.ok(reply.fields.some(([name, value]) => name === 'Location' && value === '/articles/tea'));
 });
 
+test('an entry names the user that refused credentials speak of, by HMAC and by Basic', async () => {
+  await using double = await startDouble({ users });
+  for (const scheme of ['hmac', 'basic'] as const) {
+    await double.as('johndoe', { scheme, secret: 'wrong', password: 'wrong' }).fetch('/articles');
+    const { user, principal, reply } = latest(double);
+    assert.deepEqual([user, principal, reply?.status], ['johndoe', undefined, 401], scheme);
+  }
+});
+
 test('field lines stand in the order in which they came over a socket', async () => {
   await using double = await startDouble({ seed });
   const lines = ['Host: localhost', 'X-B: 2', 'X-A: 1', 'x-b:  3', 'Connection: close'];

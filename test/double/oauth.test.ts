@@ -69,6 +69,29 @@ test('tokens expire by the clock, by name, and all that fit', async () => {
   assert.deepEqual(await good(three), [false]);
 });
 
+test('with a refresh token all tokens of its grant are revoked, with an access token that one alone', async () => {
+  await using double = await startDouble(options);
+  const draw = () => double.oauth2.issueToken({ user: 'johndoe', refresh: true });
+  const [ended, kept] = [await draw(), await draw()];
+  assert.equal(await double.oauth2.revoke(ended.refreshToken ?? ''), 1);
+  assert.equal((await withToken(double, ended.accessToken)).status, 401);
+  assert.equal((await withToken(double, kept.accessToken)).status, 200);
+  assert.equal(await double.oauth2.revoke(kept.accessToken), 1);
+  assert.equal((await withToken(double, kept.accessToken)).status, 401);
+  const form = { grant_type: 'refresh_token', refresh_token: kept.refreshToken ?? '' };
+  const refreshed = await double.fetch('/oauth2/token', {
+    ...{ method: 'POST', secure: true, body: new URLSearchParams(form) },
+    headers: { Authorization: `Basic ${btoa('app:the secret of the app')}` },
+  });
+  assert.equal(refreshed.status, 200);
+});
+
+test('only nonces can be burnt, and a whole number of them', async () => {
+  await using double = await startDouble(options);
+  assert.throws(() => Reflect.apply(double.auth.burnNext, undefined, ['token']), RangeError);
+  for (const times of [-1, 0.5]) assert.throws(() => double.auth.burnNext('nonce', times), RangeError);
+});
+
 test('tokens are a part of what a snapshot has', async () => {
   await using double = await startDouble(options);
   const { accessToken } = await double.oauth2.issueToken({ user: 'ann' });
