@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Figure, Round, Sample, Stage } from '../measure/benchmark.ts';
 import { keptTo, type Part, startPart } from '../measure/part.ts';
+import { median } from '../measure/statistics.ts';
 import type { Requests } from './requests.ts';
 import { Supply } from './supply.ts';
 
@@ -117,8 +118,8 @@ export class Loader {
       worked += last['spent'] ?? 0;
       rates.push(last['full'] ?? 0);
       const enough = taken >= warmUp && worked > 0.6 * warmUp * 1e6;
-      // What it reached is that of all of them: a single one is too short to say at which rate it can be asked for long.
-      if (enough || taken >= 3 * warmUp) return { ...last, full: mean(rates) };
+      // The one in the middle: the last one alone is too short to say at which rate it can be asked for long.
+      if (enough || taken >= 3 * warmUp) return { ...last, full: median(rates) };
     }
   }
 
@@ -215,8 +216,4 @@ export class Loader {
     const others = (status < 400 ? refused : count - refused) + lost;
     return { count, rate: (count / us) * 1e6, p50: p50 * 1000, p99: p99 * 1000, p999: p999 * 1000, others };
   }
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
