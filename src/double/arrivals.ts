@@ -2,7 +2,10 @@
 export class Arrivals<Entry> {
   readonly #waiters = new Set<{ come(entry: Entry): void; end(): void }>();
 
-  /** The first entry that fits: one of `there`, else the next to come within `timeout` ms of the host's time. Rejects with what `late` gives. */
+  /**
+   * The first entry that fits: one of `there`, else the next to come within `timeout` ms of the host's time. Rejects with what
+   * `late` gives.
+   */
   waitFor(
     there: readonly Entry[],
     fits: (entry: Entry) => boolean,

@@ -110,7 +110,7 @@ function stand(clock: SteerableClock, at: Moment): void {
 /** By how much (ms) a date may be skewed: a year. */
 export const mostSkew = 366 * 86_400_000;
 
-/** The first ms of the year 2 and the last of 9997: skewed by a year, and for one request by another, it is still a four-digit year. */
+/** The first ms of the year 2 and the last of 9997: skewed by up to two years, these still have a year of four digits. */
 const [earliest, latest] = [-62_104_060_800_000, 253_339_228_799_999];
 
 /** The moment, if the clock can show it. Throws RangeError where it could not be written as a date of HTTP. */

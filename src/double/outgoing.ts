@@ -66,7 +66,7 @@ const sixMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'POST', '
 
 const redirectModes: ReadonlySet<string> = new Set(['follow', 'manual', 'error']);
 
-/** Reads a call of simple parts without making a Request of the platform, which costs more than the answer; undefined for any other. */
+/** Reads a call of simple parts without a Request of the platform, which costs more than the answer; undefined for any other. */
 function simple(
   input: FetchInput,
   init: FetchInit,

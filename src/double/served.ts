@@ -13,7 +13,7 @@ export interface ServedState {
 /** What a double serves, which can change while it runs. */
 export interface Served extends Stateful<ServedState> {
   readonly state: ServedState;
-  /** Declares a collection by a value of unknown type, in the place of what stood under its path. Throws DeclarationError or RangeError. */
+  /** Declares a collection, in the place of what stood under its path. Throws DeclarationError or RangeError. */
   collection(path: string, declaration: unknown): void;
   /** Puts a resource under a template, in the place of what stood there. Throws RangeError on a template that is none. */
   resource(template: string, resource: Resource): void;

@@ -21,7 +21,7 @@ export interface Holder {
   readonly scopes: readonly Scope[];
 }
 
-/** The holder of a token; undefined unless token and grant are live, and client and user are still those it was issued to, and enabled. */
+/** The holder of a token; undefined unless token and grant are live, and client and user those it was issued to, and enabled. */
 export async function holderOf(parts: AccessParts, found: Found): Promise<Holder | undefined> {
   const { token } = found;
   const client = parts.clients.find(token.client);

@@ -4,7 +4,7 @@ import type { OAuth1Method } from '../signature/oauth1.ts';
 /** What a client of OAuth 2.0 may ask for. */
 export type GrantType = 'authorization_code' | 'refresh_token' | 'client_credentials';
 
-/** A client secret as it is kept: in the clear where configuration has it, else as SHA-256 (generated ones) or scrypt hash (chosen ones). */
+/** A client secret as it is kept: in the clear in a configuration, else as SHA-256 (generated ones) or scrypt hash (chosen ones). */
 export type ClientSecret =
   | { readonly plain: string }
   | { readonly sha256: string }
@@ -21,7 +21,7 @@ export interface Client {
   readonly scopes: readonly Scope[];
   /** Whose resources it may touch with `client_credentials`: all users' with `*`. */
   readonly users: '*' | readonly string[];
-  /** When this client was registered (ms): tokens issued under the id before belong to another client. Undefined where it was not recorded. */
+  /** When this client was registered (ms): older tokens are those of a former client. Undefined where that was not recorded. */
   readonly since?: number | undefined;
 }
 

@@ -62,7 +62,10 @@ export class Departures {
     return this.#unkept.has(digest);
   }
 
-  /** Ends what is kept for names that are not in use: they were removed while no server ran. Only roles in `told` count, for of others the names are not known. */
+  /**
+   * Ends what is kept for names that are not in use: they were removed while no server ran. Only roles in `told` count; of others
+   * the names are not known.
+   */
   compare(told: readonly Role[]): void {
     const known = this.#known;
     this.#end((holder) =>

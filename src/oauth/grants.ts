@@ -163,7 +163,7 @@ class KeptGrants implements Grants {
   }
 
   async exchange(found: Found, drafts: readonly TokenDraft[]): Promise<Issued[] | undefined> {
-    // Both in one turn, and so in one batch. Where the token was spent already, the drawn ones are never given out, and the caller ends the grant.
+    // Both in one turn, and so in one batch. Where the token was spent already, nobody gets the drawn ones, and their grant ends.
     const [spent, issued] = await Promise.all([this.spend(found), this.#draw(drafts, found.grant)]);
     if (!spent) return undefined;
     this.#tellIssued(issued);

@@ -20,7 +20,7 @@ export function madeFor<T>(isNeeded: () => boolean, make: () => T): () => T {
   };
 }
 
-/** Routes to endpoints by their paths. All endpoints are made when the first of them is asked for; `open` says whether they are served. */
+/** Routes to endpoints by their paths. All are made when the first of them is asked for; `open` says whether they are served. */
 export function routesTo<Path extends string>(
   endpoints: () => Readonly<Record<Path, Resource>>,
   paths: readonly Path[],
