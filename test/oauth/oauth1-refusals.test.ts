@@ -296,43 +296,17 @@ refuses(
   [
     [
       'a method that is not the consumer’s, signed right',
-      async (server) => {
-        const token = await accessToken(server);
-        return ask(server, {
-          method: 'GET',
-          target: records,
-          token,
-          protocol: { oauth_signature_method: 'PLAINTEXT' },
-        });
-      },
+      read({ protocol: { oauth_signature_method: 'PLAINTEXT' } }),
       '400 signature_method_rejected',
     ],
     [
       'the same, signed wrong',
-      async (server) => {
-        const token = await accessToken(server);
-        return ask(server, {
-          method: 'GET',
-          target: records,
-          token,
-          secret: 'x',
-          protocol: { oauth_signature_method: 'PLAINTEXT' },
-        });
-      },
+      read({ secret: 'x', protocol: { oauth_signature_method: 'PLAINTEXT' } }),
       '401 signature_invalid',
     ],
     [
       'the same by an unknown consumer',
-      async (server) => {
-        const token = await accessToken(server);
-        return ask(server, {
-          method: 'GET',
-          target: records,
-          token,
-          key: 'nobody',
-          protocol: { oauth_signature_method: 'PLAINTEXT' },
-        });
-      },
+      read({ key: 'nobody', protocol: { oauth_signature_method: 'PLAINTEXT' } }),
       '401 signature_invalid',
     ],
     [
