@@ -230,4 +230,6 @@ export const defaultDeclarations: Readonly<Record<string, CollectionDeclaration>
 };
 
 /** What is served where no collections are declared. */
-export const defaultCollections: readonly Collection[] = readCollections(defaultDeclarations);
+export function defaultCollections(): readonly Collection[] {
+  return readCollections(defaultDeclarations);
+}

@@ -12,7 +12,7 @@ import type { Store } from './store/store.ts';
 export type Served = Required<Pick<ServiceOptions, 'collections' | 'resources'>>;
 
 /** The collections that are declared, or the default ones. Throws DeclarationError. */
-export function collectionsOf({ collections = defaultCollections }: ServiceOptions): readonly Collection[] {
+export function collectionsOf({ collections = defaultCollections() }: ServiceOptions): readonly Collection[] {
   if (isList(collections)) return collections;
   return Object.entries(collections).map(([path, declaration]) => defineCollection(path, declaration));
 }

@@ -18,6 +18,7 @@ export async function plantSeed(
   seed: Seed,
   clock: Clock,
 ): Promise<void> {
+  if (Object.keys(seed).length === 0) return;
   for (const [path, values] of decodeSeeds(collections, seed)) {
     const { revision } = await store.list(path, 0, 1);
     if (revision > 0) continue;

@@ -59,7 +59,7 @@ test('the default collections are the two documented ones', () => {
     },
   });
   assert.deepEqual(
-    defaultCollections.map(({ path }) => path),
+    defaultCollections().map(({ path }) => path),
     Object.keys(defaultDeclarations),
   );
 });
@@ -331,7 +331,7 @@ test('all collections of a configuration are read, and no two may have one path'
   assert.equal(twice.message, 'collections./a/{c}: is the same path as /a/{b}');
 });
 
-const [articles] = defaultCollections;
+const [articles] = defaultCollections();
 assert.ok(articles !== undefined);
 
 test('a seed is read by the rules of its collection, into the order declared', () => {

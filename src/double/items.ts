@@ -23,7 +23,7 @@ export function createItems(
         store.applyNow({ kind: 'create', collection: path, value, at: clock.now() });
     }
   };
-  plant(seed);
+  if (Object.keys(seed).length > 0) plant(seed);
   const begun = store.snapshot();
   return {
     seed: plant,

@@ -23,7 +23,7 @@ export function readDeclarations(file: ConfigurationFile, path: string, faults: 
   };
   const collections =
     file.collections === undefined
-      ? defaultCollections
+      ? defaultCollections()
       : [...file.collections].flatMap(([template, source]) =>
           attempt(() => readCollection(template, source)),
         );

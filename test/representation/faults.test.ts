@@ -308,7 +308,7 @@ test('names that objects inherit are unknown like any other, in both formats', (
 });
 
 test('the documented refusal: 12.3 names the field and the rule', () => {
-  const [articles] = defaultCollections;
+  const [articles] = defaultCollections();
   assert.ok(articles !== undefined);
   const { detail } = problemOf(() =>
     fromXml(articles.shape, '<article><title>A</title><price currency="EUR">12.3</price></article>'),

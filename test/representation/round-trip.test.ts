@@ -60,7 +60,7 @@ test('a document is read the same however its bytes are cut', () => {
   }
 });
 
-const [articles, records] = defaultCollections;
+const [articles, records] = defaultCollections();
 assert.ok(articles !== undefined && records !== undefined);
 const article: RecordValue = { title: 'A & B', price: { value: '12.30', currency: 'EUR' } };
 
