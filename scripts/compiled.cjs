@@ -1,12 +1,13 @@
-// Scripts with what V8 made of them when they were built: half of a start would be spent on compiling otherwise. V8 checks
-// only its own version, and two releases of Node.js with the same one crash on each other's code; so it is used by the very
-// build that made it, and everybody else compiles as usual.
+// Loads the scripts that the library and the command are, with what V8 made of them when they were built: half of a start
+// would be spent on compiling otherwise. V8 checks only its own version, and two releases of Node.js with the same one crash
+// on each other's code; so it is used by the very build that made it, and for everybody else they are modules like any other.
 'use strict';
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
-const { Script } = require('node:vm');
 
 const here = (name) => join(__dirname, name);
+const loaded = new Map();
+let known;
 
 /** What tells builds of Node.js apart. */
 exports.build = () => JSON.stringify([process.versions, process.platform, process.arch, process.config]);
@@ -14,18 +15,38 @@ exports.build = () => JSON.stringify([process.versions, process.platform, proces
 /** What this build of Node.js made of a script; undefined where another one did, or none. */
 exports.cacheOf = (name) => {
   try {
-    return readFileSync(here('node.build'), 'utf8') === exports.build()
-      ? readFileSync(here(`${name}.cache`))
-      : undefined;
+    known ??= readFileSync(here('node.build'), 'utf8') === exports.build();
+    return known ? readFileSync(here(`${name}.cache`)) : undefined;
   } catch {
+    known ??= false;
     return undefined;
   }
 };
 
-/** What the script gives; with `parameters` it is the body of a function of these. */
-exports.scriptOf = (name, cachedData, parameters) => {
+/** A script as a function of `module` and `require`. */
+exports.scriptOf = (name, cachedData) => {
+  const { Script } = require('node:vm');
   const filename = here(`${name}.js`);
-  const text = readFileSync(filename, 'utf8');
-  const source = parameters === undefined ? text : `(function (${parameters}) {${text}\n})`;
+  const source = `(function (module, require) {${readFileSync(filename, 'utf8')}\n})`;
   return new Script(source, { filename, cachedData });
 };
+
+/** What a script of this folder exports, `./modules.js`; anything else is required. */
+exports.load = (path) => {
+  if (!path.startsWith('./')) return require(path);
+  if (!loaded.has(path)) loaded.set(path, exportsOf(path, path.slice('./'.length, -'.js'.length)));
+  return loaded.get(path);
+};
+
+/**
+ * A test runner may have a world of its own for each test, which shows in its `Function`; code that was compiled for this one
+ * does not belong there.
+ */
+function exportsOf(path, name) {
+  const cache = exports.cacheOf(name);
+  const run = cache && exports.scriptOf(name, cache).runInThisContext();
+  if (!(run instanceof Function)) return require(path);
+  const module = { exports: {} };
+  run(module, exports.load);
+  return module.exports;
+}

@@ -1,12 +1,11 @@
 #!/usr/bin/env node
-// Runs the command, which is one script.
+// Runs the command, which is a few scripts.
 'use strict';
 const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');
-const { cacheOf, scriptOf } = require('./compiled.js');
+const { load } = require('./compiled.js');
 
-const command = scriptOf('command', cacheOf('command')).runInThisContext();
-const { main } = command(require)('cli/main.js');
+const { main } = load('./command.js')('cli/main.js');
 main(process.argv.slice(2), pathToFileURL(join(__dirname, '..', '/'))).then((status) => {
   process.exitCode = status;
 });

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -53,8 +61,7 @@ test('the package installs nothing else', () => {
 test('what V8 compiled here is not in it: it is of use to this build of Node.js alone', () => {
   const dist = join(folder, 'node_modules/countersign/dist');
   assert.ok(existsSync(join(dist, 'modules.js')));
-  for (const name of ['modules.cache', 'command.cache', 'node.build'])
-    assert.ok(!existsSync(join(dist, name)), name);
+  for (const name of readdirSync(dist)) assert.doesNotMatch(name, /\.(cache|build)$/);
 });
 
 test('it is imported as ES modules', () => {
