@@ -1,6 +1,7 @@
 import { createAccounts, type UserDeclaration } from './auth/accounts.ts';
 import { type Authenticator, createAuthenticator } from './auth/authenticate.ts';
 import { createBasicScheme } from './auth/basic.ts';
+import { createHashQueue } from './auth/hash-queue.ts';
 import { createHmacScheme } from './auth/hmac.ts';
 import { createThrottle } from './auth/throttle.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './authorization-server.ts';
@@ -53,6 +54,7 @@ export function createAuthentication(
   const declared = declarationsOf(options.users ?? {});
   const accounts = createAccounts(declared);
   const throttle = createThrottle(options.maxAuthFailures ?? 100, clock);
+  const hashQueue = createHashQueue(throttle);
   const nonceWindow = nonceWindowOf(window, options);
   const nonces =
     options.nonces ??
@@ -77,6 +79,7 @@ export function createAuthentication(
   const basic = createBasicScheme({
     realm,
     accounts,
+    queue: hashQueue,
     hashing: { verify: verifyPassword, decoyOf, decoy: decoyFor(costWithoutHashes) },
     throttle,
     key: random(32),
@@ -103,6 +106,7 @@ export function createAuthentication(
       users: declared.keys(),
     },
     verifySecret: verifyPassword,
+    hashQueue,
   });
   return {
     // Browsers look at the first challenge of a line, and Basic is what they have.

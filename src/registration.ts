@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { suggestion } from './nearest.ts';
 import type { Client, ClientSecret, Consumer, GrantType, SignatureMethod } from './oauth/clients.ts';
-import type { Scope } from './principal.ts';
+import { knownScopes } from './oauth/scope.ts';
 import type { ClientOption, ConsumerOption, ServiceOptions } from './service-options.ts';
 
 /** What a client of OAuth 2.0 may be registered for. */
@@ -13,8 +13,6 @@ export const signatureMethods: readonly SignatureMethod[] = [
   'PLAINTEXT',
   'RSA-SHA1',
 ];
-/** What either may be registered to ask for. */
-export const scopes: readonly Scope[] = ['read', 'write'];
 
 /** The parts of a client's registration, and those of a consumer's. */
 export const clientKeys: readonly string[] = ['secret', 'redirectUris', 'grants', 'scopes', 'users'];
@@ -109,7 +107,7 @@ export function readClient(
   const redirectUris = parts.texts('redirectUris', redirectUriFault) ?? [];
   const made = {
     ...{ secret, redirectUris, grants },
-    scopes: parts.words('scopes', scopes) ?? ['read'],
+    scopes: parts.words('scopes', knownScopes) ?? ['read'],
     users: parts.get('users') === '*' ? ('*' as const) : (parts.texts('users', nameFault) ?? []),
   };
   return { made, faults: parts.faults };
@@ -133,7 +131,7 @@ export function readConsumer(key: string, value: unknown): Registered<ConsumerRe
   const callbacks = parts.texts('callbacks', callbackFault) ?? [];
   const made = {
     ...{ secret, rsaPublicKey, callbacks, methods: given ?? usual },
-    scopes: parts.words('scopes', scopes) ?? ['read'],
+    scopes: parts.words('scopes', knownScopes) ?? ['read'],
   };
   return { made, faults: parts.faults };
 }

@@ -3,7 +3,7 @@ import { formatChallenge } from '../http/authorization.ts';
 import { type BasicCredentials, parseBasicCredentials, preparePassword } from '../http/basic-credentials.ts';
 import { Problem } from '../http/problem.ts';
 import type { Account, Accounts } from './accounts.ts';
-import { BasicQueue } from './basic-queue.ts';
+import { crowded, type HashQueue } from './hash-queue.ts';
 import type { Scheme, Verdict } from './scheme.ts';
 import type { Story } from './story.ts';
 import { countedAs, type Throttle, tooManyFailures } from './throttle.ts';
@@ -23,6 +23,8 @@ export interface BasicOptions {
   readonly realm: string;
   readonly accounts: Accounts;
   readonly hashing: PasswordHashing;
+  /** Where passwords wait to be hashed. */
+  readonly queue: HashQueue;
   readonly throttle: Throttle;
   /** 32 random bytes, for what is remembered of passwords. */
   readonly key: Uint8Array;
@@ -30,27 +32,15 @@ export interface BasicOptions {
   readonly explain: boolean;
 }
 
-/** Hashes that are computed at a time: of the four threads that Node.js has for such work, two stay free for files. */
-const atOnce = 2;
-/** Requests that wait for that. */
-const room = 64;
-/** Seconds after which somebody who found no room may try again. */
-const crowdedFor = 2;
-
 /**
  * Basic (RFC 7617). A password that was right once is remembered as a keyed digest for as long as its account does not
  * change. Every other one costs the same, be the user known or not, with or without a password: one computation for
  * each cost that a hash here has.
  */
 export function createBasicScheme(options: BasicOptions): Scheme {
-  const { accounts, throttle } = options;
+  const { accounts, queue, throttle } = options;
   const memory = createMemory(options.key);
   const verify = createVerification(options);
-  const queue = new BasicQueue({
-    atOnce,
-    room,
-    allows: (peer, underway) => !throttle.blocksPeer(peer, underway),
-  });
   const challenge = formatChallenge('Basic', [
     ['realm', options.realm],
     ['charset', 'UTF-8'],
@@ -84,7 +74,7 @@ export function createBasicScheme(options: BasicOptions): Scheme {
         // Another request may have brought the same password meanwhile.
         memory.holds(account, digest) || (await verify(password, account)),
     );
-    if (right === 'crowded') return { outcome: 'bad', problem: crowded() };
+    if (right === 'crowded') return { outcome: 'bad', problem: crowded('passwords') };
     if (right === 'blocked') return { outcome: 'bad', problem: tooManyFailures(throttle) };
     // While this waited, the user may have got another password, or have gone.
     const present = right ? await accounts.findComposed(user) : undefined;
@@ -122,12 +112,6 @@ function good({ name }: Account, story: Story | undefined): Verdict {
 function refuse(user: string, members: Readonly<Record<string, string>>): Verdict {
   const problem = new Problem('credentials-refused', 'User and password do not fit.', { members });
   return { outcome: 'bad', problem, claimed: user };
-}
-
-function crowded(): Problem {
-  return new Problem('too-many-attempts', 'Too many passwords wait to be checked.', {
-    fields: [['Retry-After', String(crowdedFor)]],
-  });
 }
 
 function hashOf(account: Account | undefined): string | undefined {

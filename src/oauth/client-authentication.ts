@@ -1,12 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { BasicQueue } from '../auth/basic-queue.ts';
+import { crowded, type HashQueue } from '../auth/hash-queue.ts';
 import { countedAs, type Throttle, tooManyFailures } from '../auth/throttle.ts';
 import { formatChallenge, parseCredentials } from '../http/authorization.ts';
 import { decodeCanonicalBase64 } from '../http/content-digest.ts';
 import { decodeFormText } from '../http/form.ts';
 import type { Request } from '../http/message.ts';
-import { Problem } from '../http/problem.ts';
 import type { Client, ClientSecret, Registry } from './clients.ts';
 import { digestOf, isDigestOf } from './digest.ts';
 import { Refusal } from './refusal.ts';
@@ -24,6 +23,8 @@ export interface ClientAuthenticationParts {
   readonly throttle: Throttle;
   readonly random: (size: number) => Uint8Array;
   readonly verifySecret: (secret: string, hash: string) => Promise<boolean>;
+  /** Where secrets wait to be hashed. */
+  readonly hashQueue: HashQueue;
 }
 
 /**
@@ -132,32 +133,21 @@ function textOf(octets: string): string | undefined {
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
-/** How many scrypt hashes are computed at a time. */
-const atOnce = 2;
-/** How many requests may wait for a hash. */
-const room = 64;
-/** Seconds after which a request that found the queue full may come again. */
-const retryAfter = 2;
-
 /**
  * Makes the function that says whether a secret is the client's. The time it takes must not tell which clients exist: where any
  * client has a scrypt hash, one is computed for every wrong secret.
  */
-function createComparison({ random, clients, throttle, verifySecret }: ClientAuthenticationParts) {
+function createComparison(parts: ClientAuthenticationParts) {
+  const { random, clients, throttle, verifySecret, hashQueue } = parts;
   const key = random(32);
   const unknownDigest = Buffer.from(random(32)).toString('base64url');
   /** Keyed digests of secrets that matched a scrypt hash once, which is not computed for them again. */
   const remembered = new WeakMap<Client, Buffer>();
-  const queue = new BasicQueue({
-    atOnce,
-    room,
-    allows: (peer, underway) => !throttle.blocksPeer(peer, underway),
-  });
 
   const isHashed = async (digest: Buffer, secret: string, hash: string, peer: string): Promise<boolean> => {
     const name = `${digest.toString('latin1')} ${hash}`;
-    const right = await queue.attempt(countedAs(peer), name, () => verifySecret(secret, hash));
-    if (right === 'crowded') throw crowded();
+    const right = await hashQueue.attempt(countedAs(peer), name, () => verifySecret(secret, hash));
+    if (right === 'crowded') throw crowded('secrets');
     if (right === 'blocked') throw tooManyFailures(throttle);
     return right;
   };
@@ -197,10 +187,4 @@ function someHash(clients: Registry<Client>): string | undefined {
 function digestIn(secret: ClientSecret | undefined): string | undefined {
   if (secret === undefined || 'scrypt' in secret) return undefined;
   return 'sha256' in secret ? secret.sha256 : digestOf(secret.plain);
-}
-
-function crowded(): Problem {
-  return new Problem('too-many-attempts', 'Too many secrets wait to be checked.', {
-    fields: [['Retry-After', String(retryAfter)]],
-  });
 }

@@ -1,5 +1,6 @@
 import type { Accounts } from '../auth/accounts.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
+import type { HashQueue } from '../auth/hash-queue.ts';
 import type { Throttle } from '../auth/throttle.ts';
 import type { Clock } from '../clock.ts';
 import type { Origins } from '../origin.ts';
@@ -43,4 +44,6 @@ export interface OAuthParts {
   readonly explain: boolean;
   /** Whether this is the secret that was hashed with scrypt, as chosen ones of clients are. */
   readonly verifySecret: (secret: string, hash: string) => Promise<boolean>;
+  /** Where secrets wait to be hashed, together with passwords. */
+  readonly hashQueue: HashQueue;
 }

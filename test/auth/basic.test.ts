@@ -5,6 +5,7 @@ import test from 'node:test';
 import { createAccounts, type UserDeclaration } from '../../src/auth/accounts.ts';
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
 import { createBasicScheme, type PasswordHashing } from '../../src/auth/basic.ts';
+import { createHashQueue } from '../../src/auth/hash-queue.ts';
 import { createThrottle } from '../../src/auth/throttle.ts';
 import { manualClock } from '../../src/clock.ts';
 import { createRequest, type Request } from '../../src/http/message.ts';
@@ -41,6 +42,7 @@ function openDoor(
     realm: 'test',
     accounts,
     hashing,
+    queue: createHashQueue(throttle),
     throttle,
     key: new Uint8Array(32),
     explain,
@@ -379,6 +381,7 @@ test('accounts may be on another machine, and give the account anew each time', 
     realm: 'test',
     accounts: { hashes: ['1$pw'], find, findComposed: find },
     hashing,
+    queue: createHashQueue(throttle),
     throttle,
     key: new Uint8Array(32),
     explain: false,

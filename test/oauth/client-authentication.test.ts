@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { createHashQueue } from '../../src/auth/hash-queue.ts';
 import { createThrottle } from '../../src/auth/throttle.ts';
 import { manualClock } from '../../src/clock.ts';
 import { createRequest } from '../../src/http/message.ts';
@@ -30,6 +31,7 @@ function open(clients: readonly Client[], limit = 0, verify = verifyPassword) {
   let hashes = 0;
   const authenticate = createClientAuthentication({
     ...{ realm: 'test', clients: registry, throttle, random: randomBytes },
+    hashQueue: createHashQueue(throttle),
     verifySecret(secret, hash) {
       hashes += 1;
       return verify(secret, hash);

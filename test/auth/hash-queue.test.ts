@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Attempted, BasicQueue, type QueueOptions } from '../../src/auth/basic-queue.ts';
+import { type Attempted, HashQueue, type QueueOptions } from '../../src/auth/hash-queue.ts';
 
 /** Resolves when the turn that an attempt left free was given to the next. */
 async function handedOn(): Promise<void> {
@@ -9,7 +9,7 @@ async function handedOn(): Promise<void> {
 
 /** A queue whose attempts end when they are told to. */
 function openQueue(options: Partial<QueueOptions> = {}) {
-  const queue = new BasicQueue({ atOnce: 2, room: 4, allows: () => true, ...options });
+  const queue = new HashQueue({ atOnce: 2, room: 4, allows: () => true, ...options });
   const begun: string[] = [];
   const ends = new Map<string, (right: boolean) => void>();
   const fails = new Map<string, (error: Error) => void>();

@@ -1,3 +1,13 @@
+import { Problem } from '../http/problem.ts';
+import type { Throttle } from './throttle.ts';
+
+/** Hashes that are computed at a time: of the four threads that Node.js has for such work, two stay free for files. */
+const atOnce = 2;
+/** Requests that wait for that. */
+const room = 64;
+/** Seconds after which somebody who found no room may try again. */
+const crowdedFor = 2;
+
 /** What became of an attempt: whether it was right; or it was not made for want of room, or because its peer is blocked. */
 export type Attempted = boolean | 'crowded' | 'blocked';
 
@@ -21,7 +31,7 @@ interface Attempt {
  * Lets expensive attempts through a few at a time. Peers take turns, and where there is no room the peer with the most
  * waiting gives way, so that one that floods the server holds up itself.
  */
-export class BasicQueue {
+export class HashQueue {
   readonly #options: QueueOptions;
   /** By peer, whose turn is next first. */
   readonly #waiting = new Map<string, Attempt[]>();
@@ -115,4 +125,16 @@ export class BasicQueue {
     }
     this.#proceed();
   }
+}
+
+/** Makes the queue in which all of a service's passwords and secrets wait to be hashed, whoever presents them. */
+export function createHashQueue(throttle: Throttle): HashQueue {
+  return new HashQueue({ atOnce, room, allows: (peer, underway) => !throttle.blocksPeer(peer, underway) });
+}
+
+/** What an attempt is answered for which there was no room; `what` is to be checked. */
+export function crowded(what: 'passwords' | 'secrets'): Problem {
+  return new Problem('too-many-attempts', `Too many ${what} wait to be checked.`, {
+    fields: [['Retry-After', String(crowdedFor)]],
+  });
 }
