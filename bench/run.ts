@@ -39,6 +39,8 @@ function placeOf(name: string): number {
   return place < 0 ? order.length : place;
 }
 
+// Where it is set each process reads authorities at its start, longer than all that it does else until it listens.
+delete process.env['NODE_EXTRA_CA_CERTS'];
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 try {
   await main(readArguments(process.argv.slice(2)));
