@@ -130,6 +130,7 @@ function wrap(entry) {
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'countersign-build-'));
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
 rmSync(dist, { recursive: true, force: true });
 compile('tsconfig.build.json');
 compile('tsconfig.cjs.json');
@@ -142,7 +143,7 @@ for (const [script, name] of [
   copyFileSync(join(root, 'scripts', script), join(dist, name));
 writeFileSync(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
 writeFileSync(join(dist, 'esm', 'package.json'), '{ "type": "module" }\n');
-const scripts = scriptsOf('modules', 'incoming', 'answer', 'fetch', 'import', 'rest');
+const scripts = scriptsOf('modules', 'incoming', 'secure', 'answer', 'fetch', 'import', 'rest');
 // It takes node:http, which would be a fifth of loading the library.
 await writeProgram('library', scripts, libraryEntries, 'net/incoming.js');
 await writeProgram('command', scriptsOf('command', 'kept', 'rest'), ['cli/main.js']);
@@ -154,4 +155,4 @@ for (const [format, pattern] of [
 for (const entry of libraryEntries) wrap(entry);
 writeFileSync(join(dist, 'node.build'), createRequire(import.meta.url)(join(dist, 'compiled.js')).build());
 chmodSync(join(dist, 'server.js'), 0o755);
-for (const folder of [parts, scratch]) rmSync(folder, { recursive: true });
+rmSync(parts, { recursive: true });

@@ -21,8 +21,8 @@ const steps = {
     async (load) => {
       const { startDouble } = load('double/index.js');
       plain = await startDouble({ users: { ann: {} }, https: false });
-      await (await startDouble({ users: { ann: {} } })).close();
     },
+    async (load) => (await load('double/index.js').startDouble({ users: { ann: {} } })).close(),
     () => ask(`${plain.url}/articles`),
     async () => {
       const { status } = await plain.as('ann').fetch('/articles');
