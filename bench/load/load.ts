@@ -66,6 +66,14 @@ async function atRest({ part }: Running): Promise<void> {
     await pause(20);
 }
 
+/** So many goes of a warm-up say what a server reaches at the end of it. */
+const lately = 3;
+
+/** Whether the last goes reached no more than one before them did, but for a tenth. */
+function levelled(rates: readonly number[]): boolean {
+  return median(rates.slice(-lately)) < 1.1 * Math.max(...rates.slice(0, -lately));
+}
+
 /** Loads servers one after the other, with one client. */
 export class Loader {
   readonly #stage: Stage;
@@ -95,17 +103,21 @@ export class Loader {
       this.#kept.add(server);
     }
     if (round.warmUp) return this.#warmUp(server, requests, round, options);
+    const { part, ...full } = options;
+    // What it reaches now: a machine whose speed drifts would make a part of what it reached before all there is.
+    const last = part === undefined ? round.last : await this.#take(server, requests, round, full, ms);
     // Where a round is nearly over before it has begun, a longer one says more; who is that slow is taken with few.
-    const sample = await this.#take(server, requests, round, options, ms);
+    const sample = await this.#take(server, requests, { ...round, last }, options, ms);
     if ((sample['count'] ?? 0) >= enough) return sample;
-    const longer = await this.#take(server, requests, round, options, ms * 4);
+    const longer = await this.#take(server, requests, { ...round, last }, options, ms * 4);
     if ((longer['count'] ?? 0) >= fewest) return longer;
     throw new Error(`fewer than ${fewest} replies in ${ms * 4} ms`);
   }
 
   /**
-   * Until the server has worked for a good part of the time; longer where others had the processors. In several goes, as rounds
-   * are: the first connections after others were closed have V8 throw away much of what it compiled, and compile it once more.
+   * Until the server has worked for a good part of the time and answers no more than it did before; longer where others had the
+   * processors. In several goes, as rounds are: the first connections after others were closed have V8 throw away much of what
+   * it compiled, and compile it once more.
    */
   async #warmUp(server: Running, requests: Requests, round: Round, options: LoadOptions): Promise<Sample> {
     const { warmUp = 1500 } = options;
@@ -117,9 +129,8 @@ export class Loader {
       last = await this.#take(server, requests, { ...round, last }, options, go);
       worked += last['spent'] ?? 0;
       rates.push(last['full'] ?? 0);
-      const enough = taken >= warmUp && worked > 0.6 * warmUp * 1e6;
-      // The one in the middle: the last one alone is too short to say at which rate it can be asked for long.
-      if (enough || taken >= 3 * warmUp) return { ...last, full: median(rates) };
+      const enough = taken >= warmUp && worked > 0.6 * warmUp * 1e6 && levelled(rates);
+      if (enough || taken >= 3 * warmUp) return last;
     }
   }
 
