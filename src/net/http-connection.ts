@@ -9,7 +9,7 @@ import { cutOff, faultOf, isOfMessage, isTimeout, problemOfContent, problemOfHea
 import { faultyPieces, sayFaultily } from './faulty-reply.ts';
 import type { Incoming } from './incoming.ts';
 import type { Outbox } from './outbox.ts';
-import { lastBytes, messageOf } from './reply-bytes.ts';
+import { type FieldLines, lastBytes, messageOf } from './reply-bytes.ts';
 
 /** What a connection needs of the listener that it belongs to. */
 export interface Host {
@@ -32,6 +32,8 @@ export interface Host {
   readonly rest: number;
   /** The lines that tell the client how long the connection may rest. */
   readonly persistence: string;
+  /** Where the lines of replies are made. */
+  readonly fieldLines: FieldLines;
 }
 
 /** How many requests may wait on one connection for their turn. */
@@ -210,7 +212,8 @@ export class HttpConnection {
       if (this.#socket.readableEnded) reply.abandoned?.();
       this.#end(lastBytes(reply, exchange.isHead));
     } else if (exchange.isPlain) {
-      this.#ready = { exchange, message: messageOf(reply, exchange.isHead, this.#host.persistence) };
+      const { persistence, fieldLines } = this.#host;
+      this.#ready = { exchange, message: messageOf(reply, exchange.isHead, persistence, fieldLines) };
       this.#host.outbox.add(this);
     } else {
       exchange.write(reply);

@@ -11,6 +11,7 @@ import { type Host, HttpConnection } from './http-connection.ts';
 import { Incoming } from './incoming.ts';
 import { listenErrorOf } from './listen-error.ts';
 import { Outbox } from './outbox.ts';
+import { FieldLines } from './reply-bytes.ts';
 import { IdentityError, type ServerIdentity, usable } from './server-identity.ts';
 
 /** What is taken before it is refused: sizes in bytes, times in milliseconds. */
@@ -149,6 +150,7 @@ class HttpListener implements Listener, Host {
   readonly handle: (request: Request) => Promise<Reply>;
   readonly refuse: ListenerOptions['refuse'];
   readonly outbox = new Outbox();
+  readonly fieldLines = new FieldLines();
   readonly rest: number;
   readonly persistence: string;
   readonly #server: HttpServer;

@@ -26,7 +26,7 @@ function lengthOf(content: string | Uint8Array | undefined): number {
 
 /** The bytes of a reply after which the connection ends. Throws if a field cannot be written. */
 export function lastBytes(reply: Reply, head: boolean): Uint8Array {
-  const message = messageOf(reply, head, 'Connection: close\r\n');
+  const message = messageOf(reply, head, 'Connection: close\r\n', new FieldLines());
   return typeof message === 'string' ? Buffer.from(message, 'latin1') : message;
 }
 
@@ -34,10 +34,15 @@ export function lastBytes(reply: Reply, head: boolean): Uint8Array {
  * A whole reply as it is sent, `connection` being the line or lines about the connection. A string has a character for
  * each byte. Throws if a field cannot be written.
  */
-export function messageOf(reply: Reply, head: boolean, connection: string): string | Uint8Array {
+export function messageOf(
+  reply: Reply,
+  head: boolean,
+  connection: string,
+  fieldLines: FieldLines,
+): string | Uint8Array {
   const { status, content } = reply;
   let lines = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
-  for (const [name, value] of reply.fields) lines += fieldLine(name, value);
+  for (const [name, value] of reply.fields) lines += fieldLines.of(name, value);
   const length = lengthOf(content);
   if (!isBare(status)) lines += `Content-Length: ${length}\r\n`;
   lines += `${connection}\r\n`;
@@ -48,8 +53,24 @@ export function messageOf(reply: Reply, head: boolean, connection: string): stri
   return Buffer.concat([Buffer.from(lines, 'latin1'), typeof sent === 'string' ? Buffer.from(sent) : sent]);
 }
 
-function fieldLine(name: string, value: string): string {
-  validateHeaderName(name);
-  validateHeaderValue(name, value);
-  return `${name}: ${value}\r\n`;
+/** So many names are kept: a resource may make up as many as it likes. */
+const mostNames = 64;
+
+/** Makes field lines, and keeps the last of each name: most are the same from reply to reply, and need not be checked again. */
+export class FieldLines {
+  readonly #last = new Map<string, { value: string; line: string }>();
+
+  /** The line with its end. Throws if it cannot be written. */
+  of(name: string, value: string): string {
+    const last = this.#last.get(name);
+    if (last !== undefined && last.value === value) return last.line;
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    const line = `${name}: ${value}\r\n`;
+    if (last !== undefined) {
+      last.value = value;
+      last.line = line;
+    } else if (this.#last.size < mostNames) this.#last.set(name, { value, line });
+    return line;
+  }
 }
