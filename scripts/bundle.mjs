@@ -119,7 +119,7 @@ function loading(own, name) {
 function lazily(text) {
   let body = text;
   for (const [line, variable, own, name] of text.matchAll(
-    /^var (import_\w+) = (?:__toESM\()?require\("(own-module:|)([^"]+)"\)(?:, 1\))?;$/gm,
+    /^var (import_\w+) = (?:__toESM\()?require\("(own-module:|)([^"]+)"\)(?:(?:, 1)?\))?;$/gm,
   )) {
     body = body.replace(line, `let ${variable};`);
     body = body.replaceAll(

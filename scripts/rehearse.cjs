@@ -6,6 +6,7 @@
 'use strict';
 const { writeFileSync } = require('node:fs');
 const { get } = require('node:http');
+const { createServer } = require('node:net');
 const { basename, dirname, join } = require('node:path');
 const { pathToFileURL } = require('node:url');
 
@@ -14,6 +15,7 @@ const dist = dirname(script);
 for (const name of Object.keys(process.env)) if (name.startsWith('COUNTERSIGN_')) delete process.env[name];
 
 let plain;
+let port;
 
 /** The first step is what every start takes, the others what many do. */
 const steps = {
@@ -23,7 +25,7 @@ const steps = {
       plain = await startDouble({ users: { ann: {} }, https: false });
     },
     async (load) => (await load('double/index.js').startDouble({ users: { ann: {} } })).close(),
-    () => ask(`${plain.url}/articles`),
+    () => askOften(plain.url),
     async () => {
       const { status } = await plain.as('ann').fetch('/articles');
       if (status !== 200) throw new Error(`the library does not work: ${status}`);
@@ -33,7 +35,11 @@ const steps = {
     async (load) => void [load('index.js'), load('double/index.js')].map(Object.values),
   ],
   command: [
-    (load) => start(load, '--no-tls', '--memory'),
+    async (load) => {
+      port = await freePort();
+      await start(load, '--no-tls', '--memory', '--port', port);
+    },
+    () => askOften(`http://127.0.0.1:${port}`),
     async (load) => {
       await start(load, '--memory');
       await start(load, '--data', join(data, 'known'));
@@ -42,14 +48,29 @@ const steps = {
   ],
 }[kind];
 
+/** What is asked for first, as a rule: what there is, and what is not there. */
+async function askOften(url) {
+  for (const path of ['/', '/articles', '/articles/1']) await ask(`${url}${path}`);
+}
+
 function ask(url) {
   return new Promise((resolve, reject) =>
     get(url, (reply) => reply.resume().on('end', resolve)).on('error', reject),
   );
 }
 
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port: free } = server.address();
+      server.close(() => resolve(String(free)));
+    });
+  });
+}
+
 async function start(load, ...options) {
-  const common = ['--port', '0', '--tls-port', '0', '--log', 'off'];
+  const common = ['--tls-port', '0', '--log', 'off', ...(options.includes('--port') ? [] : ['--port', '0'])];
   const root = pathToFileURL(join(dist, '..', '/'));
   const status = await load('cli/main.js').main([...common, ...options], root);
   if (status !== undefined) throw new Error(`the command does not start: ${status}`);

@@ -1,4 +1,5 @@
 import { createPublicKey } from 'node:crypto';
+import { hasControlCharacter, hasLoneSurrogate } from './http/control-character.ts';
 import { suggestion } from './nearest.ts';
 import type { Client, ClientSecret, Consumer, GrantType, SignatureMethod } from './oauth/clients.ts';
 import { knownScopes } from './oauth/scope.ts';
@@ -116,7 +117,8 @@ export function readClient(
 /** Reads a consumer of OAuth 1.0a that may be anything, with every fault that it has. */
 export function readConsumer(key: string, value: unknown): Registered<ConsumerRegistration> {
   const parts = new Parts(value, consumerKeys);
-  if (Buffer.byteLength(key) < 1 || Buffer.byteLength(key) > 128 || /\p{Cc}|\p{Cs}/u.test(key))
+  const bytes = Buffer.byteLength(key);
+  if (bytes < 1 || bytes > 128 || hasControlCharacter(key) || hasLoneSurrogate(key))
     parts.fault('', 'needs a key of 1 to 128 bytes without control characters');
   const secret = parts.text('secret');
   const rsaPublicKey = parts.rsaKey('rsaPublicKey');

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { hasControlCharacter, hasLoneSurrogate } from '../http/control-character.ts';
 import { keyOf, type SigningKey } from '../signature/hmac.ts';
 
 /** A secret of a user, and until when it is valid. */
@@ -67,7 +68,7 @@ export function userNameFault(name: string): string | undefined {
   const bytes = Buffer.byteLength(name);
   if (bytes < 1 || bytes > 128) return 'a user name has 1 to 128 bytes';
   if (name.includes(':')) return 'a user name has no colon';
-  if (/\p{Cc}|\p{Cs}/u.test(name)) return 'a user name has no control characters';
+  if (hasControlCharacter(name) || hasLoneSurrogate(name)) return 'a user name has no control characters';
   return undefined;
 }
 

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { decodeCanonicalBase64 } from './content-digest.ts';
+import { hasControlCharacter } from './control-character.ts';
 
 /** What stands behind `Basic` in the credentials, in the form in which it is compared. */
 export interface BasicCredentials {
@@ -24,7 +25,7 @@ export function parseBasicCredentials(text: string): BasicCredentials | string {
   const pair = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
   const colon = pair.indexOf(':');
   if (colon < 0) return 'USER:PASSWORD in base64 is expected';
-  if (/\p{Cc}/u.test(pair)) return 'control characters are not allowed in user and password';
+  if (hasControlCharacter(pair)) return 'control characters are not allowed in user and password';
   const user = pair.slice(0, colon);
   if (user === '' || Buffer.byteLength(user) > longestUser) return 'the user is not 1 to 128 bytes of UTF-8';
   return { user: user.normalize('NFC'), password: preparePassword(pair.slice(colon + 1)) };

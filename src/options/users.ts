@@ -1,4 +1,5 @@
 import { userNameFault } from '../auth/accounts.ts';
+import { hasControlCharacter } from '../http/control-character.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
 
@@ -44,7 +45,7 @@ function readUser(value: unknown, where: string, faults: string[]): ConfiguredUs
     faults.push(`${where}.password is not a text of at least one character`);
   }
   // RFC 7617 §2: no user can send one, so it would never fit.
-  if (typeof password === 'string' && /\p{Cc}/u.test(password))
+  if (typeof password === 'string' && hasControlCharacter(password))
     faults.push(`${where}.password has a control character, which no client can send`);
   if (typeof secret !== 'string') return undefined;
   return Object.freeze(typeof password === 'string' ? { secret, password } : { secret });

@@ -1,4 +1,5 @@
 import type { Collection } from '../declaration.ts';
+import { hasControlCharacter } from '../http/control-character.ts';
 import { stateTag } from '../http/entity-tag.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { fillTemplate } from '../http/path.ts';
@@ -95,7 +96,7 @@ function judgeId(id: string): boolean {
 function idFault(id: string): string | undefined {
   if (id === '.' || id === '..') return 'is a dot segment';
   if (id.includes('/')) return 'has a slash';
-  if (/\p{Cc}/u.test(id)) return 'has a control character';
+  if (hasControlCharacter(id)) return 'has a control character';
   return Buffer.byteLength(id) > 128 ? 'has more than 128 bytes' : undefined;
 }
 

@@ -29,27 +29,35 @@ export class Fingerprint {
   low = 0;
   /** The other 32 bits, signed. */
   high = 0;
-  /** The factors, of the first half and of the second by turns. */
-  readonly #factors: Float64Array;
+  /** The factors, of the first half and of the second by turns; none before the first text. */
+  #factors: Float64Array = new Float64Array(0);
+  /** The key, until the factors are drawn from it: what nobody has signed for yet need not be ready at a start. */
+  #key: Uint8Array | undefined;
   #first = 0;
   #second = 0;
   /** Has a bit above the lowest eight when a character that was read is not in latin1. */
   #characters = 0;
 
-  /** Takes the 16 bytes of the key, and keeps only what is drawn from them. Throws RangeError when they are not 16. */
+  /** Takes the 16 bytes of the key, and keeps only what is drawn from them as soon as that is needed. Throws RangeError when they are not 16. */
   constructor(key: Uint8Array) {
     if (key.length !== 16) throw new RangeError('the key must have 16 bytes');
-    this.#factors = factorsFrom(key, (leading + longest) * 2);
+    this.#key = Uint8Array.from(key);
   }
 
   /** Sets `low` and `high` to the fingerprint of this user's nonce. */
   take(user: string, nonce: string): void {
+    if (this.#key !== undefined) this.#draw(this.#key);
     if (user.length > longest || nonce.length > longest) this.#sum('', digestOf(user, nonce), 1);
     else {
       this.#sum(user, nonce, 0);
       if (this.#characters > 0xff) this.#sum('', digestOf(user, nonce), 1);
     }
     this.#mix();
+  }
+
+  #draw(key: Uint8Array): void {
+    this.#factors = factorsFrom(key, (leading + longest) * 2);
+    this.#key = undefined;
   }
 
   #sum(user: string, nonce: string, kind: number): void {
