@@ -1,9 +1,9 @@
 /**
  * Runs the command that the arguments name and gives the exit status; undefined while a server runs. Each command
  * is loaded only when it is asked for: how long a start takes is mostly how much is read. `root` is the
- * package's own folder.
+ * package's own folder, a path or a `file:` URL.
  */
-export async function main(argv: readonly string[], root: URL): Promise<number | undefined> {
+export async function main(argv: readonly string[], root: string | URL): Promise<number | undefined> {
   const [first = 'serve', ...others] = argv;
   const bare = first.startsWith('-');
   const command = bare ? 'serve' : first;
@@ -37,7 +37,7 @@ async function help(command: string | undefined): Promise<number> {
   return 0;
 }
 
-async function tellVersion(root: URL): Promise<number> {
+async function tellVersion(root: string | URL): Promise<number> {
   const { version } = await import('./version.ts');
   console.log(version(root));
   return 0;

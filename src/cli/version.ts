@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-/** The version that the package.json in the package's own folder says. */
-export function version(root: URL): string {
-  const text = readFileSync(new URL('package.json', root), 'utf8');
+/** The version that the package.json in the package's own folder says; `root` is its path or a `file:` URL. */
+export function version(root: string | URL): string {
+  const file = typeof root === 'string' ? join(root, 'package.json') : new URL('package.json', root);
+  const text = readFileSync(file, 'utf8');
   const about: unknown = JSON.parse(text);
   if (typeof about === 'object' && about !== null && 'version' in about) return String(about.version);
   throw new Error('package.json says no version');

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import type { Reply, Request } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
+import { bind } from './bind.ts';
 import { Handshakes } from './handshakes.ts';
 import { type Host, HttpConnection } from './http-connection.ts';
 import { Incoming } from './incoming.ts';
@@ -71,12 +72,13 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   return new Promise((resolve, reject) => {
     const refuse = (error: Error): void => reject(listenErrorOf(error, options.host, options.port));
     server.once('error', refuse);
-    server.listen({ host: options.host, port: options.port }, () => {
+    server.once('listening', () => {
       server.removeListener('error', refuse);
       // A connection that could not be accepted (no file descriptor left) is its client's loss alone.
       server.on('error', () => undefined);
       resolve(new HttpListener(server, options));
     });
+    bind(server, options.host, options.port);
   });
 }
 

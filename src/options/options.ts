@@ -209,11 +209,13 @@ function flagSettings(argv: readonly string[], faults: string[]): Setting[] {
 }
 
 function variableSettings(environment: Environment, warnings: string[]): Setting[] {
+  const names = Object.keys(environment).filter((name) => name.startsWith('COUNTERSIGN_'));
+  if (names.length === 0) return [];
   const keys = new Map([...optionSpecs.keys()].map((key) => [variableOf(key), key]));
   const settings: Setting[] = [];
-  for (const [name, value] of Object.entries(environment)) {
-    const key = keys.get(name);
-    if (!name.startsWith('COUNTERSIGN_') || value === undefined || otherVariables.includes(name)) continue;
+  for (const name of names) {
+    const [key, value] = [keys.get(name), environment[name]];
+    if (value === undefined || otherVariables.includes(name)) continue;
     if (key !== undefined) settings.push({ key, name, value, textual: true });
     else warnings.push(`${printable(name)} is not a variable that is read${hint(name, [...keys.keys()])}`);
   }

@@ -5,15 +5,18 @@ import { action, type Resource } from '../resource.ts';
 
 /** `/problems`: every problem type there is. */
 export function problemsResource(): Resource {
-  const problems = Object.entries(problemTypes).map(([name, { status, title }]) => ({
+  return {
+    GET: action('anyone', async (call) => writeDocument('index', { problems: problems() }, call.variant)),
+    produces: documentVariants,
+  };
+}
+
+function problems(): { readonly href: string; readonly status: number; readonly title: string }[] {
+  return Object.entries(problemTypes).map(([name, { status, title }]) => ({
     href: `/problems/${name}`,
     status,
     title,
   }));
-  return {
-    GET: action('anyone', async (call) => writeDocument('index', { problems }, call.variant)),
-    produces: documentVariants,
-  };
 }
 
 /** `/problems/NAME`: what that problem means and what to do about it. */
