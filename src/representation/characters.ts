@@ -2,9 +2,6 @@
 const uncarried = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 /** Texts without any of these need no closer look: a pattern that knows surrogate pairs is slower on every text. */
 const suspicious = /[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]/;
-const everyUncarried = new RegExp(uncarried, 'gu');
-/** What a message does not show as it is: controls, formats, surrogates, unassigned characters, line ends. */
-const unseen = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** The first character that XML cannot carry, as `U+0001`; undefined when there is none. */
 export function firstUncarried(text: string): string | undefined {
@@ -15,7 +12,7 @@ export function firstUncarried(text: string): string | undefined {
 
 /** The text with U+FFFD in the place of every character that XML cannot carry. */
 export function carriable(text: string): string {
-  return suspicious.test(text) ? text.replace(everyUncarried, '\ufffd') : text;
+  return suspicious.test(text) ? text.replace(new RegExp(uncarried, 'gu'), '\ufffd') : text;
 }
 
 /** What a client sent, cut to 40 characters and made safe to show in a message or a path. */
@@ -23,7 +20,8 @@ export function shown(text: string): string {
   const characters = [...text.slice(0, 2 * longestShown + 2)];
   const cut = characters.length > longestShown || text.length > 2 * longestShown + 2;
   const kept = cut ? `${characters.slice(0, longestShown - 1).join('')}…` : text;
-  return kept.replace(unseen, '\ufffd');
+  // Controls, formats, surrogates, unassigned characters, line ends; here, for to look these up takes a start half a millisecond.
+  return kept.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd');
 }
 
 const longestShown = 40;

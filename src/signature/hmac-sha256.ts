@@ -1,5 +1,4 @@
 // HMAC (RFC 2104) with SHA-256, over messages of which each character is one octet.
-import type { KeyObject } from 'node:crypto';
 // As a whole, so that it loads where there is no `hash`.
 import crypto from 'node:crypto';
 
@@ -30,7 +29,7 @@ export type OneShotHash = (algorithm: 'sha256', data: Uint8Array, encoding: 'bin
  * written behind them: that takes half the time of `createHmac`, which sets up both anew each time.
  */
 export class SigningKey {
-  readonly #secret: KeyObject;
+  readonly #secret: Uint8Array;
   readonly #hash: OneShotHash | undefined;
   readonly #memory = Buffer.alloc(memorySize);
   readonly #outer = this.#memory.subarray(0, block + size);
@@ -45,7 +44,7 @@ export class SigningKey {
    * not there, the key goes by `createHmac`.
    */
   constructor(secret: Uint8Array, hash: OneShotHash | undefined) {
-    this.#secret = crypto.createSecretKey(secret);
+    this.#secret = secret;
     if (hash === undefined || !this.#isRightBy(hash)) return;
     this.#prepare(secret, hash);
     this.#hash = hash;
@@ -124,7 +123,7 @@ export class SigningKey {
   makes(digest: string, compute: (secret: Buffer) => string): boolean {
     const [given, made] = [
       Buffer.from(digest, 'latin1'),
-      Buffer.from(compute(this.#secret.export()), 'latin1'),
+      Buffer.from(compute(Buffer.from(this.#secret)), 'latin1'),
     ];
     return given.length === made.length && crypto.timingSafeEqual(given, made);
   }
