@@ -23,11 +23,11 @@ exports.cacheOf = (name) => {
   }
 };
 
-/** A script as a function of `module` and `require`. */
+/** A script as a function of `module` and `require`; it is ASCII. */
 exports.scriptOf = (name, cachedData) => {
   const { Script } = require('node:vm');
   const filename = here(`${name}.js`);
-  const source = `(function (module, require) {${readFileSync(filename, 'utf8')}\n})`;
+  const source = `(function (module, require) {${readFileSync(filename, 'latin1')}\n})`;
   return new Script(source, { filename, cachedData });
 };
 
