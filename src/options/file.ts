@@ -40,9 +40,9 @@ export const emptyFile: ConfigurationFile = {
 const parts = ['users', 'clients', 'consumers', 'collections', 'seed'] as const;
 
 /** Options that a file may have in groups, `{ "hmac": { "requireBodyDigest": … } }`: their keys by group and name. */
-const groups: ReadonlyMap<string, ReadonlyMap<string, string>> = groupsOf(optionSpecs);
+type Groups = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-function groupsOf(specs: ReadonlyMap<string, OptionSpec>): Map<string, Map<string, string>> {
+function groupsOf(specs: ReadonlyMap<string, OptionSpec>): Groups {
   const found = new Map<string, Map<string, string>>();
   for (const [key, { within }] of specs) {
     if (within === undefined) continue;
@@ -53,17 +53,16 @@ function groupsOf(specs: ReadonlyMap<string, OptionSpec>): Map<string, Map<strin
 }
 
 /** Keys that a file may have, for a hint at what was meant. */
-const known: readonly string[] = [
-  ...parts,
-  ...groups.keys(),
-  ...[...optionSpecs.keys()].filter((key) => key !== 'config'),
-];
+function known(groups: Groups): string[] {
+  return [...parts, ...groups.keys(), ...[...optionSpecs.keys()].filter((key) => key !== 'config')];
+}
 
 /** Reads a configuration file. What is wrong in it is added to `faults`. Throws what the file system says. */
 export function readConfigurationFile(path: string, faults: string[]): ConfigurationFile {
   const members = membersOf(readDocument(path, faults)) ?? new Map<string, unknown>();
   const settings: Setting[] = [];
-  for (const [key, value] of members) readKey(path, key, value, settings, faults);
+  const groups = groupsOf(optionSpecs);
+  for (const [key, value] of members) readKey(path, key, value, groups, settings, faults);
   const part = (name: string): ReadonlyMap<string, unknown> | undefined => {
     const value = members.get(name);
     if (value === undefined) return undefined;
@@ -94,13 +93,20 @@ function readDocument(path: string, faults: string[]): unknown {
   }
 }
 
-function readKey(path: string, key: string, value: unknown, settings: Setting[], faults: string[]): void {
+function readKey(
+  path: string,
+  key: string,
+  value: unknown,
+  groups: Groups,
+  settings: Setting[],
+  faults: string[],
+): void {
   const group = groups.get(key);
   if (group !== undefined) readGroup(`${path}: ${key}`, group, value, settings, faults);
   else if (key === 'config') faults.push(`${path}: a configuration file does not name another`);
   else if (optionSpecs.has(key)) settings.push({ key, name: `${path}: ${key}`, value, textual: false });
   else if (!parts.some((part) => part === key)) {
-    faults.push(`${path}: ${printable(key)} is not known${hint(key, known)}`);
+    faults.push(`${path}: ${printable(key)} is not known${hint(key, known(groups))}`);
   }
 }
 

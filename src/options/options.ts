@@ -190,22 +190,21 @@ function chosen(settings: Settings): Chosen {
   };
 }
 
-const knownFlags: ReadonlyMap<string, Arity> = new Map(
-  [...optionSpecs].map(([key, { kind }]): [string, Arity] => [
-    flagOf(key),
-    kind === 'toggle' ? 'toggle' : 'value',
-  ]),
-);
-
 function flagSettings(argv: readonly string[], faults: string[]): Setting[] {
-  const { flags, words, faults: found } = readArguments(argv, knownFlags);
+  const keys = new Map([...optionSpecs.keys()].map((key) => [flagOf(key), key]));
+  const arities = new Map([...keys].map(([name, key]) => [name, arityOf(key)]));
+  const { flags, words, faults: found } = readArguments(argv, arities);
   faults.push(...found, ...words.map((word) => `${JSON.stringify(printable(word))} is not an option`));
   const settings: Setting[] = [];
-  for (const key of optionSpecs.keys()) {
-    const value = flags.get(flagOf(key));
-    if (value !== undefined) settings.push({ key, name: flagOf(key), value, textual: true });
+  for (const [name, key] of keys) {
+    const value = flags.get(name);
+    if (value !== undefined) settings.push({ key, name, value, textual: true });
   }
   return settings;
+}
+
+function arityOf(key: string): Arity {
+  return optionSpecs.get(key)?.kind === 'toggle' ? 'toggle' : 'value';
 }
 
 function variableSettings(environment: Environment, warnings: string[]): Setting[] {

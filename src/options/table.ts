@@ -267,10 +267,17 @@ export const otherVariables: readonly string[] = [
 
 /** `hmacSimple` as a flag: `--hmac-simple`. */
 export function flagOf(key: string): string {
-  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return `--${parted(key, '-').toLowerCase()}`;
 }
 
 /** `hmacSimple` as an environment variable: `COUNTERSIGN_HMAC_SIMPLE`. */
 export function variableOf(key: string): string {
-  return `COUNTERSIGN_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+  return `COUNTERSIGN_${parted(key, '_').toUpperCase()}`;
+}
+
+/** A key with a mark before each capital. */
+function parted(key: string, mark: string): string {
+  let words = '';
+  for (const letter of key) words += letter >= 'A' && letter <= 'Z' ? mark + letter : letter;
+  return words;
 }

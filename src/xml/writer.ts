@@ -1,4 +1,5 @@
 import { isCharacter } from './characters.ts';
+import { isQualifiedName, isUnprefixedName } from './name-form.ts';
 import { type Attributes, isNamespaced, NamespaceScope } from './namespace.ts';
 
 /** What cannot be written; the codes are stable. */
@@ -75,15 +76,6 @@ function assertCharacters(text: string): void {
     throw new XmlWriteError('character', `U+${number} cannot be written in XML, not even as a reference`);
   }
 }
-
-// NameStartChar and NameChar (XML 1.0 §2.3 [4], [4a]) without the colon, as in Namespaces in XML 1.0 §3 [4].
-const START =
-  'A-Z_a-z\\xc0-\\xd6\\xd8-\\xf6\\xf8-\\u02ff\\u0370-\\u037d\\u037f-\\u1fff\\u200c\\u200d\\u2070-\\u218f' +
-  '\\u2c00-\\u2fef\\u3001-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\ufffd\\u{10000}-\\u{effff}';
-const REST = `${START}\\-.0-9\\xb7\\u0300-\\u036f\\u203f\\u2040`;
-const SIMPLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
-const NAME = new RegExp(`^[${START}][${REST}]*$`, 'u');
-const QUALIFIED_NAME = new RegExp(`^(?:[${START}][${REST}]*:)?[${START}][${REST}]*$`, 'u');
 
 /** Writes one document, piece by piece; what is written can always be read back. */
 export interface XmlWriter {
@@ -176,7 +168,8 @@ class Writer implements XmlWriter {
   }
 
   processingInstruction(target: string, data = ''): this {
-    if (!NAME.test(target)) throw new XmlWriteError('name', `"${target}" is no target of an instruction`);
+    if (!isUnprefixedName(target))
+      throw new XmlWriteError('name', `"${target}" is no target of an instruction`);
     if (target.toLowerCase() === 'xml')
       throw new XmlWriteError('instruction', `the target "${target}" is reserved`);
     if (data.includes('?>')) throw new XmlWriteError('instruction', 'an instruction cannot hold "?>"');
@@ -215,7 +208,7 @@ class Writer implements XmlWriter {
 }
 
 function assertQualified(name: string): void {
-  if (SIMPLE_NAME.test(name) || QUALIFIED_NAME.test(name)) return;
+  if (isQualifiedName(name)) return;
   throw new XmlWriteError('name', `"${name}" is no name of an element or attribute`);
 }
 
