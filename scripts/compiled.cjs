@@ -2,15 +2,19 @@
 // would be spent on compiling otherwise. V8 checks only its own version, and two releases of Node.js with the same one crash
 // on each other's code; so it is used by the very build that made it, and for everybody else they are modules like any other.
 'use strict';
-const { readFileSync } = require('node:fs');
+const { readFileSync, statSync } = require('node:fs');
 const { join } = require('node:path');
 
 const here = (name) => join(__dirname, name);
 const loaded = new Map();
 let known;
 
-/** What tells builds of Node.js apart. */
-exports.build = () => JSON.stringify([process.versions, process.platform, process.arch, process.config]);
+/** What tells builds of Node.js apart: what they say of themselves, and the program's own file. */
+exports.build = () => {
+  const { versions, arch, execPath } = process;
+  const { size, mtimeMs } = statSync(execPath);
+  return JSON.stringify({ versions, arch, execPath, size, mtimeMs });
+};
 
 /** What this build of Node.js made of a script; undefined where another one did, or none. */
 exports.cacheOf = (name) => {

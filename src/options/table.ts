@@ -278,6 +278,12 @@ export function variableOf(key: string): string {
 /** A key with a mark before each capital. */
 function parted(key: string, mark: string): string {
   let words = '';
-  for (const letter of key) words += letter >= 'A' && letter <= 'Z' ? mark + letter : letter;
-  return words;
+  let from = 0;
+  for (let at = 0; at < key.length; at += 1) {
+    const code = key.charCodeAt(at);
+    if (code < 0x41 || code > 0x5a) continue;
+    words += key.slice(from, at) + mark;
+    from = at;
+  }
+  return words + key.slice(from);
 }

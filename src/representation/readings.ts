@@ -20,6 +20,10 @@ export interface ReadingOptions extends DocumentLimits {
 /** A collection's formats as what an action reads. */
 export function readingsOf<State>(shape: Shape, options: ReadingOptions): Reading<State, RecordValue>[] {
   // One bounded table of names for all documents: a parser that meets every name anew takes twice as long.
-  const shared = { ...options, names: new XmlNames() };
-  return formats.map((format) => ({ type: format.reads, decoder: () => format.decoder(shape, shared) }));
+  let shared: (ReadingOptions & { readonly names: XmlNames }) | undefined;
+  const decoder = (format: (typeof formats)[number]) => {
+    shared ??= { ...options, names: new XmlNames() };
+    return format.decoder(shape, shared);
+  };
+  return formats.map((format) => ({ type: format.reads, decoder: () => decoder(format) }));
 }
