@@ -35,11 +35,11 @@ export class Answering {
     const { trustProxy = [], fault = (error) => console.error(error) } = options;
     this.#parts = parts;
     this.#fault = fault;
-    const asSent = createProxyTrust(trustProxy);
-    this.#answer =
-      trustProxy.length === 0
-        ? (request, known) => this.#reply(request, known)
-        : (request, known) => this.#reply(asSent(request), known);
+    this.#answer = (request, known) => this.#reply(request, known);
+    if (trustProxy.length > 0) {
+      const asSent = createProxyTrust(trustProxy);
+      this.#answer = (request, known) => this.#reply(asSent(request), known);
+    }
     // Whoever waits for it learns of a failure; nobody has to.
     seeded.then(
       () => {

@@ -40,7 +40,8 @@ export function createAuthorizationServer(
   { store, basic, granted, users, ...given }: AuthorizationParts,
 ): AuthorizationServer {
   const { clock, random, throttle } = given;
-  const [second, first] = [clientsOf(options.clients ?? {}), consumersOf(options.consumers ?? {})];
+  const second = registered(options.clients, (all) => clientsOf(all));
+  const first = registered(options.consumers, (all) => consumersOf(all));
   const names = { user: new Set(users), client: new Set(second.keys()), consumer: new Set(first.keys()) };
   const told = granted ?? (() => {});
   const departures = new Departures(names, store, clock, told);
@@ -63,6 +64,16 @@ export function createAuthorizationServer(
     routes: mechanisms.flatMap(({ routes }) => routes),
     ...{ grants, clients, consumers, departures },
   };
+}
+
+/** Nobody where nobody is registered, without loading what reads a registration. */
+function registered<Options extends object, T>(
+  options: Options | undefined,
+  read: (options: Options) => ReadonlyMap<string, T>,
+): ReadonlyMap<string, T> {
+  if (options === undefined) return new Map();
+  const count = options instanceof Map ? options.size : Object.keys(options).length;
+  return count === 0 ? new Map() : read(options);
 }
 
 /** Of whom the options say who there is: who leaves them out may say so later. */

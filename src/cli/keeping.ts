@@ -8,7 +8,6 @@ import { prepareDirectory } from '../store/directory.ts';
 import { type DurableStore, openDurableStore, type StoreHealth } from '../store/durable.ts';
 import { lockDirectory } from '../store/lock.ts';
 import { keepMasterKey, openMasterKey } from '../store/master-key.ts';
-import { createMemoryStore } from '../store/memory.ts';
 import { type FileNonces, openNonces } from '../store/nonce-file.ts';
 import { journalName, type Recovered, recover } from '../store/recovery.ts';
 import { rosterPath } from '../store/roster.ts';
@@ -17,12 +16,12 @@ import type { Seal } from '../store/seal.ts';
 import type { Store } from '../store/store.ts';
 import { type StoredUser, userRoster } from '../store/users.ts';
 import { judgeKept } from './judged.ts';
+import { newLineage } from './lineage.ts';
 import { showLoading } from './loading.ts';
 import { hasOAuth1Tokens, masterKeyGone } from './oauth-kept.ts';
 import { changeRoster } from './roster-change.ts';
 import {
   clearPaths,
-  noRosters,
   type Rosters,
   type RosterUses,
   readRosters,
@@ -54,24 +53,6 @@ export interface Keeping {
   undo(): void;
   /** Finishes what is under way and lets others have the directory. */
   close(): Promise<void>;
-}
-
-/** Keeps nothing beyond the process. */
-export function inMemory(): Keeping {
-  return {
-    store: createMemoryStore({ lineage: newLineage() }),
-    health: () => undefined,
-    nonces: undefined,
-    rosters: noRosters,
-    masterKey: undefined,
-    fresh: true,
-    clear: [],
-    keepUser: async () => undefined,
-    async keepMasterKey() {},
-    watch() {},
-    undo() {},
-    async close() {},
-  };
 }
 
 /**
@@ -179,8 +160,4 @@ async function openStore(
       await nonces.kept(true);
     },
   });
-}
-
-function newLineage(): string {
-  return randomBytes(4).toString('hex');
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { copyFile, cp, readdir } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { systemClock } from '../clock.ts';
@@ -13,6 +12,7 @@ import { salvage } from '../store/salvage.ts';
 import type { State } from '../store/state.ts';
 import type { KeptNonce } from '../store/store.ts';
 import { keepNonces } from './kept-nonces.ts';
+import { newLineage } from './lineage.ts';
 import { collectionName, endTokens } from './oauth-kept.ts';
 import { Refusal } from './refusal.ts';
 import type { Terminal } from './terminal.ts';
@@ -93,8 +93,4 @@ async function copyOthers(from: string, to: string): Promise<void> {
     else if (/^(?:(?:users|clients|consumers)\.json|oauth\.key|nonces-[0-9]+\.jsonl)$/.test(name))
       await copyFile(join(from, name), join(to, name));
   }
-}
-
-function newLineage(): string {
-  return randomBytes(4).toString('hex');
 }

@@ -9,7 +9,8 @@ import type { Steered } from './control.ts';
 import { makeCredentials, storedUser } from './credentials.ts';
 import { exposedConfiguration } from './exposure.ts';
 import { firstUserName, introduction } from './first-user.ts';
-import { inDirectory, inMemory, type Keeping } from './keeping.ts';
+import { inMemory } from './in-memory.ts';
+import { inDirectory, type Keeping } from './keeping.ts';
 import { report } from './refusal.ts';
 import type { RosterUses } from './rosters.ts';
 import { readSeal } from './seal-key.ts';
@@ -33,7 +34,8 @@ export async function serve(
   process.on('SIGHUP', () => {}); // nor does a hang-up, whether or not there is a certificate to read again
   try {
     const options = readOptions(argv, environment);
-    for (const warning of [...options.warnings, ...exposedConfiguration(options)]) warn(warning);
+    const exposed = options.config === undefined ? [] : exposedConfiguration(options);
+    for (const warning of [...options.warnings, ...exposed]) warn(warning);
     const seal = options.memory ? undefined : readSeal(options, environment);
     // Who started this process put it there for it alone: not for reports, nor for what it may start.
     delete environment['COUNTERSIGN_KEY'];

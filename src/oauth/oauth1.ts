@@ -26,7 +26,7 @@ export function createOAuth1(parts: OAuthParts): MechanismParts {
   const scheme = createOAuth1Scheme({
     realm,
     offered: open,
-    elsewhere: placeElsewhere,
+    elsewhere: (request) => placeElsewhere(request),
     judge: (request, rest, story) => judge(request, rest, story, verification(), bodyLimit),
   });
   return { schemes: [scheme], routes: routesTo(endpoints, Object.values(paths), open) };

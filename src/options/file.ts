@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { JsonError, readJson } from '../representation/json-reader.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
-import { noRegistrations, type Registrations, readRegistrations } from './registrations.ts';
+import { type Registrations, readRegistrations } from './registrations.ts';
 import { type OptionSpec, optionSpecs } from './table.ts';
 import { type ConfiguredUser, readUsers } from './users.ts';
 
@@ -27,15 +27,6 @@ export interface ConfigurationFile extends Registrations {
 
 /** How deeply values may be nested. */
 const deepest = 64;
-
-/** What stands for a file where there is none. */
-export const emptyFile: ConfigurationFile = {
-  settings: [],
-  users: new Map(),
-  ...noRegistrations,
-  collections: undefined,
-  seed: undefined,
-};
 
 const parts = ['users', 'clients', 'consumers', 'collections', 'seed'] as const;
 

@@ -1,7 +1,8 @@
 import { type Declarations, readDeclarations } from './collections.ts';
 import { OptionsError } from './error.ts';
-import { type ConfigurationFile, emptyFile, readConfigurationFile, type Setting } from './file.ts';
+import { type ConfigurationFile, readConfigurationFile, type Setting } from './file.ts';
 import { type Arity, hint, printable, readArguments } from './flags.ts';
+import { emptyFile } from './no-file.ts';
 import { oddClients, type Registrations } from './registrations.ts';
 import { Settings } from './settings.ts';
 import { flagOf, optionSpecs, optionTable, otherVariables, variableOf, type Word } from './table.ts';
@@ -93,7 +94,7 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   if (values.tlsPort === undefined)
     for (const [part, { size }] of Object.entries({ clients, consumers }))
       if (size > 0) faults.push(`${config}: ${part} need HTTPS, and --no-tls turns it off`);
-  warnings.push(...oddClients(clients, config ?? ''));
+  if (clients.size > 0) warnings.push(...oddClients(clients, config ?? ''));
   const options = {
     ...values,
     config,

@@ -14,9 +14,6 @@ export interface Registrations {
   readonly consumers: ReadonlyMap<string, ConsumerRegistration>;
 }
 
-/** Nobody registered. */
-export const noRegistrations: Registrations = { clients: new Map(), consumers: new Map() };
-
 /** Reads `clients` and `consumers` of the configuration file; what is wrong is added to `faults`, never with a secret in it. */
 export function readRegistrations(
   members: ReadonlyMap<string, unknown>,

@@ -18,13 +18,14 @@ export interface Format extends Variant {
   writeList(shape: Shape, entries: readonly Listed[]): string;
 }
 
+// Called and not named: what a format takes is loaded when it is first used.
 const xml: Format = {
   type: 'application/xml; charset=utf-8',
   mark: 'x',
   reads: 'application/xml',
-  decoder: xmlDecoder,
-  writeItem: writeItemXml,
-  writeList: writeListXml,
+  decoder: (shape, options) => xmlDecoder(shape, options),
+  writeItem: (shape, value) => writeItemXml(shape, value),
+  writeList: (shape, entries) => writeListXml(shape, entries),
 };
 
 const textXml: Format = { ...xml, type: 'text/xml; charset=utf-8', mark: 't', reads: 'text/xml' };
@@ -33,9 +34,9 @@ const json: Format = {
   type: 'application/json',
   mark: 'j',
   reads: 'application/json',
-  decoder: jsonDecoder,
-  writeItem: writeItemJson,
-  writeList: writeListJson,
+  decoder: (shape, options) => jsonDecoder(shape, options),
+  writeItem: (shape, value) => writeItemJson(shape, value),
+  writeList: (shape, entries) => writeListJson(shape, entries),
 };
 
 /** What every collection is read and written in; the first where nothing is asked for. */
