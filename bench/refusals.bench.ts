@@ -17,7 +17,7 @@ const mechanisms: readonly {
     ],
   },
   {
-    ...{ name: 'Basic', count: 50 },
+    ...{ name: 'Basic', count: 120 },
     cases: [
       ...['unknown user', 'wrong password', 'wrong, the right remembered', 'wrong, kept in plain text'],
       ...['user without a password', 'disabled user'],
