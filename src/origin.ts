@@ -23,6 +23,12 @@ export function httpsOrigin(text: string): string | undefined {
   return new URL(text).origin;
 }
 
+/** The origin that the value of Host names; '' where it names none. */
+function originOf(host: string): string {
+  const isName = /^[A-Za-z0-9.:[\]-]+$/.test(host) && URL.canParse(`https://${host}`);
+  return isName ? new URL(`https://${host}`).origin : '';
+}
+
 /** Makes the origins of a service; `publicUrl` is how clients address it through a proxy. Throws RangeError where that is no https origin. */
 export function createOrigins(publicUrl: string | undefined): Origins {
   const published = publicUrl === undefined ? undefined : httpsOrigin(publicUrl);
@@ -31,10 +37,13 @@ export function createOrigins(publicUrl: string | undefined): Origins {
   let own: string | undefined;
   const ours = new Set<string>([unaddressed]);
 
+  // Most requests are for the host of the one before.
+  let latest = { host: '', origin: '' };
   const named = ({ fields }: Request): string | undefined => {
     const host = fields.get('host');
-    if (host === undefined || !/^[A-Za-z0-9.:[\]-]+$/.test(host)) return undefined;
-    const { origin } = URL.canParse(`https://${host}`) ? new URL(`https://${host}`) : { origin: '' };
+    if (host === undefined) return undefined;
+    if (host !== latest.host) latest = { host, origin: originOf(host) };
+    const { origin } = latest;
     return origin === published || ours.has(origin) ? origin : undefined;
   };
   return {

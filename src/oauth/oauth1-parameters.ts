@@ -4,7 +4,12 @@ import { parseContentCoding } from '../http/content-coding.ts';
 import { parseMediaType } from '../http/media-type.ts';
 import type { Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import { type Parameter, parseFormOctets, parseHeaderParameters } from '../signature/oauth1-parameters.ts';
+import {
+  isAscii,
+  type Parameter,
+  parseFormOctets,
+  parseHeaderParameters,
+} from '../signature/oauth1-parameters.ts';
 
 /** The parameters of a signed request. */
 export interface OAuth1Parameters {
@@ -113,6 +118,7 @@ function textByName(parameters: readonly Parameter[]): ReadonlyMap<string, strin
 }
 
 function textOf(name: string, octets: string): string {
+  if (isAscii(octets)) return octets;
   const bytes = Buffer.from(octets, 'latin1');
   if (!isUtf8(bytes)) throw rejected('The value is not UTF-8.', [name]);
   return bytes.toString('utf8');

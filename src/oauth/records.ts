@@ -99,8 +99,8 @@ export function readToken({ id, value }: Entry): Token | undefined {
   if (!isTextOrAbsent(user) || !isTextOrAbsent(grant)) return undefined;
   if (typeof issued !== 'number' || typeof expires !== 'number' || typeof used !== 'boolean')
     return undefined;
-  const known = { mechanism, kind, client, user, grant, issued, expires, used };
-  return { ...known, digest: id, scopes: scopesIn(value), details: detailsIn(value) };
+  const [scopes, details] = [scopesIn(value), detailsIn(value)];
+  return { digest: id, mechanism, kind, client, user, grant, issued, expires, used, scopes, details };
 }
 
 function isTextOrAbsent(value: unknown): value is string | undefined {

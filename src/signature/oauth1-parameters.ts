@@ -25,8 +25,14 @@ export function encodeOctets(octets: string): string {
   return encoded.toString('latin1', 0, end);
 }
 
+/** Whether each character is one of ASCII, and so one octet in UTF-8 and the same in a text and as octets. */
+export function isAscii(text: string): boolean {
+  return /^[\0-\x7f]*$/.test(text);
+}
+
 /** The octets of a text in UTF-8. */
 export function octetsOf(text: string): string {
+  if (isAscii(text)) return text;
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
