@@ -151,6 +151,19 @@ test('A handler that fails, or gives a field that cannot be written, is answered
   assert.equal(after?.status, 200);
 });
 
+test('A field that cannot be written is found behind one of its name that can, and each value is the one that was given.', async (t) => {
+  const { port } = await serve(t);
+  const ask = async (target: string): Promise<(string | undefined)[]> => {
+    const [reply] = await exchange(port, `GET ${target} HTTP/1.1\r\nHost: h\r\n\r\n`);
+    return [reply?.text, reply?.field('X-Bad'), reply?.field('Content-Type')];
+  };
+  const good = ['good', 'a', 'text/plain; charset=utf-8'];
+  assert.deepEqual(await ask('/good-field'), good);
+  assert.equal((await ask('/bad-field'))[0], 'internal-error');
+  assert.deepEqual(await ask('/good-field'), good);
+  assert.deepEqual(await ask('/other'), ['GET /other', undefined, 'text/plain; charset=utf-8']);
+});
+
 test('Pipelined requests are handled and answered one after the other.', async (t) => {
   const { port, requests, waiting, release } = await serve(t);
   const wire = await open(port);

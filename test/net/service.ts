@@ -130,6 +130,8 @@ async function answer(
       throw new Error('a handler that fails');
     case '/bad-field':
       return plain(200, '', [['X-Bad', 'a\r\nb']]);
+    case '/good-field':
+      return plain(200, 'good', [['X-Bad', 'a']]);
     default:
       return plain(200, `${request.method} ${request.target}`);
   }
