@@ -3,12 +3,20 @@ import { isToken } from './token.ts';
 /** One field line of a message: its name as written, and its value. */
 export type FieldLine = [name: string, value: string];
 
-/** The field lines of a request, looked up by lower-case name. Nothing is joined or dropped unless asked. */
+/** So many names are compared with each other, each with each; of more a set is made, for whoever sends thousands is nobody yet. */
+const fewNames = 32;
+
+/**
+ * The field lines of a request, looked up by lower-case name. Nothing is joined or dropped unless asked. Requests have a few, so
+ * their names stand in a list: to make a map of them takes longer than all that is looked up in it.
+ */
 export class Fields {
-  readonly #byName = new Map<string, string | string[]>();
-  #repeated = false;
-  /** A bit for each name that is there, which says of most others that they are not, and sooner than the map. */
+  /** In lower case, in the order sent. */
+  readonly #names: string[] = [];
+  /** A bit for each name that is there, which says of most others that they are not, and sooner than the list. */
   #present = 0;
+  /** Whether any name stands on more than one line. */
+  readonly repeated: boolean;
   /** The bytes of the header section: names, values, and what stands between them (a colon, a space, the line's end). */
   readonly size: number;
   /** Names and values in turn, as they were given. */
@@ -17,51 +25,50 @@ export class Fields {
   /** Takes names and values in turn, as they stood on the wire (`rawHeaders` of node:http). */
   constructor(raw: readonly string[]) {
     let size = raw.length * 2;
+    let mayRepeat = false;
     for (let at = 0; at + 1 < raw.length; at += 2) {
-      const name = raw[at] ?? '';
-      const value = raw[at + 1] ?? '';
-      size += name.length + value.length;
-      this.#add(name.toLowerCase(), value);
+      const name = (raw[at] ?? '').toLowerCase();
+      const bit = bitOf(name);
+      mayRepeat ||= (this.#present & bit) !== 0;
+      this.#present |= bit;
+      this.#names.push(name);
+      size += name.length + (raw[at + 1] ?? '').length;
     }
+    this.repeated = mayRepeat && hasTwice(this.#names);
     this.size = size;
     this.raw = raw;
   }
 
-  #add(name: string, value: string): void {
-    const before = this.#byName.get(name);
-    if (before === undefined) {
-      this.#present |= bitOf(name);
-      this.#byName.set(name, value);
-      return;
-    }
-    this.#repeated = true;
-    if (typeof before === 'string') this.#byName.set(name, [before, value]);
-    else before.push(value);
-  }
-
   /** The field's value; several lines are joined with a comma (RFC 9110 §5.3). Undefined when it is absent. */
   get(name: string): string | undefined {
-    if ((this.#present & bitOf(name)) === 0) return undefined;
-    const value = this.#byName.get(name);
-    return value === undefined || typeof value === 'string' ? value : value.join(', ');
+    const at = this.#indexOf(name);
+    if (at < 0) return undefined;
+    return this.repeated ? this.lines(name).join(', ') : this.raw[2 * at + 1];
   }
 
   /** Each line's value, in the order sent. */
   lines(name: string): readonly string[] {
-    const value = this.#byName.get(name);
-    if (value === undefined) return [];
-    return typeof value === 'string' ? [value] : value;
-  }
-
-  /** Whether any name stands on more than one line. */
-  get repeated(): boolean {
-    return this.#repeated;
+    const values: string[] = [];
+    for (let at = this.#indexOf(name); at >= 0; at = this.#names.indexOf(name, at + 1))
+      values.push(this.raw[2 * at + 1] ?? '');
+    return values;
   }
 
   /** Whether there is such a line. */
   has(name: string): boolean {
-    return (this.#present & bitOf(name)) !== 0 && this.#byName.has(name);
+    return this.#indexOf(name) >= 0;
   }
+
+  /** Where the first line of this name stands; -1 where there is none. */
+  #indexOf(name: string): number {
+    return (this.#present & bitOf(name)) === 0 ? -1 : this.#names.indexOf(name);
+  }
+}
+
+function hasTwice(names: readonly string[]): boolean {
+  if (names.length > fewNames) return new Set(names).size < names.length;
+  for (let at = 1; at < names.length; at += 1) if (names.indexOf(names[at] ?? '') < at) return true;
+  return false;
 }
 
 /** One of 32 bits, by length and beginning: of a name that stands in code the compiler works it out. */
