@@ -22,7 +22,7 @@ export class CreationOrder {
   append(entry: Entry): void {
     if (this.last >= entry.sequence) throw new RangeError('an entry is appended in the order of sequence');
     const run = this.#runs.at(-1);
-    if (run instanceof EntryRun && run.count < runLength) run.insert(entry);
+    if (run instanceof EntryRun && run.count < runLength) run.append(entry);
     else this.#runs.push(new EntryRun(entry.sequence, [entry]));
   }
 

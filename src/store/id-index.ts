@@ -24,14 +24,20 @@ export class IdIndex {
 
   /** The sequence of an id; undefined when it is not there. */
   get(id: string): number | undefined {
-    return this.#table[numberOf(id)] || this.#others.get(id);
+    return this.#table[numberOf(id)] || this.#otherwise(id);
+  }
+
+  /** Most collections have no others, and an id that is new would be hashed to be looked for. */
+  #otherwise(id: string): number | undefined {
+    return this.#others.size === 0 ? undefined : this.#others.get(id);
   }
 
   /** Sets the sequence, which is above 0, of an id that is there or not. */
   set(id: string, sequence: number): void {
-    if (this.get(id) === undefined) this.#size += 1;
     const number = numberOf(id);
-    if (number > 0 && sequence <= highestHeld && !this.#others.has(id) && this.#reaches(number))
+    const other = this.#otherwise(id);
+    if (!this.#table[number] && other === undefined) this.#size += 1;
+    if (number > 0 && sequence <= highestHeld && other === undefined && this.#reaches(number))
       this.#table[number] = sequence;
     else {
       if (number < this.#table.length) this.#table[number] = 0;

@@ -80,6 +80,11 @@ export class EntryRun implements Run {
     return true;
   }
 
+  /** Adds an entry behind all others. */
+  append(entry: Entry): void {
+    this.#entries.push(entry);
+  }
+
   /** Adds an entry in its place; none has its sequence. */
   insert(entry: Entry): void {
     this.#entries.splice(countUpTo(this.#entries, entry.sequence), 0, entry);
