@@ -2,7 +2,7 @@
  * Sends requests that stand ready in a file over connections that are kept open, and counts the replies. Orders:
  * `full PORT SECURE CONNECTIONS MS STATUS ONCE FILE` sends the next one as soon as a reply is there;
  * `paced … FILE RATE` sends so many a second at even distances, whether or not replies come, and counts the time of each from
- * when it was due, so that a server that stands still is not spared;
+ * when it was due, so that a server that stands still is not spared; the first are sent before that, and their times not counted;
  * `hold PORT SECURE CONNECTIONS …` opens what is missing of so many connections, asks once on each, and keeps them all.
  */
 import { once } from 'node:events';
@@ -108,6 +108,9 @@ async function answered(socket: Socket, request: Uint8Array = Buffer.alloc(0)): 
   await once(socket, 'data');
 }
 
+/** For so long (ms) a server is asked at an even pace before times are counted: it has just taken the connections. */
+const leadIn = 250;
+
 const headEnd = Buffer.from('\r\n\r\n');
 const lastChunk = Buffer.from('0\r\n\r\n');
 
@@ -117,6 +120,8 @@ class Load {
   readonly #once: boolean;
   #next = 0;
   #latencies: number[] = [];
+  /** How many of them come before those that count. */
+  #leading = 0;
   #others = 0;
   #lost = 0;
 
@@ -128,7 +133,8 @@ class Load {
 
   told(elapsed: number): Sample {
     const count = this.#latencies.length;
-    const at = (part: number): number => quantile(this.#latencies, part) * 1e6;
+    const counted = this.#latencies.slice(this.#leading);
+    const at = (part: number): number => quantile(counted, part) * 1e6;
     const quantiles = { p50: at(0.5), p99: at(0.99), p999: at(0.999) };
     return { count, rate: (count / elapsed) * 1000, ...quantiles, others: this.#others + this.#lost };
   }
@@ -172,7 +178,8 @@ class Load {
   /** So many a second; what is due while all connections are busy waits for one. */
   paced(sockets: readonly Socket[], ms: number, rate: number): Promise<void> {
     const begun = performance.now();
-    const total = Math.floor((ms / 1000) * rate);
+    const leading = Math.floor((leadIn / 1000) * rate);
+    const total = leading + Math.floor((ms / 1000) * rate);
     const idle: { send(due: number): void }[] = [];
     let due = 0;
     let answered = 0;
@@ -193,6 +200,7 @@ class Load {
         };
         this.#listen(socket, () => {
           this.#latencies.push(performance.now() - since);
+          if (since < begun + leadIn) this.#leading = this.#latencies.length;
           idle.push(sender);
           settle();
         });
@@ -201,7 +209,7 @@ class Load {
       const turn = (): void => {
         const passed = performance.now() - begun;
         // A server that does not come back is not waited for.
-        if (passed > ms * 2 + 2000) {
+        if (passed > (leadIn + ms) * 2 + 2000) {
           this.#lost = total - answered;
           resolve();
           return;
