@@ -12,6 +12,7 @@ export const benchmark: Benchmark = {
   about:
     'An article, found in the store and written anew as XML for each request, over 64 keep-alive connections. Beside it bare node:http replying with the very same bytes without looking at anything, and with `hello world`; and what people build with other servers: find the article, write it as JSON.',
   figures: loadFigures,
+  shortRounds: 7,
   requirements: [
     { contestant: ours, figure: 'cpu', beside: sameBytes, atMost: 1.1 },
     { contestant: ours, figure: 'cpu', beside: 'fastify', atMost: 1.05 },

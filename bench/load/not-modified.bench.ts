@@ -12,6 +12,7 @@ export const benchmark: Benchmark = {
   about:
     'If-None-Match with the entity tag that the article has. Ours finds the article and compares; bare node:http replies 304 with the same fields to everything; the peers compare with a tag that stands ready, but for express, which writes the reply and hashes it. The long form has hono and koa too.',
   figures: loadFigures,
+  shortRounds: 11,
   requirements: [
     { contestant: ours, figure: 'cpu', beside: sameBytes, atMost: 1 },
     { contestant: ours, figure: 'cpu', beside: 'fastify', atMost: 1.05 },

@@ -15,6 +15,7 @@ export const benchmark: Benchmark = {
   about:
     'Every request has a nonce and a signature of its own, made before the load begins. The full form is a MAC over verb, target, date and nonce, and the nonce is kept; the simple form, over verb and target, has neither. Bare node:http gets the same requests and replies with the same bytes, without looking. Beside them fastify finds the article for whoever asks. @hapi/hawk runs on fastify and keeps its nonces in a Set.',
   figures: loadFigures,
+  shortRounds: 9,
   requirements: [
     { contestant: full, figure: 'cpu', beside: sameBytes, atMost: 1.25 },
     { contestant: full, figure: 'cpu', beside: unsigned, atMost: 1.05 },

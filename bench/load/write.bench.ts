@@ -12,6 +12,7 @@ export const benchmark: Benchmark = {
   about:
     'An article in XML, signed with a nonce: verified, parsed, validated, kept, and told in the reply; in memory, and on the disk with one sync for all that wait, before the reply. Bare node:http reads what is sent to its end and replies with the same bytes. The peers take JSON from anybody, keep it in memory and reply with it. In the long form there are express, hono, koa and json-server too, which writes its file.',
   figures: loadFigures,
+  shortRounds: 7,
   requirements: [
     { group: 'POST', contestant: memory, figure: 'cpu', beside: sameBytes, atMost: 1.6 },
     { group: 'POST', contestant: memory, figure: 'cpu', beside: 'fastify', atMost: 1.05 },

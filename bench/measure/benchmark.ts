@@ -75,8 +75,10 @@ export interface Benchmark {
   readonly about: string;
   /** The first one is drawn. */
   readonly figures: readonly [Figure, ...Figure[]];
-  /** Rounds of the long form that count; 5, which is the least, when left out and in the short form. */
+  /** Rounds of the long form that count; 5, which is the least, when left out. */
   readonly rounds?: number;
+  /** Rounds of the short form, likewise: more where what is required is near to what is measured. */
+  readonly shortRounds?: number;
   readonly requirements?: readonly Requirement[];
   /** Makes the groups. What it starts it has stopped by `stage.after`. A text says why nothing can be measured here. */
   open(stage: Stage): Promise<readonly Group[] | string> | readonly Group[] | string;

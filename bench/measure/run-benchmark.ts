@@ -19,7 +19,7 @@ export interface Setting {
 /** Runs a benchmark; a text says why nothing can be measured here. */
 export async function runBenchmark(benchmark: Benchmark, setting: Setting): Promise<Result | string> {
   const { name, root, full, progress } = setting;
-  const { rounds = (full ? benchmark.rounds : undefined) ?? leastRounds } = setting;
+  const { rounds = (full ? benchmark.rounds : benchmark.shortRounds) ?? leastRounds } = setting;
   const begun = performance.now();
   const loadBefore = loadNow();
   const groups = await onStage(root, full, async (stage) => {
