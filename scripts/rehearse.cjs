@@ -8,7 +8,6 @@ const { writeFileSync } = require('node:fs');
 const { get } = require('node:http');
 const { createServer } = require('node:net');
 const { basename, dirname, join } = require('node:path');
-const { pathToFileURL } = require('node:url');
 
 const [what, kind, script, data, file] = process.argv.slice(2);
 const dist = dirname(script);
@@ -71,8 +70,7 @@ function freePort() {
 
 async function start(load, ...options) {
   const common = ['--tls-port', '0', '--log', 'off', ...(options.includes('--port') ? [] : ['--port', '0'])];
-  const root = pathToFileURL(join(dist, '..', '/'));
-  const status = await load('cli/main.js').main([...common, ...options], root);
+  const status = await load('cli/main.js').main([...common, ...options], join(dist, '..'));
   if (status !== undefined) throw new Error(`the command does not start: ${status}`);
 }
 

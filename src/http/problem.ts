@@ -32,10 +32,11 @@ export class Problem extends Error {
   readonly close: boolean;
 
   constructor(type: ProblemType, detail: string, parts: ProblemParts = {}) {
+    const message = `${type}: ${detail}`;
     const { stackTraceLimit } = Error;
     // Where it was thrown says nothing that its type does not, and to write down the calls is half of what refusing takes.
     Reflect.set(Error, 'stackTraceLimit', 0);
-    super(`${type}: ${detail}`);
+    super(message);
     Reflect.set(Error, 'stackTraceLimit', stackTraceLimit);
     const { status, title } = problemTypes[type];
     this.type = type;

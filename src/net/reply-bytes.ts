@@ -53,12 +53,17 @@ export function messageOf(
   return Buffer.concat([Buffer.from(lines, 'latin1'), typeof sent === 'string' ? Buffer.from(sent) : sent]);
 }
 
-/** So many names are kept: a resource may make up as many as it likes. */
-const mostNames = 64;
+/** Fields that are the same from reply to reply, as a rule, and have nothing in them that is for one client alone. */
+const recurring = [
+  ...['Date', 'Vary', 'Cache-Control', 'Content-Type', 'ETag', 'Last-Modified'],
+  ...['Allow', 'Link', 'Retry-After', 'WWW-Authenticate'],
+] as const;
 
-/** Makes field lines, and keeps the last of each name: most are the same from reply to reply, and need not be checked again. */
+/** Makes field lines, and keeps the last of those that recur: they need not be checked and put together again. */
 export class FieldLines {
-  readonly #last = new Map<string, { value: string; line: string }>();
+  readonly #last = new Map<string, { value: string | undefined; line: string }>(
+    recurring.map((name) => [name, { value: undefined, line: '' }]),
+  );
 
   /** The line with its end. Throws if it cannot be written. */
   of(name: string, value: string): string {
@@ -70,7 +75,7 @@ export class FieldLines {
     if (last !== undefined) {
       last.value = value;
       last.line = line;
-    } else if (this.#last.size < mostNames) this.#last.set(name, { value, line });
+    }
     return line;
   }
 }

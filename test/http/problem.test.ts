@@ -17,6 +17,12 @@ test('Other errors are written down with as many calls as before.', () => {
   assert.match(new Error('another').stack ?? '', /\n +at /);
 });
 
+test('What cannot be said as a detail, from code without types, changes nothing for other errors.', () => {
+  const before = Error.stackTraceLimit;
+  assert.throws(() => Reflect.construct(Problem, ['not-found', Symbol('no text')]), TypeError);
+  assert.equal(Error.stackTraceLimit, before);
+});
+
 test('With more field lines it is the same problem, and the one before is as it was.', () => {
   const problem = new Problem('full', 'No room.', {
     members: { field: 'a' },

@@ -131,7 +131,9 @@ async function answer(
     case '/bad-field':
       return plain(200, '', [['X-Bad', 'a\r\nb']]);
     case '/good-field':
-      return plain(200, 'good', [['X-Bad', 'a']]);
+      return plain(200, 'good', [['ETag', '"a"']]);
+    case '/good-field-gone-bad':
+      return plain(200, '', [['ETag', '"a"\r\nb']]);
     default:
       return plain(200, `${request.method} ${request.target}`);
   }
