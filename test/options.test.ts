@@ -252,13 +252,20 @@ test('an unknown variable is a warning, one that is no option but known is nothi
   ]);
 });
 
-/** Two different values of an option, as text and as they stand in a file; none of them is the default. */
+/** What options are when nobody says so; two ports must not be the same, so no sample is another's default. */
+const fallbacks = new Set(
+  [...optionSpecs.values()].map((spec) => ('fallback' in spec ? spec.fallback : undefined)),
+);
+
+/** Three different values of an option, as text and as they stand in a file; for a number no option's default. */
 function sampleValues(spec: OptionSpec, random: Seeded): [text: string, json: unknown][] {
   if (spec.kind === 'toggle') return ['true', 'false', 'true'].map((text) => [text, text === 'true']);
   if (spec.kind === 'choice') return [...spec.words, ...spec.words].slice(0, 3).map((word) => [word, word]);
   if (spec.kind === 'text') return ['a.example', 'b.example', 'c.example'].map((text) => [text, text]);
   const start = spec.least + random.below(Math.min(spec.most - spec.least - 2, 10_000));
-  return [start, start + 1, start + 2].map((number) => [String(number), number]);
+  const numbers = [start, start + 1, start + 2];
+  if (numbers.some((number) => fallbacks.has(number))) return sampleValues(spec, random);
+  return numbers.map((number) => [String(number), number]);
 }
 
 /** Options that have to be there when another is. */

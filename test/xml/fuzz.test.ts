@@ -32,11 +32,12 @@ const DIFFERENCES: readonly { why: string; applies: (document: string, ours: str
   },
   {
     why: 'saxes lets a target be followed by "?" and more (XML 1.0 §2.6 [16])',
-    applies: (document, ours) => ours === 'instruction' && /<\?[^\s?>]+\?[^>]/.test(document),
+    applies: (document, ours) => ours === 'instruction' && /<\?[^ \t\r\n?>]+\?[^>]/.test(document),
   },
   {
     why: 'saxes trims namespace names, so that one of white space or U+FEFF, written or by reference, is empty to it',
-    applies: (document, ours) => ours === '' && namespaceNames(document).some((name) => name !== '' && !name.trim()),
+    applies: (document, ours) =>
+      ours === '' && namespaceNames(document).some((name) => name !== '' && !name.trim()),
   },
 ];
 
