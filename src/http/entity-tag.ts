@@ -57,6 +57,17 @@ export function formatEntityTag(opaque: string): string {
   return `"${opaque}"`;
 }
 
+/** Whether the value of If-Match or If-None-Match is this strong tag, which can be written, and nothing else. */
+export function isTag(value: string, opaque: string): boolean {
+  const end = value.length - 1;
+  return (
+    end === opaque.length + 1 &&
+    value.charCodeAt(0) === quoteMark &&
+    value.charCodeAt(end) === quoteMark &&
+    value.startsWith(opaque, 1)
+  );
+}
+
 /** Strong comparison (RFC 9110 §8.8.3.2): equal, and neither is weak. */
 export function matchesStrongly(one: EntityTag, other: EntityTag): boolean {
   return !one.weak && !other.weak && one.opaque === other.opaque;

@@ -1,5 +1,5 @@
 import { parseDate } from './date.ts';
-import { type EntityTag, matchesStrongly, matchesWeakly, parseEntityTags } from './entity-tag.ts';
+import { type EntityTag, isTag, matchesStrongly, matchesWeakly, parseEntityTags } from './entity-tag.ts';
 import type { Fields } from './fields.ts';
 import type { Method } from './method.ts';
 import { Problem } from './problem.ts';
@@ -77,6 +77,8 @@ function requireUnmodified(value: string | undefined, current: Current | undefin
 
 /** The current tag that If-None-Match names, if there is one (RFC 9110 §13.1.2). */
 function matchedTag(value: string, current: Current | undefined): string | undefined {
+  // Most clients name the one tag that they were given, and it is compared where it stands.
+  if (current !== undefined) for (const opaque of current.tags) if (isTag(value, opaque)) return opaque;
   const unwanted = tagsOf('If-None-Match', value);
   if (current === undefined) return undefined;
   if (unwanted === '*') return current.tags[0] ?? '';

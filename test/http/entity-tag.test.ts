@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   formatEntityTag,
+  isTag,
   matchesStrongly,
   matchesWeakly,
   parseEntityTags,
@@ -92,6 +93,40 @@ test('a tag that is written is read back, and what cannot be written is refused'
   }
   for (const opaque of ['a"b', 'a b', 'a\r\n', '\x7f', '\u0100'])
     assert.throws(() => formatEntityTag(opaque), RangeError);
+});
+
+test('a value is one strong tag only as that tag is written', () => {
+  for (const value of ['"a"', '""']) assert.ok(isTag(value, value.slice(1, -1)), value);
+  for (const value of [
+    'W/"a"',
+    '"b"',
+    '"A"',
+    '"aa"',
+    '"a" ',
+    '"a","a"',
+    "'a'",
+    '"a',
+    'a"',
+    'a',
+    '"',
+    '',
+    '*',
+  ])
+    assert.equal(isTag(value, 'a'), false, value);
+  for (const value of ['"', '', '"" ']) assert.equal(isTag(value, ''), false, value);
+  const random = seeded();
+  for (let round = 0; round < 3000; round += 1) {
+    const value = hostile(random, ['"', 'W/', ',', ' ', '*', 'a', '"a"', '"b"', 'W/"b"', '\\']);
+    const opaque = random
+      .pick(['', 'a', 'b', 'ab', value, value.slice(1, -1)])
+      .replace(/[^!#-~\x80-\xff]/g, '');
+    if (!isTag(value, opaque)) continue;
+    assert.deepEqual(
+      parseEntityTags(value),
+      [strong(opaque)],
+      `${JSON.stringify(value)}, seed ${random.seed}`,
+    );
+  }
 });
 
 test('no value makes the parser throw', () => {
