@@ -82,13 +82,15 @@ export class Exchange {
     this.response.emit('finish');
   }
 
-  /** Writes a reply after which the connection goes on. Throws, with nothing written, if a field cannot be written. */
-  write(reply: Reply): void {
+  /**
+   * Writes a reply. `persistence` has the names and values that say that the connection goes on; without them node:http says
+   * what it makes of the request. Throws, with nothing written, if a field cannot be written.
+   */
+  write(reply: Reply, persistence: readonly string[]): void {
     const { response } = this;
-    const flat = fieldsSent(reply);
-    // In HTTP/1.0 a connection persists only if both sides say so (RFC 9112 §9.3). And node:http would end it if
-    // 100 Continue was expected and not sent, although the content is here.
-    if (this.request.version === '1.0' || this.#expectant) flat.push('Connection', 'keep-alive');
+    // In HTTP/1.0 a connection persists only if both sides say so (RFC 9112 §9.3), which node:http leaves out of a reply
+    // without content. And it would end one on which 100 Continue was expected and not sent, although the content is here.
+    const flat = [...fieldsSent(reply), ...persistence];
     response.sendDate = false; // the service's clock has set it
     response.writeHead(reply.status, flat);
     response.end(contentSent(reply, this.isHead));

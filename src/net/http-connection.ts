@@ -28,10 +28,10 @@ export interface Host {
   readonly limits: { readonly headers: number; readonly target: number; readonly requestTimeout: number };
   /** Where replies wait to be written. */
   readonly outbox: Outbox;
-  /** How long a connection may rest between two requests, in milliseconds; 0 is for ever. */
-  readonly rest: number;
-  /** The lines that tell the client how long the connection may rest. */
-  readonly persistence: string;
+  /** Names and values in turn that tell the client that the connection goes on, and how long it may rest. */
+  readonly persistence: readonly string[];
+  /** The lines of these. */
+  readonly persistenceLines: string;
   /** Where the lines of replies are made. */
   readonly fieldLines: FieldLines;
 }
@@ -71,6 +71,9 @@ export class HttpConnection {
   #ended = false;
   /** The turn at which the connection was made or its last request came. */
   #since: number;
+  /** How many bytes had come when it was last looked at, and in how many looks on end it was at rest with no more. */
+  #bytesSeen = 0;
+  #looks = 0;
 
   /** `full` says that there is no room for this connection: its first request is told so. */
   constructor(host: Host, socket: Socket, full: boolean, carrier = socket) {
@@ -146,8 +149,15 @@ export class HttpConnection {
 
   /** Nothing has moved on the socket for long: lets it go, unless it is the server that keeps the client waiting. */
   stall(): void {
-    const idle = this.#current === undefined && this.#begun;
-    if (idle || this.#ended || this.#socket.writableLength > 0) this.#socket.destroy();
+    if (this.#ended || this.#socket.writableLength > 0) this.#socket.destroy();
+  }
+
+  /** Looks whether it is at rest; gives in how many looks on end it was, and nothing came. */
+  look(): number {
+    const { bytesRead } = this.#socket;
+    this.#looks = this.#rests && bytesRead === this.#bytesSeen ? this.#looks + 1 : 0;
+    this.#bytesSeen = bytesRead;
+    return this.#looks;
   }
 
   /** Ends the connection without waiting for anything. */
@@ -212,15 +222,13 @@ export class HttpConnection {
       if (this.#socket.readableEnded) reply.abandoned?.();
       this.#end(lastBytes(reply, exchange.isHead));
     } else if (exchange.isPlain) {
-      const { persistence, fieldLines } = this.#host;
-      this.#ready = { exchange, message: messageOf(reply, exchange.isHead, persistence, fieldLines) };
+      const { persistenceLines, fieldLines } = this.#host;
+      this.#ready = { exchange, message: messageOf(reply, exchange.isHead, persistenceLines, fieldLines) };
       this.#host.outbox.add(this);
     } else {
-      exchange.write(reply);
+      exchange.write(reply, this.#host.persistence);
       this.#written = exchange.response;
       if (!this.#isFlushed) this.#awaitFlush(exchange.response);
-      // Node.js 20.15 sets no timeout where the content ends after the reply.
-      if (!exchange.isWhole) exchange.incoming.once('end', () => this.#socket.setTimeout(this.#host.rest));
     }
     exchange.replied = true;
     this.#current = undefined;
@@ -248,11 +256,12 @@ export class HttpConnection {
     // Nothing more to write, but its turn comes when everything before it is out.
     this.#socket.write('', () => {
       this.#buffered = false;
+      this.#socket.setTimeout(0);
       this.#settle(exchange);
     });
   }
 
-  /** The reply is out: node:http sets the time for which the connection may rest. */
+  /** The reply is out. */
   #settle(exchange: Exchange): void {
     exchange.settle();
     this.#flushed();
@@ -280,10 +289,19 @@ export class HttpConnection {
     return this.#written === undefined || this.#written.writableFinished;
   }
 
+  /** Whether it waits for another request, and every one before is answered. */
+  get #rests(): boolean {
+    if (!this.#begun || this.#ended || this.#current !== undefined || !this.#isFlushed) return false;
+    return this.#latest === undefined || this.#latest.isWhole;
+  }
+
   /** Until the client has read the reply no other is made, and it has only so long for it. */
   #awaitFlush(written: ServerResponse): void {
-    this.#socket.setTimeout(this.#host.limits.requestTimeout); // node:http sets its own when all is read
-    written.once('finish', () => this.#proceed());
+    this.#socket.setTimeout(this.#host.limits.requestTimeout);
+    written.once('finish', () => {
+      this.#socket.setTimeout(0);
+      this.#proceed();
+    });
   }
 
   /** Turns to what waits, if nothing is being handled or written. */

@@ -12,7 +12,8 @@ import { type Host, HttpConnection } from './http-connection.ts';
 import { Incoming } from './incoming.ts';
 import { listenErrorOf } from './listen-error.ts';
 import { Outbox } from './outbox.ts';
-import { FieldLines } from './reply-bytes.ts';
+import { FieldLines, linesOf } from './reply-bytes.ts';
+import { limitRest } from './rest.ts';
 import { IdentityError, type ServerIdentity, usable } from './server-identity.ts';
 
 /** What is taken before it is refused: sizes in bytes, times in milliseconds. */
@@ -27,7 +28,7 @@ export interface ListenerLimits {
   headerTimeout: number;
   /** From the first byte of a request to its last; also how long a client may leave a reply unread. */
   requestTimeout: number;
-  /** How long a connection may rest between two requests; 5,000 unless given. */
+  /** How long a connection may rest between two requests; 5,000 unless given, 0 is for ever. */
   keepAliveTimeout?: number;
 }
 
@@ -93,7 +94,7 @@ async function serverOf(limits: ListenerLimits, identity: ListenerOptions['tls']
     maxHeaderSize: limits.headers + limits.target + 4096,
     headersTimeout: requestTimeout > 0 ? Math.min(headerTimeout, requestTimeout) : headerTimeout,
     requestTimeout,
-    keepAliveTimeout: restOf(limits),
+    keepAliveTimeout: 0, // that is limitRest's
     connectionsCheckingInterval: intervalOf(headerTimeout, requestTimeout),
   };
   const server = identity === undefined ? createServer(options) : await secureServer(options, identity);
@@ -131,11 +132,6 @@ function contextOf({ cert, key }: ServerIdentity): SecureContextOptions {
   return { cert, key, ca: [], minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3', secureOptions };
 }
 
-/** How long a connection may rest, in milliseconds. */
-function restOf({ keepAliveTimeout = 5000 }: ListenerLimits): number {
-  return keepAliveTimeout;
-}
-
 /**
  * How often the timeouts are looked at, in milliseconds: a quarter of the shorter one, within reason. Whatever has run
  * out by then is told so in one turn, in which nobody else is answered, so a second would be too long.
@@ -153,8 +149,8 @@ class HttpListener implements Listener, Host {
   readonly refuse: ListenerOptions['refuse'];
   readonly outbox = new Outbox();
   readonly fieldLines = new FieldLines();
-  readonly rest: number;
-  readonly persistence: string;
+  readonly persistence: readonly string[];
+  readonly persistenceLines: string;
   readonly #server: HttpServer;
   readonly #secure: boolean;
   readonly #connected: (() => void) | undefined;
@@ -166,6 +162,7 @@ class HttpListener implements Listener, Host {
   #handling = 0;
   #closing: Promise<void> | undefined;
   #settled: () => void = () => undefined;
+  #endLooks: () => void = () => undefined;
 
   constructor(server: HttpServer, options: ListenerOptions) {
     const address = server.address();
@@ -175,9 +172,12 @@ class HttpListener implements Listener, Host {
     this.limits = options.limits;
     this.handle = options.handle;
     this.refuse = options.refuse;
-    this.rest = restOf(options.limits);
-    const seconds = Math.floor(this.rest / 1000);
-    this.persistence = `Connection: keep-alive\r\n${seconds > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : ''}`;
+    const { keepAliveTimeout: rest = 5000 } = options.limits;
+    const seconds = Math.floor(rest / 1000);
+    const told = seconds > 0 ? ['Keep-Alive', `timeout=${seconds}`] : [];
+    this.persistence = ['Connection', 'keep-alive', ...told];
+    this.persistenceLines = linesOf(this.persistence);
+    if (rest > 0) this.#endLooks = limitRest(rest, () => this.#connections.values());
     this.#server = server;
     this.#secure = options.tls !== undefined;
     this.#connected = options.connected;
@@ -294,6 +294,7 @@ class HttpListener implements Listener, Host {
       this.#settled = () => {
         if (this.connections > 0 || (patient && this.#handling > 0)) return;
         clearTimeout(timer);
+        this.#endLooks();
         this.#server.close(); // now for what node:http holds besides the port
         resolve();
       };

@@ -24,6 +24,13 @@ function lengthOf(content: string | Uint8Array | undefined): number {
   return typeof content === 'string' ? Buffer.byteLength(content) : content.length;
 }
 
+/** Names and values in turn as lines. */
+export function linesOf(flat: readonly string[]): string {
+  let lines = '';
+  for (let at = 0; at + 1 < flat.length; at += 2) lines += `${flat[at]}: ${flat[at + 1]}\r\n`;
+  return lines;
+}
+
 /** The bytes of a reply after which the connection ends. Throws if a field cannot be written. */
 export function lastBytes(reply: Reply, head: boolean): Uint8Array {
   const message = messageOf(reply, head, 'Connection: close\r\n', new FieldLines());

@@ -29,6 +29,9 @@ export function requestListener(handle: (request: Request) => Promise<Reply>): R
   };
 }
 
+/** What a client that speaks HTTP/1.0 is told; node:http tells the others. */
+const keepAlive = ['Connection', 'keep-alive'];
+
 async function answer(exchange: Exchange, handle: (request: Request) => Promise<Reply>): Promise<void> {
   const reply = await handle(exchange.request);
   const { response } = exchange;
@@ -42,9 +45,10 @@ async function answer(exchange: Exchange, handle: (request: Request) => Promise<
     sayFaultily({ socket, carrier: socket, patience: socket.timeout ?? 0 }, pieces, reply.fault);
     return;
   }
-  if (reply.close === true || !exchange.persists) response.shouldKeepAlive = false;
+  const persists = reply.close !== true && exchange.persists;
+  if (!persists) response.shouldKeepAlive = false;
   try {
-    exchange.write(reply);
+    exchange.write(reply, persists && exchange.request.version === '1.0' ? keepAlive : []);
   } catch {
     // A field that cannot be written: nothing can be said any more.
     response.destroy();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
@@ -106,6 +107,26 @@ test('its handler answers for a server of somebody else', async () => {
   assert.equal((await fetch(url, { method: 'PUT', headers, body })).status, 201);
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
   assert.equal((await double.fetch('/articles/tea')).status, 200);
+  server.closeAllConnections();
+  server.close();
+});
+
+test('its handler lets go of a client of HTTP/1.0 that does not ask to go on', async () => {
+  await using double = await startDouble({ https: false });
+  const server = createServer(double.handler);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  for (const [asked, told] of [
+    ['', 'close'],
+    ['Connection: keep-alive\r\n', 'keep-alive'],
+  ]) {
+    const socket = createConnection(port, '127.0.0.1');
+    socket.write(`GET /articles HTTP/1.0\r\n${asked}\r\n`);
+    const [reply] = await once(socket, 'data');
+    assert.match(String(reply), new RegExp(`\r\nConnection: ${told}\r\n`));
+    if (told === 'close') await once(socket, 'end');
+    socket.destroy();
+  }
   server.closeAllConnections();
   server.close();
 });

@@ -239,6 +239,50 @@ test('A connection at rest is let go.', async (t) => {
   assert.equal(await wire.next(), undefined);
 });
 
+/** Resolves when some connections, one after the other, have rested until they were let go. */
+async function rested(port: number): Promise<void> {
+  for (let round = 0; round < 3; round += 1) {
+    const wire = await open(port);
+    await wire.send(get);
+    await wire.reply();
+    assert.equal(await wire.next(), undefined);
+    await wire.close();
+  }
+}
+
+test('It is no rest while a request is handled, and afterwards it is.', async (t) => {
+  const { port, waiting, release } = await serve(t, { keepAliveTimeout: 1 });
+  const wire = await open(port);
+  await wire.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
+  await waiting;
+  await rested(port);
+  release();
+  assert.equal((await wire.reply()).text, 'waited');
+  assert.equal(await wire.next(), undefined);
+});
+
+test('It is no rest while content is still to come, also after the reply.', async (t) => {
+  const { port } = await serve(t, { keepAliveTimeout: 1 });
+  const wire = await open(port);
+  await wire.send('POST /early HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\na');
+  assert.equal((await wire.reply()).text, 'POST /early');
+  await rested(port);
+  await wire.send('bcGET /next HTTP/1.1\r\nHost: h\r\n\r\n');
+  assert.equal((await wire.reply()).text, 'GET /next');
+  assert.equal(await wire.next(), undefined);
+});
+
+test('It is no rest while the client has not read the reply.', async (t) => {
+  const { port } = await serve(t, { keepAliveTimeout: 1 });
+  const wire = await open(port);
+  wire.socket.pause();
+  await wire.send('GET /large HTTP/1.1\r\nHost: h\r\n\r\n');
+  await rested(port);
+  wire.socket.resume();
+  assert.equal((await wire.reply()).content.length, 16 * 1024 * 1024);
+  assert.equal(await wire.next(), undefined);
+});
+
 test('No reply is made before the client has read the one before it.', async (t) => {
   const { port, requests } = await serve(t);
   const wire = await open(port);

@@ -102,6 +102,26 @@ test('HTTP/1.0 keeps the connection only when it asks to.', async (t) => {
   }
 });
 
+test('A client is told how long the connection may rest, whatever it asks and however it speaks.', async (t) => {
+  const { port } = await serve(t);
+  const wire = await open(port);
+  for (const request of [
+    'GET / HTTP/1.1\r\nHost: h\r\n\r\n',
+    'GET /empty HTTP/1.1\r\nHost: h\r\n\r\n',
+    'POST /consume HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\nab',
+    'POST /early HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\na',
+    'bGET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n',
+  ]) {
+    await wire.send(request);
+    const reply = await wire.reply();
+    assert.deepEqual([reply.field('Connection'), reply.field('Keep-Alive')], ['keep-alive', 'timeout=5']);
+  }
+  const brief = await open((await serve(t, { keepAliveTimeout: 500 })).port);
+  await brief.send('GET / HTTP/1.1\r\nHost: h\r\n\r\n');
+  const reply = await brief.reply();
+  assert.deepEqual([reply.field('Connection'), reply.field('Keep-Alive')], ['keep-alive', undefined]);
+});
+
 test('A request arrives as a value: target and fields byte for byte, the version, the peer.', async (t) => {
   const { port, requests } = await serve(t);
   await exchange(
