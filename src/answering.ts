@@ -72,7 +72,8 @@ export class Answering {
     let outcome: Reply | Problem;
     try {
       if (!this.#planted) await seeded;
-      outcome = await decide(request, house, known);
+      const decided = decide(request, house, known);
+      outcome = decided instanceof Promise ? await decided : decided;
     } catch (error) {
       outcome = problemOf(error, this.#fault);
     }

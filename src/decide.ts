@@ -19,12 +19,14 @@ import { Problem } from './http/problem.ts';
 import { parseTarget, type Target } from './http/target.ts';
 import { judgeExpectation, judgeFraming } from './http/transfer.ts';
 import { JudgedCall, type Known } from './judged-call.ts';
+import type { Principal } from './principal.ts';
 import { notModified, tagsOf, toOutcome, toReply, withContentTag } from './reply.ts';
 import {
   type Action,
   actionFor,
   allow,
   changedMeanwhile,
+  type Found,
   inScope,
   mayUse,
   type Outcome,
@@ -34,7 +36,7 @@ import {
   type Variant,
 } from './resource.ts';
 import type { Place, Router } from './router.ts';
-import { comesLater } from './soon.ts';
+import { whenThere } from './soon.ts';
 
 /** What a request is judged by. */
 export interface House {
@@ -51,11 +53,29 @@ export interface House {
   readonly describe: Describe;
 }
 
+/** A request of which it is known where it goes. */
+interface Addressed {
+  readonly request: Request;
+  readonly method: Method;
+  readonly target: Target;
+  readonly place: Place;
+}
+
+/** A call that may be made, and what makes it. */
+interface Permitted {
+  readonly call: JudgedCall;
+  readonly resource: Resource;
+  readonly implemented: Action;
+  readonly reading: Reading | undefined;
+}
+
 /**
  * Judges a request, question by question in the order in which they are answered; each one goes on or throws a
  * Problem. Step 0, whether the request could be parsed, is the listener's. `known.step` is the question that is being asked.
+ * Where nothing has to be waited for, as for most requests, the reply is there at once: each promise would be a twentieth
+ * of what judging one takes. Throws, or rejects, with a Problem.
  */
-export async function decide(request: Request, house: House, known: Known): Promise<Reply> {
+export function decide(request: Request, house: House, known: Known): Reply | Promise<Reply> {
   // 1: is the server stopping? (Whether it is full is the listener's to know.)
   known.step = 1;
   if (house.stopping()) throw stopping();
@@ -76,19 +96,29 @@ export async function decide(request: Request, house: House, known: Known): Prom
   judgeExpectation(request.fields, request.version);
   // 6: is there a resource here?
   known.step = 6;
-  const place = judgePlace(target, house.router);
+  const addressed = { request, method, target, place: judgePlace(target, house.router) };
   // 7: are the credentials good?
   known.step = 7;
+  const principal = judgeCredentials(request, addressed.place.resource, house.authenticator, known.story);
+  return whenThere(principal, (found) => decideFor(found, addressed, house, known));
+}
+
+/** The steps 8 to 12, now that it is known who asks. */
+function decideFor(
+  principal: Principal | undefined,
+  { request, method, target, place }: Addressed,
+  house: House,
+  known: Known,
+): Reply | Promise<Reply> {
+  known.principal = principal;
   const { resource, parameters } = place;
-  const principal = judgeCredentials(request, resource, house.authenticator, known.story);
-  known.principal = principal instanceof Promise ? await principal : principal;
   const now = house.clock.now();
   const call = new JudgedCall({
     request,
     method,
     target,
     parameters,
-    principal: known.principal,
+    principal,
     now,
     httpDate: house.httpDate,
   });
@@ -107,8 +137,19 @@ export async function decide(request: Request, house: House, known: Known): Prom
   const reading = judgeReadable(call, implemented, house.limits.body);
   // 12: does it exist?
   known.step = 12;
-  const found = resource.find?.(call);
-  call.found = comesLater(found) ? await found : found;
+  const permitted = { call, resource, implemented, reading };
+  return whenThere(resource.find?.(call), (found) => decideOn(found, permitted, house, known));
+}
+
+/** The steps 12 to 15, now that it is known what is there. */
+function decideOn(
+  found: Found | undefined,
+  permitted: Permitted,
+  house: House,
+  known: Known,
+): Reply | Promise<Reply> {
+  const { call, resource, implemented, reading } = permitted;
+  call.found = found;
   judgeExistence(call, resource, implemented);
   // 13: can what is asked for be written?
   known.step = 13;
@@ -120,15 +161,22 @@ export async function decide(request: Request, house: House, known: Known): Prom
   // 15: is the content right?
   known.step = 15;
   const content = judgeContent(call, implemented, reading, house.limits.body);
-  if (content !== undefined) call.content = await content;
+  return content === undefined
+    ? act(permitted, known)
+    : content.then((read) => {
+        call.content = read;
+        return act(permitted, known);
+      });
+}
+
+/** The last step. */
+function act({ call, resource, implemented }: Permitted, known: Known): Reply | Promise<Reply> {
   // 16: act, in one turn with step 14 asked again
   known.step = 16;
-  const acted = implemented.handle(call);
-  const done = comesLater(acted) ? await acted : acted;
-  return conclude(
-    call,
-    resource,
-    done === changedMeanwhile ? await actedAgain(call, resource, implemented) : toOutcome(done),
+  return whenThere(implemented.handle(call), (done) =>
+    done === changedMeanwhile
+      ? actedAgain(call, resource, implemented).then((outcome) => conclude(call, resource, outcome))
+      : conclude(call, resource, toOutcome(done)),
   );
 }
 

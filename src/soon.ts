@@ -5,3 +5,11 @@ export type Soon<T> = T | PromiseLike<T>;
 export function comesLater<T>(value: Soon<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && 'then' in value;
 }
+
+/** What is made of a value: at once where it is there, else when it has come. */
+export function whenThere<T, Made>(
+  value: Soon<T>,
+  make: (value: T) => Made | Promise<Made>,
+): Made | Promise<Made> {
+  return comesLater(value) ? Promise.resolve(value).then(make) : make(value);
+}

@@ -8,7 +8,7 @@ import { Problem } from '../http/problem.ts';
 import { formatOf, formats } from '../representation/formats.ts';
 import { type DocumentLimits, readingsOf } from '../representation/readings.ts';
 import { action, type Call, type Found, type Outcome, type Resource } from '../resource.ts';
-import { comesLater, type Soon } from '../soon.ts';
+import { type Soon, whenThere } from '../soon.ts';
 import type { Page, RecordValue, Store } from '../store/store.ts';
 
 const defaultLimit = 50;
@@ -52,7 +52,7 @@ function page({ form, path }: Collection, store: Store, call: ListCall): Soon<Fo
     state: { entries, more, limit },
   });
   const listed = store.list(fillTemplate(path, call.parameters), after, limit);
-  return comesLater(listed) ? listed.then(foundOf) : foundOf(listed);
+  return whenThere(listed, foundOf);
 }
 
 function limitOf(text: string | null): number {

@@ -18,7 +18,7 @@ import {
   type Representation,
   type Resource,
 } from '../resource.ts';
-import { comesLater } from '../soon.ts';
+import { whenThere } from '../soon.ts';
 import type { Entry, RecordValue, Replacement, Store } from '../store/store.ts';
 
 type ItemCall = Call<Entry, RecordValue>;
@@ -63,9 +63,7 @@ export function itemResource(
     produces: formats,
     find(call) {
       const entry = store.read(nameOf(call), idOf(call));
-      return comesLater(entry)
-        ? entry.then((found) => foundOf(collection, store, found))
-        : foundOf(collection, store, entry);
+      return whenThere(entry, (found) => foundOf(collection, store, found));
     },
     description: { item: shape.item },
   };
