@@ -65,13 +65,12 @@ function node(...args: string[]): { status: number | null; output: string } {
   return { status, output: stdout + stderr };
 }
 
-/** What is the same in every run: no dates, nonces, durations and indentation. */
+/** What is the same in every run: no dates, nonces, durations and indentation, nor whether a second ended meanwhile. */
 function lasting(output: string): string {
   return output
     .replace(/[A-Z][a-z]{2}, ?[0-9]{2} ?[A-Z][a-z]{2} ?[0-9]{4} ?[0-9:]{8} ?GMT/g, 'DATE')
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'NONCE')
     .replace(/ \([0-9.]+ms\)$/gm, '')
-    // A second may end between the client's date and the double's.
     .replace(/\b36[0-9]{2} s\b/g, 'AN HOUR')
     .replace(/\b(?:exactly|nearly) 1 hour\b/g, 'ABOUT AN HOUR')
     .split('\n')
