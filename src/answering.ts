@@ -9,6 +9,7 @@ import { pathSent, problemOf, toProblemReply } from './problem-reply.ts';
 import { createProxyTrust } from './proxy.ts';
 import type { DocumentFormat } from './representation/documents.ts';
 import type { AccessEntry, ServiceOptions } from './service-options.ts';
+import { comesLater } from './soon.ts';
 
 /** What answering takes. */
 export interface AnsweringParts {
@@ -73,7 +74,7 @@ export class Answering {
     try {
       if (!this.#planted) await seeded;
       const decided = decide(request, house, known);
-      outcome = decided instanceof Promise ? await decided : decided;
+      outcome = comesLater(decided) ? await decided : decided;
     } catch (error) {
       outcome = problemOf(error, this.#fault);
     }

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { action, createService, type Resource, type Service, text } from '../src/index.ts';
+import { runInNewContext } from 'node:vm';
+import {
+  action,
+  createRequest,
+  createService,
+  Problem,
+  type Resource,
+  type Service,
+  text,
+} from '../src/index.ts';
+import type { Soon } from '../src/soon.ts';
 import { exchange, type WireReply } from './net/wire.ts';
 
 /** A request in the making; each step that it is to fail changes something in it. */
@@ -297,3 +307,58 @@ test('a request that fails every step is answered by each in turn as the earlier
     assertAnswers(await answerTo(all.slice(at)), step);
   }
 });
+
+const elsewhere: <T>(make: () => T) => PromiseLike<T> = runInNewContext(
+  '(make) => new Promise((resolve) => resolve(make()))',
+);
+
+/** How what a resource gives may come. */
+const ways: readonly { name: string; give: <T>(make: () => T) => Soon<T> }[] = [
+  { name: 'at once', give: (make) => make() },
+  { name: 'by a promise', give: async (make) => make() },
+  { name: 'by a promise of another realm', give: elsewhere },
+  {
+    name: 'by whatever has a then',
+    give: (make) => {
+      const settled = Promise.resolve().then(make);
+      // biome-ignore lint/suspicious/noThenProperty: this is what has one
+      return { then: (made, failed) => settled.then(made, failed) };
+    },
+  },
+];
+
+for (const { name, give } of ways) {
+  test(`what a resource gives ${name} is answered`, async () => {
+    const faults: unknown[] = [];
+    const broken = new Error('broken');
+    const full = new Problem('store-full', 'There is no room.');
+    const thing = { tag: 'a', modified: 0, state: undefined };
+    const refuse = (error: Error) => (): never => {
+      throw error;
+    };
+    const read = action('anyone', () => give(() => text('here')));
+    const found = () => give(() => thing);
+    const service = createService({
+      resources: {
+        '/there': { GET: read, find: found },
+        '/gone': { GET: read, find: () => give(() => undefined) },
+        '/broken': { GET: read, find: () => give(refuse(broken)) },
+        '/full': { GET: action('anyone', () => give(refuse(full))), find: found },
+      },
+      fault: (error) => faults.push(error),
+    });
+    const answers: Record<string, number> = {};
+    for (const target of ['/there', '/gone', '/broken', '/full']) {
+      const { status } = await service.handle(createRequest({ method: 'GET', target }));
+      answers[target] = status;
+    }
+    assert.deepEqual(answers, { '/there': 200, '/gone': 404, '/broken': 500, '/full': full.status });
+    assert.deepEqual(faults, [broken]);
+    const etag = ['If-None-Match', '"a"'] as const;
+    const { status } = await service.handle(
+      createRequest({ method: 'GET', target: '/there', fields: [[...etag]] }),
+    );
+    assert.equal(status, 304);
+    await service.close(0);
+  });
+}

@@ -250,6 +250,20 @@ async function rested(port: number): Promise<void> {
   }
 }
 
+test('A connection on which requests keep coming is not let go.', async (t) => {
+  const { port } = await serve(t, { keepAliveTimeout: 100 });
+  const wire = await open(port);
+  let over = false;
+  const resting = rested(port).finally(() => {
+    over = true;
+  });
+  while (!over) {
+    await wire.send(get);
+    assert.equal((await wire.reply()).status, 200);
+  }
+  await resting;
+});
+
 test('It is no rest while a request is handled, and afterwards it is.', async (t) => {
   const { port, waiting, release } = await serve(t, { keepAliveTimeout: 1 });
   const wire = await open(port);
