@@ -1,8 +1,8 @@
 import type { FieldLine } from '../http/fields.ts';
 import type { Reply } from '../http/message.ts';
 import type { WireBreak, WireFault } from '../http/wire-fault.ts';
-import { dribbleOf } from '../net/faulty-reply.ts';
-import { contentSent, fieldsSent } from '../net/reply-bytes.ts';
+import { dribbleOf } from '../net/fault-injection.ts';
+import { contentSent, fieldsSent } from '../net/response-encoder.ts';
 import { Delays } from './faults-delays.ts';
 import { isCompressed, linesInTurn } from './field-lines.ts';
 

@@ -1,7 +1,7 @@
 import { formatDate } from '../http/date.ts';
 import { type FieldLine, Fields } from '../http/fields.ts';
 import type { Reply, Request } from '../http/message.ts';
-import { contentSent } from '../net/reply-bytes.ts';
+import { contentSent } from '../net/response-encoder.ts';
 import { type Fault, wireFaultOf } from './faults-declaration.ts';
 import { linesOf } from './field-lines.ts';
 

@@ -8,9 +8,9 @@ import {
   type Reply,
   type Request,
 } from '../http/message.ts';
-import { cutOff } from '../net/fault.ts';
+import { cutOff } from '../net/parse-error.ts';
 import { reasonPhraseOf } from '../net/reason-phrase.ts';
-import { contentSent, fieldsSent } from '../net/reply-bytes.ts';
+import { contentSent, fieldsSent } from '../net/response-encoder.ts';
 import { arrivingWith } from './faults-in-process.ts';
 import { isCompressed, linesInTurn } from './field-lines.ts';
 import {

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fields } from '../http/fields.ts';
 import type { Body, Connection, Reply, Request } from '../http/message.ts';
-import { IncomingContent } from './content.ts';
-import { contentSent, fieldsSent } from './reply-bytes.ts';
+import { IncomingBody } from './body.ts';
+import { endLingering } from './lingering-close.ts';
+import { contentSent, fieldsSent } from './response-encoder.ts';
 
-/** What is left of a request's content is read after the reply up to this declared length, in bytes. */
+/** The rest of a request's content is read after the response up to this declared length, in bytes. */
 const smallContent = 64 * 1024;
 
 /** The content of a request that has none. */
@@ -14,7 +15,7 @@ export const noContent: Body = {
   hold: () => Promise.resolve(new Uint8Array()),
 };
 
-/** The request as a value. */
+/** Returns the request as a value. */
 export function requestOf(
   incoming: IncomingMessage,
   fields: Fields,
@@ -25,17 +26,17 @@ export function requestOf(
   return { method, target, version, fields, body, connection };
 }
 
-/** One request and its reply, between node:http and the values that the service deals in. */
+/** One request and its response, between node:http and the values that the service works with. */
 export class Exchange {
   readonly request: Request;
-  readonly content: IncomingContent;
+  readonly content: IncomingBody;
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   readonly #expectant: boolean;
-  /** Whether the reply was given to the socket. */
+  /** Whether the response was passed to the socket. */
   replied = false;
 
-  /** `awaited` says that the client waits for 100 Continue. */
+  /** `awaited` is true if the client waits for 100 Continue. */
   constructor(
     incoming: IncomingMessage,
     fields: Fields,
@@ -47,7 +48,7 @@ export class Exchange {
     this.incoming = incoming;
     this.response = response;
     this.#expectant = awaited;
-    this.content = new IncomingContent(incoming, response, present, awaited);
+    this.content = new IncomingBody(incoming, response, present, awaited);
     this.request = requestOf(incoming, fields, this.content, origin);
   }
 
@@ -60,40 +61,52 @@ export class Exchange {
     return this.incoming.complete;
   }
 
-  /** Whether another request can follow on the connection, for all that this one says. */
+  /** The bytes of the request that are in memory. */
+  get size(): number {
+    const { fields, target } = this.request;
+    return fields.size + target.length + this.incoming.readableLength;
+  }
+
+  /** Whether another request can follow on the connection, as far as this one decides that. */
   get persists(): boolean {
     const { fields } = this.request;
     if (!this.response.shouldKeepAlive || this.content.failure !== undefined || this.content.awaited)
       return false;
-    // llhttp throws away what follows a request to upgrade, though nothing was upgraded.
+    // llhttp drops what follows a request to upgrade, though nothing was upgraded.
     if (fields.has('upgrade')) return false;
     return this.isWhole || Number(fields.get('content-length') ?? Number.POSITIVE_INFINITY) <= smallContent;
   }
 
-  /** Whether node:http has nothing to do for the reply but to be told that it is out: nothing is left to be read or said. */
+  /** Whether node:http has nothing left to read or to send for this request but the response. */
   get isPlain(): boolean {
     return (
       this.isWhole && !this.#expectant && this.request.version === '1.1' && this.response.socket !== null
     );
   }
 
-  /** Tells node:http that the reply was written past it, so that it turns to the next request. */
-  settle(): void {
-    this.response.emit('finish');
+  /**
+   * Writes a response after which the connection goes on. `persistence` has the names and values of the fields that say so;
+   * without them node:http derives them from the request. Throws, with nothing written, if a field cannot be written.
+   */
+  write(reply: Reply, persistence: readonly string[]): void {
+    // In HTTP/1.0 a connection persists only if both sides say so (RFC 9112 §9.3), which node:http leaves out of a response
+    // without content. And it would close one on which 100 Continue was expected and not sent, although the content is here.
+    this.#writeHead(reply, persistence);
+    this.response.end(contentSent(reply, this.isHead));
+    if (!this.isWhole) this.content.discard();
   }
 
   /**
-   * Writes a reply. `persistence` has the names and values that say that the connection goes on; without them node:http says
-   * what it makes of the request. Throws, with nothing written, if a field cannot be written.
+   * Writes the last response of the connection, and closes that as `closeLingering` does. Throws, with nothing written, if a
+   * field cannot be written.
    */
-  write(reply: Reply, persistence: readonly string[]): void {
-    const { response } = this;
-    // In HTTP/1.0 a connection persists only if both sides say so (RFC 9112 §9.3), which node:http leaves out of a reply
-    // without content. And it would end one on which 100 Continue was expected and not sent, although the content is here.
-    const flat = [...fieldsSent(reply), ...persistence];
-    response.sendDate = false; // the service's clock has set it
-    response.writeHead(reply.status, flat);
-    response.end(contentSent(reply, this.isHead));
-    if (!this.isWhole) this.content.discard();
+  writeLast(reply: Reply, timeout: number): void {
+    this.#writeHead(reply, ['Connection', 'close']);
+    endLingering(this.response, contentSent(reply, this.isHead), timeout);
+  }
+
+  #writeHead(reply: Reply, connection: readonly string[]): void {
+    this.response.sendDate = false; // the service's clock has set it
+    this.response.writeHead(reply.status, [...fieldsSent(reply), ...connection]);
   }
 }

@@ -1,52 +1,72 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Fields } from '../http/fields.ts';
 import type { Connection, Reply, Request } from '../http/message.ts';
 import { Problem, type ProblemParts } from '../http/problem.ts';
 import type { WireFault } from '../http/wire-fault.ts';
+import { setImmediate } from '../timers.ts';
+import { detachListener } from './detach-listener.ts';
 import { Exchange, noContent, requestOf } from './exchange.ts';
-import { sayFarewell } from './farewell.ts';
-import { cutOff, faultOf, isOfMessage, isTimeout, problemOfContent, problemOfHeader } from './fault.ts';
-import { faultyPieces, sayFaultily } from './faulty-reply.ts';
-import type { Incoming } from './incoming.ts';
-import type { Outbox } from './outbox.ts';
-import { type FieldLines, lastBytes, messageOf } from './reply-bytes.ts';
+import { type FastResponses, writeFast } from './fast-response.ts';
+import { faultyPieces, sayFaultily } from './fault-injection.ts';
+import { type DeadlineSweep, IdleTimeout, type IdleTimeouts } from './idle-timeout.ts';
+import { closeLingering } from './lingering-close.ts';
+import { cutOff, faultOf, isOfMessage, isTimeout, problemOfContent, problemOfHeader } from './parse-error.ts';
+import { type FieldLines, lastBytes, messageOf } from './response-encoder.ts';
+import type { WriteBatch } from './write-batch.ts';
 
 /** What a connection needs of the listener that it belongs to. */
 export interface Host {
-  /** Gives the reply to a request. */
+  /** Returns the response to a request. */
   handle(request: Request): Promise<Reply>;
-  /** Makes a reply of a problem. `received` is what was being parsed where no request came of it. */
+  /** Makes a response of a problem. `received` is what was being parsed where no request came of it. */
   refuse(problem: Problem, request: Request | undefined, received?: string): Reply;
-  /** Told when a request goes to `handle`, and when that has settled. */
+  /** Called when a request goes to `handle`, and when that has settled. */
   entered(): void;
   left(): void;
-  /** Whether nothing new is taken. */
+  /** Whether the listener is closing. */
   readonly stopping: boolean;
-  /** A number higher than all before. */
+  /** Returns a number higher than all before. */
   nextTurn(): number;
-  /** The sizes that are taken, in bytes, and for how long a reply may stay unread, in milliseconds. */
+  /** The accepted sizes, in bytes, and for how long a response may stay unread, in milliseconds. */
   readonly limits: { readonly headers: number; readonly target: number; readonly requestTimeout: number };
-  /** Where replies wait to be written. */
-  readonly outbox: Outbox;
-  /** Names and values in turn that tell the client that the connection goes on, and how long it may rest. */
+  readonly idleTimeouts: IdleTimeouts;
+  readonly sweep: DeadlineSweep;
+  readonly fastResponses: FastResponses;
+  readonly writeBatch: WriteBatch;
+  /** Names and values in turn that tell the client that the connection persists, and for how long. */
   readonly persistence: readonly string[];
   /** The lines of these. */
   readonly persistenceLines: string;
-  /** Where the lines of replies are made. */
   readonly fieldLines: FieldLines;
 }
 
-/** How many requests may wait on one connection for their turn. */
-const pipelined = 256;
+/** Requests, and bytes of requests, that wait on one connection before it is read no further. */
+const waitingRequests = 64;
+const waitingBytes = 64 * 1024;
+
+/** Requests that may wait if they have arrived in one packet, which node:http parses to its end; more are refused. */
+const waitingAtMost = 256;
+
+/** Milliseconds that a client has to read a response when it has sent more requests than that. */
+const overrunTime = 1000;
+
+/** A request that waits for the response before it. */
+interface Waiting {
+  readonly exchange: Exchange;
+  /** Handles it, in the asynchronous context in which it arrived. */
+  readonly start: () => void;
+}
 
 /**
- * One client's connection. Its requests are handled one after the other and answered in order. The reply after which
- * it ends is written past node:http, which would destroy the socket under what the client still sends.
+ * One client's connection. Its requests are handled one after the other and answered in order. Nothing is read while a response
+ * cannot be written or too much waits, so what a connection holds in memory is bounded.
  */
 export class HttpConnection {
   readonly #host: Host;
   readonly #socket: Socket;
-  /** What the socket is on, where it is one of TLS. */
+  /** The TCP socket, where `#socket` is one of TLS. */
   readonly #carrier: Socket;
   readonly #origin: Connection;
   readonly #full: boolean;
@@ -54,66 +74,77 @@ export class HttpConnection {
   #latest: Exchange | undefined;
   /** Whether a request has come. */
   #begun = false;
-  /** The request that is being handled. */
+  /** The request that is handled, or whose response is not flushed. */
   #current: Exchange | undefined;
-  #waiting: Exchange[] = [];
-  /** The reply that waits in the outbox. */
+  #waiting: Waiting[] = [];
+  /** The response that waits in the batch. */
   #ready: { readonly exchange: Exchange; readonly message: string | Uint8Array } | undefined;
-  /** Whether a reply that was written past node:http is still in the socket's own buffer. */
-  #buffered = false;
-  /** The reply that was written last through node:http. */
-  #written: ServerResponse | undefined;
-  /** What is done as soon as all that was written is out. */
-  #afterFlush: (() => void) | undefined;
-  /** What is to be said once every request before it has been answered. */
+  /** Whether the client does not read the response that was written. */
+  #blocked = false;
+  /** Whether reading is paused for what waits. */
+  #holding = false;
+  /** What is to be sent once every request before it has been answered. */
   #refusal: Refusal | undefined;
-  /** Whether the last word was said. */
+  /** Whether more requests have come than may wait. */
+  #overrun = false;
+  /** What node:http does when the client has closed its sending side: it looks for an incomplete request. */
+  #finishInput: (() => void) | undefined;
+  /** Whether the client has closed its sending side. */
+  #halfClosed = false;
+  /** Whether the last response was written. */
   #ended = false;
-  /** The turn at which the connection was made or its last request came. */
-  #since: number;
-  /** How many bytes had come when it was last looked at, and in how many looks on end it was at rest with no more. */
-  #bytesSeen = 0;
-  #looks = 0;
+  /** The number of the last request, or of the connection itself. */
+  #turn: number;
+  /** When a response that is not read has been unread for too long. */
+  #deadline = Number.POSITIVE_INFINITY;
+  readonly #idle = new IdleTimeout();
 
-  /** `full` says that there is no room for this connection: its first request is told so. */
+  /** `full` is true if there is no room for this connection: its first request is refused. */
   constructor(host: Host, socket: Socket, full: boolean, carrier = socket) {
     this.#host = host;
     this.#socket = socket;
     this.#carrier = carrier;
     this.#origin = { peer: peerOf(socket), secure: 'encrypted' in socket && socket.encrypted === true };
     this.#full = full;
-    this.#since = host.nextTurn();
-    // Whatever befalls the socket ends in its 'close'.
+    this.#turn = host.nextTurn();
+    // An error of the socket is always followed by its 'close'.
     socket.on('error', () => undefined);
     socket.once('close', () => this.#gone());
+    // Reading a request's content resumes the socket as well.
+    socket.on('resume', () => {
+      if (this.#holding) socket.pause();
+    });
+    this.#deferEnd();
   }
 
   /**
-   * Since which turn no whole header section has come on it, if it is the client that is waited for: for the next
-   * request, or to read what was written. Undefined while a request is being handled.
+   * The number of the last request, if the server waits for the client: for another request, for content, or for it to read
+   * a response. Undefined while the client waits for the server.
    */
   get waitingSince(): number | undefined {
-    return this.#current === undefined && this.#ready === undefined ? this.#since : undefined;
+    const isClients = this.#current === undefined || this.#blocked || !this.#current.isWhole;
+    return isClients ? this.#turn : undefined;
   }
 
   /** Takes a request whose header section has arrived. */
-  receive(incoming: Incoming, response: ServerResponse, awaited: boolean): void {
+  receive(incoming: IncomingMessage, response: ServerResponse, awaited: boolean): void {
     if (this.#ended || this.#refusal !== undefined) return;
-    this.#since = this.#host.nextTurn();
-    const exchange = new Exchange(incoming, incoming.fields, response, this.#origin, awaited);
-    if (this.#waiting.length >= pipelined) {
+    this.#turn = this.#host.nextTurn();
+    if (this.#waiting.length >= waitingAtMost) {
+      this.#overrun = true;
       this.refuse(new Problem('full', 'Too many requests wait on this connection.', retrySoon), undefined);
       return;
     }
+    const exchange = new Exchange(incoming, new Fields(incoming.rawHeaders), response, this.#origin, awaited);
     this.#latest = exchange;
     this.#begun = true;
-    this.#waiting.push(exchange);
-    this.#proceed();
+    if (this.#current === undefined) this.#start(exchange);
+    else this.#enqueue(exchange);
   }
 
-  /** Takes a CONNECT, for which node:http has stopped to parse the connection. */
-  receiveConnect(incoming: Incoming): void {
-    const request = requestOf(incoming, incoming.fields, noContent, this.#origin);
+  /** Takes a CONNECT, after which node:http parses nothing more. */
+  receiveConnect(incoming: IncomingMessage): void {
+    const request = requestOf(incoming, new Fields(incoming.rawHeaders), noContent, this.#origin);
     const problem = new Problem('method-not-implemented', 'This server is not a proxy.', last);
     this.refuse(this.#problemOf(request, incoming) ?? problem, request);
   }
@@ -127,45 +158,64 @@ export class HttpConnection {
     else if (latest !== undefined && !latest.isWhole && latest.replied) this.#end();
     else if (latest !== undefined && !latest.isWhole) latest.content.fail(problemOfContent(fault));
     else if (isTimeout(fault) && this.#socket.bytesRead === 0) this.#socket.destroy();
-    // What follows a request to close is not even looked at; the reply to that request closes.
+    // What follows a request to close is not parsed; the response to that request closes the connection.
     else if (fault.code !== 'HPE_CLOSED_CONNECTION')
       this.refuse(problemOfHeader(fault), undefined, fault.packet);
   }
 
-  /** Refuses what came, and ends the connection, after every request before it has been answered. */
+  /** Refuses what came, and closes the connection, after every request before it has been answered. */
   refuse(problem: Problem, request: Request | undefined, received?: string): void {
     if (this.#ended || this.#refusal !== undefined) return;
     this.#refusal = { problem, request, received };
+    if (this.#blocked) this.#block();
     this.#proceed();
   }
 
-  /** Ends the connection if nothing is under way on it. What is under way ends it with its reply. */
+  /** Closes the connection if it is idle. Otherwise the response to the current request closes it. */
   close(): void {
     if (this.#ended || this.#current !== undefined) return;
-    if (!this.#begun && this.#socket.bytesRead > 0) return; // the first request is half here
-    if (this.#isFlushed && (this.#latest === undefined || this.#latest.isWhole)) this.#socket.destroy();
+    if (!this.#begun && this.#socket.bytesRead > 0) return; // the first request has partly arrived
+    if (this.#latest === undefined || this.#latest.isWhole) this.#socket.destroy();
     else this.#end();
   }
 
-  /** Nothing has moved on the socket for long: lets it go, unless it is the server that keeps the client waiting. */
-  stall(): void {
-    if (this.#ended || this.#socket.writableLength > 0) this.#socket.destroy();
+  /** Destroys the connection if a response has been unread, or the connection idle, for too long. */
+  check(): void {
+    const { sweep, idleTimeouts } = this.#host;
+    if (sweep.now >= this.#deadline) this.#socket.destroy();
+    else if (!this.#isIdle) this.#idle.reset();
+    else if (this.#idle.expired(sweep, idleTimeouts, this.#turn, this.#socket.bytesRead))
+      this.#socket.destroy();
   }
 
-  /** Looks whether it is at rest; gives in how many looks on end it was, and nothing came. */
-  look(): number {
-    const { bytesRead } = this.#socket;
-    this.#looks = this.#rests && bytesRead === this.#bytesSeen ? this.#looks + 1 : 0;
-    this.#bytesSeen = bytesRead;
-    return this.#looks;
-  }
-
-  /** Ends the connection without waiting for anything. */
+  /** Closes the connection at once. */
   destroy(): void {
     this.#socket.destroy();
   }
 
+  /** Writes the response that is ready. Called by the batch. */
+  send(): void {
+    const ready = this.#ready;
+    this.#ready = undefined;
+    if (ready === undefined || this.#socket.destroyed) return;
+    const { exchange, message } = ready;
+    writeFast(exchange.response, this.#socket, message, () => this.#flushed());
+    if (this.#current === exchange) this.#block();
+  }
+
+  /** Whether it waits for another request, and every one before is answered. */
+  get #isIdle(): boolean {
+    if (!this.#begun || this.#ended || this.#current !== undefined) return false;
+    return this.#latest === undefined || this.#latest.isWhole;
+  }
+
+  #enqueue(exchange: Exchange): void {
+    this.#waiting.push({ exchange, start: AsyncResource.bind(() => this.#start(exchange)) });
+    this.#regulate();
+  }
+
   #start(exchange: Exchange): void {
+    if (this.#ended) return;
     this.#current = exchange;
     const problem = this.#problemOf(exchange.request, exchange.incoming);
     if (problem === undefined) void this.#handle(exchange);
@@ -180,7 +230,6 @@ export class HttpConnection {
       this.#reject(exchange, new Problem('internal-error', 'The server failed to answer.', last));
     }
     this.#host.left();
-    this.#proceed();
   }
 
   /** What a request gets before it is handled (the sizes and the version of HTTP, then the state of the server). */
@@ -202,7 +251,7 @@ export class HttpConnection {
       );
     if (incoming.httpVersionMajor !== 1)
       return new Problem('version-not-supported', `The request is HTTP/${request.version}.`, last);
-    // RFC 9112 §6.1: who speaks 1.0 does not know the field, so somebody on the way has read another length.
+    // RFC 9112 §6.1: HTTP/1.0 does not know the field, so an intermediary has read another length.
     if (request.version === '1.0' && request.fields.has('transfer-encoding'))
       return new Problem('malformed-request', 'HTTP/1.0 has no Transfer-Encoding.', last);
     if (this.#host.stopping) return new Problem('stopping', 'The server is stopping.', retrySoon);
@@ -216,130 +265,153 @@ export class HttpConnection {
       reply.abandoned?.();
       return;
     }
-    if (reply.fault !== undefined) {
-      this.#last(this.#faulty(reply, reply.fault, exchange.isHead));
-    } else if (reply.close === true || !this.#persists(exchange)) {
-      if (this.#socket.readableEnded) reply.abandoned?.();
-      this.#end(lastBytes(reply, exchange.isHead));
-    } else if (exchange.isPlain) {
-      const { persistenceLines, fieldLines } = this.#host;
-      this.#ready = { exchange, message: messageOf(reply, exchange.isHead, persistenceLines, fieldLines) };
-      this.#host.outbox.add(this);
-    } else {
-      exchange.write(reply, this.#host.persistence);
-      this.#written = exchange.response;
-      if (!this.#isFlushed) this.#awaitFlush(exchange.response);
-    }
+    if (reply.fault !== undefined) this.#writeFaulty(reply, reply.fault, exchange.isHead);
+    else if (reply.close === true || !this.#persists(exchange)) this.#writeLast(exchange, reply);
+    else if (this.#isFast(exchange)) this.#writeFast(exchange, reply);
+    else this.#write(exchange, reply);
     exchange.replied = true;
-    this.#current = undefined;
-    // A connection that rests holds nothing of what came on it.
+    // An idle connection holds nothing of what came on it.
     if (exchange === this.#latest && exchange.isWhole) this.#latest = undefined;
   }
 
-  /** Writes the reply that is ready. */
-  send(): void {
-    const ready = this.#ready;
-    if (ready === undefined) return;
-    this.#ready = undefined;
-    const socket = this.#socket;
-    if (socket.destroyed) return;
-    if (typeof ready.message === 'string') socket.write(ready.message, 'latin1');
-    else socket.write(ready.message);
-    if (socket.writableLength > 0) this.#awaitEmpty(ready.exchange);
-    else this.#settle(ready.exchange);
+  #isFast(exchange: Exchange): boolean {
+    return (
+      this.#waiting.length === 0 &&
+      exchange.isPlain &&
+      this.#socket.writableLength === 0 &&
+      this.#host.fastResponses.allows(exchange.response)
+    );
   }
 
-  /** Until the client has taken what is buffered no other reply is made, and it has only so long for it. */
-  #awaitEmpty(exchange: Exchange): void {
-    this.#buffered = true;
-    this.#socket.setTimeout(this.#host.limits.requestTimeout);
-    // Nothing more to write, but its turn comes when everything before it is out.
-    this.#socket.write('', () => {
-      this.#buffered = false;
-      this.#socket.setTimeout(0);
-      this.#settle(exchange);
-    });
+  #writeFast(exchange: Exchange, reply: Reply): void {
+    const { persistenceLines, fieldLines, writeBatch } = this.#host;
+    this.#ready = { exchange, message: messageOf(reply, exchange.isHead, persistenceLines, fieldLines) };
+    writeBatch.add(this);
   }
 
-  /** The reply is out. */
-  #settle(exchange: Exchange): void {
-    exchange.settle();
-    this.#flushed();
+  #write(exchange: Exchange, reply: Reply): void {
+    exchange.write(reply, this.#host.persistence);
+    exchange.response.once('finish', () => this.#flushed());
+    if (this.#socket.writableLength > 0) this.#block();
   }
 
-  #flushed(): void {
-    const action = this.#afterFlush;
-    this.#afterFlush = undefined;
-    if (action === undefined) this.#proceed();
-    else action();
+  /** Writes a response after which the connection closes. */
+  #writeLast(exchange: Exchange, reply: Reply): void {
+    exchange.writeLast(reply, this.#host.limits.requestTimeout);
+    if (this.#halfClosed) reply.abandoned?.();
+    this.#finish();
+    if (this.#socket.writableLength > 0) this.#block();
+  }
+
+  /** Writes a response with which something goes wrong on purpose. */
+  #writeFaulty(reply: Reply, fault: WireFault, head: boolean): void {
+    const pieces = faultyPieces(reply, fault, head);
+    const patience = this.#host.limits.requestTimeout;
+    this.#finish();
+    sayFaultily({ socket: this.#socket, carrier: this.#carrier, patience }, pieces, fault);
   }
 
   #reject(exchange: Exchange, problem: Problem): void {
-    this.#end(this.#bytesOf({ problem, request: exchange.request }));
+    if (this.#ended) return;
+    try {
+      this.#writeLast(exchange, this.#host.refuse(problem, exchange.request));
+    } catch {
+      this.#end(); // no response can be made at all
+    }
   }
 
   #persists(exchange: Exchange): boolean {
     if (!exchange.persists || this.#host.stopping) return false;
-    // A client that has ended its side will ask for nothing more than it has asked for.
-    return !this.#socket.readableEnded || this.#waiting.length > 0 || this.#refusal !== undefined;
+    // A client that has closed its side sends no further request.
+    return !this.#halfClosed || this.#waiting.length > 0 || this.#refusal !== undefined;
   }
 
-  get #isFlushed(): boolean {
-    if (this.#ready !== undefined || this.#buffered) return false;
-    return this.#written === undefined || this.#written.writableFinished;
+  /** Waits until the client reads the response, for a limited time, and reads nothing from it meanwhile. */
+  #block(): void {
+    const { sweep, limits } = this.#host;
+    this.#blocked = true;
+    this.#deadline = Math.min(
+      this.#deadline,
+      sweep.after(this.#overrun ? overrunTime : limits.requestTimeout),
+    );
+    this.#regulate();
   }
 
-  /** Whether it waits for another request, and every one before is answered. */
-  get #rests(): boolean {
-    if (!this.#begun || this.#ended || this.#current !== undefined || !this.#isFlushed) return false;
-    return this.#latest === undefined || this.#latest.isWhole;
+  /** The response to the current request has been written. */
+  #flushed(): void {
+    this.#current = undefined;
+    this.#blocked = false;
+    this.#deadline = Number.POSITIVE_INFINITY;
+    if (this.#ended) return;
+    if (this.#host.stopping) this.#end();
+    else this.#proceed();
+    this.#regulate();
   }
 
-  /** Until the client has read the reply no other is made, and it has only so long for it. */
-  #awaitFlush(written: ServerResponse): void {
-    this.#socket.setTimeout(this.#host.limits.requestTimeout);
-    written.once('finish', () => {
-      this.#socket.setTimeout(0);
-      this.#proceed();
-    });
-  }
-
-  /** Turns to what waits, if nothing is being handled or written. */
+  /** Starts the next request, if none is current. Each in a turn of its own, so that other clients are answered between. */
   #proceed(): void {
-    if (this.#ended || this.#current !== undefined || !this.#isFlushed) return;
+    if (this.#ended || this.#current !== undefined) return;
     const next = this.#waiting.shift();
-    if (next !== undefined) this.#start(next);
-    else if (this.#refusal !== undefined) this.#end(this.#bytesOf(this.#refusal));
+    if (next !== undefined) {
+      this.#current = next.exchange;
+      setImmediate(next.start);
+    } else if (this.#refusal !== undefined) this.#end(this.#bytesOf(this.#refusal));
+    else this.#finishInput?.();
+  }
+
+  /** Stops or resumes reading, by what waits. */
+  #regulate(): void {
+    const hold = !this.#ended && (this.#cannotWrite || this.#isCrowded);
+    if (hold === this.#holding) return;
+    this.#holding = hold;
+    if (hold) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  /** Of TLS a response always takes a moment to be written, so there only another request shows that it takes too long. */
+  get #cannotWrite(): boolean {
+    return this.#blocked && (!this.#origin.secure || this.#waiting.length > 0);
+  }
+
+  /** Once reading is paused it resumes when nothing waits any more: the next packet may hold as much again. */
+  get #isCrowded(): boolean {
+    const { length } = this.#waiting;
+    if (length === 0) return false;
+    if (this.#holding || length >= waitingRequests) return true;
+    return this.#waiting.reduce((bytes, { exchange }) => bytes + exchange.size, 0) > waitingBytes;
+  }
+
+  /**
+   * Takes the place of node:http's listener of 'end', which drops the requests that are not answered. It is called once they
+   * are, or to fail a request that has not arrived whole.
+   */
+  #deferEnd(): void {
+    const finish = detachListener(this.#socket, 'end', 'last');
+    this.#socket.once('end', () => {
+      this.#finishInput = finish;
+      this.#halfClosed = true;
+      if (this.#current === undefined || this.#latest?.isWhole === false) finish?.();
+    });
   }
 
   #bytesOf({ problem, request, received }: Refusal): Uint8Array | undefined {
     try {
       return lastBytes(this.#host.refuse(problem, request, received), request?.method === 'HEAD');
     } catch {
-      return undefined; // no reply can be made at all: the end of the connection has to say it
+      return undefined; // no response can be made at all
     }
   }
 
-  /** Says the last word after what was written before it. */
+  /** Sends the last bytes and closes the connection. */
   #end(bytes?: Uint8Array): void {
-    this.#last(() => sayFarewell(this.#socket, this.#host.limits.requestTimeout, bytes));
+    this.#finish();
+    closeLingering(this.#socket, this.#host.limits.requestTimeout, bytes);
   }
 
-  /** Has the last word said when everything before it is out. */
-  #last(speak: () => void): void {
-    if (this.#ended) return;
+  #finish(): void {
     this.#ended = true;
     this.#waiting = [];
-    if (this.#isFlushed) speak();
-    else if (this.#ready !== undefined || this.#buffered) this.#afterFlush = speak;
-    else this.#written?.once('finish', speak);
-  }
-
-  /** How a reply is said with which something goes wrong on purpose. */
-  #faulty(reply: Reply, fault: WireFault, head: boolean): () => void {
-    const pieces = faultyPieces(reply, fault, head);
-    const patience = this.#host.limits.requestTimeout;
-    return () => sayFaultily({ socket: this.#socket, carrier: this.#carrier, patience }, pieces, fault);
+    this.#regulate();
   }
 
   #gone(): void {
@@ -349,7 +421,7 @@ export class HttpConnection {
   }
 }
 
-/** What is refused: a request, or what no request came of. */
+/** What is refused: a request, or bytes that are none. */
 interface Refusal {
   readonly problem: Problem;
   readonly request: Request | undefined;
@@ -363,7 +435,7 @@ const last: ProblemParts = { close: true };
 /** What goes with a refusal that another attempt may escape. */
 const retrySoon: ProblemParts = { fields: [['Retry-After', '1']], close: true };
 
-/** What llhttp lets pass before its version 9: a field name that is empty or ends in a space, a tab in the target. */
+/** What llhttp accepts before its version 9: a field name that is empty or ends in a space, a tab in the target. */
 function isWellFormed(raw: readonly string[], target: string): boolean {
   for (let at = 0; at < raw.length; at += 2) {
     const name = raw[at] ?? '';
@@ -372,7 +444,7 @@ function isWellFormed(raw: readonly string[], target: string): boolean {
   return !target.includes('\t');
 }
 
-/** The peer's address; one of IPv4 has the same form whether or not the listener speaks IPv6. */
+/** Returns the peer's address; one of IPv4 has the same form whether or not the listener speaks IPv6. */
 export function peerOf(socket: Socket): string {
   const address = socket.remoteAddress ?? '';
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;

@@ -1,20 +1,26 @@
 import { constants } from 'node:crypto';
-import { createServer, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import type { Reply, Request } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
-import { bind } from './bind.ts';
-import { Handshakes } from './handshakes.ts';
+import { clearTimeout, setTimeout } from '../timers.ts';
+import { FastResponses } from './fast-response.ts';
 import { type Host, HttpConnection } from './http-connection.ts';
-import { Incoming } from './incoming.ts';
+import { DeadlineSweep, type IdleTimeouts } from './idle-timeout.ts';
 import { listenErrorOf } from './listen-error.ts';
-import { Outbox } from './outbox.ts';
-import { FieldLines, linesOf } from './reply-bytes.ts';
-import { limitRest } from './rest.ts';
+import { Handshakes } from './pending-handshakes.ts';
+import { FieldLines, linesOf } from './response-encoder.ts';
 import { IdentityError, type ServerIdentity, usable } from './server-identity.ts';
+import { WriteBatch } from './write-batch.ts';
 
 /** What is taken before it is refused: sizes in bytes, times in milliseconds. */
 export interface ListenerLimits {
@@ -65,7 +71,7 @@ export interface Listener {
 }
 
 /** Of node:http or node:https. */
-type HttpServer = Server<typeof Incoming> | SecureServer<typeof Incoming>;
+type HttpServer = Server | SecureServer;
 
 /** Listens. Rejects with a ListenError when the address cannot be had, and with an IdentityError when the identity is no good. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
@@ -79,36 +85,34 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       server.on('error', () => undefined);
       resolve(new HttpListener(server, options));
     });
-    bind(server, options.host, options.port);
+    server.listen({ host: options.host, port: options.port });
   });
 }
 
 /** The one place where a server of node:http or node:https is made. Nothing that it would decide or say by itself is left on. */
 async function serverOf(limits: ListenerLimits, identity: ListenerOptions['tls']): Promise<HttpServer> {
   const { headerTimeout, requestTimeout } = limits;
-  const options: ServerOptions<typeof Incoming> = {
-    IncomingMessage: Incoming,
+  const options: ServerOptions = {
     insecureHTTPParser: false,
     requireHostHeader: false,
     // Both limits are judged by the connection; node:http only stops what exceeds them by far.
     maxHeaderSize: limits.headers + limits.target + 4096,
     headersTimeout: requestTimeout > 0 ? Math.min(headerTimeout, requestTimeout) : headerTimeout,
     requestTimeout,
-    keepAliveTimeout: 0, // that is limitRest's
+    keepAliveTimeout: 0, // idle connections are closed by the sweep
     connectionsCheckingInterval: intervalOf(headerTimeout, requestTimeout),
   };
   const server = identity === undefined ? createServer(options) : await secureServer(options, identity);
   server.maxHeadersCount = 0; // a number would cut the fields off behind it, unseen
   server.maxConnections = limits.connections + Math.max(16, Math.ceil(limits.connections / 4));
-  // Without this a client that ends its side after its request would not get the reply.
-  return Object.assign(server, { httpAllowHalfOpen: true });
+  return server;
 }
 
 /** HTTP/1.1 over TLS 1.2 or 1.3. Its modules are loaded only here: plain HTTP starts without them. */
 async function secureServer(
-  options: ServerOptions<typeof Incoming>,
+  options: ServerOptions,
   identity: NonNullable<ListenerOptions['tls']>,
-): Promise<SecureServer<typeof Incoming>> {
+): Promise<SecureServer> {
   const { createServer: createSecureServer } = await import('node:https');
   return usable(() =>
     createSecureServer({
@@ -147,7 +151,10 @@ class HttpListener implements Listener, Host {
   readonly limits: ListenerLimits;
   readonly handle: (request: Request) => Promise<Reply>;
   readonly refuse: ListenerOptions['refuse'];
-  readonly outbox = new Outbox();
+  readonly idleTimeouts: IdleTimeouts;
+  readonly sweep: DeadlineSweep;
+  readonly fastResponses: FastResponses;
+  readonly writeBatch = new WriteBatch();
   readonly fieldLines = new FieldLines();
   readonly persistence: readonly string[];
   readonly persistenceLines: string;
@@ -162,7 +169,6 @@ class HttpListener implements Listener, Host {
   #handling = 0;
   #closing: Promise<void> | undefined;
   #settled: () => void = () => undefined;
-  #endLooks: () => void = () => undefined;
 
   constructor(server: HttpServer, options: ListenerOptions) {
     const address = server.address();
@@ -172,12 +178,14 @@ class HttpListener implements Listener, Host {
     this.limits = options.limits;
     this.handle = options.handle;
     this.refuse = options.refuse;
-    const { keepAliveTimeout: rest = 5000 } = options.limits;
-    const seconds = Math.floor(rest / 1000);
-    const told = seconds > 0 ? ['Keep-Alive', `timeout=${seconds}`] : [];
-    this.persistence = ['Connection', 'keep-alive', ...told];
+    const { keepAliveTimeout: keepAlive = 5000, headerTimeout: header, requestTimeout } = options.limits;
+    const seconds = Math.floor(keepAlive / 1000);
+    const hint = seconds > 0 ? ['Keep-Alive', `timeout=${seconds}`] : [];
+    this.persistence = ['Connection', 'keep-alive', ...hint];
     this.persistenceLines = linesOf(this.persistence);
-    if (rest > 0) this.#endLooks = limitRest(rest, () => this.#connections.values());
+    this.idleTimeouts = { keepAlive, header };
+    this.sweep = new DeadlineSweep([keepAlive, header, requestTimeout], () => this.#connections.values());
+    this.fastResponses = new FastResponses(server);
     this.#server = server;
     this.#secure = options.tls !== undefined;
     this.#connected = options.connected;
@@ -220,7 +228,7 @@ class HttpListener implements Listener, Host {
   }
 
   #attach(): void {
-    const receive = (incoming: Incoming, response: ServerResponse): void =>
+    const receive = (incoming: IncomingMessage, response: ServerResponse): void =>
       this.#connections.get(incoming.socket)?.receive(incoming, response, false);
     // Before node:tls takes the connection with what it has.
     this.#server.prependListener('connection', () => {
@@ -231,17 +239,18 @@ class HttpListener implements Listener, Host {
       .on('secureConnection', (socket: Socket) => this.#accept(socket))
       .on('request', receive)
       .on('checkExpectation', receive)
-      .on('checkContinue', (incoming: Incoming, response: ServerResponse) =>
+      .on('checkContinue', (incoming: IncomingMessage, response: ServerResponse) =>
         this.#connections.get(incoming.socket)?.receive(incoming, response, true),
       )
-      .on('connect', (incoming: Incoming) => this.#connections.get(incoming.socket)?.receiveConnect(incoming))
+      .on('connect', (incoming: IncomingMessage) =>
+        this.#connections.get(incoming.socket)?.receiveConnect(incoming),
+      )
       .on('clientError', (error: Error, socket: Duplex) => {
         const connection = this.#connections.get(socket);
         // Before TLS has agreed there is nobody to be told anything.
         if (connection === undefined) socket.destroy();
         else connection.fail(error);
-      })
-      .on('timeout', (socket: Socket) => this.#connections.get(socket)?.stall());
+      });
   }
 
   #shake(socket: Socket): void {
@@ -294,7 +303,7 @@ class HttpListener implements Listener, Host {
       this.#settled = () => {
         if (this.connections > 0 || (patient && this.#handling > 0)) return;
         clearTimeout(timer);
-        this.#endLooks();
+        this.sweep.stop();
         this.#server.close(); // now for what node:http holds besides the port
         resolve();
       };

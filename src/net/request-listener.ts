@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fields } from '../http/fields.ts';
 import type { Connection, Reply, Request } from '../http/message.ts';
 import { Exchange } from './exchange.ts';
-import { cutOff } from './fault.ts';
-import { faultyPieces, sayFaultily } from './faulty-reply.ts';
+import { faultyPieces, sayFaultily } from './fault-injection.ts';
 import { peerOf } from './http-connection.ts';
+import { cutOff } from './parse-error.ts';
 
 /** What node:http calls for each request. */
 export type RequestListener = (incoming: IncomingMessage, response: ServerResponse) => void;

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Body, gathered } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
-import { Incoming } from './incoming.ts';
+import { setImmediate } from '../timers.ts';
 
 /** The content of a request that a socket is still bringing. */
-export class IncomingContent implements Body {
+export class IncomingBody implements Body {
   readonly present: boolean;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -63,15 +63,39 @@ export class IncomingContent implements Body {
 
   #proceed(): void {
     this.#awaited = false;
-    // After this packet is parsed it is known whether the client has waited at all (RFC 9110 §10.1.1).
+    // When this packet is parsed it is known whether the client has waited at all (RFC 9110 §10.1.1).
     setImmediate(() => {
       if (!this.#request.complete && !this.#response.headersSent) this.#response.writeContinue();
     });
   }
 
   #flow(sink: (chunk: Uint8Array) => void): Promise<void> {
+    try {
+      this.#takeArrived(sink);
+    } catch (cause) {
+      return Promise.reject(cause);
+    }
+    const request = this.#request;
+    return request.complete && request.readableLength === 0 ? Promise.resolve() : this.#takeComing(sink);
+  }
+
+  /** Passes on what is here already, which is all of a short content: its events would cost more than all else. */
+  #takeArrived(sink: (chunk: Uint8Array) => void): void {
+    for (;;) {
+      const chunk: unknown = this.#request.read();
+      if (!(chunk instanceof Uint8Array)) return;
+      sink(chunk);
+    }
+  }
+
+  #takeComing(sink: (chunk: Uint8Array) => void): Promise<void> {
     const request = this.#request;
     return new Promise((resolve, reject) => {
+      const stop = (): void => {
+        request.removeListener('data', take);
+        request.removeListener('end', whole);
+        this.#reject = undefined;
+      };
       const take = (chunk: Uint8Array): void => {
         try {
           sink(chunk);
@@ -80,10 +104,6 @@ export class IncomingContent implements Body {
           request.pause();
           reject(cause);
         }
-      };
-      const stop = (): void => {
-        stopListening(request, take, whole);
-        this.#reject = undefined;
       };
       // The end comes only after a whole message: one that is cut off is destroyed, or failed above.
       const whole = (): void => {
@@ -94,24 +114,10 @@ export class IncomingContent implements Body {
         stop();
         reject(reason);
       };
-      listen(request, take, whole);
+      request.on('data', take);
+      request.on('end', whole);
     });
   }
-}
-
-type Take = (chunk: Uint8Array) => void;
-
-/** Past the stream where that can be: its events take as long as all that is done with a short content. */
-function listen(request: IncomingMessage, take: Take, whole: () => void): void {
-  if (request instanceof Incoming && request.divert(take, whole)) return;
-  request.on('data', take);
-  request.on('end', whole);
-}
-
-function stopListening(request: IncomingMessage, take: Take, whole: () => void): void {
-  if (request instanceof Incoming && request.undivert()) return;
-  request.removeListener('data', take);
-  request.removeListener('end', whole);
 }
 
 async function handOver(held: Promise<Uint8Array>, sink: (chunk: Uint8Array) => void): Promise<void> {

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
 import type { Reply } from '../http/message.ts';
 import type { WireFault } from '../http/wire-fault.ts';
-import { sayFarewell } from './farewell.ts';
-import { contentSent, lastBytes } from './reply-bytes.ts';
+import { clearInterval, clearTimeout, setInterval, setTimeout } from '../timers.ts';
+import { closeLingering } from './lingering-close.ts';
+import { contentSent, lastBytes } from './response-encoder.ts';
 
 /** A reply in which something is wrong, as it is sent. */
 export interface FaultyPieces {
@@ -75,7 +76,7 @@ export function sayFaultily(ending: Ending, { head, content }: FaultyPieces, fau
     reset(ending);
     return;
   }
-  const end = (): void => (resets ? resetWhenRead(ending) : sayFarewell(ending.socket, ending.patience));
+  const end = (): void => (resets ? resetWhenRead(ending) : closeLingering(ending.socket, ending.patience));
   ending.socket.setTimeout(ending.patience);
   ending.socket.write(head);
   if (fault.dribble === undefined) ending.socket.write(content, end);
@@ -113,8 +114,8 @@ function reset({ socket, carrier }: Ending): void {
     carrier.destroy();
     return;
   }
-  // Nothing is left to be written, and to wait for the end of that would send a FIN first, which some clients take for an end.
-  carrier.destroySoon = () => carrier.destroy();
-  carrier.resetAndDestroy();
+  // A socket that is writable would send a FIN before the reset, which some clients take for an orderly end.
+  Object.assign(carrier, { writable: false }).resetAndDestroy();
+  carrier.destroy();
   socket.destroy();
 }
