@@ -2,4 +2,5 @@
 import { makeIdentity, transport } from './transport.ts';
 
 transport.tls = makeIdentity();
-for (const name of ['content', 'fuzz', 'lifetime', 'malformed', 'replies']) await import(`./${name}.test.ts`);
+for (const name of ['backpressure', 'content', 'fuzz', 'lifetime', 'malformed', 'replies'])
+  await import(`./${name}.test.ts`);
