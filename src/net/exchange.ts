@@ -105,8 +105,13 @@ export class Exchange {
     endLingering(this.response, contentSent(reply, this.isHead), timeout);
   }
 
+  /** By `appendHeader`, for what is passed to `writeHead` as a list is not seen by who observes node:http. */
   #writeHead(reply: Reply, connection: readonly string[]): void {
-    this.response.sendDate = false; // the service's clock has set it
-    this.response.writeHead(reply.status, [...fieldsSent(reply), ...connection]);
+    const { response } = this;
+    for (const name of response.getHeaderNames()) response.removeHeader(name); // of a response that could not be written
+    const flat = [...fieldsSent(reply), ...connection];
+    for (let at = 0; at + 1 < flat.length; at += 2) response.appendHeader(flat[at] ?? '', flat[at + 1] ?? '');
+    response.sendDate = false; // the service's clock has set it
+    response.writeHead(reply.status);
   }
 }

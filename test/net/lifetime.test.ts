@@ -228,6 +228,52 @@ test('A client that never reads is let go.', async (t) => {
   await deserted(listener);
 });
 
+/** Sends the same bytes again and again until the server has closed the connection. */
+async function drip(wire: Wire, bytes: string): Promise<void> {
+  while (!wire.socket.destroyed) {
+    await wire.send(bytes);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+for (const [name = '', fields = ''] of [
+  ['a response', ''],
+  ['the last response', 'Connection: close\r\n'],
+])
+  test(`A client that does not read ${name} is disconnected in time, whatever it sends meanwhile.`, async (t) => {
+    const { port, listener } = await serve(t, { headerTimeout: 100, requestTimeout: 100 });
+    const wire = await open(port);
+    wire.socket.pause();
+    await wire.send(`GET /large HTTP/1.1\r\nHost: h\r\n${fields}\r\n`);
+    const dripping = drip(wire, 'GET');
+    await deserted(listener);
+    wire.socket.resume();
+    await dripping;
+  });
+
+test('A new connection that sends only line ends is closed in time.', async (t) => {
+  const { port, listener } = await serve(t, { headerTimeout: 100, requestTimeout: 100 });
+  const wire = await open(port);
+  const dripping = drip(wire, '\r\n');
+  await deserted(listener);
+  await dripping;
+});
+
+for (const [name = '', bytes = ''] of [
+  ['line ends', '\r\n'],
+  ['bytes of a field that does not end', 'a'],
+])
+  test(`An idle connection on which only ${name} come is closed in time.`, async (t) => {
+    const { port, listener } = await serve(t, { keepAliveTimeout: 50, headerTimeout: 100 });
+    const wire = await open(port);
+    await wire.send(get);
+    await wire.reply();
+    if (bytes === 'a') await wire.send('GET / HTTP/1.1\r\nX: ');
+    const dripping = drip(wire, bytes);
+    await deserted(listener);
+    await dripping;
+  });
+
 test('A connection at rest is let go.', async (t) => {
   const { port } = await serve(t, { keepAliveTimeout: 1 });
   const wire = await open(port);

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { channel } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { type TestContext, test } from 'node:test';
+import { FastResponses, writeFast } from '../../src/net/fast-response.ts';
+import { open } from './wire.ts';
+
+/** Starts a server that answers on the fast path where that is allowed, and otherwise by `end`. */
+async function serveFast(t: TestContext, version?: string) {
+  const server = createServer({ requireHostHeader: false });
+  const fast = new FastResponses(server, version);
+  const taken: boolean[] = [];
+  const responses: ServerResponse[] = [];
+  server.on('request', (incoming, response) => {
+    const { socket } = response;
+    const allowed = fast.allows(response);
+    taken.push(allowed);
+    responses.push(response);
+    incoming.resume();
+    const content = `${incoming.url}`;
+    if (!allowed || socket === null) response.end(content);
+    else
+      setImmediate(() =>
+        writeFast(
+          response,
+          socket,
+          `HTTP/1.1 200 OK\r\nContent-Length: ${content.length}\r\n\r\n${content}`,
+          () => {},
+        ),
+      );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const wire = await open(address.port);
+  t.after(() => wire.close());
+  /** Sends a request and returns whether its response took the fast path. */
+  const ask = async (target: string): Promise<boolean> => {
+    await wire.send(`GET ${target} HTTP/1.1\r\n\r\n`);
+    await new Promise<void>((resolve) => {
+      server.once('request', () => resolve());
+    });
+    return taken.at(-1) ?? false;
+  };
+  return { server, wire, ask, taken, responses };
+}
+
+/** Sends requests until the fast path is taken. */
+async function warm(ask: (target: string) => Promise<boolean>): Promise<void> {
+  for (let request = 0; request < 20; request += 1) await ask('/warm');
+  assert.equal(await ask('/warm'), true, 'the fast path is not taken on this version of Node.js');
+}
+
+test('node:http advances to the next request after a response on the fast path.', async (t) => {
+  const { server, ask, responses } = await serveFast(t);
+  await warm(ask);
+  for (const target of ['/1', '/2', '/3']) assert.equal(await ask(target), true);
+  const [before, response] = responses.slice(-2);
+  assert.equal(before?.socket, null);
+  const closed = new Promise((resolve) => response?.once('close', resolve));
+  await closed;
+  assert.equal(response?.socket, null);
+  // Node's own count of idle connections is right.
+  const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  await ended;
+});
+
+test('A listener of few requests does not look for observers, and takes the ordinary path.', async (t) => {
+  const { ask } = await serveFast(t);
+  for (let request = 0; request < 16; request += 1) assert.equal(await ask('/'), false);
+});
+
+test('A release line whose tests have not passed takes the ordinary path.', async (t) => {
+  for (const version of ['21.1.0', '28.0.0', '200.1.2']) {
+    const { ask } = await serveFast(t, version);
+    for (let request = 0; request < 30; request += 1) assert.equal(await ask('/'), false);
+  }
+});
+
+/** Something that observes, from when it is called until what it returns is called. */
+type Observe = (server: Server) => () => void;
+
+function subscribed(name: string): Observe {
+  return () => {
+    const listener = (): void => undefined;
+    channel(name).subscribe(listener);
+    return () => channel(name).unsubscribe(listener);
+  };
+}
+
+const observers: [name: string, observe: Observe][] = [
+  ...['http.server.request.start', 'http.server.response.finish'].map((name): [string, Observe] => [
+    `a subscriber of ${name}`,
+    subscribed(name),
+  ]),
+  [
+    'a PerformanceObserver of http',
+    () => {
+      const observer = new PerformanceObserver(() => undefined);
+      observer.observe({ entryTypes: ['http'] });
+      return () => observer.disconnect();
+    },
+  ],
+  [
+    'who wraps the emit of servers',
+    (server) => {
+      const prototype = Object.getPrototypeOf(server);
+      const { emit } = server;
+      prototype.emit = function (...parts: Parameters<typeof emit>) {
+        return emit.apply(this, parts);
+      };
+      return () => {
+        delete prototype.emit;
+      };
+    },
+  ],
+];
+
+for (const [name, observe] of observers)
+  test(`While there is ${name}, responses take the ordinary path.`, async (t) => {
+    const { server, ask } = await serveFast(t);
+    await warm(ask);
+    const stop = observe(server);
+    try {
+      assert.equal(await ask('/observed'), false);
+    } finally {
+      stop();
+    }
+    assert.equal(await ask('/again'), true);
+  });
