@@ -95,7 +95,9 @@ async function lineOf(server: Server): Promise<number> {
 function startServer(t: TestContext): Server {
   const program = modulePath('test/net/never-reads-server.ts');
   const mode = transport.tls === undefined ? 'plain' : 'tls';
-  const server = spawn(process.execPath, [...reading, program, mode], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const server = spawn(process.execPath, ['--expose-gc', ...reading, program, mode], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   t.after(() => server.kill());
   return server;
 }

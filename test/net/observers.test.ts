@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { spawn } from 'node:child_process';
 import diagnostics from 'node:diagnostics_channel';
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { PerformanceObserver } from 'node:perf_hooks';
+import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
+import { connect as connectSecurely } from 'node:tls';
 import { listen } from '../../src/net/listener.ts';
+import { modulePath, reading } from '../program.ts';
+import { unlessInstalled } from '../xml/suite.ts';
 import { replyTo, type Served, serve } from './service.ts';
-import { open, type Wire } from './wire.ts';
+import { open, Wire } from './wire.ts';
 
 const limits = {
   headers: 16384,
@@ -142,3 +148,60 @@ test('Each request is handled in its own asynchronous context.', async (t) => {
 function isIncoming(value: unknown): value is IncomingMessage {
   return typeof value === 'object' && value !== null && 'url' in value;
 }
+
+/** A span as the instrumented program prints it. */
+interface Span {
+  readonly name: string;
+  readonly attributes: Record<string, unknown>;
+  readonly id: string;
+  readonly parent?: string;
+}
+
+/** Sends requests to the instrumented program over one connection, and returns its spans. */
+async function spansOf(t: TestContext, mode: 'plain' | 'tls', targets: readonly string[]): Promise<Span[]> {
+  const program = modulePath('test/net/instrumented-server.ts');
+  const server = spawn(process.execPath, [...reading, program, mode], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => server.kill());
+  const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
+  const { value: port } = await lines.next();
+  const socket =
+    mode === 'tls'
+      ? connectSecurely({ port: Number(port), rejectUnauthorized: false })
+      : connect(Number(port), '127.0.0.1');
+  const wire = new Wire(socket);
+  for (const target of targets) {
+    await wire.send(`GET ${target} HTTP/1.1\r\nHost: h\r\nUser-Agent: observed\r\n\r\n`);
+    await wire.reply();
+  }
+  await wire.send(['/a', '/b', '/c'].map((path) => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`).join(''));
+  for (let reply = 0; reply < 3; reply += 1) await wire.reply();
+  await wire.close();
+  server.stdin.end();
+  const { value: spans } = await lines.next();
+  return JSON.parse(String(spans));
+}
+
+for (const [mode, scheme] of [
+  ['plain', 'http'],
+  ['tls', 'https'],
+] as const)
+  test(
+    `OpenTelemetry’s spans of ${scheme} have the request, the response, and what was done within.`,
+    unlessInstalled('@opentelemetry/instrumentation-http'),
+    async (t) => {
+      const targets = [...Array.from({ length: 25 }, (_, at) => `/${at}`), '/missing'];
+      const spans = await spansOf(t, mode, targets);
+      for (const target of [...targets, '/a', '/b', '/c']) {
+        const work = spans.find(({ name }) => name === `work ${target}`);
+        const request = spans.find(({ id }) => id === work?.parent);
+        assert.ok(request !== undefined, `the work for ${target} belongs to no request`);
+        const { attributes } = request;
+        assert.equal(attributes['url.path'], target);
+        assert.equal(attributes['url.scheme'], scheme);
+        assert.equal(attributes['http.response.status_code'], target === '/missing' ? 404 : 200);
+        assert.deepEqual(attributes['http.response.header.etag'], ['"e"']);
+        if (target.length > 2) assert.equal(attributes['user_agent.original'], 'observed');
+      }
+      assert.equal(spans.length, 2 * (targets.length + 3));
+    },
+  );
