@@ -61,6 +61,7 @@ export function createAuthentication(
     createNonces({
       bucketSpan: bucketSpanFor(nonceWindow),
       max: options.maxNonces ?? 10_000_000,
+      maxPerUser: options.maxNoncesPerUser,
       key: random(16),
       monotonic: () => clock.steady(),
     });

@@ -112,6 +112,7 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   masterKey: true,
   nonces: true,
   maxNonces: true,
+  maxNoncesPerUser: true,
   maxAuthFailures: true,
   trustProxy: true,
   explain: true,
@@ -163,6 +164,11 @@ export interface ServiceOptions {
   readonly nonces?: Nonces;
   /** How many nonces are remembered at most, when none are passed; 10 million when left out. */
   readonly maxNonces?: number;
+  /**
+   * How many of these are of one user at most, when no `nonces` are passed; default: a tenth of `maxNonces`. Requests
+   * of a user beyond are answered 429.
+   */
+  readonly maxNoncesPerUser?: number;
   /** Failed authentications a minute; 100 when left out, 0 is no limit. */
   readonly maxAuthFailures?: number;
   /** Networks (CIDR) of the proxies whose word is taken on how a request came to them; nobody's when left out. */

@@ -60,6 +60,7 @@ test('without a word said, everything is as documented', () => {
     hmacRequireBodyDigest: false,
     window: 600,
     maxNonces: 10_000_000,
+    maxNoncesPerUser: undefined,
     maxAuthFailures: 100,
     trustProxy: [],
     publicUrl: undefined,
@@ -310,6 +311,21 @@ test('two options of the file may stand in a group', () => {
     {},
   );
   assert.deepEqual([options.hmacRequireBodyDigest, options.maxNonces], [true, 5]);
+});
+
+test('the nonces of one user are at most all of them', () => {
+  const argv = ['--max-nonces', '20', '--max-nonces-per-user', '20'];
+  assert.equal(readOptions(argv, {}).maxNoncesPerUser, 20);
+  assert.equal(readOptions([], { COUNTERSIGN_MAX_NONCES_PER_USER: '7' }).maxNoncesPerUser, 7);
+  const file = fileWith({ maxNoncesPerUser: 3 });
+  assert.equal(readOptions(['--config', file], {}).maxNoncesPerUser, 3);
+  const grouped = fileWith({ nonces: { max: 9, maxPerUser: 4 } });
+  assert.equal(readOptions(['--config', grouped], {}).maxNoncesPerUser, 4);
+  for (const count of ['21', '0', 'x'])
+    assert.throws(
+      () => readOptions(['--max-nonces', '20', '--max-nonces-per-user', count], {}),
+      /--max-nonces-per-user: .* is not a whole number from 1 to 20/,
+    );
 });
 
 test('no flag passes that is not known', () => {

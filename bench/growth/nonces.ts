@@ -28,6 +28,7 @@ function filled(count: number): () => void {
   const nonces = createNonces({
     bucketSpan: window / 4,
     max: 2 ** 31,
+    maxPerUser: 2 ** 31,
     key: randomBytes(16),
     monotonic: () => time,
   });

@@ -66,7 +66,7 @@ function ofUsers(size: number): Rounds {
   const users = new Map(
     Array.from({ length: size }, (_, number) => [`user${number}`, { secret: secretOf(number) }]),
   );
-  const service = createService({ users, seed: { [articles]: [article(1)] } });
+  const service = createService({ users, maxNoncesPerUser: 10_000_000, seed: { [articles]: [article(1)] } });
   const some = picked(size);
   let made = 0;
   const signed = (): Request => {

@@ -37,7 +37,16 @@ export async function startOurs(stage: Stage, name: string, options: OursOptions
   writeFileSync(file, JSON.stringify(all), { mode: 0o600 });
   const where = durability === undefined ? ['--memory'] : ['--data', data, '--durability', durability];
   const ports = secure ? ['--no-http', '--tls-port', 'PORT'] : ['--no-tls', '--port', 'PORT'];
-  const rest = ['--config', file, '--log', 'off', '--max-auth-failures', '0'];
+  const rest = [
+    '--config',
+    file,
+    '--log',
+    'off',
+    '--max-auth-failures',
+    '0',
+    '--max-nonces-per-user',
+    '10000000',
+  ];
   const running = await startServer(stage, 'countersign', ...rest, ...ports, ...where);
   if (typeof running === 'string') throw new Error(running);
   return running;

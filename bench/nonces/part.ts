@@ -26,7 +26,13 @@ interface Contestant {
 const contestants: Readonly<Record<string, () => Contestant>> = {
   'fingerprints in buckets': () => {
     let time = 0;
-    const nonces = createNonces({ bucketSpan, max: 2 ** 31, key: randomBytes(16), monotonic: () => time });
+    const nonces = createNonces({
+      bucketSpan,
+      max: 2 ** 31,
+      maxPerUser: 2 ** 31,
+      key: randomBytes(16),
+      monotonic: () => time,
+    });
     return {
       claim(nonce, now) {
         time = now;

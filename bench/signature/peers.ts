@@ -79,6 +79,7 @@ function countersign(): Peer {
     nonces: createNonces({
       bucketSpan: (window * 1000) / 4,
       max: 10_000_000,
+      maxPerUser: 10_000_000,
       key: randomBytes(16),
       monotonic: () => systemClock.steady(),
     }),

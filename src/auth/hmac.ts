@@ -27,16 +27,17 @@ import {
   explainDateForm,
   explainDigest,
 } from './hmac-explanation.ts';
+import { type ClaimedNonce, noRoomForNonce } from './nonce-claim.ts';
 import type { Scheme, Verdict } from './scheme.ts';
 import type { Story } from './story.ts';
 
 /** Where nonces are remembered. */
 export interface Nonces {
   /**
-   * Takes the user's nonce in one step, unless it was taken before; it is kept until `until` (ms) has passed.
-   * `full` takes nothing.
+   * Claims the user's nonce in one step, unless it was claimed before. It is kept until `until` (ms) has passed. If
+   * there is no room for it, nothing is kept.
    */
-  claim(user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full';
+  claim(user: string, nonce: string, until: number, now: number): ClaimedNonce;
   /**
    * Resolves when every nonce claimed so far is written, and `durably` when it is on the medium; undefined when there
    * is nothing to wait for.
@@ -348,9 +349,8 @@ function judgeFreshness(
     const explained = failed(presented, options, 'nonce', () => ({ message: messageOf(presented.signed) }));
     return refuse(presented, 'nonce-replayed', detail, explained);
   }
-  const problem = new Problem('full', 'No more nonces can be remembered now.', {
-    fields: [['Retry-After', String(Math.ceil(window / 1000))]],
-  });
+  const problem = noRoomForNonce(claimed, window, now);
+  presented.story?.fail('nonce');
   return { outcome: 'bad', problem, claimed: presented.credentials.user };
 }
 

@@ -34,6 +34,7 @@ export function composeService(
       hmacSimple: options.hmacSimple,
       requireBodyDigest: options.hmacRequireBodyDigest,
       maxNonces: options.maxNonces,
+      ...(options.maxNoncesPerUser === undefined ? {} : { maxNoncesPerUser: options.maxNoncesPerUser }),
       maxAuthFailures: options.maxAuthFailures,
       trustProxy: options.trustProxy,
       explain: options.explain,

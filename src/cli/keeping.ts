@@ -78,6 +78,7 @@ export async function inDirectory(
     durability,
     window: options.window * 1000,
     max: options.maxNonces,
+    maxPerUser: options.maxNoncesPerUser,
     key: randomBytes(16),
     clock: systemClock,
     tell,

@@ -21,6 +21,7 @@ export async function keepNonces(
     durability: 'fsync',
     window,
     max,
+    maxPerUser: max,
     key: randomBytes(16),
     clock: systemClock,
     tell,

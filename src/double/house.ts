@@ -91,7 +91,7 @@ function departuresOf({ oauth: { departures } }: SteeredService): Stateful<Depar
 }
 
 function noncesOf(
-  { window = 600, maxNonces = 10_000_000 }: DoubleOptions,
+  { window = 600, maxNonces: max = 10_000_000, maxNoncesPerUser: maxPerUser }: DoubleOptions,
   random: SeededRandom,
   time: DoubleTime,
   events: Events,
@@ -99,7 +99,8 @@ function noncesOf(
 ) {
   const key = random.bytes(16);
   const bucketSpan = bucketSpanFor(window * 1000);
-  const make = () => createNonces({ bucketSpan, max: maxNonces, key, monotonic: () => time.clock.steady() });
+  const monotonic = (): number => time.clock.steady();
+  const make = () => createNonces({ bucketSpan, max, maxPerUser, key, monotonic });
   return createDoubleNonces(make, (user) => events.tell({ kind: 'replay', user }), burns);
 }
 

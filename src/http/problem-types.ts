@@ -314,6 +314,12 @@ export const problemTypes = {
     explanation:
       'This peer or this user failed to authenticate too often within a minute. Retry-After says when to try again.',
   },
+  'too-many-nonces': {
+    status: 429,
+    title: 'This user has used too many nonces',
+    explanation:
+      'A nonce is remembered for as long as a request that carries it could be accepted again, and the server remembers so many for one user (--max-nonces-per-user) that the others keep room. The signature is right, and the nonce was not used up. Retry-After says when nonces of this user expire.',
+  },
   'too-many-attempts': {
     status: 429,
     title: 'Too many passwords are being checked',

@@ -1,5 +1,5 @@
+import { noRoomForNonce } from '../auth/nonce-claim.ts';
 import { refusal } from '../auth/oauth1-refusal.ts';
-import { Problem } from '../http/problem.ts';
 import type { HeldNonce } from '../principal.ts';
 import { digestOf } from './digest.ts';
 import type { OAuth1Parameters } from './oauth1-parameters.ts';
@@ -22,7 +22,7 @@ export type ClaimNonce = (
   signedFor: SignedFor,
 ) => HeldNonce | undefined;
 
-/** Makes what claims nonces. That throws a Problem where the nonce was claimed before (401), or where there is no room (503). */
+/** Makes what claims nonces. That throws a Problem if the nonce was claimed before (401), or there is no room for it (429, 503). */
 export function createNonceClaims({ nonces, clock, nonceWindow, lifetimes }: OAuthParts): ClaimNonce {
   return ({ protocol }, timestamp, signedFor) => {
     if (timestamp === undefined) return undefined;
@@ -30,13 +30,10 @@ export function createNonceClaims({ nonces, clock, nonceWindow, lifetimes }: OAu
     const names = ['oauth_token', 'oauth_timestamp', 'oauth_nonce'];
     const nonce = digestOfAll([consumer, ...names.map((name) => protocol.get(name) ?? '')]);
     // The last moment at which the timestamp is inside the window that nonces are counted with, to the end of its second.
-    const claimed = nonces.claim(userFor(consumer), nonce, timestamp + nonceWindow + 999, clock.now());
+    const now = clock.now();
+    const claimed = nonces.claim(userFor(consumer), nonce, timestamp + nonceWindow + 999, now);
     if (claimed === 'seen') throw refusal('nonce_used', 'A request with this nonce was accepted before.');
-    if (claimed === 'full') {
-      throw new Problem('full', 'No more nonces can be remembered now.', {
-        fields: [['Retry-After', String(Math.ceil(lifetimes.oauth1Window / 1000))]],
-      });
-    }
+    if (claimed !== 'fresh') throw noRoomForNonce(claimed, lifetimes.oauth1Window, now);
     return signedFor === 'resource' ? nonces.hold() : undefined;
   };
 }

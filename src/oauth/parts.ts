@@ -1,6 +1,7 @@
 import type { Accounts } from '../auth/accounts.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { HashQueue } from '../auth/hash-queue.ts';
+import type { ClaimedNonce } from '../auth/nonce-claim.ts';
 import type { Throttle } from '../auth/throttle.ts';
 import type { Clock } from '../clock.ts';
 import type { Origins } from '../origin.ts';
@@ -10,7 +11,7 @@ import type { Lifetimes } from './lifetimes.ts';
 
 /** What nonces are claimed in: one step, and `fresh` for one of all who bring the same. */
 export interface NonceClaims {
-  claim(user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full';
+  claim(user: string, nonce: string, until: number, now: number): ClaimedNonce;
   /** Resolves when all that was claimed is written, and `durably` when it is on the medium; undefined when nothing has to be waited for. */
   kept(durably: boolean): Promise<void> | undefined;
   hold(): { readonly user: string; readonly nonce: string; readonly until: number } | undefined;

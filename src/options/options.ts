@@ -33,6 +33,8 @@ export interface Options extends Declarations, Registrations {
   /** Seconds. */
   readonly window: number;
   readonly maxNonces: number;
+  /** At most `maxNonces`; undefined leaves it to what a tenth of these is. */
+  readonly maxNoncesPerUser: number | undefined;
   readonly maxAuthFailures: number;
   /** Networks (CIDR) of the proxies that are believed. */
   readonly trustProxy: readonly string[];
@@ -89,7 +91,11 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   const declared = readDeclarations(file, config ?? '', faults);
   const others = chosen(settings);
   // Nonces are kept for `window`, so a timestamp may not be off by more.
-  const values = { ...others, oauth1Window: settings.whole('oauth1Window', others.window) };
+  const values = {
+    ...others,
+    oauth1Window: settings.whole('oauth1Window', others.window),
+    maxNoncesPerUser: settings.maybeWhole('maxNoncesPerUser', others.maxNonces),
+  };
   judgeListening(values, faults, warnings);
   if (values.tlsPort === undefined)
     for (const [part, { size }] of Object.entries({ clients, consumers }))
@@ -149,7 +155,13 @@ function fileOf(path: string, faults: string[]): ConfigurationFile {
 
 type Chosen = Omit<
   Options,
-  'config' | 'users' | 'warnings' | 'oauth1Window' | keyof Declarations | keyof Registrations
+  | 'config'
+  | 'users'
+  | 'warnings'
+  | 'oauth1Window'
+  | 'maxNoncesPerUser'
+  | keyof Declarations
+  | keyof Registrations
 >;
 
 function chosen(settings: Settings): Chosen {

@@ -8,6 +8,7 @@ import {
   type TextKey,
   type ToggleKey,
   type WholeKey,
+  type WholeKeyWithoutDefault,
   type Word,
 } from './table.ts';
 
@@ -46,7 +47,7 @@ export class Settings {
   }
 
   /** A whole number within its bounds; undefined where nothing is said. */
-  maybeWhole(key: WholeKey | 'controlPort', limit = Number.POSITIVE_INFINITY): number | undefined {
+  maybeWhole(key: WholeKey | WholeKeyWithoutDefault, limit = Number.POSITIVE_INFINITY): number | undefined {
     const { least } = optionTable[key];
     const most = Math.min(optionTable[key].most, limit);
     const read = ({ value, textual }: Setting): number | undefined => {

@@ -127,7 +127,16 @@ export const optionTable = {
     most: anyCount,
     fallback: 10_000_000,
     within: ['nonces', 'max'],
-    about: 'most nonces remembered at a time',
+    about: 'most nonces remembered at a time; beyond, 503',
+  },
+  maxNoncesPerUser: {
+    kind: 'whole',
+    value: 'COUNT',
+    least: 1,
+    most: anyCount,
+    fallback: undefined,
+    within: ['nonces', 'maxPerUser'],
+    about: 'most of them for one user; beyond, 429 (default: a tenth)',
   },
   maxAuthFailures: {
     kind: 'whole',
@@ -249,7 +258,9 @@ type KeyOfKind<Kind> = {
 }[OptionKey];
 export type ToggleKey = KeyOfKind<'toggle'>;
 /** Whole numbers with a default. */
-export type WholeKey = Exclude<KeyOfKind<'whole'>, 'controlPort'>;
+export type WholeKey = Exclude<KeyOfKind<'whole'>, WholeKeyWithoutDefault>;
+/** Whole numbers that are undefined unless they are set. */
+export type WholeKeyWithoutDefault = 'controlPort' | 'maxNoncesPerUser';
 export type ChoiceKey = KeyOfKind<'choice'>;
 export type TextKey = KeyOfKind<'text'>;
 /** What a choice may be. */

@@ -4,7 +4,7 @@ import { formatIsoDate } from './iso-date.ts';
 import { type Claim, earliest, latest } from './nonce-record.ts';
 import { type KeptNonces, readNonces } from './nonce-recovery.ts';
 import { NonceWriter } from './nonce-writer.ts';
-import { bucketSpanFor, createNonces, type MemoryNonces, type Nonces } from './nonces.ts';
+import { bucketSpanFor, type Claimed, createNonces, type MemoryNonces, type Nonces } from './nonces.ts';
 import { ReplaceError, removeLeftovers } from './replace.ts';
 import { bootId } from './running.ts';
 import { type KeptNonce, StoreError } from './store.ts';
@@ -19,6 +19,8 @@ export interface NonceFileOptions {
   readonly window: number;
   /** The most nonces remembered at once. Those kept from before may be more; then no new one is taken. */
   readonly max: number;
+  /** The most nonces of one user remembered at once; default: a tenth of `max`. Those from before count. */
+  readonly maxPerUser?: number | undefined;
   /** 16 random bytes that nobody else knows. */
   readonly key: Uint8Array;
   readonly clock: Clock;
@@ -180,7 +182,7 @@ class NonceFile implements FileNonces {
     return this.#memory.size;
   }
 
-  claim(user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full' {
+  claim(user: string, nonce: string, until: number, now: number): Claimed {
     // What has no date cannot be written down.
     if (!(until > earliest && until < latest)) return 'seen';
     const claimed = this.#memory.claim(user, nonce, until, now);

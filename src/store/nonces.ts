@@ -1,4 +1,5 @@
 import { Fingerprint } from './nonce-fingerprint.ts';
+import { type CountedBucket, NonceShares } from './nonce-shares.ts';
 import { FingerprintTable } from './nonce-table.ts';
 import { ForgottenSpans, LeastTime } from './nonce-time.ts';
 import type { KeptNonce } from './store.ts';
@@ -9,21 +10,32 @@ export interface NoncesOptions {
   readonly bucketSpan: number;
   /** The most nonces kept at once, up to 2,147,483,648. */
   readonly max: number;
+  /** The most nonces of one user kept at once, up to `max`; default: a tenth of `max`, at least 1. */
+  readonly maxPerUser?: number | undefined;
   /** 16 random bytes that nobody else knows. They are copied. */
   readonly key: Uint8Array;
   /** A clock (ms since any moment) that passes steadily and is never set. */
   readonly monotonic: () => number;
 }
 
+/** Says that a user has as many nonces as one user may have. */
+export interface ShareUsed {
+  /** The time (ms) from which on the user has room for another nonce, while the clock does not jump. */
+  readonly freeAt: number;
+}
+
+/** The result of a claim; only `fresh` keeps the nonce. */
+export type Claimed = 'fresh' | 'seen' | 'full' | ShareUsed;
+
 /** Remembers which nonces were used, as long as a request that carries one could be accepted again. */
 export interface Nonces {
   /**
-   * Takes a user's nonce in one step: `fresh` when nobody had it before, `seen` when that user did or might
-   * have, `full` when there is no room (nothing is taken then). `until` is the time (ms) up to which a request
-   * carrying it could still be accepted; the nonce is kept until that has passed and, while the clock does not
-   * jump, at most one span longer.
+   * Claims a user's nonce in one step. Returns `fresh` if nobody had it before, `seen` if that user did or might
+   * have, `full` if there is no room for any nonce, and ShareUsed if there is none for another one of this user.
+   * `until` is the time (ms) up to which a request carrying it could still be accepted; the nonce is kept until
+   * that has passed and, while the clock does not jump, at most one span longer.
    */
-  claim(user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full';
+  claim(user: string, nonce: string, until: number, now: number): Claimed;
   /**
    * Resolves when all that was claimed so far outlives the process, and with `durably` also a loss of power; undefined
    * when there is nothing to wait for. Rejects with StoreError when it could not be kept; it stays claimed.
@@ -71,8 +83,13 @@ export function doubtFor(bucketSpan: number): number {
   return spansOfDoubt * bucketSpan;
 }
 
+/** Returns the most nonces that one user may have, unless it is set: a tenth of all, at least 1. */
+export function defaultShareOf(max: number): number {
+  return Math.max(1, Math.floor(max / 10));
+}
+
 /** The nonces whose `until` lies in one span of time, from `from` to before `to`. They are dropped together. */
-interface Bucket {
+interface Bucket extends CountedBucket {
   from: number;
   to: number;
   readonly tag: number;
@@ -100,11 +117,13 @@ interface Bucket {
 class NonceBuckets implements MemoryNonces {
   readonly #span: number;
   readonly #max: number;
+  readonly #maxPerUser: number;
   readonly #monotonic: () => number;
   readonly #fingerprint: Fingerprint;
   readonly #table = new FingerprintTable();
   readonly #leastTime: LeastTime;
   readonly #forgotten = new ForgottenSpans();
+  readonly #shares = new NonceShares();
   #buckets: Bucket[] = [];
   /** The bucket that was asked for last. */
   #latest: Bucket | undefined;
@@ -114,11 +133,13 @@ class NonceBuckets implements MemoryNonces {
   /** When the table was swept last, by the steady clock. */
   #swept = Number.NEGATIVE_INFINITY;
 
-  constructor({ bucketSpan, max, key, monotonic }: NoncesOptions) {
+  constructor({ bucketSpan, max, maxPerUser = defaultShareOf(max), key, monotonic }: NoncesOptions) {
     if (!(bucketSpan > 0 && bucketSpan < Infinity)) throw new RangeError('bucketSpan must be above 0');
     if (!(max >= 1 && max <= mostNonces)) throw new RangeError(`max must be from 1 to ${mostNonces}`);
+    if (!(maxPerUser >= 1 && maxPerUser <= max)) throw new RangeError(`maxPerUser must be from 1 to ${max}`);
     this.#span = bucketSpan;
     this.#max = max;
+    this.#maxPerUser = maxPerUser;
     this.#monotonic = monotonic;
     this.#fingerprint = new Fingerprint(key);
     this.#leastTime = new LeastTime(doubtFor(bucketSpan));
@@ -128,20 +149,26 @@ class NonceBuckets implements MemoryNonces {
     return this.#size;
   }
 
-  claim(user: string, nonce: string, until: number, now: number): 'fresh' | 'seen' | 'full' {
+  claim(user: string, nonce: string, until: number, now: number): Claimed {
     // What has no place in time could never be dropped.
     if (!(Number.isFinite(until) && Number.isFinite(now))) return 'seen';
     if (now !== this.#now) this.#timePassed(now);
     const fingerprint = this.#fingerprint;
     fingerprint.take(user, nonce);
     const { low, high } = fingerprint;
-    if (this.#size >= this.#max) {
+    const share = this.#shares.of(user);
+    if (this.#size >= this.#max || share.hasAtLeast(this.#maxPerUser)) {
       if (this.#table.find(low, high) !== 0) return 'seen';
       this.#drop(now);
     }
     if (this.#forgotten.has(until)) return 'seen';
     if (this.#size >= this.#max) return this.#table.find(low, high) === 0 ? 'full' : 'seen';
-    if (!this.#table.add(low, high, this.#bucketFor(until).tag)) return 'seen';
+    if (share.hasAtLeast(this.#maxPerUser)) {
+      return this.#table.find(low, high) === 0 ? { freeAt: share.freeAt } : 'seen';
+    }
+    const bucket = this.#bucketFor(until);
+    if (!this.#table.add(low, high, bucket.tag)) return 'seen';
+    share.add(bucket);
     this.#size += 1;
     return 'fresh';
   }
@@ -159,13 +186,18 @@ class NonceBuckets implements MemoryNonces {
     const { low, high } = this.#fingerprint;
     const tag = this.#table.find(low, high);
     if (tag === 0) {
-      this.#table.add(low, high, this.#bucketFor(until).tag);
+      const bucket = this.#bucketFor(until);
+      this.#table.add(low, high, bucket.tag);
+      this.#shares.of(user).add(bucket);
       this.#size += 1;
       return true;
     }
-    if (!this.#buckets.some((bucket) => bucket.tag === tag && bucket.to <= until)) return false;
+    const before = this.#buckets.find((bucket) => bucket.tag === tag && bucket.to <= until);
+    if (before === undefined) return false;
     // Claimed again when its first time had passed.
-    this.#table.retag(low, high, this.#bucketFor(until).tag);
+    const bucket = this.#bucketFor(until);
+    this.#table.retag(low, high, bucket.tag);
+    this.#shares.of(user).move(before, bucket);
     return true;
   }
 
@@ -180,6 +212,7 @@ class NonceBuckets implements MemoryNonces {
     if (this.#drop(this.#leastTime.at(now, steady)) || steady - this.#swept < sweepPause) return;
     this.#swept = steady;
     this.#table.sweep();
+    this.#shares.sweep();
   }
 
   /**
@@ -191,6 +224,7 @@ class NonceBuckets implements MemoryNonces {
     for (const bucket of this.#buckets) {
       if (bucket.to > time) continue;
       dropped = true;
+      bucket.dropped = true;
       this.#size -= this.#table.entriesOf(bucket.tag);
       this.#table.release(bucket.tag);
       this.#forgotten.add(bucket.from, bucket.to);
@@ -215,7 +249,7 @@ class NonceBuckets implements MemoryNonces {
     const to = from + this.#span;
     const tag = this.#freeTag();
     if (tag === 0) return this.#widenedBucket(from, to);
-    const bucket = { from, to, tag };
+    const bucket = { from, to, tag, dropped: false };
     this.#buckets.push(bucket);
     return bucket;
   }

@@ -177,6 +177,29 @@ test('when no more nonces can be kept, nothing passes and nothing old is forgott
   assert.equal(await house.verdictOn(signed({ nonce: 'a' })), 'nonce-replayed');
 });
 
+test('a user who has as many nonces as one may have is refused until the first expire, and nobody else is', async () => {
+  const house = openHouse({ maxNonces: 100, maxNoncesPerUser: 2 });
+  for (const nonce of ['a', 'b']) assert.equal(await house.verdictOn(signed({ nonce })), 'ann');
+  const problem = await house.problemWith(signed({ nonce: 'c' }));
+  assert.deepEqual([problem.type, problem.status], ['too-many-nonces', 429]);
+  assert.equal(await house.verdictOn(signed({ nonce: 'a' })), 'nonce-replayed');
+  assert.equal(await house.verdictOn(signed({ nonce: 'c', user: 'bob' })), 'bob');
+  const [[name, seconds] = []] = problem.fields;
+  assert.equal(name, 'Retry-After');
+  const wait = Number(seconds) * 1000;
+  house.clock.advance(wait - 1000);
+  assert.equal(await house.verdictOn(signed({ nonce: 'c', at: start + wait - 1000 })), 'too-many-nonces');
+  house.clock.advance(1000);
+  assert.equal(await house.verdictOn(signed({ nonce: 'c', at: start + wait })), 'ann');
+});
+
+test('whether a user has used up nonces is said only to those who hold the secret', async () => {
+  const house = openHouse({ maxNonces: 100, maxNoncesPerUser: 1 });
+  assert.equal(await house.verdictOn(signed({ nonce: 'a' })), 'ann');
+  assert.equal(await house.verdictOn(signed({ nonce: 'b', secret: 'guessed' })), 'credentials-refused');
+  assert.equal(await house.verdictOn(signed({ nonce: 'b', at: 0 })), 'date-out-of-window');
+});
+
 test('two sets of credentials are refused, wherever they stand', async () => {
   const house = openHouse();
   for (const name of ['Authorization', 'Authentication', 'authorization']) {

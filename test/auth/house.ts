@@ -25,6 +25,7 @@ export function openHouse(
   options: Partial<HmacOptions> & {
     limit?: number;
     maxNonces?: number;
+    maxNoncesPerUser?: number;
     users?: Map<string, UserDeclaration>;
   } = {},
 ): House {
@@ -41,6 +42,7 @@ export function openHouse(
     nonces: createNonces({
       bucketSpan: 150_000,
       max: options.maxNonces ?? 1000,
+      maxPerUser: options.maxNoncesPerUser ?? options.maxNonces ?? 1000,
       key: new Uint8Array(16),
       monotonic: () => clock.steady(),
     }),

@@ -394,6 +394,17 @@ test('where no more nonces can be remembered, the answer is to come again', asyn
   assert.equal(refused.field('Retry-After'), '300');
 });
 
+test('a consumer with as many nonces as one may have is told when to come again', async () => {
+  const server = openHouse({ maxNonces: 100, maxNoncesPerUser: 1 });
+  assert.equal((await askRequestToken(server)).status, 200);
+  const refused = await askRequestToken(server);
+  assert.equal(refused.status, 429);
+  const wait = Number(refused.field('Retry-After'));
+  assert.ok(wait > 0, refused.field('Retry-After'));
+  server.clock.advance(wait * 1000);
+  assert.equal((await askRequestToken(server)).status, 200);
+});
+
 test('whoever signs wrongly too often is told no more, at endpoints and resources alike', async () => {
   const server = openHouse({ maxAuthFailures: 3 });
   const wrong = { secret: 'wrong' };

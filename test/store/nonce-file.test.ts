@@ -6,6 +6,7 @@ import { after, describe, type TestContext, test } from 'node:test';
 import { type ManualClock, manualClock, systemClock } from '../../src/clock.ts';
 import { type Disk, type DiskFile, nodeDisk } from '../../src/store/disk.ts';
 import { type FileNonces, type NonceFileOptions, openNonces } from '../../src/store/nonce-file.ts';
+import type { Claimed } from '../../src/store/nonces.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { seeded } from '../seeded.ts';
 import { startChild } from './child.ts';
@@ -54,14 +55,14 @@ async function openLost(given: Given): Promise<{ nonces: FileNonces; told: strin
 }
 
 /** A request with this nonce, dated now or so far ahead (ms). */
-async function claim(nonces: FileNonces, clock: ManualClock, nonce: string, ahead = 0): Promise<string> {
+async function claim(nonces: FileNonces, clock: ManualClock, nonce: string, ahead = 0): Promise<Claimed> {
   const claimed = nonces.claim('demo', nonce, clock.now() + ahead + window, clock.now());
   await nonces.kept(false);
   return claimed;
 }
 
 /** The same request again. */
-function replay(nonces: FileNonces, clock: ManualClock, nonce: string, date: number): string {
+function replay(nonces: FileNonces, clock: ManualClock, nonce: string, date: number): Claimed {
   return nonces.claim('demo', nonce, date + window, clock.now());
 }
 
@@ -73,13 +74,14 @@ function numberOf(name: string): number {
   return Number(/[0-9]+/.exec(name)?.[0]);
 }
 
-noncesContract('nonces in files', async (context, { bucketSpan, max, now, steady }) => {
+noncesContract('nonces in files', async (context, { bucketSpan, max, maxPerUser, now, steady }) => {
   const directory = await scratchDirectory();
   const nonces = await openNonces({
     directory,
     durability: 'os',
     window: bucketSpan * 4,
     max,
+    maxPerUser,
     key: new Uint8Array(16),
     clock: { now, steady },
     tell: (loss) => assert.fail(loss),
@@ -179,7 +181,7 @@ for line in open(sys.argv[1], 'rb'):
     const before = await open({ directory, clock });
     for (const nonce of 'abcde') await claim(before, clock, nonce);
     await before.close();
-    const nonces = await open({ directory, clock, max: 2 });
+    const nonces = await open({ directory, clock, max: 2, maxPerUser: 2 });
     assert.equal(nonces.size, 5);
     assert.equal(await claim(nonces, clock, 'f'), 'full');
     for (const nonce of 'abcde') assert.equal(replay(nonces, clock, nonce, start), 'seen');
@@ -188,11 +190,28 @@ for line in open(sys.argv[1], 'rb'):
     await nonces.close();
   });
 
+  test('counts what a user had before a restart towards the share, until that expires', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const before = await open({ directory, clock, maxPerUser: 2 });
+    for (const nonce of 'ab') assert.equal(await claim(before, clock, nonce), 'fresh');
+    await before.close();
+    const nonces = await open({ directory, clock, maxPerUser: 2 });
+    const claimed = await claim(nonces, clock, 'c');
+    assert.ok(typeof claimed === 'object', `c was ${JSON.stringify(claimed)}`);
+    assert.equal(nonces.claim('other', 'c', start + window, start), 'fresh');
+    await nonces.close();
+    clock.set(claimed.freeAt);
+    const later = await open({ directory, clock, maxPerUser: 2 });
+    assert.equal(await claim(later, clock, 'c'), 'fresh');
+    await later.close();
+  });
+
   test('takes what a change kept, whatever the clock says and however many there are, and writes it once', async (context) => {
     const directory = await scratchDirectory(context);
     const clock = manualClock(start);
     const kept = [...'abc'].map((nonce) => ({ user: 'demo', nonce, until: start + window }));
-    const nonces = await open({ directory, clock, max: 2 });
+    const nonces = await open({ directory, clock, max: 2, maxPerUser: 2 });
     clock.set(start + hour);
     for (const each of kept) nonces.remember(each);
     clock.set(start + minute);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { Nonces } from '../../src/store/nonces.ts';
+import type { Claimed, Nonces } from '../../src/store/nonces.ts';
 
 export const span = 150_000;
 export const window = 600_000;
@@ -11,6 +11,7 @@ export const start = Date.UTC(2013, 3, 20, 12, 59, 24);
 export interface Making {
   readonly bucketSpan: number;
   readonly max: number;
+  readonly maxPerUser: number;
   readonly now: () => number;
   readonly steady: () => number;
 }
@@ -22,19 +23,19 @@ export interface Clocked {
   pass(ms: number): void;
   jump(ms: number): void;
   /** Claims with a date that is `ahead` ms ahead of the clock. */
-  claim(nonce: string, ahead?: number): 'fresh' | 'seen' | 'full';
+  claim(nonce: string, ahead?: number): Claimed;
   /** Sends again what was dated so. */
-  claimDated(nonce: string, date: number): 'fresh' | 'seen' | 'full';
+  claimDated(nonce: string, date: number): Claimed;
 }
 
 /** Makes one; `make` opens the set. */
 export async function clockedWith(
   make: (making: Making) => Promise<Nonces>,
-  { bucketSpan = span, max = 1_000_000 } = {},
+  { bucketSpan = span, max = 1_000_000, maxPerUser = max }: Partial<Making> = {},
 ): Promise<Clocked> {
   let now = start;
   let steady = 5;
-  const nonces = await make({ bucketSpan, max, now: () => now, steady: () => steady });
+  const nonces = await make({ bucketSpan, max, maxPerUser, now: () => now, steady: () => steady });
   const claimDated = (nonce: string, date: number) => {
     const claimed = nonces.claim('demo', nonce, date + window, now);
     nonces.kept(false)?.catch(() => {}); // those who look at it wait for it themselves
@@ -77,7 +78,7 @@ export function noncesContract(
   name: string,
   make: (context: TestContext, making: Making) => Promise<Nonces>,
 ): void {
-  const clocked = (context: TestContext, given?: { bucketSpan?: number; max?: number }): Promise<Clocked> =>
+  const clocked = (context: TestContext, given?: Partial<Making>): Promise<Clocked> =>
     clockedWith((making) => make(context, making), given);
 
   describe(name, () => {
@@ -246,6 +247,66 @@ export function noncesContract(
         }
         replay(set, 'n', dates);
         for (const [round, date] of dates.entries()) assert.equal(set.claimDated(`n${round}`, date), 'seen');
+      });
+    });
+
+    describe('a user with as many nonces as one may have', () => {
+      test('gets no other one before the first expire, and is told when that is', async (context) => {
+        const set = await clocked(context, { maxPerUser: 2 });
+        const first = start + window - (start % span);
+        assert.equal(set.nonces.claim('demo', 'a', first, start), 'fresh');
+        assert.equal(set.nonces.claim('demo', 'b', first + span, start), 'fresh');
+        const claimed = set.claim('c');
+        assert.deepEqual(claimed, { freeAt: first + span });
+        assert.equal(set.nonces.size, 2);
+        set.pass(first + span - start - 1);
+        assert.deepEqual(set.claim('c'), { freeAt: first + span });
+        set.pass(1);
+        assert.equal(set.claim('c'), 'fresh');
+        assert.equal(typeof set.claim('d'), 'object');
+      });
+
+      test('is still told which ones were seen', async (context) => {
+        const set = await clocked(context, { maxPerUser: 1 });
+        set.claim('a');
+        assert.equal(set.claim('a'), 'seen');
+        assert.equal(typeof set.claim('b'), 'object');
+        assert.equal(set.claim('a'), 'seen');
+      });
+
+      test('takes no room from others', async (context) => {
+        const set = await clocked(context, { max: 3, maxPerUser: 2 });
+        const claim = (user: string, nonce: string): Claimed =>
+          set.nonces.claim(user, nonce, set.now() + window, set.now());
+        assert.deepEqual([claim('one', 'a'), claim('one', 'b')], ['fresh', 'fresh']);
+        for (let time = 0; time < 10; time += 1) assert.equal(typeof claim('one', `c${time}`), 'object');
+        assert.equal(claim('other', 'a'), 'fresh');
+        assert.equal(claim('third', 'a'), 'full');
+      });
+
+      test('gets the share again and again, with nonces in many spans of time', async (context) => {
+        const most = 50;
+        const set = await clocked(context, { maxPerUser: most });
+        const expiries: number[] = [];
+        for (let round = 0; round < 2000; round += 1) {
+          set.pass(round % 7 === 0 ? span : 1000);
+          const until = set.now() + (round % 5) * span;
+          const live = expiries.filter((expiry) => expiry > set.now());
+          const claimed = set.nonces.claim('demo', `n${round}`, until, set.now());
+          if (live.length < most) assert.equal(claimed, 'fresh', `round ${round}`);
+          else assert.deepEqual(claimed, { freeAt: Math.min(...live) }, `round ${round}`);
+          if (claimed === 'fresh') expiries.push((Math.floor(until / span) + 1) * span);
+        }
+      });
+
+      test('has room at once where the clock jumped ahead', async (context) => {
+        const set = await clocked(context, { maxPerUser: 1 });
+        set.claim('a');
+        const date = set.now();
+        set.jump(hour);
+        assert.equal(set.claim('b'), 'fresh');
+        set.jump(-hour);
+        assert.equal(set.claimDated('a', date), 'seen');
       });
     });
 

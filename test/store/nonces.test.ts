@@ -4,8 +4,8 @@ import { createNonces } from '../../src/store/nonces.ts';
 import { type Seeded, seeded } from '../seeded.ts';
 import { clockedWith, type Making, noncesContract, span, start, window } from './nonces-contract.ts';
 
-const make = async ({ bucketSpan, max, steady }: Making) =>
-  createNonces({ bucketSpan, max, key: new Uint8Array(16), monotonic: steady });
+const make = async ({ bucketSpan, max, maxPerUser, steady }: Making) =>
+  createNonces({ bucketSpan, max, maxPerUser, key: new Uint8Array(16), monotonic: steady });
 
 noncesContract('nonces in memory', (_, making) => make(making));
 
@@ -19,8 +19,24 @@ describe('a set in memory', () => {
     for (const bucketSpan of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
       assert.throws(() => createNonces({ ...good, bucketSpan }), RangeError);
     }
+    for (const maxPerUser of [0, -1, Number.NaN, 3]) {
+      assert.throws(() => createNonces({ ...good, max: 2, maxPerUser }), RangeError);
+    }
     assert.throws(() => createNonces({ ...good, key: new Uint8Array(15) }), RangeError);
   });
+});
+
+test('a user has a tenth of the nonces by default, and at least one', () => {
+  for (const [max, share] of [
+    [100, 10],
+    [19, 1],
+    [5, 1],
+  ] as const) {
+    const nonces = createNonces({ bucketSpan: span, max, key: new Uint8Array(16), monotonic: () => 0 });
+    for (let number = 0; number < share; number += 1)
+      assert.equal(nonces.claim('demo', `n${number}`, start + window, start), 'fresh');
+    assert.equal(typeof nonces.claim('demo', 'one more', start + window, start), 'object');
+  }
 });
 
 test('half a million nonces grow over many segments, are all told again, and are dropped', async () => {
@@ -47,7 +63,7 @@ test('answers as a Map of exact strings does, while the clock keeps returning to
   const key = randomKey(random);
   let steady = 0;
   let ahead = 0;
-  const nonces = createNonces({ bucketSpan, max: 1e6, key, monotonic: () => steady });
+  const nonces = createNonces({ bucketSpan, max: 1e6, maxPerUser: 1e6, key, monotonic: () => steady });
   /** When its bucket ends. */
   const kept = new Map<string, number>();
   for (let round = 0; round < 60_000; round += 1) {
@@ -71,7 +87,10 @@ test('accepts no request twice under any clock, and refuses nothing new under a 
   const random = seeded();
   let steady = 0;
   const max = 300;
-  const nonces = createNonces({ bucketSpan: 50, max, key: randomKey(random), monotonic: () => steady });
+  const nonces = createNonces({
+    ...{ bucketSpan: 50, max, maxPerUser: max, key: randomKey(random) },
+    monotonic: () => steady,
+  });
   /** Every request that was ever accepted: a nonce and its date. */
   const accepted = new Set<string>();
   const lastUntil = new Map<string, number>();
