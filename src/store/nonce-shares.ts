@@ -12,6 +12,10 @@ interface Part {
   count: number;
 }
 
+function isLive({ bucket, count }: Part): boolean {
+  return !bucket.dropped && count > 0;
+}
+
 /** Counts the nonces of one user, by bucket. */
 export class NonceShare {
   /** The sum of all parts; that of a dropped bucket is included until it is removed. */
@@ -28,8 +32,7 @@ export class NonceShare {
 
   /** When the first of the nonces expire (ms); Infinity if there are none. */
   get freeAt(): number {
-    const live = this.#parts.filter(({ bucket }) => !bucket.dropped);
-    return Math.min(...live.map(({ bucket }) => bucket.to));
+    return Math.min(...this.#parts.filter(isLive).map(({ bucket }) => bucket.to));
   }
 
   /** Counts another nonce in this bucket. */
@@ -51,7 +54,8 @@ export class NonceShare {
 
   /** Removes the parts whose nonces have expired or were moved. Returns how many nonces are left. */
   removeDropped(): number {
-    this.#parts = this.#parts.filter(({ bucket, count }) => !bucket.dropped && count > 0);
+    if (this.#parts.every(isLive)) return this.#total;
+    this.#parts = this.#parts.filter(isLive);
     this.#total = this.#parts.reduce((total, { count }) => total + count, 0);
     return this.#total;
   }
@@ -67,7 +71,7 @@ export class NonceShare {
 }
 
 /** The most users that one sweep looks at. */
-const usersPerSweep = 256;
+const usersPerSweep = 16;
 
 /**
  * Counts the nonces of each user. Dropping a bucket marks it and touches no user: the count of a user is corrected
