@@ -1,10 +1,10 @@
 import type { Variant } from '../resource.ts';
 import type { RecordValue } from '../store/store.ts';
 import type { ItemDecoder } from './item-decoder.ts';
-import { jsonDecoder, writeItemJson, writeListJson } from './json.ts';
-import type { Listed } from './listed.ts';
+import { jsonDecoder, listFormJson, writeItemJson, writeListedJson } from './json.ts';
+import type { Listed, ListForm } from './listed.ts';
 import type { Shape } from './schema.ts';
-import { writeItemXml, writeListXml, type XmlReadingOptions, xmlDecoder } from './xml.ts';
+import { listFormXml, writeItemXml, writeListedXml, type XmlReadingOptions, xmlDecoder } from './xml.ts';
 
 /** A way to read and write the items of a collection. */
 export interface Format extends Variant {
@@ -14,8 +14,10 @@ export interface Format extends Variant {
   decoder(shape: Shape, options: XmlReadingOptions): ItemDecoder;
   /** The document of one item. */
   writeItem(shape: Shape, value: RecordValue): string;
-  /** The document of a collection. */
-  writeList(shape: Shape, entries: readonly Listed[]): string;
+  /** Writes one item of a collection's document. */
+  writeListed(shape: Shape, item: Listed): string;
+  /** Returns what stands around the items of a collection's document. */
+  listForm(shape: Shape): ListForm;
 }
 
 // Called and not named: what a format takes is loaded when it is first used.
@@ -25,7 +27,8 @@ const xml: Format = {
   reads: 'application/xml',
   decoder: (shape, options) => xmlDecoder(shape, options),
   writeItem: (shape, value) => writeItemXml(shape, value),
-  writeList: (shape, entries) => writeListXml(shape, entries),
+  writeListed: (shape, item) => writeListedXml(shape, item),
+  listForm: (shape) => listFormXml(shape),
 };
 
 const textXml: Format = { ...xml, type: 'text/xml; charset=utf-8', mark: 't', reads: 'text/xml' };
@@ -36,7 +39,8 @@ const json: Format = {
   reads: 'application/json',
   decoder: (shape, options) => jsonDecoder(shape, options),
   writeItem: (shape, value) => writeItemJson(shape, value),
-  writeList: (shape, entries) => writeListJson(shape, entries),
+  writeListed: (shape, item) => writeListedJson(shape, item),
+  listForm: (shape) => listFormJson(shape),
 };
 
 /** What every collection is read and written in; the first where nothing is asked for. */

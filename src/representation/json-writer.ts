@@ -1,7 +1,7 @@
 /** Writes items as JSON: the form in which they are kept, the fields in the order declared. */
 import type { RecordValue, Value } from '../store/store.ts';
 import { isList, isRecord, memberOf } from './assemble.ts';
-import { type Listed, misfit } from './listed.ts';
+import { type Listed, type ListForm, misfit } from './listed.ts';
 import type { Attribute, Content, Field, Schema, Shape } from './schema.ts';
 
 /** The document of one item. */
@@ -9,14 +9,14 @@ export function writeItemJson(shape: Shape, value: RecordValue): string {
   return `{${fieldMembers(shape.schema, value, '')}}`;
 }
 
-/** The document of a collection: its items, each with its address. */
-export function writeListJson(shape: Shape, entries: readonly Listed[]): string {
-  let items = '';
-  for (const { href, value } of entries) {
-    const members = fieldMembers(shape.schema, value, `"href":${JSON.stringify(href)}`);
-    items += items === '' ? `{${members}}` : `,{${members}}`;
-  }
-  return `{"${shape.element}":[${items}]}`;
+/** Writes one item of a collection's document, with its address. */
+export function writeListedJson({ schema }: Shape, { href, value }: Listed): string {
+  return `{${fieldMembers(schema, value, `"href":${JSON.stringify(href)}`)}}`;
+}
+
+/** Returns what stands around the items of a collection's document. */
+export function listFormJson({ element }: Shape): ListForm {
+  return { begin: `{"${element}":[`, separator: ',', end: ']}' };
 }
 
 /** The fields as members, after those written before. */

@@ -2,7 +2,7 @@
 import type { RecordValue, Value } from '../store/store.ts';
 import { escapeAttribute, escapeText } from '../xml/writer.ts';
 import { isList, isRecord, memberOf } from './assemble.ts';
-import { type Listed, misfit } from './listed.ts';
+import { type Listed, type ListForm, misfit } from './listed.ts';
 import type { Attribute, Content, Field, Schema, Shape } from './schema.ts';
 
 /** The document of one item. */
@@ -10,14 +10,14 @@ export function writeItemXml({ root, schema }: Shape, value: RecordValue): strin
   return root.open + fieldElements(schema, value) + root.close;
 }
 
-/** The document of a collection: its items, each with its address. */
-export function writeListXml({ element, root, schema }: Shape, entries: readonly Listed[]): string {
-  const begin = `${root.begin} href="`;
-  let items = '';
-  for (const { href, value } of entries) {
-    items += `${begin}${escapeAttribute(href)}">${fieldElements(schema, value)}${root.close}`;
-  }
-  return `<${element}>${items}</${element}>`;
+/** Writes one item of a collection's document, with its address. */
+export function writeListedXml({ root, schema }: Shape, { href, value }: Listed): string {
+  return `${root.begin} href="${escapeAttribute(href)}">${fieldElements(schema, value)}${root.close}`;
+}
+
+/** Returns what stands around the items of a collection's document. */
+export function listFormXml({ element }: Shape): ListForm {
+  return { begin: `<${element}>`, separator: '', end: `</${element}>` };
 }
 
 function fieldElements(schema: Schema, record: RecordValue): string {

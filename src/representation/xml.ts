@@ -1,3 +1,3 @@
 /** XML as a collection reads and writes it. */
 export { type XmlReadingOptions, xmlDecoder } from './xml-decoder.ts';
-export { writeItemXml, writeListXml } from './xml-writer.ts';
+export { listFormXml, writeItemXml, writeListedXml } from './xml-writer.ts';

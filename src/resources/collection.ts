@@ -6,16 +6,18 @@ import { encodeSegment, fillTemplate } from '../http/path.ts';
 import { appliedPreference, wantsMinimal } from '../http/prefer.ts';
 import { Problem } from '../http/problem.ts';
 import { formatOf, formats } from '../representation/formats.ts';
+import { ownContent, PageWriter, pageBytes } from '../representation/page.ts';
 import { type DocumentLimits, readingsOf } from '../representation/readings.ts';
-import { action, type Call, type Found, type Outcome, type Resource } from '../resource.ts';
+import { action, type Call, changedMeanwhile, type Found, type Outcome, type Resource } from '../resource.ts';
 import { type Soon, whenThere } from '../soon.ts';
 import type { Page, RecordValue, Store } from '../store/store.ts';
 
 const defaultLimit = 50;
 const mostLimit = 500;
 
-/** A part of the collection, and where it begins. */
-interface Listed extends Pick<Page, 'entries' | 'more'> {
+/** A part of the collection: its items, or the first of them. */
+interface Listed extends Pick<Page, 'entries' | 'more' | 'revision'> {
+  /** The most items of the part. */
   readonly limit: number;
 }
 
@@ -29,7 +31,7 @@ export function collectionResource(
 ): Resource<Listed, RecordValue> {
   const { access, shape } = collection;
   return {
-    GET: action(access.GET, (call) => list(collection, call)),
+    GET: action(access.GET, (call) => list(collection, store, call)),
     headAccess: access.HEAD,
     POST: action(access.POST, (call) => create(collection, store, call), {
       reads: readingsOf(shape, { ...documentLimits, partial: false }),
@@ -49,9 +51,9 @@ function page({ form, path }: Collection, store: Store, call: ListCall): Soon<Fo
     tag: stateTag(store.lineage, revision, form),
     // A collection in which nothing ever was has no time of its last change.
     modified: revision === 0 ? Number.NaN : modified,
-    state: { entries, more, limit },
+    state: { entries, more, revision, limit },
   });
-  const listed = store.list(fillTemplate(path, call.parameters), after, limit);
+  const listed = store.list(fillTemplate(path, call.parameters), after, limit, pageBytes);
   return whenThere(listed, foundOf);
 }
 
@@ -77,25 +79,48 @@ function malformedQuery(parameter: string, form: string): Problem {
   });
 }
 
-function list({ shape }: Collection, call: ListCall): Outcome {
-  if (call.found === undefined) throw new Problem('not-found', 'Nothing is at this address.');
-  const { state } = call.found;
+type Listing = Outcome | typeof changedMeanwhile | Promise<Outcome | typeof changedMeanwhile>;
+
+/** Writes the part of the collection that was found, up to what a page holds. */
+function list({ path, shape }: Collection, store: Store, call: ListCall): Listing {
+  const { found } = call;
+  if (found === undefined) throw new Problem('not-found', 'Nothing is at this address.');
+  const { limit, revision } = found.state;
   const format = formatOf(call.variant);
-  const entries = state.entries.map(({ id, value }) => ({ href: hrefOf(call.path, id), value }));
-  const representation = { type: format.type, content: format.writeList(shape, entries) };
-  return { status: 200, representation, shows: call.found, fields: [linkField(call, state)] };
+  const page = new PageWriter(format, shape);
+  const outcome = (next: number | undefined): Outcome => ({
+    status: 200,
+    representation: { type: format.type, content: page.end() },
+    shows: found,
+    fields: [linkField(call, limit, next)],
+  });
+  const write = ({ entries, more }: Pick<Page, 'entries' | 'more'>, after: number | undefined): Listing => {
+    let last = after;
+    for (const { id, sequence, value } of entries) {
+      if (!page.add({ href: hrefOf(call.path, id), value })) return outcome(last);
+      last = sequence;
+    }
+    if (!more || last === undefined || entries.length === 0) return outcome(undefined);
+    if (page.count >= limit) return outcome(last);
+    // Where a store reads a part in pieces, a page must not depend on how these are cut: its entity tag does not.
+    const further = store.list(fillTemplate(path, call.parameters), last, limit - page.count, pageBytes);
+    return whenThere(further, (piece) =>
+      piece.revision === revision ? write(piece, last) : changedMeanwhile,
+    );
+  };
+  return write(found.state, undefined);
 }
 
 function hrefOf(path: string, id: string): string {
   return `${path}/${encodeSegment(id)}`;
 }
 
-function linkField(call: ListCall, { entries, more, limit }: Listed): FieldLine {
+/** Returns the links to the first part and, after the item with the sequence `last`, to the next one. */
+function linkField(call: ListCall, limit: number, last: number | undefined): FieldLine {
   const query = call.query.has('limit') ? `limit=${limit}` : '';
-  const last = entries.at(-1);
   const links = [{ href: withQuery(call.path, query), rel: 'first' }];
-  if (more && last !== undefined) {
-    const after = `after=${last.sequence.toString(36)}`;
+  if (last !== undefined) {
+    const after = `after=${last.toString(36)}`;
     links.unshift({ href: withQuery(call.path, query === '' ? after : `${query}&${after}`), rel: 'next' });
   }
   return ['Link', formatLink(links)];
@@ -123,6 +148,6 @@ async function create({ form, path, shape }: Collection, store: Store, call: Lis
   if (wantsMinimal(call.request.fields)) return { status: 201, fields, shows };
   fields.push(['Content-Location', href]);
   const format = formatOf(call.variant);
-  const representation = { type: format.type, content: format.writeItem(shape, value) };
+  const representation = { type: format.type, content: ownContent(format.writeItem(shape, value)) };
   return { status: 201, fields, shows, representation };
 }

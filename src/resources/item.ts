@@ -8,6 +8,7 @@ import { appliedPreference, wantsMinimal } from '../http/prefer.ts';
 import { Problem } from '../http/problem.ts';
 import { formatOf, formats } from '../representation/formats.ts';
 import { merge } from '../representation/merge.ts';
+import { ownContent } from '../representation/page.ts';
 import { type DocumentLimits, readingsOf } from '../representation/readings.ts';
 import {
   action,
@@ -100,7 +101,7 @@ function idFault(id: string): string | undefined {
 
 function written({ shape }: Collection, call: ItemCall, { value }: Entry): Representation {
   const format = formatOf(call.variant);
-  return { type: format.type, content: format.writeItem(shape, value) };
+  return { type: format.type, content: ownContent(format.writeItem(shape, value)) };
 }
 
 async function replace(

@@ -101,13 +101,23 @@ export class CreationOrder {
     if (run.count === 0) this.#runs.splice(at, 1);
   }
 
-  /** Up to `limit` entries with a greater sequence, and whether others follow them. */
-  after(sequence: number, limit: number): { entries: Entry[]; more: boolean } {
+  /**
+   * Returns up to `limit` entries with a greater sequence, and whether others follow them. It ends where lines of so
+   * many bytes were read, after one entry at least.
+   */
+  after(
+    sequence: number,
+    limit: number,
+    bytes = Number.POSITIVE_INFINITY,
+  ): { entries: Entry[]; more: boolean } {
     const entries: Entry[] = [];
-    for (let at = this.#indexFor(sequence); entries.length < limit; at += 1) {
+    let read = 0;
+    for (let at = this.#indexFor(sequence); entries.length < limit && read < bytes; at += 1) {
       const run = this.#runs[at];
       if (run === undefined) break;
-      for (const entry of run.after(sequence, limit - entries.length)) entries.push(entry);
+      const left = limit - entries.length;
+      if (run instanceof KeptRun) read += run.readAfter(sequence, left, bytes - read, entries);
+      else entries.push(...run.after(sequence, left));
     }
     return { entries, more: this.last > (entries.at(-1)?.sequence ?? sequence) };
   }

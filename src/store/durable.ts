@@ -140,8 +140,8 @@ class JournaledStore implements DurableStore {
     return this.#state.read(collection, id);
   }
 
-  list(collection: string, after: number, limit: number): Page {
-    return this.#state.list(collection, after, limit);
+  list(collection: string, after: number, limit: number, bytes?: number): Page {
+    return this.#state.list(collection, after, limit, bytes);
   }
 
   apply(change: Change): Promise<Applied> {

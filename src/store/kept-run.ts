@@ -122,10 +122,23 @@ export class KeptRun implements Run {
 
   after(sequence: number, limit: number): Entry[] {
     const entries: Entry[] = [];
-    for (let line = this.#linesUpTo(sequence); line < this.#lines && entries.length < limit; line += 1) {
-      if (this.#isThere(line)) entries.push(this.#entryAt(line));
-    }
+    this.readAfter(sequence, limit, Number.POSITIVE_INFINITY, entries);
     return entries;
+  }
+
+  /**
+   * Adds up to `limit` entries with a greater sequence to `entries`, until so many bytes of lines were read. Returns how
+   * many were.
+   */
+  readAfter(sequence: number, limit: number, bytes: number, entries: Entry[]): number {
+    let [line, left, read] = [this.#linesUpTo(sequence), limit, 0];
+    for (; line < this.#lines && left > 0 && read < bytes; line += 1) {
+      if (!this.#isThere(line)) continue;
+      entries.push(this.#entryAt(line));
+      read += this.#lengthOf(line);
+      left -= 1;
+    }
+    return read;
   }
 
   /** All entries with a greater sequence, as lines. */
@@ -232,7 +245,7 @@ export class KeptRun implements Run {
 
   #entryAt(line: number): Entry {
     const read = (): Entry => parseLine(this.#bytes, this.#start(line), this.#end(line) - 1);
-    return this.#recent.get(this.#sequenceOf(line), read);
+    return this.#recent.get(this.#sequenceOf(line), this.#lengthOf(line), read);
   }
 
   /** The line with this sequence; -1 when there is none. */

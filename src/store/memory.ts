@@ -41,7 +41,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   return {
     lineage: options.lineage,
     read: (collection, id) => state.read(collection, id),
-    list: (collection, after, limit) => state.list(collection, after, limit),
+    list: (collection, after, limit, bytes) => state.list(collection, after, limit, bytes),
     async apply(change: Change): Promise<Applied> {
       return applyNow(change);
     },

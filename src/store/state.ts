@@ -93,11 +93,11 @@ export class State {
     return entryIn(this.#collections.get(collection), id);
   }
 
-  /** Up to `limit` items whose sequence is greater than `after`. */
-  list(collection: string, after: number, limit: number): Page {
+  /** Returns up to `limit` items whose sequence is greater than `after`, or fewer as Store.list says. */
+  list(collection: string, after: number, limit: number, bytes?: number): Page {
     const found = this.#collections.get(collection);
     if (found === undefined) return { entries: [], more: false, revision: 0, modified: 0 };
-    const { entries, more } = found.order.after(after, limit);
+    const { entries, more } = found.order.after(after, limit, bytes);
     return { entries, more, revision: found.revision, modified: found.modified };
   }
 

@@ -86,8 +86,11 @@ export interface Store {
   readonly lineage: string;
   /** The item, or undefined. */
   read(collection: string, id: string): Soon<Entry | undefined>;
-  /** Up to `limit` items whose sequence is greater than `after`. */
-  list(collection: string, after: number, limit: number): Soon<Page>;
+  /**
+   * Returns up to `limit` items whose sequence is greater than `after`. Where reading items costs, it may return fewer:
+   * those with which `bytes` of what is kept were read, at least one. `more` says so.
+   */
+  list(collection: string, after: number, limit: number, bytes?: number): Soon<Page>;
   /**
    * Makes the change in one step against the state expected (compare-and-set). When it resolves with
    * `applied: true` the change is as safe as this store makes things; no read shows it earlier. Whoever changes an item

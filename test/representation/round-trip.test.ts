@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultCollections } from '../../src/declaration.ts';
 import { formatOf, formats } from '../../src/representation/formats.ts';
-import { writeItemJson, writeListJson } from '../../src/representation/json.ts';
+import { writeItemJson } from '../../src/representation/json.ts';
+import type { Listed } from '../../src/representation/listed.ts';
 import { merge } from '../../src/representation/merge.ts';
-import { writeItemXml, writeListXml } from '../../src/representation/xml.ts';
+import { PageWriter } from '../../src/representation/page.ts';
+import { writeItemXml } from '../../src/representation/xml.ts';
 import type { RecordValue } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../seeded.ts';
 import { fromJson, fromXml, shapeOf } from './decode.ts';
@@ -74,25 +76,32 @@ test('an article is written as it is documented', () => {
   assert.deepEqual(fromXml(articles.shape, xml), article);
 });
 
+function pageOf(mark: string, items: readonly Listed[]): string {
+  assert.ok(articles !== undefined);
+  const page = new PageWriter(formatOf({ type: '', mark }), articles.shape);
+  for (const item of items) assert.ok(page.add(item));
+  return Buffer.from(page.end()).toString();
+}
+
 test('a list is its items with their addresses', () => {
   const entries = [
     { href: '/articles/1', value: article },
     { href: '/articles/a%20&b', value: { title: '' } },
   ];
   assert.equal(
-    writeListXml(articles.shape, entries),
+    pageOf('x', entries),
     '<articles><article href="/articles/1"><title>A &amp; B</title><price currency="EUR">12.30</price></article>' +
       '<article href="/articles/a%20&amp;b"><title></title></article></articles>',
   );
-  assert.deepEqual(JSON.parse(writeListJson(articles.shape, entries)), {
+  assert.deepEqual(JSON.parse(pageOf('j', entries)), {
     articles: [
       { href: '/articles/1', ...article },
       { href: '/articles/a%20&b', title: '' },
     ],
   });
-  assert.equal(writeListXml(articles.shape, []), '<articles></articles>');
-  assert.equal(writeListJson(articles.shape, []), '{"articles":[]}');
-  assert.equal(writeListJson(articles.shape, [{ href: '/a', value: {} }]), '{"articles":[{"href":"/a"}]}');
+  assert.equal(pageOf('x', []), '<articles></articles>');
+  assert.equal(pageOf('j', []), '{"articles":[]}');
+  assert.equal(pageOf('j', [{ href: '/a', value: {} }]), '{"articles":[{"href":"/a"}]}');
 });
 
 test('elements, lists and their attributes have one form in each format', () => {

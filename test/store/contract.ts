@@ -200,6 +200,25 @@ function describeLists(withStore: WithStore): void {
     }
   });
 
+  withStore('gives every item in turn when it is asked for few bytes at a time', async (store, restart) => {
+    for (let n = 0; n < 300; n += 1) await create(store, '/a', { n, text: 'x'.repeat(n % 100) });
+    for (const each of [store, await restart()]) {
+      for (const bytes of [1, 1000, 1_000_000]) {
+        const found: Entry[] = [];
+        for (let more = true; more; ) {
+          const page = await each.list('/a', found.at(-1)?.sequence ?? 0, 50, bytes);
+          assert.ok(page.entries.length > 0 && page.entries.length <= 50);
+          found.push(...page.entries);
+          more = page.more;
+        }
+        assert.deepEqual(
+          found.map(({ value }) => value['n']),
+          Array.from({ length: 300 }, (_, n) => n),
+        );
+      }
+    }
+  });
+
   withStore(
     'tells the revision and the time of its last change, which never go back',
     async (store, restart) => {

@@ -200,14 +200,56 @@ describe('a run of a snapshot', () => {
     const recent = new RecentEntries();
     const [first, second] = [entryOf(1), entryOf(1)];
     assert.equal(
-      recent.get(1, () => first),
+      recent.get(1, 100, () => first),
       first,
     );
-    for (let sequence = 2; sequence < 20_000; sequence += 1) recent.get(sequence, () => entryOf(sequence));
+    for (let sequence = 2; sequence < 20_000; sequence += 1)
+      recent.get(sequence, 100, () => entryOf(sequence));
     assert.equal(
-      recent.get(1, () => second),
+      recent.get(1, 100, () => second),
       second,
     );
+  });
+
+  test('keeps none that is larger than all that are kept, and lets few of the large ones displace the others', () => {
+    const recent = new RecentEntries();
+    const twice = (sequence: number, bytes: number): boolean => {
+      const first = recent.get(sequence, bytes, () => entryOf(sequence));
+      return recent.get(sequence, bytes, () => entryOf(sequence)) === first;
+    };
+    assert.equal(twice(1, 5_000_000), false);
+    assert.equal(twice(2, 1_000_000), true);
+    for (let sequence = 3; sequence < 20; sequence += 1) twice(sequence, 1_000_000);
+    const again = entryOf(2);
+    assert.equal(
+      recent.get(2, 1_000_000, () => again),
+      again,
+    );
+  });
+
+  test('is read until so many bytes were read, at least one, and then from there on', () => {
+    const order = new CreationOrder();
+    for (const from of [1, 11, 21])
+      appendLines(
+        order,
+        Array.from({ length: 10 }, (_, at) => entryOf(from + at)),
+      );
+    for (const bytes of [1, 150, 1000, 100_000]) {
+      const found: number[] = [];
+      let [more, pieces] = [true, 0];
+      while (more) {
+        const piece = order.after(found.at(-1) ?? 0, 25, bytes);
+        assert.ok(piece.entries.length > 0 && piece.entries.length <= 25);
+        found.push(...piece.entries.map(({ sequence }) => sequence));
+        more = piece.more;
+        pieces += 1;
+      }
+      assert.deepEqual(
+        found,
+        Array.from({ length: 30 }, (_, at) => at + 1),
+      );
+      assert.equal(pieces, { 1: 30, 100000: 2 }[bytes] ?? pieces);
+    }
   });
 
   test('is found, changed and copied as a list of the same entries, in an order with others', () => {

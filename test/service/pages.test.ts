@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createRequest, type Reply } from '../../src/http/message.ts';
+import { comesLater } from '../../src/soon.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { Page, RecordValue, Store } from '../../src/store/store.ts';
+import { type Answer, openService, start } from './guest.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** A collection whose items have a text and a list. */
+const collections = {
+  '/things': {
+    element: 'things',
+    item: 'thing',
+    fields: { text: { type: 'text' }, list: { type: 'list', of: { type: 'text' }, item: 'i' } },
+    access: { read: 'anyone', write: 'nobody' },
+  },
+} as const;
+
+async function storeOf(values: readonly RecordValue[]): Promise<Store> {
+  const store = createMemoryStore({ lineage: 'test' });
+  for (const value of values) await store.apply({ kind: 'create', collection: '/things', value, at: start });
+  return store;
+}
+
+async function serviceOf(values: readonly RecordValue[]) {
+  return openService({ collections, store: await storeOf(values) });
+}
+
+function texts(count: number, length: number, character = 'x'): RecordValue[] {
+  return Array.from({ length: count }, () => ({ text: character.repeat(length) }));
+}
+
+/** The target of the link to the next page; undefined where there is none. */
+function nextOf(answer: Answer): string | undefined {
+  return /<([^>]*)>; rel="?next/.exec(answer.field('Link'))?.[1];
+}
+
+function hrefsIn(answer: Answer): string[] {
+  return [...answer.text.matchAll(/href"?[=:]"([^"]*)"/g)].map(([, href]) => href ?? '');
+}
+
+const hrefsOf = (count: number): string[] => Array.from({ length: count }, (_, at) => `/things/${at + 1}`);
+
+for (const accept of ['application/xml', 'application/json']) {
+  describe(`a page of ${accept}`, () => {
+    test('ends before it has more than 1 MiB, and those that follow have the rest', async () => {
+      const guest = await serviceOf(texts(40, 100_000));
+      const hrefs: string[] = [];
+      let pages = 0;
+      for (let next: string | undefined = '/things?limit=500'; next !== undefined; pages += 1) {
+        const page: Answer = await guest.ask('GET', next, { fields: { Accept: accept } });
+        assert.equal(page.status, 200);
+        assert.ok(page.bytes.length <= mebibyte, `${page.bytes.length} bytes`);
+        hrefs.push(...hrefsIn(page));
+        next = nextOf(page);
+        assert.ok(next === undefined || page.bytes.length > mebibyte - 101_000, `${page.bytes.length} bytes`);
+      }
+      assert.deepEqual(hrefs, hrefsOf(40));
+      assert.equal(pages, 4);
+    });
+
+    test('counts bytes and not characters', async () => {
+      const guest = await serviceOf(texts(20, 100_000, '\u20ac'));
+      const page = await guest.ask('GET', '/things', { fields: { Accept: accept } });
+      assert.deepEqual(hrefsIn(page), hrefsOf(3));
+    });
+
+    test('has one item at least, however large that is', async () => {
+      const guest = await serviceOf([{ text: 'a' }, ...texts(2, 3 * mebibyte), { text: 'z' }]);
+      const found: string[][] = [];
+      for (let next: string | undefined = '/things'; next !== undefined; ) {
+        const page: Answer = await guest.ask('GET', next, { fields: { Accept: accept } });
+        found.push(hrefsIn(page));
+        next = nextOf(page);
+      }
+      assert.deepEqual(found, [['/things/1'], ['/things/2'], ['/things/3'], ['/things/4']]);
+    });
+
+    test('is the same for HEAD, and not sent again to a client that has it', async () => {
+      const guest = await serviceOf(texts(40, 100_000));
+      const fields = { Accept: accept };
+      const page = await guest.ask('GET', '/things?limit=30&after=2', { fields });
+      const head = await guest.ask('HEAD', '/things?limit=30&after=2', { fields });
+      assert.equal(head.headOnly, true);
+      for (const name of ['ETag', 'Link', 'Last-Modified']) assert.equal(head.field(name), page.field(name));
+      assert.deepEqual(head.bytes, page.bytes);
+      const etag = page.field('ETag');
+      const again = await guest.ask('GET', '/things?limit=30&after=2', {
+        fields: { ...fields, 'If-None-Match': etag },
+      });
+      assert.deepEqual([again.status, again.field('ETag')], [304, etag]);
+    });
+  });
+}
+
+test('the last page of exactly 1 MiB has no next one, and one byte more makes another', async () => {
+  const empty = (await (await serviceOf(texts(2, 0))).ask('GET', '/things')).bytes.length;
+  for (const [more, links] of [
+    [0, undefined],
+    [1, '/things?after=1'],
+  ] as const) {
+    const values = [...texts(1, 1000), ...texts(1, mebibyte - empty - 1000 + more)];
+    const page = await (await serviceOf(values)).ask('GET', '/things');
+    assert.equal(nextOf(page), links);
+    if (more === 0) assert.equal(page.bytes.length, mebibyte);
+  }
+});
+
+describe('a store that reads a page in pieces', () => {
+  /** The same store, of which each piece is what `pieceOf` makes of the page asked for. */
+  function inPieces(store: Store, pieceOf: (page: Page) => Page | Promise<Page>): Store {
+    return {
+      ...store,
+      list(collection, after, limit) {
+        const page = store.list(collection, after, Math.min(limit, 3));
+        assert.ok(!comesLater(page));
+        return pieceOf(page);
+      },
+    };
+  }
+
+  test('gives the same page, at once or later', async () => {
+    const store = await storeOf(texts(20, 100_000));
+    const whole = await openService({ collections, store }).ask('GET', '/things?limit=7');
+    const large = await openService({ collections, store }).ask('GET', '/things');
+    for (const pieceOf of [(page: Page) => page, async (page: Page) => page]) {
+      const guest = openService({ collections, store: inPieces(store, pieceOf) });
+      const page = await guest.ask('GET', '/things?limit=7');
+      assert.deepEqual(hrefsIn(page), hrefsOf(7));
+      assert.deepEqual(page, { ...whole, field: page.field, member: page.member });
+      assert.equal(page.field('Link'), whole.field('Link'));
+      assert.deepEqual((await guest.ask('GET', '/things')).bytes, large.bytes);
+    }
+  });
+
+  test('gives a page of one state, though it changes between two pieces', async () => {
+    const store = await storeOf(texts(8, 10));
+    let lists = 0;
+    const changing = inPieces(store, async (page) => {
+      lists += 1;
+      if (lists === 1) {
+        const value = { text: 'new' };
+        await store.apply({
+          kind: 'put',
+          collection: '/things',
+          id: '1',
+          expected: 'present',
+          value,
+          at: start,
+        });
+      }
+      return page;
+    });
+    const page = await openService({ collections, store: changing }).ask('GET', '/things');
+    assert.deepEqual(hrefsIn(page), hrefsOf(8));
+    assert.match(page.text, />new</);
+    const after = await openService({ collections, store }).ask('GET', '/things');
+    assert.equal(page.field('ETag'), after.field('ETag'));
+    assert.equal(page.text, after.text);
+  });
+});
+
+setFlagsFromString('--expose-gc');
+const collect: unknown = runInNewContext('gc');
+
+function memoryInUse(): number {
+  if (typeof collect === 'function') collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+test('a page that nobody reads holds no more than its own bytes', async () => {
+  const list = Array.from({ length: 2000 }, (_, at) => String(at % 10));
+  const { service } = await serviceOf(Array.from({ length: 400 }, () => ({ list })));
+  const ask = (): Promise<Reply> =>
+    service.handle(createRequest({ method: 'GET', target: '/things?limit=500' }));
+  const unread: Reply[] = [await ask()];
+  const before = memoryInUse();
+  let bytes = 0;
+  for (let count = 0; count < 20; count += 1) {
+    const reply = await ask();
+    bytes += Buffer.byteLength(reply.content ?? '');
+    unread.push(reply);
+  }
+  const grown = memoryInUse() - before;
+  assert.ok(bytes > 19 * mebibyte, `${bytes} bytes`);
+  assert.ok(grown < 1.1 * bytes, `${unread.length} pages of ${bytes} bytes hold ${grown}`);
+});
