@@ -79,10 +79,10 @@ export function createBasicScheme(options: BasicOptions): Scheme {
     // While this waited, the user may have got another password, or have gone.
     const present = right ? await accounts.findComposed(user) : undefined;
     if (present === undefined || hashOf(present) !== hashOf(account)) {
-      const check = account === undefined ? 'user' : 'password';
       if (account !== undefined) story?.pass('user');
-      story?.fail(check);
-      return refuse(user, options.explain ? { check } : {});
+      story?.fail(account === undefined ? 'user' : 'password');
+      // Whether there is such a user is told to nobody who does not know the password.
+      return refuse(user, options.explain ? { check: 'password' } : {});
     }
     memory.keep(present, digest);
     return good(present, story);

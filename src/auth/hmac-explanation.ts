@@ -1,44 +1,65 @@
 import { formatDate } from '../http/date.ts';
 import type { Request } from '../http/message.ts';
 import type { ProblemMember } from '../http/problem.ts';
-import { messageOf, type Signed } from '../signature/hmac.ts';
+import { messageOf, type Signed, type SigningKey } from '../signature/hmac.ts';
 import type { Secret } from './accounts.ts';
 import { type MessageMistake, messageMistakes } from './hmac-message-mistakes.ts';
-import { secretMistakes } from './hmac-secret-mistakes.ts';
+import { isHashedAlone, secretMistakes } from './hmac-secret-mistakes.ts';
 
 /** Members of a problem that say what was checked. Nothing of a secret, nor any signature, is ever in them. */
 export type Explanation = Record<string, ProblemMember>;
 
+/** What a digest was made of, where that was found out: a hint, and the signed message if it is another one. */
+export type Found = {
+  readonly hint: string;
+  readonly signedMessage?: string;
+  readonly firstDifference?: number;
+};
+
+/** The number of secrets that every explanation tries, at least: a user has no more than two as a rule. */
+const secretsTried = 2;
+
 /**
- * What a wrong digest is the digest of, where that is one of the usual mistakes: the message that was signed, where
- * it first differs from the server's, and a hint. It costs up to a hundred digests.
+ * Finds out what a wrong digest is the digest of, where that is one of the usual mistakes. It costs some hundred digests,
+ * the same number for a user with two secrets, one or none and for no user at all: whatever is found, all mistakes are
+ * tried. `standIn` is tried where there is no secret, and what is found with it does not count.
  */
 export function explainDigest(
   request: Request,
   signed: Signed,
   digest: string,
   secrets: readonly Secret[],
-): Explanation {
-  if (secrets.length === 0) return { hint: 'this user has no secret to sign with' };
+  standIn: Secret,
+): Found | undefined {
   const message = messageOf(signed);
-  if (secrets.some(({ key }) => key.signs([message], digest))) {
-    return { hint: 'this is signed with a secret that has expired' };
-  }
   const mistakes = messageMistakes(request, signed).filter((mistake) => mistake.message !== message);
-  for (const { key } of secrets) {
-    const found = mistakes.find((mistake) => key.signs([mistake.message], digest));
-    if (found !== undefined) return difference(message, found);
-    const hint = secretMistakes.find(([, compute]) =>
-      key.makes(digest, (secret) => compute(secret, message)),
-    )?.[0];
-    if (hint !== undefined) return { hint };
+  let found: Found | undefined;
+  for (let at = 0; at < Math.max(secrets.length, secretsTried); at += 1) {
+    const { key } = secrets[at] ?? standIn;
+    const foundBy = mistakeOf(key, message, digest, mistakes);
+    if (at < secrets.length) found ??= foundBy;
   }
-  return {
-    hint: 'the secret is another one, or the message differs in a way that is not among the usual ones',
-  };
+  return isHashedAlone(digest, message) ? { hint: 'the message was hashed without HMAC' } : found;
 }
 
-function difference(message: string, { hint, message: implied }: MessageMistake): Explanation {
+/** Tries all mistakes with one key. */
+function mistakeOf(
+  key: SigningKey,
+  message: string,
+  digest: string,
+  mistakes: readonly MessageMistake[],
+): Found | undefined {
+  const isExpired = key.signs([message], digest);
+  const [other] = mistakes.filter((mistake) => key.signs([mistake.message], digest));
+  const [misused] = secretMistakes.filter(([, compute]) =>
+    key.makes(digest, (secret) => compute(secret, message)),
+  );
+  if (isExpired) return { hint: 'this is signed with a secret that has expired' };
+  if (other !== undefined) return difference(message, other);
+  return misused === undefined ? undefined : { hint: misused[0] };
+}
+
+function difference(message: string, { hint, message: implied }: MessageMistake): Found {
   let at = 0;
   while (at < message.length && message[at] === implied[at]) at += 1;
   return { hint, signedMessage: implied, firstDifference: at };

@@ -269,10 +269,7 @@ function judge(
   if (!good || account === undefined) {
     const fault = digestFaultOf(credentials, judging);
     if (fault !== undefined) return bad(fault);
-    presented.story?.pass('parse');
-    if (account !== undefined) presented.story?.pass('user');
-    const check = account === undefined ? 'user' : 'digest';
-    const explained = failed(presented, judging, check, () => explain(presented, account));
+    const explained = explainRefusal(presented, account, judging);
     return refuse(presented, 'credentials-refused', 'User, secret or signed message do not fit.', explained);
   }
   presented.story?.pass('parse');
@@ -363,9 +360,28 @@ function refuse(
   return { outcome: 'bad', problem: new Problem(type, detail, { members }), claimed: credentials.user };
 }
 
-function explain(presented: Presented, account: Account | undefined): Explanation {
-  const { request, credentials, signed } = presented;
+/**
+ * Explains a wrong digest: to the story what is known, and to the client what can be said whether there is such a user or
+ * not. Returns the members of the refusal. Their names, the work for them and, for a client without the secret, their
+ * values do not depend on the user.
+ */
+function explainRefusal(
+  { request, credentials, signed, story }: Presented,
+  account: Account | undefined,
+  { explain, nobodys }: Judging,
+): Explanation {
+  story?.pass('parse');
+  if (account !== undefined) story?.pass('user');
+  if (!explain && story === undefined) return {};
+  const secrets = account?.secrets ?? [];
   const message = messageOf(signed);
-  if (account === undefined) return { message };
-  return { message, ...explainDigest(request, signed, credentials.digest, account.secrets) };
+  const found = explainDigest(request, signed, credentials.digest, secrets, nobodys);
+  if (account === undefined) story?.fail('user', { message, ...found });
+  else story?.fail('digest', { message, hint: secrets.length === 0 ? noSecret : otherSecret, ...found });
+  return explain ? { check: 'digest', message, hint: otherUserOrSecret, ...found } : {};
 }
+
+const noSecret = 'this user has no secret to sign with';
+const otherSecret =
+  'the secret is another one, or the message differs in a way that is not among the usual ones';
+const otherUserOrSecret = `there is no such user, ${otherSecret}`;

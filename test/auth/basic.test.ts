@@ -150,14 +150,14 @@ test('a refusal carries the challenge', async () => {
   assert.deepEqual(problem.members, {});
 });
 
-test('only with explain is it told whether there is such a user', async () => {
+test('a refusal that explains itself is the same whether there is such a user or not', async () => {
   const { outcome } = openDoor({ ann: hashed('1$pw') }, { explain: true });
   const members = async (pair: string) => {
     const problem = await outcome(asking(pair));
     return problem instanceof Problem ? problem.members : undefined;
   };
   assert.deepEqual(await members('ann:wrong'), { check: 'password' });
-  assert.deepEqual(await members('who:wrong'), { check: 'user' });
+  assert.deepEqual(await members('who:wrong'), { check: 'password' });
 });
 
 test('a password is hashed once, and then remembered', async () => {

@@ -396,6 +396,39 @@ test('with explain a refusal has the base string that the server made', async ()
   );
 });
 
+test('with explain a refusal is the same for every consumer and for none', async () => {
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const rsaPublicKey = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  const server = openHouse({
+    explain: true,
+    maxAuthFailures: 0,
+    consumers: { ...consumers, ...plain, signer: { rsaPublicKey, callbacks: ['oob'] } },
+  });
+  const token = await accessToken(server);
+  for (const method of ['HMAC-SHA1', 'HMAC-SHA256', 'PLAINTEXT', 'RSA-SHA1']) {
+    for (const using of [token, { token: 'unknown', secret: 'unknown' }]) {
+      const shown = new Set<string>();
+      for (const key of ['printer', 'rival', 'reader', 'plain', 'signer', 'nobody', 'x']) {
+        const refused = await ask(server, {
+          ...{ method: 'GET', target: records, key, token: using },
+          protocol: { oauth_nonce: 'n', oauth_signature_method: method },
+          tampered: { oauth_signature: Buffer.alloc(256, 7).toString('base64') },
+        });
+        const { status, text } = refused;
+        const said = [status, text, refused.field('WWW-Authenticate'), refused.field('Cache-Control')];
+        shown.add(
+          said
+            .join('\n')
+            .replaceAll(`oauth_consumer_key%3D${key}%26`, '')
+            .replaceAll(`oauth_consumer_key%253D${key}%2526`, ''),
+        );
+      }
+      assert.equal(shown.size, 1, [...shown].join('\n\n'));
+      assert.match([...shown][0] ?? '', /signature_invalid/);
+    }
+  }
+});
+
 test('without a consumer there is nothing of it', async () => {
   const server = openHouse({ consumers: {} });
   for (const path of ['request_token', 'authorize', 'access_token'])
