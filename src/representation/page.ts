@@ -1,25 +1,30 @@
 import type { Format } from './formats.ts';
-import type { Listed } from './listed.ts';
+import type { Listed, ListForm } from './listed.ts';
 import type { Shape } from './schema.ts';
 
 /** The most bytes of a page with more than one item. */
 export const pageBytes = 1024 * 1024;
 
-/** Writes the items of a page until it has so many bytes that no other item has room. */
+/** The most bytes of a character (UTF-16) in UTF-8. */
+const mostPerCharacter = 3;
+
+/** Writes the items of a page until it has so many bytes that the next item has no room. */
 export class PageWriter {
   readonly #format: Format;
   readonly #shape: Shape;
+  readonly #form: ListForm;
   #text: string;
-  #bytes: number;
+  /** At least as many bytes as the page has. They are counted only where the page may be full. */
+  #atMost: number;
   #count = 0;
 
   /** Begins a page without items. */
   constructor(format: Format, shape: Shape) {
     this.#format = format;
     this.#shape = shape;
-    const { begin, end } = format.listForm(shape);
-    this.#text = begin;
-    this.#bytes = Buffer.byteLength(begin) + Buffer.byteLength(end);
+    this.#form = format.listForm(shape);
+    this.#text = this.#form.begin;
+    this.#atMost = this.#bytes();
   }
 
   /** How many items were added. */
@@ -30,18 +35,26 @@ export class PageWriter {
   /** Adds an item if there is room for it; there is always room for the first. Returns whether it was added. */
   add(item: Listed): boolean {
     const written = this.#format.writeListed(this.#shape, item);
-    const added = this.#count === 0 ? written : this.#format.listForm(this.#shape).separator + written;
-    const bytes = this.#bytes + Buffer.byteLength(added);
-    if (bytes > pageBytes && this.#count > 0) return false;
+    const added = this.#count === 0 ? written : this.#form.separator + written;
+    let bytes = added.length * mostPerCharacter;
+    if (this.#atMost + bytes > pageBytes) {
+      this.#atMost = this.#bytes();
+      bytes = Buffer.byteLength(added);
+      if (this.#atMost + bytes > pageBytes && this.#count > 0) return false;
+    }
     this.#text += added;
-    this.#bytes = bytes;
+    this.#atMost += bytes;
     this.#count += 1;
     return true;
   }
 
   /** Ends the page. */
   end(): string | Uint8Array {
-    return ownContent(this.#text + this.#format.listForm(this.#shape).end);
+    return ownContent(this.#text + this.#form.end);
+  }
+
+  #bytes(): number {
+    return Buffer.byteLength(this.#text) + Buffer.byteLength(this.#form.end);
   }
 }
 

@@ -6,6 +6,7 @@ import { createRequest, type Reply } from '../../src/http/message.ts';
 import { comesLater } from '../../src/soon.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Page, RecordValue, Store } from '../../src/store/store.ts';
+import { seeded } from '../seeded.ts';
 import { type Answer, openService, start } from './guest.ts';
 
 const mebibyte = 1024 * 1024;
@@ -107,6 +108,28 @@ test('the last page of exactly 1 MiB has no next one, and one byte more makes an
     const page = await (await serviceOf(values)).ask('GET', '/things');
     assert.equal(nextOf(page), links);
     if (more === 0) assert.equal(page.bytes.length, mebibyte);
+  }
+});
+
+test('a page ends only where the next item has no room, whatever the items are', async () => {
+  const random = seeded();
+  const values = Array.from({ length: 1500 }, () => {
+    const length = random.below(random.pick([10, 1000, 60_000]));
+    return { text: random.pick(['x', '&', '\u00e9', '\u20ac', '\u{1f600}']).repeat(length) };
+  });
+  const guest = await serviceOf(values);
+  const pages: { bytes: number; items: string[] }[] = [];
+  for (let next: string | undefined = '/things?limit=500'; next !== undefined; ) {
+    const page: Answer = await guest.ask('GET', next);
+    pages.push({ bytes: page.bytes.length, items: page.text.match(/<thing href.*?<\/thing>/g) ?? [] });
+    next = nextOf(page);
+  }
+  assert.equal(pages.flatMap(({ items }) => items).length, values.length);
+  for (const [at, { bytes, items }] of pages.entries()) {
+    const follower = pages[at + 1]?.items[0];
+    assert.ok(bytes <= mebibyte || items.length === 1, `SEED=${random.seed}`);
+    if (follower !== undefined && items.length < 500)
+      assert.ok(bytes + Buffer.byteLength(follower) > mebibyte, `SEED=${random.seed}`);
   }
 });
 
