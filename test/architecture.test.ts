@@ -233,3 +233,30 @@ test('no file has a name that says nothing', () => {
     [],
   );
 });
+
+test('timers come from timers.ts alone', () => {
+  // A framework's fake timers replace the globals and both modules, which would stop whatever waits on them.
+  const names = [
+    'setTimeout',
+    'setInterval',
+    'setImmediate',
+    'clearTimeout',
+    'clearInterval',
+    'clearImmediate',
+  ];
+  const call = new RegExp(`(?<![.#\\w])(?:(?:globalThis|global)\\.)?(${names.join('|')})\\b`, 'g');
+  // src/net is next.
+  const held = outside('timers', 'net');
+  const module = (imported: string): boolean => /^(node:)?timers(\/promises)?$/.test(imported);
+  assert.deepEqual(arrows(held, module), []);
+  const borrowed = files.filter(held).flatMap(({ path, text }) => {
+    const imported = /import \{([^}]*)\} from '[./]*\/timers\.ts'/.exec(text)?.[1] ?? '';
+    const used = new Set(Array.from(withoutComments(text).matchAll(call), ([, name = '']) => name));
+    return [...used].filter((name) => !imported.includes(name)).map((name) => `${path}: ${name}`);
+  });
+  assert.deepEqual(borrowed, []);
+});
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+}

@@ -1,4 +1,5 @@
 import { Problem } from '../http/problem.ts';
+import { setImmediate } from '../timers.ts';
 import type { Throttle } from './throttle.ts';
 
 /** Hashes that are computed at a time: of the four threads that Node.js has for such work, two stay free for files. */

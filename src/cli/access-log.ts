@@ -1,5 +1,6 @@
 import { write } from 'node:fs';
 import type { AccessEntry } from '../service-options.ts';
+import { clearTimeout, delay, setTimeout } from '../timers.ts';
 
 /** Where the requests are told, a line each. */
 export interface AccessLog {
@@ -50,7 +51,7 @@ export function createAccessLog(form: 'pretty' | 'json', descriptor: number): Ac
     async flush() {
       clearTimeout(timer);
       start();
-      await Promise.race([writing, later(patience)]);
+      await Promise.race([writing, delay(patience)]);
     },
   };
 }
@@ -59,7 +60,7 @@ async function writeWhole(descriptor: number, bytes: Uint8Array): Promise<void> 
   for (let at = 0; at < bytes.length; ) {
     const written = await writeSome(descriptor, bytes.subarray(at));
     if (written === undefined) return;
-    if (written === 0) await later(gathering);
+    if (written === 0) await delay(gathering);
     at += written;
   }
 }
@@ -71,12 +72,6 @@ function writeSome(descriptor: number, bytes: Uint8Array): Promise<number | unde
       if (error === null) resolve(count);
       else resolve(error.code === 'EAGAIN' ? 0 : undefined);
     });
-  });
-}
-
-function later(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
   });
 }
 

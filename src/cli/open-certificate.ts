@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { Options } from '../options/options.ts';
 import type { Listening } from '../service.ts';
+import { setInterval } from '../timers.ts';
 import type { Certificate, Renewal } from './certificate.ts';
 import { givenCertificate } from './given-certificate.ts';
 import { ownCertificate, passingCertificate } from './own-certificate.ts';

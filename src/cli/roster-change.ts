@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { setTimeout as pass } from 'node:timers/promises';
 import { prepareDirectory } from '../store/directory.ts';
 import { type DirectoryLock, LockedError, lockDirectory } from '../store/lock.ts';
 import type { Roster } from '../store/roster.ts';
 import type { Seal } from '../store/seal.ts';
+import { delay } from '../timers.ts';
 
 /** How often, and how far apart (ms), the lock is tried for: ten seconds in all. */
 const attempts = 200;
@@ -41,7 +41,7 @@ async function waitFor(path: string): Promise<DirectoryLock> {
       return await lockDirectory(path);
     } catch (error) {
       if (!(error instanceof LockedError) || attempt === attempts) throw error;
-      await pass(pause);
+      await delay(pause);
     }
   }
 }

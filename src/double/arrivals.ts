@@ -1,3 +1,5 @@
+import { clearTimeout, setTimeout } from '../timers.ts';
+
 /** Waits for entries that are there already, or that come within a time. */
 export class Arrivals<Entry> {
   readonly #waiters = new Set<{ come(entry: Entry): void; end(): void }>();

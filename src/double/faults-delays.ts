@@ -1,3 +1,5 @@
+import { clearTimeout, setTimeout } from '../timers.ts';
+
 /** Waits in the host's time, until all of them are ended. */
 export class Delays {
   readonly #ends = new Set<() => void>();

@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store/store.ts';
+import { nextTurn } from '../timers.ts';
 import type { GrantEvent, Mechanism, TokenKind } from './records.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from './records.ts';
 
@@ -120,7 +120,7 @@ export class Departures {
   }
 
   async #sweep(collection: string, isOver: (holder: Holder) => boolean, life: number): Promise<void> {
-    for (let after = 0; life === this.#life; await setImmediate()) {
+    for (let after = 0; life === this.#life; await nextTurn()) {
       const { entries, more } = await this.#store.list(collection, after, stride);
       const held = entries.flatMap((entry) => {
         const holder = collection === grantsCollection ? readGrant(entry) : readToken(entry);

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
+import { nextTurn } from '../timers.ts';
 import { Compaction, type CompactionLimits } from './compaction.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { IsoDates } from './iso-date.ts';
@@ -162,7 +162,7 @@ class JournaledStore implements DurableStore {
   }
 
   async #drain(): Promise<void> {
-    await setImmediate(); // all that is applied in this turn of the event loop shares the first batch
+    await nextTurn(); // all that is applied in this turn of the event loop shares the first batch
     for (;;) {
       const task = this.#tasks.shift();
       if (task !== undefined) await task();
@@ -196,7 +196,7 @@ class JournaledStore implements DurableStore {
     }
     this.#answer(members);
     // Who comes again does so before the next batch, and is judged first there: so nobody comes in vain for ever.
-    if (this.#refuseOutdated(batch)) await setImmediate();
+    if (this.#refuseOutdated(batch)) await nextTurn();
     // Those who were answered are served before the next batch; and where nobody waits, nobody waits for this.
     await this.#journal.prepareSpace().catch(() => this.#tellFailure());
     this.#compaction.consider(this.#journal.bytes);

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pass } from 'node:timers/promises';
+import { clearInterval, delay, setInterval } from '../timers.ts';
 import { DamagedStoreError } from './damage.ts';
 import { holderOf } from './lock.ts';
 import { fileMode } from './replace.ts';
@@ -208,7 +208,7 @@ export async function waitForUse(
   roster: Pick<Roster<unknown>, 'name'>,
   directory: string,
   mark: string | undefined,
-  wait: (ms: number) => Promise<unknown> = pass,
+  wait: (ms: number) => Promise<unknown> = delay,
 ): Promise<Use> {
   const holder = await holderOf(directory);
   if (holder === undefined) return { pid: undefined, seen: false };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
+import { nextTurn } from '../timers.ts';
 import { type Disk, type DiskFile, errorCode } from './disk.ts';
 import { journalGeneration, previousName, snapshotName } from './recovery.ts';
 import { createTemporary, step, writeWhole } from './replace.ts';
@@ -80,7 +80,7 @@ async function writeSlices(copying: Copying, path: string, file: DiskFile): Prom
       await step(path, 'fsync', file.syncData());
       synced = bytes;
     }
-    await setImmediate();
+    await nextTurn();
   }
   return bytes;
 }
