@@ -73,6 +73,9 @@ function rehearse(what, kind, script) {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
+/** What is loaded with the first script, because it captures what may be replaced later: the timers. */
+const captured = 'timers.js';
+
 /**
  * Writes a program as a few scripts: one for what each step of its rehearsal takes, behind the first one those `apart` that are
  * not to be there as soon as it is loaded, and one for what is rarely needed.
@@ -84,9 +87,9 @@ async function writeProgram(kind, paths, entries, ...apart) {
   // What the first start in a directory made is there for the second one.
   rehearse('modules', kind, observed);
   const { loaded: steps, members } = rehearse('modules', kind, observed);
-  const [started = [], ...later] = steps;
+  const [started = [], ...later] = steps.map((step) => step.filter((name) => name !== captured));
   const others = apart.map((name) => [name]);
-  const loaded = [started.filter((name) => !apart.includes(name)), ...others, ...later];
+  const loaded = [[captured, ...started.filter((name) => !apart.includes(name))], ...others, ...later];
   const bodies = await Promise.all(
     loaded.map((own) => flatText(join(dist, 'esm'), { names: own, members, entries })),
   );

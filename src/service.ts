@@ -46,6 +46,8 @@ export interface Address {
   readonly tls?: ServerIdentity | (() => ServerIdentity);
   /** Told of each connection over TLS as it comes: it has its certificate, the next one may get another. */
   readonly connected?: () => void;
+  /** Whether the process may exit while this port and its connections are open. Default: false. */
+  readonly unref?: boolean;
 }
 
 /** The whole of the server, with or without a socket. */
@@ -158,10 +160,10 @@ export function createSteeredService(
 
 /** Opens a port for what answers, and gives what listens there beside what is told of it. */
 async function openPort(
-  { host = '127.0.0.1', port = 0, tls, connected }: Address,
+  { host = '127.0.0.1', port = 0, tls, connected, unref }: Address,
   answers: Pick<ListenerOptions, 'limits' | 'handle' | 'refuse'>,
 ): Promise<{ readonly listener: Listener; readonly listening: Listening }> {
-  const listener = await listen({ host, port, tls, connected, ...answers });
+  const listener = await listen({ host, port, tls, connected, unref, ...answers });
   const name = host.includes(':') ? `[${host}]` : host;
   const listening: Listening = {
     url: `${tls === undefined ? 'http' : 'https'}://${name}:${listener.port}`,

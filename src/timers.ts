@@ -1,12 +1,15 @@
+import timers from 'node:timers';
+
 /*
- * The timers of the host, as they were when this module was loaded. Frameworks replace the global timers, `node:timers` and
- * `node:timers/promises` while a test runs with fake timers; a server that waited on those would stop answering.
+ * The timers of the host, as they were when this module was loaded. Frameworks replace the global timers, the members of
+ * `node:timers` and `node:timers/promises` while a test runs with fake timers; a server that waited on those would stop
+ * answering. They are read from the module, because a framework may install its own globals before it loads a test.
  */
-export const setTimeout = globalThis.setTimeout;
-export const clearTimeout = globalThis.clearTimeout;
-export const setInterval = globalThis.setInterval;
-export const clearInterval = globalThis.clearInterval;
-export const setImmediate = globalThis.setImmediate;
+export const setTimeout = timers.setTimeout;
+export const clearTimeout = timers.clearTimeout;
+export const setInterval = timers.setInterval;
+export const clearInterval = timers.clearInterval;
+export const setImmediate = timers.setImmediate;
 
 /** Resolves after `ms` milliseconds. */
 export function delay(ms: number): Promise<void> {

@@ -47,8 +47,15 @@ export function judgeToken(token: string): void {
   throw new RangeError('the control token is not 16 characters or more of A-Z a-z 0-9 . _ ~ + / -');
 }
 
-/** Opens a control interface of `target`. Rejects with RangeError on a token that cannot be, with ListenError. */
-export async function openControl(target: ControlTarget, options: ControlOptions = {}): Promise<Control> {
+/**
+ * Opens a control interface of `target`. Rejects with RangeError on a token that cannot be, with ListenError.
+ * @param unref whether the process may exit while it is open
+ */
+export async function openControl(
+  target: ControlTarget,
+  options: ControlOptions = {},
+  unref = false,
+): Promise<Control> {
   const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), fault } = options;
   judgeToken(token);
   const log = new EventLog(target.events, target.clock);
@@ -63,7 +70,7 @@ export async function openControl(target: ControlTarget, options: ControlOptions
     },
     { authenticator: createControlAuthenticator(token), format: 'json' },
   );
-  const { url } = await service.listen({ port });
+  const { url } = await service.listen({ port, unref });
   return {
     url,
     token,

@@ -57,7 +57,7 @@ export interface Double extends SteeringFace, Omit<MemoryControl, 'collection'>,
  */
 export async function startDouble(options: DoubleOptions = {}): Promise<Double> {
   refuseUnknownOptions(options);
-  const { https = true, randomSeed = randomBytes(8).toString('hex') } = options;
+  const { https = true, keepAlive = false, randomSeed = randomBytes(8).toString('hex') } = options;
   if (!https && (options.clients !== undefined || options.consumers !== undefined))
     throw new RangeError('OAuth needs HTTPS, which is switched off');
   const random = createSeededRandom(String(randomSeed));
@@ -67,7 +67,7 @@ export async function startDouble(options: DoubleOptions = {}): Promise<Double> 
   // Certificates are drawn when they are needed, and nothing else follows from when that was.
   const chanceOfCertificates = createSeededRandom(`${random.seed} certificates`);
   const authority = https ? createAuthority(systemClock.now(), chanceOfCertificates.bytes) : undefined;
-  const addresses = await listening(house, authority);
+  const addresses = await listening(house, authority, !keepAlive);
   random.begin();
   return faceOf(house, options, random, { ...addresses, authority });
 }
@@ -75,11 +75,12 @@ export async function startDouble(options: DoubleOptions = {}): Promise<Double> 
 async function listening(
   { service, faults }: MemoryHouse,
   authority: Authority | undefined,
+  unref: boolean,
 ): Promise<Addresses> {
   try {
     const tls = authority && (() => authority.identity);
-    const secure = tls && service.listen({ tls, connected: () => faults.connected() });
-    const [plain, secured] = await Promise.all([service.listen({}), secure]);
+    const secure = tls && service.listen({ tls, unref, connected: () => faults.connected() });
+    const [plain, secured] = await Promise.all([service.listen({ unref }), secure]);
     if (secured !== undefined && authority !== undefined && tls !== undefined)
       faults.presentBy(secured, tls, authority.issue);
     return { url: plain.url, secureUrl: secured?.url };
@@ -123,7 +124,8 @@ function faceOf(
     async openControl(wanted = {}) {
       const { openControl } = await import('./control.ts');
       const place = { url, secureUrl, certificate: authority?.certificate };
-      const control = await openControl({ ...steering, memory, place, events }, wanted);
+      const unref = options.keepAlive !== true;
+      const control = await openControl({ ...steering, memory, place, events }, wanted, unref);
       opened.add(control);
       return control;
     },

@@ -108,7 +108,7 @@ function streamOf(
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (at < content.length) {
-        if (interval > 0) await delays.wait(interval);
+        if (interval > 0) await delays.awaited(delays.wait(interval));
         controller.enqueue(content.slice(at, at + size));
         at += size;
       } else if (error === undefined) controller.close();

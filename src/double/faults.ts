@@ -72,6 +72,8 @@ export interface FaultsPart extends Stateful<readonly PlanRecord[]> {
   connect(): TypeError | undefined;
   /** Throws an Error that lists what is pending, if there is any. */
   assertMet(): void;
+  /** Keeps the process alive for the delays while a caller in this process waits for `response`, which it returns. */
+  awaited<T>(response: Promise<T>): Promise<T>;
   /** Ends all delays. */
   close(): void;
 }
@@ -173,6 +175,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
       const left = pending();
       if (left.length > 0) throw new Error(unmet(left));
     },
+    awaited: (response) => delays.awaited(response),
     close: () => delays.end(),
     snapshot: () => plans.snapshot(),
     restore(snapshot) {

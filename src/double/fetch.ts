@@ -34,6 +34,8 @@ export type Fetch = (input: FetchInput, init?: FetchInit) => Promise<Response>;
 /** A server that answers in this process. */
 export interface InProcessServer extends Addresses {
   handle(request: Request): Promise<Reply>;
+  /** Keeps the process alive for the delays of the server while `response` is pending. Returns `response`. */
+  awaited<T>(response: Promise<T>): Promise<T>;
 }
 
 /** Completes a request before it is sent, by signing it. Not called after a redirect to another origin. */
@@ -60,7 +62,7 @@ export function createSender(
       const { signal } = outgoing;
       signal?.throwIfAborted();
       const answering = exchange(outgoing, server);
-      const reply = await (signal == null ? answering : untilAborted(answering, signal));
+      const reply = await server.awaited(signal == null ? answering : untilAborted(answering, signal));
       if (!isRedirect(reply.status)) return responseTo(hop, reply, responses);
       // Throws where no reply arrives at all.
       const response = await responseTo(hop, reply, responses);

@@ -49,7 +49,7 @@ const masterKeyBytes = 32;
 /** Composes a double out of its parts: everything in it is in memory, and can be put back. Throws RangeError or DeclarationError on options that cannot be. */
 export function composeHouse(options: DoubleOptions, random: SeededRandom): MemoryHouse {
   const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
-  const { journal: bounds, pendingFaults: ___, ...given } = others;
+  const { journal: bounds, pendingFaults: ___, keepAlive: ____, ...given } = others;
   const events = createEvents();
   const time = createDoubleTime(systemClock, now, () => nonces.recall());
   const nonces = noncesOf(options, random, time, events, () => faults.burnsNonce());

@@ -20,6 +20,11 @@ export interface DoubleOptions extends Omit<ServiceOptions, Own> {
   readonly now?: Moment;
   /** Whether it listens to HTTPS beside HTTP; true when left out. OAuth needs it. */
   readonly https?: boolean;
+  /**
+   * Whether the process stays alive until the double is closed; for a script that only starts one. Default: false, so that a test
+   * which forgot to close its double does not hold up the whole run.
+   */
+  readonly keepAlive?: boolean;
   /** How much the journal keeps. */
   readonly journal?: Pick<JournalOptions, 'entries' | 'bytes' | 'content'>;
   /** Whether `close` rejects where faults were planned that no request has met; `ignore` when left out. */
@@ -31,6 +36,7 @@ const ownNames: Readonly<Record<Exclude<keyof DoubleOptions, keyof ServiceOption
   randomSeed: true,
   now: true,
   https: true,
+  keepAlive: true,
   journal: true,
   pendingFaults: true,
 };

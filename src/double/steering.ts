@@ -50,7 +50,8 @@ export function createSteeringFace(house: House, { url, secureUrl }: Addresses):
   const { service, users, nonces, faults, journal, masterKey, random } = house;
   const { clock } = house.time;
   const { oauth, handle } = service;
-  const place = { handle: connecting(handle, faults), url, secureUrl };
+  const { awaited } = faults;
+  const place = { handle: connecting(handle, faults), awaited, url, secureUrl };
   const fetch = createFetch(place);
   const lifetimes = { ...defaultLifetimes, ...house.options.lifetimes };
   const basicFor = (user: string): string => basicHeader(user, passwordOf(users, user));

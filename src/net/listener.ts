@@ -52,6 +52,8 @@ export interface ListenerOptions {
   refuse: (problem: Problem, request: Request | undefined, received?: string) => Reply;
   /** Told of each connection over TLS when its certificate is settled. */
   connected?: (() => void) | undefined;
+  /** Whether the process may exit while the port and its connections are open. Default: false. */
+  unref?: boolean | undefined;
 }
 
 /** A port that is being listened on. */
@@ -83,10 +85,16 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       server.removeListener('error', refuse);
       // A connection that could not be accepted (no file descriptor left) is its client's loss alone.
       server.on('error', () => undefined);
+      if (options.unref === true) unreference(server);
       resolve(new HttpListener(server, options));
     });
     server.listen({ host: options.host, port: options.port });
   });
+}
+
+/** Allows the process to exit while the port or a connection is open; of TLS the connection that carries it. */
+function unreference(server: HttpServer): void {
+  server.unref().prependListener('connection', (socket: Socket) => socket.unref());
 }
 
 /** The one place where a server of node:http or node:https is made. Nothing that it would decide or say by itself is left on. */

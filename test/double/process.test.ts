@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { createInterface } from 'node:readline';
+import { type TestContext, test } from 'node:test';
+import { modulePath, reading } from '../program.ts';
+
+/** The longest that a child process may take, in ms: it starts, does its work and exits. */
+const patience = 20_000;
+
+/** Runs a script that may use `startDouble`; `seen` is called with each line that it prints. */
+async function run(
+  t: TestContext,
+  script: string,
+  seen: (line: string) => void = () => undefined,
+): Promise<{ status: number | null; stderr: string; printed: string[] }> {
+  const library = JSON.stringify(modulePath('src/double/index.ts'));
+  const code = `import { startDouble } from ${library};\n${script}`;
+  const child = spawn(process.execPath, [...reading, '--input-type=module', '--eval', code], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: patience,
+    killSignal: 'SIGKILL',
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const printed: string[] = [];
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  createInterface(child.stdout).on('line', (line) => {
+    printed.push(line);
+    seen(line);
+  });
+  const [status] = await once(child, 'close');
+  return { status, stderr, printed };
+}
+
+const left = {
+  'without anything asked of it': 'await startDouble();',
+  'after a request in process': `
+    const double = await startDouble({ users: ['ann'] });
+    await double.as('ann').fetch('/articles');`,
+  'after a request over HTTP': `
+    const double = await startDouble();
+    await (await fetch(double.url + '/articles')).text();`,
+  'after a request over HTTPS, with the connection kept open': `
+    import { Agent, request } from 'node:https';
+    const double = await startDouble();
+    const agent = new Agent({ keepAlive: true, ca: double.ca });
+    await new Promise((resolve) =>
+      request(double.secureUrl + '/articles', { agent }, (reply) => reply.resume().on('end', resolve)).end());`,
+  'with its control interface open': `
+    const double = await startDouble();
+    const { url } = await double.openControl();
+    await (await fetch(url + '/health')).text();`,
+  'with a request to come that is delayed': `
+    const double = await startDouble();
+    double.faults.next({}, { delay: 600_000 });
+    const given = fetch(double.url + '/articles', { signal: AbortSignal.timeout(50) });
+    const pause = setTimeout(() => undefined, 500);
+    await given.catch((error) => console.log(error.name));`,
+};
+
+for (const [how, script] of Object.entries(left)) {
+  test(`a double that is not closed lets its process exit ${how}`, async (t) => {
+    const { status, stderr } = await run(t, script);
+    assert.equal(status, 0, stderr);
+  });
+}
+
+test('a double that is not closed lets its process exit while another process keeps connections open', async (t) => {
+  const agent = new Agent({ keepAlive: true });
+  t.after(() => agent.destroy());
+  const opened = (line: string): void => {
+    const asked = request(`${line}/articles`, { agent }, (reply) => reply.resume());
+    asked.on('error', () => undefined).end();
+  };
+  const script = `
+    const double = await startDouble();
+    console.log(double.url);
+    const alive = setTimeout(() => undefined, 60_000);
+    await double.journal.waitFor({ path: '/articles' }, { timeout: 15_000 });
+    clearTimeout(alive);`;
+  const { status, stderr } = await run(t, script, opened);
+  assert.equal(status, 0, stderr);
+});
+
+test('a caller that waits for a delayed response in process gets it, with nothing else to keep the process alive', async (t) => {
+  const script = `
+    const double = await startDouble();
+    double.faults.times(2, {}, { delay: 100 });
+    double.faults.next({}, { dribble: 2000 });
+    console.log((await double.fetch('/articles')).status);
+    console.log((await double.fetch('/articles', { signal: AbortSignal.timeout(10_000) })).status);
+    console.log((await (await double.fetch('/articles')).text()).length > 0);`;
+  const { status, stderr, printed } = await run(t, script);
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(printed, ['200', '200', 'true']);
+});
+
+test('a call in process that is aborted keeps the process alive no longer', async (t) => {
+  const script = `
+    const double = await startDouble();
+    double.faults.next({}, { delay: 600_000 });
+    await double.fetch('/articles', { signal: AbortSignal.timeout(50) }).catch((error) => console.log(error.name));`;
+  const { status, stderr, printed } = await run(t, script);
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(printed, ['TimeoutError']);
+});
+
+test('a caller that waits for an entry of the journal is told when its time is over', async (t) => {
+  const script = `
+    const double = await startDouble();
+    await double.journal.waitFor({ path: '/never' }, { timeout: 100 }).catch((error) => console.log(error.name));`;
+  const { status, stderr, printed } = await run(t, script);
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(printed, ['JournalTimeout']);
+});
+
+test('closing waits for what is in flight, with nothing else to keep the process alive', async (t) => {
+  const script = `
+    import { connect } from 'node:net';
+    const double = await startDouble();
+    const socket = connect(Number(new URL(double.url).port), '127.0.0.1').unref();
+    socket.on('error', () => undefined).write('GET /articles HTTP/1.1\\r\\nHost: localhost\\r\\n');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await double.close(100);
+    console.log('closed');`;
+  const { status, stderr, printed } = await run(t, script);
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(printed, ['closed']);
+});
+
+for (const https of [true, false]) {
+  test(`with keepAlive a double ${https ? '' : 'without HTTPS '}keeps its process alive until it is closed`, async (t) => {
+    // Nothing else keeps it alive: a handler of signals does not.
+    const script = `
+      const double = await startDouble({ keepAlive: true, https: ${https} });
+      process.once('SIGTERM', async () => { await double.close(); console.log('closed'); });
+      process.once('exit', () => console.log('exit'));
+      console.log(process.pid + ' ' + double.url);`;
+    const { status, stderr, printed } = await run(t, script, (line) => {
+      const [pid, url] = line.split(' ');
+      if (url === undefined) return;
+      fetch(`${url}/articles`)
+        .then((reply) => reply.text())
+        .then(() => process.kill(Number(pid), 'SIGTERM'));
+    });
+    assert.equal(status, 0, stderr);
+    assert.deepEqual(printed.slice(1), ['closed', 'exit']);
+  });
+}
