@@ -108,7 +108,8 @@ async function writeProgram(kind, paths, entries, ...apart) {
 async function writeLauncher() {
   const entryPoints = [join(root, 'scripts', 'launch.cjs')];
   const outfile = join(dist, 'server.js');
-  await build({ entryPoints, outfile, bundle: true, format: 'cjs', platform: 'node', target: 'node20' });
+  // Node.js 12 can parse this, and print that it is too old.
+  await build({ entryPoints, outfile, bundle: true, format: 'cjs', platform: 'node', target: 'node12' });
 }
 
 /** What of the library is imported by itself, and what is one script. */
