@@ -1,12 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { parseContentCoding } from './http/content-coding.ts';
 import { parseContentDigest, parseContentMd5 } from './http/content-digest.ts';
 import type { Fields } from './http/fields.ts';
 import { parseMediaType } from './http/media-type.ts';
 import type { Request } from './http/message.ts';
 import { contentTooLarge, Problem } from './http/problem.ts';
+import type { JudgedCall } from './judged-call.ts';
 import type { Decoder } from './representation/decoder.ts';
 import type { Action, Reading } from './resource.ts';
 
@@ -74,7 +73,11 @@ function quoted(text: string): string {
  * Reads the content while it arrives, within `limit` bytes as sent and as unpacked, checks it against its digest
  * fields, and gives what the reading makes of it. Throws 400, 408, 413, 415 or 422.
  */
-export async function readContent(request: Request, decoder: Decoder, limit: number): Promise<unknown> {
+export async function readContent(
+  { request, gzip }: Pick<JudgedCall, 'request' | 'gzip'>,
+  decoder: Decoder,
+  limit: number,
+): Promise<unknown> {
   const packed = parseContentCoding(request.fields.get('content-encoding')) === 'gzip';
   const pieces: Uint8Array[] = [];
   await receive(request, limit, (chunk) => {
@@ -82,7 +85,7 @@ export async function readContent(request: Request, decoder: Decoder, limit: num
     if (packed) pieces.push(Uint8Array.prototype.slice.call(chunk));
     else decoder.write(chunk);
   });
-  if (packed) decoder.write(await unpack(pieces, limit));
+  if (packed) decoder.write(await unpack(pieces, limit, gzip));
   return decoder.end();
 }
 
@@ -145,9 +148,13 @@ function malformedDigest(field: string, form: string): Problem {
   return new Problem('malformed-field', `${field} must be ${form}.`, { members: { field } });
 }
 
-async function unpack(pieces: readonly Uint8Array[], limit: number): Promise<Uint8Array> {
+async function unpack(
+  pieces: readonly Uint8Array[],
+  limit: number,
+  gzip: JudgedCall['gzip'],
+): Promise<Uint8Array> {
   try {
-    return await promisify(gunzip)(Buffer.concat(pieces), { maxOutputLength: limit });
+    return await gzip.unpack(Buffer.concat(pieces), limit);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
       throw contentTooLarge(limit);

@@ -9,6 +9,7 @@ import {
   readContent,
 } from './content.ts';
 import { type Describe, describe } from './description.ts';
+import type { GzipQueue } from './gzip-queue.ts';
 import { preferred } from './http/accept.ts';
 import type { Fields } from './http/fields.ts';
 import { isValidHost } from './http/host.ts';
@@ -45,6 +46,8 @@ export interface House {
   readonly clock: Clock;
   /** Writes a time (ms) as the value of a date field. */
   httpDate(ms: number): string;
+  /** Where content waits to be compressed or decompressed. */
+  readonly gzip: GzipQueue;
   /** Bytes of target and of content. */
   readonly limits: { readonly target: number; readonly body: number };
   /** Whether the service takes nothing new any more. */
@@ -121,6 +124,7 @@ function decideFor(
     principal,
     now,
     httpDate: house.httpDate,
+    gzip: house.gzip,
   });
   // 8: OPTIONS?
   known.step = 8;
@@ -349,7 +353,7 @@ function judgeContent(
 ): Promise<unknown> | undefined {
   if (reading !== undefined) {
     judgeCharset(call.request.fields);
-    return readContent(call.request, reading.decoder(call), limit);
+    return readContent(call, reading.decoder(call), limit);
   }
   if (implemented.reads !== undefined && implemented.reads.length > 0) {
     throw new Problem('content-missing', `${call.method} needs content here.`);

@@ -1,4 +1,5 @@
 import type { Story } from './auth/story.ts';
+import type { GzipQueue } from './gzip-queue.ts';
 import type { Request } from './http/message.ts';
 import type { Method } from './http/method.ts';
 import type { Problem } from './http/problem.ts';
@@ -33,6 +34,8 @@ export interface CallParts {
   readonly now: number;
   /** Writes a time (ms) as the value of a date field. */
   readonly httpDate: (ms: number) => string;
+  /** Where content waits to be compressed or decompressed. */
+  readonly gzip: GzipQueue;
 }
 
 /** A call while it is being judged: each step fills in what it found out. */
@@ -44,6 +47,8 @@ export class JudgedCall implements Call {
   readonly now: number;
   /** Writes a time (ms) as the value of a date field. */
   readonly httpDate: (ms: number) => string;
+  /** Where content waits to be compressed or decompressed. */
+  readonly gzip: GzipQueue;
   variant: Variant | undefined;
   found: Found | undefined;
   content: unknown;
@@ -58,6 +63,7 @@ export class JudgedCall implements Call {
     this.principal = parts.principal;
     this.now = parts.now;
     this.httpDate = parts.httpDate;
+    this.gzip = parts.gzip;
     this.variant = undefined;
     this.found = undefined;
     this.content = undefined;

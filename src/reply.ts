@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { acceptsCoding } from './http/accept.ts';
 import { formatEntityTag } from './http/entity-tag.ts';
 import { type FieldLine, furtherLine } from './http/fields.ts';
@@ -83,7 +81,8 @@ export function toReply(call: JudgedCall, outcome: Outcome): Reply | Promise<Rep
     representation.content.length >= worthPacking &&
     acceptsCoding(call.request.fields.get('accept-encoding'), 'gzip')
   ) {
-    return packed(call, outcome, representation);
+    const packing = call.gzip.pack(representation.content);
+    if (packing !== undefined) return packed(call, outcome, packing);
   }
   return assemble(call, outcome, representation?.content, '');
 }
@@ -98,8 +97,8 @@ function withoutContent({ representation: _, ...others }: Outcome): Outcome {
   return others;
 }
 
-async function packed(call: JudgedCall, outcome: Outcome, { content }: Representation): Promise<Reply> {
-  const reply = assemble(call, outcome, await promisify(gzip)(content), packedSuffix);
+async function packed(call: JudgedCall, outcome: Outcome, packing: Promise<Uint8Array>): Promise<Reply> {
+  const reply = assemble(call, outcome, await packing, packedSuffix);
   reply.fields.push(['Content-Encoding', 'gzip']);
   return reply;
 }

@@ -6,6 +6,7 @@ import type { AuthorizationServer } from './authorization-server.ts';
 import { systemClock } from './clock.ts';
 import type { House } from './decide.ts';
 import type { Collection } from './declaration.ts';
+import { GzipQueue } from './gzip-queue.ts';
 import { createDateCache } from './http/date.ts';
 import type { Reply, Request } from './http/message.ts';
 import { suggestion } from './nearest.ts';
@@ -120,6 +121,7 @@ export function createSteeredService(
     authenticator: authenticator ?? authentication.authenticator,
     clock,
     httpDate,
+    gzip: new GzipQueue(),
     limits,
     stopping: () => closing,
     describe: (description, accept) => writeDescription(description, accept, format),

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { test } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { action, bytes, createRequest, createService, text } from '../../src/index.ts';
+
+/** Content that takes zlib tens of milliseconds. */
+const content = Array.from({ length: 60_000 }, (_, at) => `line ${(at * 7919) % 60_000}`).join('\n');
+
+function serviceOf() {
+  return createService({
+    collections: {},
+    resources: {
+      '/long': { GET: action('anyone', () => text(content)) },
+      '/length': {
+        POST: action('anyone', ({ content: sent }) => text(String(sent?.length)), { reads: [bytes] }),
+      },
+    },
+  });
+}
+
+const asked = createRequest({ method: 'GET', target: '/long', fields: [['Accept-Encoding', 'gzip']] });
+
+test('while responses are compressed, files are read as before', async () => {
+  const service = serviceOf();
+  let answered = 0;
+  const replies = Array.from({ length: 12 }, () =>
+    service.handle(asked).then((reply) => {
+      answered += 1;
+      return reply;
+    }),
+  );
+  // All of them have asked for a thread by then, and threads are given in the order in which they were asked for.
+  await new Promise((resolve) => setImmediate(resolve));
+  await stat(import.meta.dirname);
+  assert.ok(answered <= 6, `${answered} of 12 were compressed before a file was looked at`);
+  for (const reply of await Promise.all(replies)) {
+    assert.ok(reply.content instanceof Uint8Array);
+    assert.equal(gunzipSync(reply.content).toString(), content);
+  }
+});
+
+test('where many responses wait to be compressed, further ones are sent as they are', async () => {
+  const service = serviceOf();
+  const replies = await Promise.all(Array.from({ length: 40 }, () => service.handle(asked)));
+  const coded = replies.filter(({ fields }) => fields.some(([name]) => name === 'Content-Encoding'));
+  assert.ok(coded.length >= 10 && coded.length < 40, `${coded.length} of 40 are compressed`);
+  for (const reply of replies.filter((each) => !coded.includes(each))) {
+    assert.equal(reply.content, content);
+    const fields = new Map(reply.fields);
+    assert.match(fields.get('Vary') ?? '', /Accept-Encoding/);
+    assert.doesNotMatch(fields.get('ETag') ?? '', /-gzip/);
+  }
+  const later = await service.handle(asked);
+  assert.equal(new Map(later.fields).get('Content-Encoding'), 'gzip');
+});
+
+test('content that comes compressed waits for its turn, and is refused nowhere', async () => {
+  const service = serviceOf();
+  const request = {
+    method: 'POST',
+    target: '/length',
+    fields: [
+      ['Content-Type', 'text/plain'],
+      ['Content-Encoding', 'gzip'],
+    ] as const,
+  };
+  const sent = gzipSync(content);
+  const requests = Array.from({ length: 40 }, () => createRequest({ ...request, content: sent }));
+  const broken = createRequest({ ...request, content: sent.subarray(0, 100) });
+  const replies = await Promise.all([broken, ...requests].map((each) => service.handle(each)));
+  const [refused, ...others] = replies;
+  assert.equal(refused?.status, 400);
+  for (const { status, content: length } of others)
+    assert.deepEqual([status, String(length)], [200, String(content.length)]);
+});
