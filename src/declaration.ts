@@ -13,6 +13,7 @@ import { Faults } from './representation/faults.ts';
 import type { Declarations, FieldDeclaration } from './representation/field-declaration.ts';
 import { JsonContent } from './representation/json-content.ts';
 import { jsonNodeOf } from './representation/json-value.ts';
+import { judgeCosts } from './representation/pattern-cost.ts';
 import { compileShape, type Shape } from './representation/schema.ts';
 import type { Access } from './resource.ts';
 import type { RecordValue } from './store/store.ts';
@@ -79,9 +80,11 @@ export function readCollection(path: string, declaration: unknown): Collection {
   );
   const element = textOf(members.get('element'), `${at}.element`);
   const item = textOf(members.get('item'), `${at}.item`);
+  const shape = compileShape(element, item, members.get('fields'), at);
+  judgeCosts(shape.root, `${at}.fields`);
   return {
     path,
-    shape: compileShape(element, item, members.get('fields'), at),
+    shape,
     form: formOf([element, item, members.get('fields')]),
     access: accessOf(members.get('access'), parameters, `${at}.access`),
     createWithPut: flagOf(members.get('createWithPut'), `${at}.createWithPut`, true),

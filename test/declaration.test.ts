@@ -174,6 +174,9 @@ test('an owner’s parameter that is misspelt is told', () => {
   );
 });
 
+/** 3,000 characters, none of which follows another. */
+const commas = Array.from({ length: 3000 }, (_, at) => String.fromCodePoint(0x4e00 + 2 * at)).join('');
+
 const decimal = { type: 'decimal', fractionDigits: 2 };
 const fieldCases: [declared: unknown, message: string][] = [
   [{ a: 'text' }, 'fields.a: must be an object, is text'],
@@ -211,6 +214,30 @@ const fieldCases: [declared: unknown, message: string][] = [
   [
     { a: { type: 'text', pattern: '.{500}' } },
     'fields.a.pattern: has 501 states, which is many for so long a text; set maxLength to at most 99800',
+  ],
+  [
+    { a: { type: 'list', of: { type: 'text', maxLength: 1000, pattern: '.{500}' } } },
+    'fields.a.of.pattern: takes 501 steps for a character, and in a list at most 47 are allowed; make it simpler',
+  ],
+  [
+    {
+      a: {
+        type: 'list',
+        of: { type: 'element', fields: { b: { type: 'text', maxLength: 9, pattern: '.{60}' } } },
+      },
+    },
+    'fields.a.of.fields.b.pattern: takes 61 steps for a character, and in a list at most 47 are allowed; make it simpler',
+  ],
+  [
+    {
+      a: { type: 'text', maxLength: 5000, pattern: '.{6000}' },
+      b: { type: 'element', fields: { c: { type: 'text', maxLength: 5000, pattern: '.{6000}' } } },
+    },
+    'fields: the patterns take too long together; make maxLength smaller',
+  ],
+  [
+    { a: { type: 'text', pattern: `[${commas}]*` } },
+    'fields.a.pattern: has 4 states, which is many for so long a text; set maxLength to at most 16666',
   ],
   [{ a: { type: 'text', enum: [] } }, 'fields.a.enum: must be a list of one value or more, is an array'],
   [{ a: { type: 'text', enum: ['x', 'x'] } }, 'fields.a.enum[1]: x stands twice'],
@@ -312,13 +339,19 @@ for (const [declared, message] of fieldCases) {
 
 test('declarations at the edge of what is allowed are taken', () => {
   const declared = {
+    codes: {
+      type: 'list',
+      of: { type: 'text', pattern: '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}' },
+    },
+    long: { type: 'text', pattern: '.{46}' },
+    other: { type: 'text', pattern: '.{46}' },
     constructor: { type: 'text' },
     ключ: { type: 'integer', min: 3, max: 3, enum: [3] },
     value: { type: 'element', fields: { href: { type: 'text' } }, attributes: { value: { type: 'date' } } },
     nested: { type: 'list', of: { type: 'list', of: { type: 'list', of: 'boolean' } } },
     code: { type: 'text', maxLength: 20, pattern: '[A-Z]{1,20}', enum: ['A', 'BC'] },
   };
-  assert.equal(readCollection('/things', { ...plain, fields: declared }).shape.schema.fields.length, 5);
+  assert.equal(readCollection('/things', { ...plain, fields: declared }).shape.schema.fields.length, 8);
 });
 
 test('all collections of a configuration are read, and no two may have one path', () => {

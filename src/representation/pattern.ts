@@ -11,6 +11,8 @@ export interface Pattern {
   readonly source: string;
   /** How many states it has. */
   readonly size: number;
+  /** The most steps that one character takes: as many as there are states, or ranges in its classes, whichever is more. */
+  readonly cost: number;
   /** Whether the whole text matches. */
   matches(text: string): boolean;
 }
@@ -18,10 +20,22 @@ export interface Pattern {
 /** The most states that a pattern may have. */
 export const mostStates = 10_000;
 
+/** What is taken for the length of a text without `maxLength`: the content of a request, 1 MiB unless set otherwise. */
+export const longestText = 1_048_576;
+/** How many steps the content of a request may take: about a second in the worst case. */
+export const mostSteps = 50_000_000;
+
 /** Compiles a pattern. Throws PatternError when it is none, or would have more than 10,000 states. */
 export function compilePattern(source: string): Pattern {
   const automaton = tableOf(new Construction().construct(parsePattern(source)));
-  return { source, size: automaton.next.length, matches: (text) => new Simulation(automaton).run(text) };
+  const size = automaton.next.length;
+  // Each class is asked once for a character, range by range.
+  const asked = automaton.classes.map(({ ranges, categories }) => ranges.length + categories.length);
+  const cost = Math.max(
+    size,
+    asked.reduce((sum, count) => sum + count, 0),
+  );
+  return { source, size, cost, matches: (text) => new Simulation(automaton).run(text) };
 }
 
 /** Reads one character of a class, or goes on to one or two states without reading; the last one accepts. */

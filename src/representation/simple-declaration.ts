@@ -1,6 +1,6 @@
 import { suggestion } from '../nearest.ts';
 import { DeclarationError, kindOf, type Members, refuseUnknown } from './declaration-error.ts';
-import { compilePattern, type Pattern } from './pattern.ts';
+import { compilePattern, longestText, mostSteps, type Pattern } from './pattern.ts';
 import { PatternError } from './pattern-syntax.ts';
 import { breachesOf, compare, type Simple, type SimpleTypeName } from './simple-type.ts';
 
@@ -17,10 +17,6 @@ const optionsOf: Readonly<Record<SimpleTypeName, readonly string[]>> = {
 
 /** More fraction digits than anything is measured in. */
 const mostFractionDigits = 100;
-/** What is taken for the length of a text without `maxLength`: the content of a request, 1 MiB unless set otherwise. */
-const longestText = 1_048_576;
-/** How many states a text may pass through while it is matched: about half a second. */
-const mostSteps = 50_000_000;
 
 /**
  * Compiles the declaration of a simple field or attribute.
@@ -41,7 +37,7 @@ export function compileSimple(
     fractionDigits:
       countOf(members.get('fractionDigits'), 0, mostFractionDigits, `${path}.fractionDigits`) ?? 0,
     maxLength,
-    pattern: patternOf(members.get('pattern'), maxLength ?? longestText, `${path}.pattern`),
+    pattern: patternOf(members.get('pattern'), maxLength, `${path}.pattern`),
     oneOf: undefined,
     min: undefined,
     max: undefined,
@@ -61,14 +57,14 @@ function countOf(source: unknown, least: number, most: number, path: string): nu
   );
 }
 
-function patternOf(source: unknown, length: number, path: string): Pattern | undefined {
+function patternOf(source: unknown, maxLength: number | undefined, path: string): Pattern | undefined {
   if (source === undefined) return undefined;
   if (typeof source !== 'string') {
     throw new DeclarationError('type', path, `must be text, is ${kindOf(source)}`);
   }
   const pattern = compiled(source, path);
-  if (pattern.size * length <= mostSteps) return pattern;
-  const longest = Math.floor(mostSteps / pattern.size);
+  if (pattern.cost * (maxLength ?? longestText) <= mostSteps) return pattern;
+  const longest = Math.floor(mostSteps / pattern.cost);
   throw new DeclarationError(
     'pattern',
     path,
