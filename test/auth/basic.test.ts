@@ -430,3 +430,45 @@ test('what curl sends for a user and a password is read', async (context) => {
   });
   assert.equal(await verdictOn(request), 'jürgen');
 });
+
+test('a first login is admitted while strangers from many networks fill the queue', async () => {
+  let open: () => void = () => undefined;
+  let gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const { hashing } = openHashing(() => gate);
+  const { verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing });
+  const pass = async (): Promise<void> => {
+    const before = open;
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    before();
+    for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  };
+  let asked = 0;
+  const strangers = Array.from({ length: 200 }, (_, at) =>
+    at % 2 === 0 ? `198.51.100.${at}` : `2001:db8:${at}::1`,
+  );
+  const flood = (): void => {
+    for (const peer of strangers) void verdictOn(asking(`${at(asked++)}:x`, { peer }));
+  };
+  flood();
+  await pass();
+  flood();
+  const ann = verdictOn(asking('ann:pw', { peer: '192.0.2.7' }));
+  let verdict: string | undefined;
+  void ann.then((found) => {
+    verdict = found;
+  });
+  for (let round = 0; round < 200 && verdict === undefined; round += 1) {
+    flood();
+    await pass();
+  }
+  assert.equal(verdict, 'ann');
+});
+
+/** A name that is known or not. */
+function at(index: number): string {
+  return index % 3 === 0 ? 'ann' : `nobody${index}`;
+}

@@ -114,3 +114,57 @@ test('an attempt that breaks is told to who made it, and holds up nobody', async
   assert.deepEqual(begun, ['a1', 'b1']);
   assert.equal(await next, true);
 });
+
+test('strangers who have tried before give way to a peer that has not', async () => {
+  const { attempt, begun, end } = openQueue({ atOnce: 1, room: 4 });
+  const strangers = ['a', 'b', 'c', 'd', 'e'];
+  for (const peer of strangers) void attempt(peer, '1');
+  // Each comes again when it has failed, so that the queue is always full.
+  for (const peer of strangers) {
+    await end(`${peer}1`);
+    void attempt(peer, '2');
+  }
+  const first = attempt('z', '1');
+  for (let turn = 0; turn < 4; turn += 1) await end(begun.at(-1) ?? '');
+  assert.equal(begun.at(-1), 'z1');
+  await end('z1', true);
+  assert.equal(await first, true);
+});
+
+test('a peer that was refused for want of room has tried as well', async () => {
+  const { attempt } = openQueue({ atOnce: 1, room: 2 });
+  for (const peer of ['a', 'b', 'c']) void attempt(peer, '1');
+  assert.equal(await attempt('d', '1'), 'crowded');
+  assert.equal(await attempt('d', '2'), 'crowded');
+  // Both that wait have tried once, as it does now.
+  assert.equal(await attempt('e', '1'), 'crowded');
+});
+
+test('the peers of one network count together', async () => {
+  const { attempt, begun, end } = openQueue({
+    atOnce: 1,
+    room: 2,
+    networkOf: (peer) => peer.slice(0, 1),
+  });
+  for (const peer of ['a1', 'a2', 'a3']) void attempt(peer, '/1');
+  const other = attempt('b1', '/1');
+  await end('a1/1');
+  await end(begun.at(-1) ?? '');
+  await end('b1/1', true);
+  assert.equal(await other, true);
+});
+
+test('successful attempts are not counted, and none are once the queue is empty', async () => {
+  const { attempt, end } = openQueue({ atOnce: 1, room: 1 });
+  for (const key of ['1', '2', '3']) {
+    void attempt('a', key);
+    await end(`a${key}`, key === '1');
+  }
+  const waiting = attempt('b', '1');
+  const last = attempt('a', '4');
+  // Both have tried once.
+  assert.equal(await attempt('c', '1'), 'crowded');
+  await end('b1', true);
+  await end('a4', true);
+  assert.deepEqual(await Promise.all([waiting, last]), [true, true]);
+});
