@@ -245,8 +245,7 @@ test('timers come from timers.ts alone', () => {
     'clearImmediate',
   ];
   const call = new RegExp(`(?<![.#\\w])(?:(?:globalThis|global)\\.)?(${names.join('|')})\\b`, 'g');
-  // src/net is next.
-  const held = outside('timers', 'net');
+  const held = outside('timers');
   const module = (imported: string): boolean => /^(node:)?timers(\/promises)?$/.test(imported);
   assert.deepEqual(arrows(held, module), []);
   const borrowed = files.filter(held).flatMap(({ path, text }) => {

@@ -18,6 +18,7 @@ const { port } = await listen({
 process.stdout.write(`${port}\n`);
 process.stdin.on('data', () => {
   globalThis.gc?.(); // what could be collected is not held by anybody
-  process.stdout.write(`${process.memoryUsage().rss}\n`);
+  const { heapUsed, external } = process.memoryUsage();
+  process.stdout.write(`${heapUsed + external}\n`);
 });
 process.stdin.on('end', () => process.exit());
