@@ -11,7 +11,7 @@ import { type Throttle, tooManyFailures } from './throttle.ts';
 export interface Authenticator {
   /**
    * The principal, at once where nothing has to be waited for; undefined when there are no credentials. Throws or
-   * rejects with a Problem: 400 for malformed or several ones, 401 with every challenge for bad ones, 403 for those
+   * rejects with a Problem: 400 for malformed or several ones, which count as failures of the peer, 401 with every challenge for bad ones, 403 for those
    * that must not come in the clear, 429 after too many. What is checked is told to `story` where there is one.
    */
   authenticate(request: Request, story?: Story): Principal | undefined | Promise<Principal | undefined>;
@@ -19,6 +19,12 @@ export interface Authenticator {
   challenges(connection: Connection): FieldLine[];
   /** The challenge for a principal whose token's scope lacks this one. */
   scopeChallenge(scheme: string, needed: string): FieldLine[];
+}
+
+/** The credentials of a request: in a field, or of a scheme that finds them elsewhere. */
+interface Presented {
+  readonly credentials: Credentials | undefined;
+  readonly other: Scheme | undefined;
 }
 
 /** What opens a resource to whoever reads it on the way; it is refused in the clear without being read. */
@@ -49,6 +55,7 @@ export function createAuthenticator(schemes: readonly Scheme[], throttle: Thrott
     if (verdict.outcome === 'good') return verdict.principal;
     const { problem, claimed, challenge } = verdict;
     if (problem.status !== 401) {
+      if (isMalformedAttempt(problem)) throttle.fail(connection.peer, undefined);
       throw challenge === undefined ? problem : problem.with([['WWW-Authenticate', challenge]]);
     }
     const blocked = claimed !== undefined && throttle.blocksUser(claimed);
@@ -73,13 +80,31 @@ export function createAuthenticator(schemes: readonly Scheme[], throttle: Thrott
     return verdict === undefined ? undefined : principalOf(verdict, request.connection, scheme);
   };
 
-  const judge = (request: Request, story?: Story): ReturnType<Authenticator['authenticate']> => {
+  const present = (request: Request, story: Story | undefined): Presented => {
     const credentials = credentialsOf(request);
     if (credentials === 'several') throw severalCredentials(request);
-    const { connection } = request;
     if (story !== undefined) story.scheme = credentials?.scheme;
     const other = roaming.length === 0 ? undefined : schemeElsewhere(request, credentials, roaming);
     if (credentials !== undefined && other !== undefined) throw severalCredentials(request, [other]);
+    return { credentials, other };
+  };
+
+  /** Counts an attempt that cannot be read against its peer: no user is known for it. */
+  const countingMalformed = (request: Request, story: Story | undefined): Presented => {
+    try {
+      return present(request, story);
+    } catch (error) {
+      const { peer } = request.connection;
+      if (!(error instanceof Problem) || !isMalformedAttempt(error)) throw error;
+      if (throttle.blocksPeer(peer)) throw tooManyFailures(throttle);
+      throttle.fail(peer, undefined);
+      throw error;
+    }
+  };
+
+  const judge = (request: Request, story?: Story): ReturnType<Authenticator['authenticate']> => {
+    const { credentials, other } = countingMalformed(request, story);
+    const { connection } = request;
     if (credentials === undefined && other === undefined) return undefined;
     if (throttle.blocksPeer(connection.peer)) throw tooManyFailures(throttle);
     if (credentials === undefined) return other && principalElsewhere(other, request, story);
@@ -165,6 +190,11 @@ function credentialsOf({ fields, connection }: Request): Credentials | 'several'
     throw inTheClear();
   }
   return credentials;
+}
+
+/** Returns whether a refusal is one of malformed credentials. Content that broke off shows nothing about them. */
+function isMalformedAttempt({ status, close }: Problem): boolean {
+  return status === 400 && !close;
 }
 
 function inTheClear(): Problem {

@@ -253,11 +253,15 @@ test('a user who is attacked from many peers still gets in with the right secret
   assert.equal(await house.verdictOn(signed({ peer: '127.0.0.5' })), 'ann');
 });
 
-test('malformed credentials are refused without being counted as a failure', async () => {
-  const house = openHouse({ limit: 1 });
-  const request = createRequest({ method: 'GET', target: '/', fields: [['Authorization', 'hmac nonsense']] });
-  assert.equal(await house.verdictOn(request), 'malformed-credentials');
-  assert.equal(await house.verdictOn(signed()), 'ann');
+test('malformed credentials count as a failure of their peer, and of no user', async () => {
+  const house = openHouse({ limit: 2 });
+  const malformed = (peer: string) =>
+    createRequest({ method: 'GET', target: '/', fields: [['Authorization', 'hmac ann:nonsense']], peer });
+  for (const expected of ['malformed-credentials', 'malformed-credentials', 'too-many-failures'])
+    assert.equal(await house.verdictOn(malformed('127.0.0.2')), expected);
+  assert.equal(await house.verdictOn(signed({ peer: '127.0.0.2' })), 'too-many-failures');
+  assert.equal(await house.verdictOn(signed({ secret: 'wrong', peer: '127.0.0.3' })), 'credentials-refused');
+  assert.equal(await house.verdictOn(signed({ peer: '127.0.0.4' })), 'ann');
 });
 
 test('a nonce is forgotten when no date inside the window could carry it again', async () => {

@@ -160,12 +160,14 @@ test('a stranger cannot escape the limit by a field', { skip }, async (context) 
   assert.deepEqual(outcomes, [refused, refused, blocked, blocked, blocked]);
 });
 
-test('malformed credentials and those that were not read cost no failure', async (context) => {
-  const server = await opened(context, 1);
+test('malformed credentials count as a failure, and those that were not read do not', async (context) => {
+  const server = await opened(context, 2);
   const by = async (...lines: string[]): Promise<string> =>
     outcomeOf(await from(honest, server.port, bytesOf({ lines })));
   assert.equal(await by('Authentication: hmac x'), '400 malformed-credentials');
   assert.equal(await by('Authorization: Basic eDp5'), '403 tls-required');
   assert.equal(await by('Authorization: Nothing x'), '401 scheme-not-offered');
   assert.equal(await by(...fullLines({ nonce: 'n', secret: secrets.ann })), '200');
+  assert.equal(await by('Authorization: hmac x'), '400 malformed-credentials');
+  assert.equal(await by(...fullLines({ nonce: 'n2', secret: secrets.ann })), blocked);
 });
