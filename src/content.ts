@@ -89,11 +89,21 @@ export async function readContent(
   return decoder.end();
 }
 
-/** Receives content that nobody reads, where its digest was sent: it must be right all the same. Else undefined. */
-export function checkUnreadContent(request: Request, limit: number): Promise<void> | undefined {
+/**
+ * Checks the digest fields of content that the action does not use. Receives and verifies the content of an authenticated
+ * request, whose signature may cover the digest. The content of an anonymous request changes nothing and is not awaited.
+ * Returns undefined if there is nothing to wait for. Throws 400 on a malformed digest field.
+ */
+export function checkUnreadContent(
+  request: Request,
+  limit: number,
+  authenticated: boolean,
+): Promise<void> | undefined {
   const { fields } = request;
   if (!fields.has('content-digest') && !fields.has('content-md5')) return undefined;
-  return receive(request, limit, () => {});
+  if (authenticated) return receive(request, limit, () => {});
+  expectedDigests(fields);
+  return undefined;
 }
 
 function receive(request: Request, limit: number, sink: (chunk: Uint8Array) => void): Promise<void> {

@@ -303,8 +303,14 @@ function scopeTooNarrow({ method, principal }: JudgedCall, authenticator: Authen
 function judgeReadable(call: JudgedCall, implemented: Action, limit: number): Reading | undefined {
   judgeDeclaredLength(call.request, limit);
   const reading = judgeContentType(call.request, implemented);
+  if (reading !== undefined) judgeDeclaredLength(call.request, lengthLimit(reading, limit));
   if (call.method === 'PUT') judgeContentRange(call.request);
   return reading;
+}
+
+/** Returns how many bytes a reading accepts, where the server accepts `limit`. */
+function lengthLimit({ maxLength }: Reading, limit: number): number {
+  return Math.min(maxLength ?? limit, limit);
 }
 
 function judgeExistence(call: JudgedCall, resource: Resource, implemented: Action): void {
@@ -353,12 +359,12 @@ function judgeContent(
 ): Promise<unknown> | undefined {
   if (reading !== undefined) {
     judgeCharset(call.request.fields);
-    return readContent(call, reading.decoder(call), limit);
+    return readContent(call, reading.decoder(call), lengthLimit(reading, limit));
   }
   if (implemented.reads !== undefined && implemented.reads.length > 0) {
     throw new Problem('content-missing', `${call.method} needs content here.`);
   }
-  return checkUnreadContent(call.request, limit);
+  return checkUnreadContent(call.request, limit, call.principal !== undefined);
 }
 
 /** What came of acting where the state that was judged had changed meanwhile: the steps 12 and 14 are asked again. */

@@ -23,6 +23,8 @@ export interface Variant {
 export interface Reading<State = unknown, Content = unknown> {
   /** Type and subtype in lower case: `application/xml`, or the range of every type. */
   readonly type: string;
+  /** Bytes of content, as sent and after decoding. Default: the server's limit, which always applies. */
+  readonly maxLength?: number;
   /** Makes what turns the bytes into `call.content`. */
   decoder(call: Call<State, Content>): Decoder;
 }

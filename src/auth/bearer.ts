@@ -1,4 +1,15 @@
 import { formatChallenge } from '../http/authorization.ts';
+import {
+  type Form,
+  hasForm,
+  hasTooManyParameters,
+  isCoded,
+  isDeclaredLonger,
+  maxFormLength,
+  parseForm,
+  parseQueryOf,
+} from '../http/form.ts';
+import type { Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import type { Scheme, Verdict } from './scheme.ts';
@@ -11,13 +22,18 @@ export interface BearerOptions {
   readonly offered: () => boolean;
   /** Whom a token stands for; undefined where it is not good. */
   readonly principalOf: (token: string) => Promise<Principal | undefined>;
+  /** Bytes of content that the server accepts. */
+  readonly bodyLimit: number;
 }
 
 /** b64token (RFC 6750 §2.1). */
 const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
 
-/** Bearer tokens (RFC 6750), in the Authorization field alone: those in a query or a form are not looked at (§2.2, §2.3). */
-export function createBearerScheme({ realm, offered, principalOf }: BearerOptions): Scheme {
+/**
+ * Creates the scheme of bearer tokens (RFC 6750) in the Authorization field. A token in a query or a form (§2.2, §2.3) is
+ * not accepted, and next to one in the field it is refused (§2).
+ */
+export function createBearerScheme({ realm, offered, principalOf, bodyLimit }: BearerOptions): Scheme {
   const challengeWith = (...more: [string, string][]): string =>
     formatChallenge('Bearer', [['realm', realm], ...more]);
   // §3: nothing about an error to who sent no token.
@@ -25,11 +41,12 @@ export function createBearerScheme({ realm, offered, principalOf }: BearerOption
 
   return {
     name: 'bearer',
-    authenticate(_request, token, story) {
+    authenticate(request, token, story) {
       if (!offered()) return notOffered();
       if (!tokenForm.test(token)) return malformed(challengeWith(['error', 'invalid_request']));
+      if (hasToken(parseQueryOf(request.target))) return several(challengeWith(['error', 'invalid_request']));
       story?.pass('parse');
-      return judge(token, story);
+      return judge(request, token, story);
     },
     // §3.1: more than one method for including an access token, or a parameter repeated.
     severalChallenge: () => (offered() ? challengeWith(['error', 'invalid_request']) : undefined),
@@ -37,9 +54,13 @@ export function createBearerScheme({ realm, offered, principalOf }: BearerOption
     scopeChallenge: (needed) => challengeWith(['error', 'insufficient_scope'], ['scope', needed]),
   };
 
-  async function judge(token: string, story: Story | undefined): Promise<Verdict> {
+  async function judge(request: Request, token: string, story: Story | undefined): Promise<Verdict> {
     const principal = await principalOf(token);
     if (principal !== undefined) {
+      // Content is read ahead for a valid token only.
+      const second = await hasTokenInForm(request, bodyLimit);
+      if (second instanceof Problem) return { outcome: 'bad', problem: second };
+      if (second) return several(challengeWith(['error', 'invalid_request']));
       story?.pass('token');
       return { outcome: 'good', principal };
     }
@@ -50,6 +71,30 @@ export function createBearerScheme({ realm, offered, principalOf }: BearerOption
       challenge: challengeWith(['error', 'invalid_token']),
     };
   }
+}
+
+/** Returns whether a form that has to be read for it has a token too. One of more than 64 KiB is not examined. */
+async function hasTokenInForm(request: Request, bodyLimit: number): Promise<boolean | Problem> {
+  if (!hasForm(request) || isCoded(request) || isDeclaredLonger(request, maxFormLength)) return false;
+  const content = await request.body.hold(bodyLimit).catch(problemIn);
+  if (content instanceof Problem) return content;
+  if (content.length > maxFormLength) return false;
+  const text = Buffer.from(content).toString('latin1');
+  return !hasTooManyParameters(text) && hasToken(parseForm(text));
+}
+
+function problemIn(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
+}
+
+function hasToken(form: Form | undefined): boolean {
+  return form?.some(([name]) => name === 'access_token') === true;
+}
+
+function several(challenge: string): Verdict {
+  const detail = 'A token stands in the Authorization field, and another one in the query or the form.';
+  return { outcome: 'bad', problem: new Problem('several-credentials', detail), challenge };
 }
 
 function malformed(challenge: string): Verdict {

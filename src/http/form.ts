@@ -1,5 +1,41 @@
 import { isUtf8 } from 'node:buffer';
+import { parseContentCoding } from './content-coding.ts';
+import { parseMediaType } from './media-type.ts';
+import type { Request } from './message.ts';
 import { isEscape } from './uri-character.ts';
+
+/** Bytes of a form that is read for OAuth. */
+export const maxFormLength = 65_536;
+
+/** Parameters of a form or of a query. */
+export const maxFormParameters = 1000;
+
+/** The media type of forms. */
+export const formType = 'application/x-www-form-urlencoded';
+
+/** Returns whether the content of the request is a form by its Content-Type. */
+export function hasForm({ body, fields }: Request): boolean {
+  const type = body.present ? fields.get('content-type') : undefined;
+  return type !== undefined && parseMediaType(type)?.type === formType;
+}
+
+/** Returns whether the content of the request has a content coding. */
+export function isCoded({ fields }: Request): boolean {
+  return parseContentCoding(fields.get('content-encoding')) !== 'identity';
+}
+
+/** Returns whether Content-Length announces more than `limit` bytes. */
+export function isDeclaredLonger({ fields }: Request, limit: number): boolean {
+  return Number(fields.get('content-length') ?? 0) > limit;
+}
+
+/** Returns whether a form or a query has more than 1,000 parameters. Counts separators, before anything is decoded. */
+export function hasTooManyParameters(text: string): boolean {
+  let count = 1;
+  for (let at = text.indexOf('&'); at >= 0 && count <= maxFormParameters; at = text.indexOf('&', at + 1))
+    count += 1;
+  return count > maxFormParameters;
+}
 
 /** The parameters of a form or a query, decoded, in the order sent; a name may stand more than once. */
 export type Form = readonly (readonly [name: string, value: string])[];
@@ -21,10 +57,19 @@ export function parseForm(text: string): Form | undefined {
   return form;
 }
 
-/** The parameters in the query of a request target, each octet of which is one character; undefined as above. */
+/**
+ * Reads the parameters in the query of a request target, each octet of which is one character. Returns undefined for a
+ * malformed query, and for one with more than 1,000 parameters, which is not decoded.
+ */
 export function parseQueryOf(target: string): Form | undefined {
+  const query = queryOf(target);
+  return hasTooManyParameters(query) ? undefined : parseForm(query);
+}
+
+/** Returns the query of a request target without its question mark; '' if there is none. */
+export function queryOf(target: string): string {
   const question = target.indexOf('?');
-  return question < 0 ? [] : parseForm(target.slice(question + 1));
+  return question < 0 ? '' : target.slice(question + 1);
 }
 
 /** Reads one name or value: `+` is a space, `%XX` an octet, and the octets are UTF-8. Undefined where they are not. */

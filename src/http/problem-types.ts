@@ -55,7 +55,7 @@ export const problemTypes = {
     status: 400,
     title: 'More than one set of credentials',
     explanation:
-      'A request carries at most one Authorization or Authentication field, and not both: which one counts must not be a guess.',
+      'A request carries at most one Authorization or Authentication field, and not both: which one counts must not be a guess. A bearer token in the field excludes an access_token in the query or in a form (RFC 6750 §2).',
   },
   'content-range-on-put': {
     status: 400,

@@ -1,13 +1,13 @@
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { FieldLine } from '../http/fields.ts';
-import { type Form, parseQueryOf } from '../http/form.ts';
+import { type Form, maxFormParameters, parseQueryOf } from '../http/form.ts';
 import type { Origins } from '../origin.ts';
 import type { Scope } from '../principal.ts';
 import { action, type Call, type Outcome, type Resource } from '../resource.ts';
 import type { AccessParts } from './access.ts';
 import type { Client, Registry } from './clients.ts';
 import { approvingUser, type ConsentAnswer, type Consents } from './consent.ts';
-import { showRefusal } from './consent-page.ts';
+import { showRefusal, tooManyParameters } from './consent-page.ts';
 import { type FormContent, formReading } from './form-content.ts';
 import { firstOf } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
@@ -69,6 +69,7 @@ async function ask(
 async function conclude(parts: AuthorizationParts, call: Call<unknown, FormContent>): Promise<Outcome> {
   const { request, content, variant } = call;
   const user = await approvingUser(parts.approver, request);
+  if (content === 'too-many-parameters') return showRefusal(tooManyParameters, variant);
   const answer = await parts.consents.answer(content, 'oauth2', user);
   if (answer === undefined) return showRefusal('This answers no question that is open for you.', variant);
   const { redirect_uri: redirectUri = '', state } = answer.details;
@@ -128,7 +129,8 @@ const names = [
 
 /** Reads client and redirect URI. Gives a sentence for the user where either is missing or not registered (RFC 6749 §4.1.2.1). */
 function readRequest(query: Form | undefined, clients: Registry<Client>): AuthorizationRequest | string {
-  if (query === undefined) return 'The query does not decode as a form in UTF-8.';
+  if (query === undefined)
+    return `The query does not decode as a form in UTF-8 of at most ${maxFormParameters} parameters.`;
   const { values, repeated } = readParameters(query, names);
   const id = values.get('client_id');
   const redirectUri = values.get('redirect_uri');

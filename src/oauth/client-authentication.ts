@@ -27,16 +27,25 @@ export interface ClientAuthenticationParts {
   readonly hashQueue: HashQueue;
 }
 
+/** The parameters of a request by name, or its refusal because they cannot be read. */
+export type ReadValues = ReadonlyMap<string, string> | Refusal;
+
 /**
- * Which client is asking, by Basic or by the parameters client_id and client_secret (RFC 6749 §2.3.1). Rejects with a
- * Refusal: invalid_request for several ways at once or what cannot be read, invalid_client for what is not right; and with
- * a Problem (429) after too many of these.
+ * Authenticates the client by Basic or by the parameters client_id and client_secret (RFC 6749 §2.3.1). Rejects with a
+ * Refusal: the given one, invalid_request for several ways at once or malformed credentials, invalid_client for wrong
+ * ones. Each counts as a failure; after too many it rejects with a Problem (429).
  */
 export type AuthenticateClient = (
   request: Request,
-  values: ReadonlyMap<string, string>,
+  values: ReadValues,
   which: Admitted,
-) => Promise<Client>;
+) => Promise<AuthenticatedClient>;
+
+/** A client, with the parameters that it sent. */
+export interface AuthenticatedClient {
+  readonly client: Client;
+  readonly values: ReadonlyMap<string, string>;
+}
 
 /** Which clients an endpoint admits: any, or only confidential ones (RFC 6749 §2.1), since anybody can claim to be a public one. */
 export type Admitted = 'any' | 'confidential';
@@ -53,16 +62,23 @@ export function createClientAuthentication(parts: ClientAuthenticationParts): Au
   const unknown = (description: string): Refusal =>
     new Refusal('invalid_client', description, [['WWW-Authenticate', challenge]]);
 
+  const counted = (refusal: Refusal, peer: string): Refusal => {
+    throttle.fail(peer, undefined);
+    return refusal;
+  };
+
   return async (request, values, which) => {
     const { peer } = request.connection;
     if (throttle.blocksPeer(peer)) throw tooManyFailures(throttle);
+    if (values instanceof Refusal) throw counted(values, peer);
     const presented = presentedIn(request, values, unknown);
+    if (presented instanceof Refusal) throw counted(presented, peer);
     for (const { id, secret } of presented) {
       const client = clients.find(id);
       if (which === 'confidential' && client?.secret === undefined) continue;
       const right = await matches(client, secret, peer);
       // While the secret was hashed, the client may have been given another one, or have been removed.
-      if (right && client !== undefined && clients.find(id) === client) return client;
+      if (right && client !== undefined && clients.find(id) === client) return { client, values };
     }
     const claimed = claimedBy(presented);
     const blocked = throttle.blocksUser(claimed);
@@ -81,30 +97,30 @@ function claimedBy([first]: readonly Presented[]): string {
   return `client:${(first?.id ?? '').slice(0, longestCounted)}`;
 }
 
-/** The credentials in a request; two candidates where those of Basic can be read in two ways. */
+/** Returns the credentials in a request, two candidates if those of Basic can be read in two ways, or the refusal. */
 function presentedIn(
   { fields }: Request,
   values: ReadonlyMap<string, string>,
   unknown: (description: string) => Refusal,
-): readonly Presented[] {
+): readonly Presented[] | Refusal {
   const lines = fields.lines('authorization');
   const id = values.get('client_id');
   const secret = values.get('client_secret');
   if (lines[0] === undefined) {
-    if (id === undefined) throw unknown('The client does not say which one it is.');
+    if (id === undefined) return unknown('The client does not say which one it is.');
     return [{ id, secret }];
   }
   // RFC 6749 §2.3: at most one method of authentication in a request.
   if (lines.length > 1 || secret !== undefined)
-    throw new Refusal('invalid_request', 'The client authenticates in more than one way.');
+    return new Refusal('invalid_request', 'The client authenticates in more than one way.');
   const credentials = parseCredentials(lines[0]);
   if (credentials?.scheme !== 'basic')
-    throw unknown('The client authenticates in a way that is not offered.');
+    return unknown('The client authenticates in a way that is not offered.');
   const presented = presentedByBasic(credentials.rest);
-  if (presented.length === 0) throw new Refusal('invalid_request', 'The Basic credentials are malformed.');
+  if (presented.length === 0) return new Refusal('invalid_request', 'The Basic credentials are malformed.');
   const fitting = presented.filter((each) => id === undefined || each.id === id);
   if (fitting.length === 0)
-    throw new Refusal('invalid_request', 'client_id names another client than the Basic credentials.');
+    return new Refusal('invalid_request', 'client_id names another client than the Basic credentials.');
   return fitting;
 }
 

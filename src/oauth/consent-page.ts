@@ -1,3 +1,4 @@
+import { maxFormParameters } from '../http/form.ts';
 import type { Scope } from '../principal.ts';
 import type { Outcome, Variant } from '../resource.ts';
 import { html, showPage } from './page.ts';
@@ -49,6 +50,9 @@ ${scopes.map((scope) => `<li>${inWords[scope]}</li>`).join('\n')}
     question.variant,
   );
 }
+
+/** The refusal of a form that is not decoded. */
+export const tooManyParameters = `A form has at most ${maxFormParameters} parameters.`;
 
 /** The page that says why nothing can be asked or answered, instead of a redirect to an unverified address (RFC 6749 §4.1.2.1). */
 export function showRefusal(sentence: string, variant: Variant | undefined): Outcome {

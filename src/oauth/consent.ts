@@ -78,7 +78,7 @@ export function createConsents({ grants, clock, lifetimes }: ConsentParts): Cons
     },
 
     async answer(content, mechanism, user) {
-      if (content === undefined || content === 'malformed') return undefined;
+      if (content === undefined || typeof content === 'string') return undefined;
       const { values } = readParameters(content, ['consent_ticket', 'decision']);
       const ticket = values.get('consent_ticket');
       const decision = values.get('decision');

@@ -1,8 +1,9 @@
 import { parseQueryOf } from '../http/form.ts';
 import type { Request } from '../http/message.ts';
 import { type Action, action } from '../resource.ts';
-import type { Admitted, AuthenticateClient } from './client-authentication.ts';
+import type { Admitted, AuthenticateClient, ReadValues } from './client-authentication.ts';
 import type { Client } from './clients.ts';
+import { tooManyParameters } from './consent-page.ts';
 import { type FormContent, formReading } from './form-content.ts';
 import { readParameters } from './parameters.ts';
 import { answerWith, Refusal } from './refusal.ts';
@@ -56,8 +57,8 @@ export function clientAction({
     'anyone',
     ({ request, content }) =>
       answerWith(async () => {
-        const values = valuesOf(request, content, known);
-        return respond({ client: await authenticate(request, values, admits), values, request });
+        const authenticated = await authenticate(request, valuesOf(request, content, known), admits);
+        return respond({ ...authenticated, request });
       }),
     { reads: [formReading] },
   );
@@ -79,14 +80,14 @@ function valuesOf(
   { target }: Request,
   content: FormContent | undefined,
   known: readonly string[],
-): ReadonlyMap<string, string> {
+): ReadValues {
   const query = parseQueryOf(target);
   if (query === undefined || query.some(([name]) => neverInQuery.has(name)))
-    throw new Refusal('invalid_request', 'Parameters are sent in the content, and none in the query.');
+    return new Refusal('invalid_request', 'Parameters are sent in the content, and none in the query.');
+  if (content === 'too-many-parameters') return new Refusal('invalid_request', tooManyParameters);
   if (content === undefined || content === 'malformed')
-    throw new Refusal('invalid_request', 'The content does not decode as a form in UTF-8.');
+    return new Refusal('invalid_request', 'The content does not decode as a form in UTF-8.');
   const { values, repeated } = readParameters(content, known);
-  if (repeated[0] !== undefined)
-    throw new Refusal('invalid_request', `${repeated[0]} was sent more than once.`);
-  return values;
+  if (repeated[0] === undefined) return values;
+  return new Refusal('invalid_request', `${repeated[0]} was sent more than once.`);
 }

@@ -1,12 +1,13 @@
-import { type Form, parseForm } from '../http/form.ts';
+import { type Form, formType, hasTooManyParameters, maxFormLength, parseForm } from '../http/form.ts';
 import type { Reading } from '../resource.ts';
 
-/** A form that was sent. A malformed one is refused by the endpoint, in the terms of its protocol. */
-export type FormContent = Form | 'malformed';
+/** A form that was sent, or its fault. The endpoint refuses the fault, in the terms of its protocol. */
+export type FormContent = Form | 'malformed' | 'too-many-parameters';
 
-/** Reads content as a form (`application/x-www-form-urlencoded`). Its length is limited before it comes here. */
+/** Reads content as a form of at most 64 KiB and 1,000 parameters, which are counted before they are decoded. */
 export const formReading: Reading<unknown, FormContent> = {
-  type: 'application/x-www-form-urlencoded',
+  type: formType,
+  maxLength: maxFormLength,
   decoder() {
     // One character for each octet, as `parseForm` takes them.
     let text = '';
@@ -14,7 +15,8 @@ export const formReading: Reading<unknown, FormContent> = {
       write(bytes) {
         text += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
       },
-      end: (): FormContent => parseForm(text) ?? 'malformed',
+      end: (): FormContent =>
+        hasTooManyParameters(text) ? 'too-many-parameters' : (parseForm(text) ?? 'malformed'),
     };
   },
 };

@@ -7,7 +7,7 @@ import { encodeOctets, octetsOf } from '../signature/oauth1-parameters.ts';
 import { createSeal, type Seal } from '../store/seal.ts';
 import type { Consumer, Registry } from './clients.ts';
 import { approvingUser, type Consents } from './consent.ts';
-import { showRefusal } from './consent-page.ts';
+import { showRefusal, tooManyParameters } from './consent-page.ts';
 import { digestOf } from './digest.ts';
 import { type FormContent, formReading } from './form-content.ts';
 import { type Found, type Grants, isLive, isOf } from './grants.ts';
@@ -73,6 +73,7 @@ async function conclude(
   { request, content, variant }: Call<unknown, FormContent>,
 ): Promise<Outcome> {
   const user = await approvingUser(endpoint.approver, request);
+  if (content === 'too-many-parameters') return showRefusal(tooManyParameters, variant);
   const answer = await endpoint.consents.answer(content, 'oauth1', user);
   if (answer === undefined) return showRefusal('This answers no question that is open for you.', variant);
   const token = endpoint.seal.open(answer.details['token'] ?? '', sealedAs);

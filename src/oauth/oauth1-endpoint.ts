@@ -67,6 +67,7 @@ function refused(
 ): Outcome {
   const challenge = challengeOf(realm, problem);
   if (challenge === undefined) throw problem;
+  if (problem.status === 400) throttle.fail(connection.peer, undefined);
   if (problem.status === 401) {
     const claimed = parameters && claimedBy(parameters);
     const blocked = claimed !== undefined && throttle.blocksUser(claimed);

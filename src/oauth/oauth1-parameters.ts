@@ -1,9 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { refusal, rejected } from '../auth/oauth1-refusal.ts';
-import { parseContentCoding } from '../http/content-coding.ts';
-import { parseMediaType } from '../http/media-type.ts';
+import {
+  hasForm,
+  hasTooManyParameters,
+  isCoded,
+  isDeclaredLonger,
+  maxFormLength,
+  maxFormParameters,
+  queryOf,
+} from '../http/form.ts';
 import type { Request } from '../http/message.ts';
-import { Problem } from '../http/problem.ts';
+import { isMethod, isSafe } from '../http/method.ts';
+import { contentTooLarge, Problem } from '../http/problem.ts';
 import {
   isAscii,
   type Parameter,
@@ -21,24 +29,39 @@ export interface OAuth1Parameters {
   readonly signsForm: boolean;
 }
 
-/** To sort and encode more takes a server longer than it takes to send them, and nobody need be known for that. */
-const mostSigned = 1000;
-
 /** RFC 5849 §3.5: everything that begins so is the protocol's. */
 const prefix = 'oauth_';
 
-/** Where besides the Authorization field a request has parameters of the protocol; `content` says that it may. */
+/** A name of the protocol in a form that is not decoded. Some clients encode the underscore. */
+const rawName = /(?:^|&)oauth(?:_|%5f)/i;
+
+/** Returns where besides the Authorization field a request has parameters of the protocol; `content`: it may have some there. */
 export function placeElsewhere(request: Request): 'target' | 'content' | undefined {
-  const query = queryOf(request.target);
-  // Most queries can be told at a glance.
-  if (/oauth_|%/.test(query) && (parseFormOctets(query) ?? []).some(isProtocol)) return 'target';
-  return hasForm(request) && !isCoded(request) ? 'content' : undefined;
+  if (hasProtocol(queryOf(request.target))) return 'target';
+  return mayHaveSignedForm(request) ? 'content' : undefined;
+}
+
+/** Returns whether a query has parameters of the protocol. One with more than 1,000 parameters is not decoded to find out. */
+function hasProtocol(query: string): boolean {
+  if (hasTooManyParameters(query)) return rawName.test(query);
+  // Most queries have none, and need no decoding to see that.
+  return /oauth_|%/.test(query) && (parseFormOctets(query) ?? []).some(isProtocol);
 }
 
 /**
- * Reads the parameters; `rest` is what stands behind `OAuth` in the Authorization field, if it does. Undefined where none of
- * them is the protocol's. Rejects with a Problem: where they cannot be read, stand in two places or twice, or where the
- * content cannot be had, is too long (413) or is coded (415).
+ * Returns whether the content has to be read to find out whether the protocol's parameters are in it. Content of a safe
+ * method has no meaning (RFC 9110 §9.3.1), and a form beyond the limit is not accepted as signed.
+ */
+function mayHaveSignedForm(request: Request): boolean {
+  const { method } = request;
+  if (isMethod(method) && isSafe(method)) return false;
+  return hasForm(request) && !isCoded(request) && !isDeclaredLonger(request, maxFormLength);
+}
+
+/**
+ * Reads the parameters; `rest` is the part of the Authorization field after `OAuth`. Resolves to undefined if none of them
+ * is the protocol's. A form is at most 64 KiB, and there are at most 1,000 parameters. Rejects with a Problem: if they are
+ * malformed, repeated, too many or in two places, or if the content is incomplete, too long (413) or coded (415).
  */
 export async function readOAuth1Parameters(
   request: Request,
@@ -47,10 +70,11 @@ export async function readOAuth1Parameters(
 ): Promise<OAuth1Parameters | undefined> {
   const header = rest === undefined ? [] : parseHeaderParameters(rest);
   if (typeof header === 'string') throw refusal('parameter_rejected', `In Authorization ${header}.`);
-  const query = parseFormOctets(queryOf(request.target));
-  if (query === undefined) throw refusal('parameter_rejected', 'The query has a malformed escape.');
+  const query = parametersOf(queryOf(request.target), 'query');
   const signsForm = hasForm(request);
-  const form = signsForm ? await readForm(request, bodyLimit, rest === undefined) : [];
+  // Parameters of the protocol stand in one place. If it is another one, the form is signed with them.
+  const mayBeOthers = rest === undefined && !query.some(isProtocol);
+  const form = signsForm ? await readForm(request, bodyLimit, mayBeOthers) : [];
   const places = [header, query, form].map((place) => place.filter(isProtocol)).filter(isFilled);
   // What is in the field is meant to be credentials, be it nothing.
   if (rest !== undefined && !header.some(isProtocol)) places.unshift([]);
@@ -58,8 +82,7 @@ export async function readOAuth1Parameters(
   if (protocol === undefined) return undefined;
   if (others.length > 0) throw rejected('They stand in more than one place.', others.flat().map(nameOf));
   const parameters = { protocol: textByName(protocol), signed: [...header, ...query, ...form], signsForm };
-  if (parameters.signed.length > mostSigned)
-    throw refusal('parameter_rejected', `At most ${mostSigned} parameters can be signed.`);
+  if (parameters.signed.length > maxFormParameters) throw tooMany();
   return parameters;
 }
 
@@ -68,32 +91,33 @@ export function valuesOf({ signed }: OAuth1Parameters, name: string): string[] {
   return signed.filter(([each]) => each === name).map(([, value]) => textOf(name, value));
 }
 
-function queryOf(target: string): string {
-  const question = target.indexOf('?');
-  return question < 0 ? '' : target.slice(question + 1);
+/** Reads a query or a form. Counts the parameters first: nobody is known yet. */
+function parametersOf(text: string, place: 'query' | 'form'): Parameter[] {
+  if (hasTooManyParameters(text)) throw tooMany();
+  const parameters = parseFormOctets(text);
+  if (parameters === undefined) throw refusal('parameter_rejected', `The ${place} has a malformed escape.`);
+  return parameters;
 }
 
-function hasForm({ body, fields }: Request): boolean {
-  const type = body.present ? fields.get('content-type') : undefined;
-  return type !== undefined && parseMediaType(type)?.type === 'application/x-www-form-urlencoded';
+function tooMany(): Problem {
+  return refusal('parameter_rejected', `At most ${maxFormParameters} parameters can be signed.`);
 }
 
-function isCoded({ fields }: Request): boolean {
-  return parseContentCoding(fields.get('content-encoding')) !== 'identity';
-}
-
-async function readForm(request: Request, limit: number, mayBeOthers: boolean): Promise<Parameter[]> {
+/** Reads the form of a request. Without a name of the protocol in it, a form that may be another one is not parsed. */
+async function readForm(
+  request: Request,
+  bodyLimit: number,
+  mayBeOthers: boolean,
+): Promise<readonly Parameter[]> {
   if (isCoded(request)) {
     throw new Problem('unsupported-content-coding', 'A form that is signed is read without a coding.', {
       fields: [['Accept-Encoding', 'identity']],
     });
   }
+  const limit = Math.min(bodyLimit, maxFormLength);
+  if (isDeclaredLonger(request, limit)) throw contentTooLarge(limit);
   const content = Buffer.from(await request.body.hold(limit)).toString('latin1');
-  const form = parseFormOctets(content);
-  // Somebody else's form is not this protocol's to refuse.
-  if (form === undefined && mayBeOthers && !content.includes(prefix)) return [];
-  if (form === undefined) throw refusal('parameter_rejected', 'The form has a malformed escape.');
-  return form;
+  return mayBeOthers && !rawName.test(content) ? [] : parametersOf(content, 'form');
 }
 
 function isProtocol([name]: Parameter): boolean {

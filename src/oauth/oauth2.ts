@@ -19,6 +19,7 @@ export function createOAuth2(parts: OAuthParts): MechanismParts {
     realm: parts.realm,
     offered: open,
     principalOf: (token) => principalOf(parts, token),
+    bodyLimit: parts.bodyLimit,
   });
   const endpoints = madeFor(open, () => endpointsOf(parts));
   return { schemes: [bearer], routes: routesTo(endpoints, Object.values(paths), open) };

@@ -13,6 +13,7 @@ function open(offered = true) {
   const asked: string[] = [];
   const scheme = createBearerScheme({
     realm: 'a "realm"',
+    bodyLimit: 1_048_576,
     offered: () => offered,
     async principalOf(token) {
       asked.push(token);

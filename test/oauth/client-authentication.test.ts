@@ -41,7 +41,7 @@ function open(clients: readonly Client[], limit = 0, verify = verifyPassword) {
     const fields: [string, string][] = basic === undefined ? [] : [['Authorization', basicField(basic)]];
     const request = createRequest({ method: 'POST', target: '/', fields, peer, secure: true });
     try {
-      return (await authenticate(request, new Map(Object.entries(values)), 'any')).id;
+      return (await authenticate(request, new Map(Object.entries(values)), 'any')).client.id;
     } catch (error) {
       if (error instanceof Refusal) return error.code;
       if (error instanceof Problem) return `${error.type} ${error.fields.join()}`;
