@@ -66,7 +66,7 @@ function difference(message: string, { hint, message: implied }: MessageMistake)
 }
 
 const credentialsForms: readonly [form: RegExp, hint: string][] = [
-  [/^[^:]*:[^:]*%[0-9a-f]{2}[^:]*:[^:]*$/i, 'the nonce was percent-encoded'],
+  [/^[^:]*:[^:%]*%[0-9a-f]{2}[^:]*:[^:]*$/i, 'the nonce was percent-encoded'],
   [/:(?:[A-Za-z0-9+/]|%2b|%2f){43}%3d$/i, 'the digest was percent-encoded'],
   [/^"[^"]*"$/, 'the credentials stand in quotes'],
   [/^[A-Za-z0-9+/]+={0,2}$/, 'the credentials were encoded as base64, like those of Basic'],

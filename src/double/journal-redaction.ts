@@ -22,7 +22,8 @@ const parameter = new RegExp(`(?<![A-Za-z0-9_])(${names})=[^&\\s"'<>]+`, 'g');
 const encoded = new RegExp(`((?:%26|[^A-Za-z0-9_%])(?:${names})%3D)(?:(?!%26)[^&\\s"'<>])+`, 'g');
 const member = new RegExp(`("(?:${names})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'g');
 const element = new RegExp(`(<(${names})>)[^<]*`, 'g');
-const input = new RegExp(`(name="(?:${names})"[^>]*\\bvalue=)"[^"]*"`, 'g');
+/** The server's own pages have the value right behind the name. The bound keeps the search linear in text that clients send. */
+const input = new RegExp(`(name="(?:${names})"[^>]{0,200}?\\bvalue=)"[^"]*"`, 'g');
 const fieldLine = new RegExp(`^(${[...secretFields].join('|')}):[^\\r\\n]*`, 'gim');
 
 /** Makes what redacts; `secrets` are taken out wherever they stand as whole words, and long ones anywhere. */

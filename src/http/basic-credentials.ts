@@ -12,6 +12,9 @@ export interface BasicCredentials {
 
 const longestUser = 128;
 
+/** Combining marks that may follow each other (UAX #15 §13, Stream-Safe Text Format). */
+const mostMarks = 30;
+
 /**
  * Reads the credentials of Basic (RFC 7617 §2): user and password with a colon between them, in UTF-8 (§2.1) and in
  * base64, which is taken in its one canonical form. The password may have colons. The name is one that a user can
@@ -26,6 +29,7 @@ export function parseBasicCredentials(text: string): BasicCredentials | string {
   const colon = pair.indexOf(':');
   if (colon < 0) return 'USER:PASSWORD in base64 is expected';
   if (hasControlCharacter(pair)) return 'control characters are not allowed in user and password';
+  if (hasLongMarks(pair)) return `more than ${mostMarks} combining marks follow each other`;
   const user = pair.slice(0, colon);
   if (user === '' || Buffer.byteLength(user) > longestUser) return 'the user is not 1 to 128 bytes of UTF-8';
   return { user: user.normalize('NFC'), password: preparePassword(pair.slice(colon + 1)) };
@@ -37,4 +41,12 @@ export function parseBasicCredentials(text: string): BasicCredentials | string {
  */
 export function preparePassword(password: string): string {
   return password.replace(/\p{Zs}/gu, ' ').normalize('NFC');
+}
+
+/**
+ * Returns whether more than 30 combining marks follow each other. Normalization sorts such a run in a time that grows with
+ * the square of its length.
+ */
+function hasLongMarks(text: string): boolean {
+  return /[^\0-\u02ff]/.test(text) && new RegExp(`\\p{M}{${mostMarks + 1}}`, 'u').test(text);
 }

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { isValidHost } from './host.ts';
 import { valueBetween, valueEnd } from './parameters.ts';
-import { listElements, tokenEnd } from './token.ts';
+import { listElements, tokenEnd, trimmed } from './token.ts';
 
 /** What one proxy says of the request as it came to it: who sent it, and with what scheme. Undefined is not told. */
 export interface Hop {
@@ -78,7 +78,7 @@ function addressOf(node: string | undefined): string | undefined {
  * is the whole when there is an empty element.
  */
 export function parseForwardedFor(value: string): readonly (string | undefined)[] | undefined {
-  const elements = value.split(',').map((element) => element.replace(/^[ \t]+|[ \t]+$/g, ''));
+  const elements = value.split(',').map((element) => trimmed(element, 0, element.length));
   if (elements.includes('')) return undefined;
   return elements.map((element) =>
     isIPv6(element) && !element.includes('%') ? element : addressOf(element),

@@ -65,7 +65,8 @@ function elementEnd(value: string, start: number): number {
   return at;
 }
 
-function trimmed(value: string, start: number, end: number): string {
+/** Returns the part of the value from `start` to `end` without the spaces and tabs around it, in linear time. */
+export function trimmed(value: string, start: number, end: number): string {
   const first = skipWhitespace(value, start);
   let last = end;
   while (last > first && isWhitespace(value.charCodeAt(last - 1))) last -= 1;

@@ -87,6 +87,19 @@ test('Python writes credentials that are read', (context) => {
   assert.deepEqual(readBack, pairs);
 });
 
+test('more than 30 combining marks in a row are refused, before they are normalized', () => {
+  // UAX #15 §13: 30 are allowed in Stream-Safe Text Format.
+  const marks = (count: number): string => '\u0316\u0301'.repeat(count / 2);
+  for (const pair of [`ann:a${marks(30)}b${marks(30)}`, `a${marks(30)}:x`])
+    assert.equal(typeof parseBasicCredentials(encoded(pair)), 'object');
+  for (const pair of [`ann:${marks(32)}`, `a${marks(32)}:x`, `ann:${'\u0301'.repeat(31)}`])
+    assert.equal(
+      parseBasicCredentials(encoded(pair)),
+      'more than 30 combining marks follow each other',
+      encoded(pair),
+    );
+});
+
 test('whatever is read is in the bytes, and nothing makes the parser throw', () => {
   const random = seeded();
   for (let round = 0; round < 5000; round += 1) {

@@ -1,0 +1,53 @@
+/** How often a measurement that looks bad is repeated: a machine that is busy with something else looks bad too. */
+const passes = 6;
+
+/** Between 4 for linear growth and 16 for quadratic growth, when the input becomes four times as long. */
+const mostGrowth = 8;
+
+/** Milliseconds that a repeated measurement lasts at least, so that the clock is fine enough for it. */
+const leastDuration = 0.5;
+
+/** The least duration (ms) of some runs, each of which calls `act` so many times. */
+function durationOf(act: () => unknown, calls: number, runs: number): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < runs; run += 1) {
+    const begun = performance.now();
+    for (let call = 0; call < calls; call += 1) act();
+    least = Math.min(least, performance.now() - begun);
+  }
+  return least;
+}
+
+/**
+ * Returns how much longer `use` takes for an input four times as long. Repeats the measurement while the growth looks
+ * faster than linear, and returns the least growth found. Anything that `use` throws counts as its result.
+ */
+export function growthOf<Input>(
+  use: (input: Input) => unknown,
+  inputOf: (size: number) => Input,
+  size: number,
+): number {
+  const act = (input: Input) => (): void => {
+    try {
+      use(input);
+    } catch {
+      // Most hostile inputs are refused.
+    }
+  };
+  const little = act(inputOf(size));
+  const much = act(inputOf(4 * size));
+  let calls = 1;
+  let growth = Number.POSITIVE_INFINITY;
+  little();
+  for (let pass = 0; pass < passes && growth > mostGrowth; pass += 1) {
+    const before = durationOf(little, calls, 3);
+    growth = Math.min(growth, durationOf(much, calls, pass + 1) / before);
+    if (before < leastDuration) calls *= Math.min(1000, Math.ceil(leastDuration / Math.max(before, 0.0005)));
+  }
+  return growth;
+}
+
+/** Returns whether something grows faster than linearly. */
+export function isSuperlinear(growth: number): boolean {
+  return growth > mostGrowth;
+}
