@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { parseContentCoding } from './http/content-coding.ts';
 import { parseContentDigest, parseContentMd5 } from './http/content-digest.ts';
 import type { Fields } from './http/fields.ts';
+import { isDeclaredLonger } from './http/form.ts';
 import { parseMediaType } from './http/media-type.ts';
 import type { Request } from './http/message.ts';
 import { contentTooLarge, Problem } from './http/problem.ts';
@@ -9,10 +10,9 @@ import type { JudgedCall } from './judged-call.ts';
 import type { Decoder } from './representation/decoder.ts';
 import type { Action, Reading } from './resource.ts';
 
-/** The declared length over the limit is refused before anything is read. Throws 413. */
+/** Refuses content whose declared length exceeds the limit, before anything is read. Throws 413. */
 export function judgeDeclaredLength(request: Request, limit: number): void {
-  const declared = request.fields.get('content-length');
-  if (declared !== undefined && Number(declared) > limit) throw contentTooLarge(limit);
+  if (isDeclaredLonger(request, limit)) throw contentTooLarge(limit);
 }
 
 /**

@@ -10,7 +10,7 @@ const mostCounted = 100_000;
 /** What one subscriber is given of IPv6 at least (RFC 6177 §2): within it an attacker has as many addresses as he likes. */
 const subscriberBits = 64;
 
-/** Counts failed authentications by the minute, by peer and by user. */
+/** Counts failed authentications and malformed attempts by the minute: by peer, and failed ones by user too. */
 export interface Throttle {
   /** Counts one failure of this peer, and of the user that it claimed to be. */
   fail(peer: string, user: string | undefined): void;

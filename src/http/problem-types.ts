@@ -49,7 +49,7 @@ export const problemTypes = {
     status: 400,
     title: 'The credentials are malformed',
     explanation:
-      'The Authorization or Authentication field does not follow the grammar of its scheme. They were not compared with anything.',
+      'The Authorization or Authentication field does not follow the grammar of its scheme. They were not compared with anything. The attempt counts towards the limit on failed authentications of the peer.',
   },
   'several-credentials': {
     status: 400,
@@ -179,7 +179,7 @@ export const problemTypes = {
     status: 400,
     title: 'A parameter of OAuth 1.0a is not right',
     explanation:
-      'A parameter whose name begins with oauth_ was sent twice, in two places, where it has no meaning or with a value that it cannot have, or the parameters cannot be read. They stand in the Authorization field, in the query or in a form, and in one of these only (RFC 5849 §3.5), percent-encoded. The member oauth_parameters_rejected lists them, where they are known.',
+      'A parameter whose name begins with oauth_ was sent twice, in two places, where it has no meaning or with a value that it cannot have, or the parameters cannot be read. They stand in the Authorization field, in the query or in a form, and in one of these only (RFC 5849 §3.5), percent-encoded. A request has at most 1,000 parameters in all, and a signed form has at most 64 KiB. The member oauth_parameters_rejected lists them, where they are known.',
   },
   'oauth1-version-rejected': {
     status: 400,
