@@ -1,19 +1,25 @@
 /** How often a measurement that looks bad is repeated: a machine that is busy with something else looks bad too. */
-const passes = 6;
+const passes = 10;
 
 /** Between 4 for linear growth and 16 for quadratic growth, when the input becomes four times as long. */
 const mostGrowth = 8;
 
 /** Milliseconds that a repeated measurement lasts at least, so that the clock is fine enough for it. */
-const leastDuration = 0.5;
+const leastDuration = 1;
+
+/** Milliseconds of CPU that this process has used: unlike the time that passes, it excludes waiting for a busy processor. */
+function computed(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
 
 /** The least duration (ms) of some runs, each of which calls `act` so many times. */
 function durationOf(act: () => unknown, calls: number, runs: number): number {
   let least = Number.POSITIVE_INFINITY;
   for (let run = 0; run < runs; run += 1) {
-    const begun = performance.now();
+    const begun = computed();
     for (let call = 0; call < calls; call += 1) act();
-    least = Math.min(least, performance.now() - begun);
+    least = Math.min(least, computed() - begun);
   }
   return least;
 }
@@ -40,9 +46,9 @@ export function growthOf<Input>(
   let growth = Number.POSITIVE_INFINITY;
   little();
   for (let pass = 0; pass < passes && growth > mostGrowth; pass += 1) {
-    const before = durationOf(little, calls, 3);
+    const before = Math.max(0.001, durationOf(little, calls, 3));
     growth = Math.min(growth, durationOf(much, calls, pass + 1) / before);
-    if (before < leastDuration) calls *= Math.min(1000, Math.ceil(leastDuration / Math.max(before, 0.0005)));
+    if (before < leastDuration) calls *= Math.min(1000, Math.ceil(leastDuration / before));
   }
   return growth;
 }
