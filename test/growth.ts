@@ -1,5 +1,5 @@
 /** How often a measurement that looks bad is repeated: a machine that is busy with something else looks bad too. */
-const passes = 10;
+const passes = 8;
 
 /** Between 4 for linear growth and 16 for quadratic growth, when the input becomes four times as long. */
 const mostGrowth = 8;
@@ -47,7 +47,7 @@ export function growthOf<Input>(
   little();
   for (let pass = 0; pass < passes && growth > mostGrowth; pass += 1) {
     const before = Math.max(0.001, durationOf(little, calls, 3));
-    growth = Math.min(growth, durationOf(much, calls, pass + 1) / before);
+    growth = Math.min(growth, durationOf(much, calls, Math.min(pass + 1, 2)) / before);
     if (before < leastDuration) calls *= Math.min(1000, Math.ceil(leastDuration / before));
   }
   return growth;
