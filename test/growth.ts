@@ -7,6 +7,9 @@ const mostGrowth = 8;
 /** Milliseconds that a repeated measurement lasts at least, so that the clock is fine enough for it. */
 const leastDuration = 1;
 
+/** Milliseconds of CPU after which a measurement is not repeated any more: one that takes so long is hardly disturbed. */
+const enough = 2000;
+
 /** Milliseconds of CPU that this process has used: unlike the time that passes, it excludes waiting for a busy processor. */
 function computed(): number {
   const { user, system } = process.cpuUsage();
@@ -45,7 +48,9 @@ export function growthOf<Input>(
   let calls = 1;
   let growth = Number.POSITIVE_INFINITY;
   little();
+  const begun = computed();
   for (let pass = 0; pass < passes && growth > mostGrowth; pass += 1) {
+    if (pass > 1 && computed() - begun > enough) break;
     const before = Math.max(0.001, durationOf(little, calls, 3));
     growth = Math.min(growth, durationOf(much, calls, Math.min(pass + 1, 2)) / before);
     if (before < leastDuration) calls *= Math.min(1000, Math.ceil(leastDuration / before));
