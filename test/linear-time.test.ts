@@ -525,7 +525,7 @@ interface ContentReader {
   readonly size: number;
 }
 
-/** What is read in pieces of 64 KiB has to be longer than two of these, or the first input takes a shorter way. */
+/** Content is read in pieces of 64 KiB, and buffers of that size are allocated in another way than small ones. */
 const severalPieces = 131_072;
 
 const xmlAround: ContentReader['around'] = [
@@ -647,7 +647,7 @@ const contents: Readonly<Record<string, ContentReader>> = {
     read: (content) => fromJson(shape, content),
     around: jsonAround,
     pieces: jsonPieces,
-    size: 4 * size,
+    size: severalPieces,
   },
 };
 
