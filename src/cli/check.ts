@@ -10,7 +10,6 @@ import { readMasterKey } from '../store/master-key.ts';
 import { inspectNonces, type NonceReport } from '../store/nonce-file.ts';
 import { type Examined, examine, type Looking } from '../store/recovery.ts';
 import type { Seal } from '../store/seal.ts';
-import { acceptEdits } from './accept-edits.ts';
 import type { Certificate } from './certificate.ts';
 import { readCheckOrder } from './check-order.ts';
 import { composeService, type Everybody, everybodyOf } from './compose.ts';
@@ -26,8 +25,8 @@ import { readSeal } from './seal-key.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * `countersign check`: says what is wrong, or what a start would do, and changes nothing; or does what --repair and
- * --accept-edits ask for. Gives the exit status.
+ * `countersign check`: says what is wrong, or what a start would do, and changes nothing; or does what --repair
+ * asks for. Gives the exit status.
  */
 export async function check(
   argv: readonly string[],
@@ -35,12 +34,11 @@ export async function check(
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const { action, to, rest } = readCheckOrder(argv);
+    const { repairTo, rest } = readCheckOrder(argv);
     const options = readOptions(rest, environment);
     for (const warning of [...options.warnings, ...exposedConfiguration(options)])
       terminal.stderr.write(`countersign: ${warning}\n`);
-    if (action === 'repair') return await repair(options, to, terminal);
-    if (action === 'accept edits') return await acceptEdits(options, terminal);
+    if (repairTo !== undefined) return await repair(options, repairTo, terminal);
     const seal = options.memory ? undefined : readSeal(options, environment);
     const [kept, certificate] = await together(
       options.memory ? nothingKept : inspect(options, seal, terminal),

@@ -2,7 +2,7 @@ import { flagOf, type OptionSpec, optionSpecs, variableOf } from '../options/tab
 import { grantTypes, signatureMethods } from '../registration.ts';
 
 /** The commands that there are. */
-export const commands = ['serve', 'sign', 'user', 'client', 'consumer', 'check'] as const;
+export const commands = ['serve', 'sign', 'user', 'client', 'consumer', 'check', 'export', 'import'] as const;
 export type Command = (typeof commands)[number];
 
 /** What `--help` prints: for one command, or for the whole. */
@@ -24,12 +24,19 @@ Commands:
   consumer add|remove|list
                          keep its consumers of OAuth 1.0a
   check                  say what is wrong, or what a start would do; repair a data directory
+  export                 write all items of a data directory as JSON lines
+  import                 read them into a data directory that has no items
 
   --help, -h             this text; after a command, what is known of it
   --version              the version
 
 ${optionLines('Options of serve')}
 ${elsewhere}`;
+
+const transferLines: readonly (readonly [string, string])[] = [
+  ['--data DIR', "the data directory (default: the server's)"],
+  ['--config FILE', 'a configuration file, for its data directory and its collections'],
+];
 
 const texts: Readonly<Record<Command, () => string>> = {
   serve: () => `Usage: countersign [serve] [OPTIONS]
@@ -41,22 +48,36 @@ ${elsewhere}`,
 
   check: () => `Usage: countersign check [OPTIONS]
        countersign check --repair NEWDIR [OPTIONS]
-       countersign check --accept-edits [OPTIONS]
 
 Reads configuration and data as serve would with the same options. Says what is wrong and exits with 1, or
 says what a start would do and exits with 0. Changes nothing; a server may run meanwhile.
 
-${lines([
-  ['--repair NEWDIR', 'write what can be read of a damaged store to NEWDIR; say what is lost'],
-  ['--accept-edits', 'take in what was edited in store.json while no server ran'],
-])}
-In store.json each item has a line of its own. What may be edited: the value of an item, behind "value"; an
-item may be taken out with its line; one may be added, as a line with "id" and "value" alone among those of
-its collection, such as {"id":"7","value":{...}}. All items of an edited block are taken for changed and get
-new entity tags. What is in a journal is newer than store.json, and stands.
-
+${lines([['--repair NEWDIR', 'write what can be read of a damaged store to NEWDIR; say what is lost']])}
 ${optionLines('Options')}
 ${elsewhere}`,
+
+  export: () => `Usage: countersign export [OPTIONS]
+
+Writes all items of a data directory as lines of JSON, which "countersign import" reads. No server may use the
+data directory meanwhile. Users, clients, consumers, keys and nonces are not exported.
+
+Options:
+${lines([
+  ['--output FILE', 'a new file, mode 0600; - is standard output (default: -)'],
+  ['--with-tokens', 'export the grants and tokens of OAuth too; of a token only its SHA-256 is stored'],
+  ...transferLines,
+])}`,
+
+  import: () => `Usage: countersign import [OPTIONS]
+
+Reads an export into a data directory that has no items. Ids, the order of creation, times and entity tags
+stay the same. Nothing is imported unless every line is valid and every item fits the configured collections.
+
+To edit an export, remove "storeId" from its first line: all entity tags are then new. An item needs
+"collection", "id" and "value"; its other members are drawn if they are left out. The last line must stay.
+
+Options:
+${lines([['--input FILE', '- is standard input (default: -)'], ...transferLines])}`,
 
   sign: () => `Usage: countersign sign METHOD URL --user NAME [OPTIONS]
 

@@ -20,6 +20,10 @@ export async function main(argv: readonly string[], root: string | URL): Promise
       return (await import('./user.ts')).user(rest, process.env, process);
     case 'check':
       return (await import('./check.ts')).check(rest, process.env, process);
+    case 'export':
+      return (await import('./export.ts')).exportItems(rest, process.env, process);
+    case 'import':
+      return (await import('./import.ts')).importItems(rest, process.env, process);
     case 'client':
       return (await import('./client.ts')).client(rest, process.env, process);
     case 'consumer':

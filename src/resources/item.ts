@@ -85,14 +85,14 @@ function sent({ content }: ItemCall): RecordValue {
   return content;
 }
 
-/** An id that a client chose: 1 to 128 bytes of UTF-8, no control characters, no slash, no dot segment. */
 function judgeId(id: string): boolean {
   const fault = idFault(id);
   if (fault === undefined) return true;
   throw new Problem('invalid-id', `The id ${fault}.`);
 }
 
-function idFault(id: string): string | undefined {
+/** Returns why a client cannot choose this id, or undefined: 1 to 128 bytes of UTF-8, no control characters, no slash, no dot segment. */
+export function idFault(id: string): string | undefined {
   if (id === '.' || id === '..') return 'is a dot segment';
   if (id.includes('/')) return 'has a slash';
   if (hasControlCharacter(id)) return 'has a control character';

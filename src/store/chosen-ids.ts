@@ -55,11 +55,6 @@ export class ChosenIds {
       this.#ranges[0] = { first: number + 1, last: range.last };
   }
 
-  /** Whether the number is remembered. */
-  has(number: number): boolean {
-    return this.nextFree(number) !== number;
-  }
-
   /** The ranges, ascending. */
   [Symbol.iterator](): Iterator<NumberRange> {
     return this.#ranges[Symbol.iterator]();

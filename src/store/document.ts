@@ -20,14 +20,15 @@ export class StoredDocument {
 
   /** The members of the whole document: `version`, which must be the one given, and those named. */
   versioned(bytes: Uint8Array, version: number, names: readonly string[]): ReadonlyMap<string, unknown> {
-    const value = this.#parse(bytes);
+    const value = this.parse(bytes);
     // Asked before the names, since another version may have other members.
     const found = this.count(this.members(value, 'the document').get('version'), 'version');
     if (found !== version) throw this.damage(`its version is ${found}, and this program reads ${version}`);
     return this.object(value, 'the document', ['version', ...names]);
   }
 
-  #parse(bytes: Uint8Array): unknown {
+  /** Parses JSON in UTF-8. */
+  parse(bytes: Uint8Array): unknown {
     let text: string;
     try {
       text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

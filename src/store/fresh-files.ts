@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import type { Disk } from './disk.ts';
 import { formatJournalHeader } from './journal-line.ts';
-import { journalGeneration, journalName, snapshotName } from './recovery.ts';
+import { journalName, snapshotName } from './recovery.ts';
 import { replaceFile } from './replace.ts';
 import { writeSnapshot } from './snapshot-writer.ts';
 import type { State } from './state.ts';
@@ -33,13 +32,4 @@ export async function writeFreshFiles(disk: Disk, beginning: Beginning): Promise
     () => sequence,
   );
   await replaceFile(disk, { directory, name: snapshotName, content, sync: true });
-}
-
-/** Takes away the journals before a generation. */
-export async function removeJournals(disk: Disk, directory: string, before: number): Promise<void> {
-  for (const name of await disk.list(directory)) {
-    const generation = journalGeneration(name);
-    if (generation !== undefined && generation < before) await disk.unlink(join(directory, name));
-  }
-  await disk.syncDirectory(directory);
 }

@@ -5,7 +5,7 @@ import type { JournalHeader } from './journal-line.ts';
 import { type JournalContent, readJournal } from './journal-reader.ts';
 import { type Mend, mend } from './mending.ts';
 import { readSnapshot, type Snapshot } from './snapshot-reader.ts';
-import { type MadeChange, State } from './state.ts';
+import { State } from './state.ts';
 import type { KeptNonce } from './store.ts';
 
 /** The names of the files of a store, beside its journals. */
@@ -59,10 +59,6 @@ export interface Looking {
   readonly directory: string;
   readonly disk?: Disk;
   readonly loading?: Loading;
-  /** Stands for what store.json has; it is read when left out. */
-  readonly snapshot?: Snapshot;
-  /** Is shown each change of the journals before it is made. */
-  readonly change?: (change: MadeChange) => void;
 }
 
 /** What was found, and what has to be done before it can be written on. */
@@ -157,7 +153,6 @@ class Examination {
 
   /** The newest snapshot that can be read. Without one the journals must have everything, from the first change on. */
   async #snapshot(generations: readonly number[]): Promise<Snapshot | undefined> {
-    if (this.#looking.snapshot !== undefined) return this.#looking.snapshot;
     const newest = await this.#tryRead(snapshotName);
     if (newest.snapshot !== undefined) return newest.snapshot;
     const previous = await this.#tryRead(previousName);
@@ -214,14 +209,11 @@ class Examination {
   #refuseGaps(own: readonly number[], snapshot: Snapshot | undefined): void {
     const generation = snapshot?.head.generation;
     const first = own[0];
-    if (generation !== undefined && generation > 0 && first !== generation)
+    if (generation !== undefined && first !== generation)
       throw this.#damage(
         journalName(generation),
         `it is missing, though ${snapshotName} is of its generation`,
       );
-    // The first version had no journal, so the first one may be of this generation or of the next.
-    if (generation === 0 && first !== undefined && first > 1)
-      throw this.#damage(journalName(1), `it is missing, though there is ${journalName(first)}`);
     for (const [index, each] of own.entries()) {
       const next = own[index + 1];
       if (next !== undefined && next !== each + 1)
@@ -242,7 +234,6 @@ class Examination {
       ({ change, nonce }, header) => {
         if (!known) this.#judgeHeader(generation, header, before, snapshot);
         known = true;
-        this.#looking.change?.(change);
         this.#state.replay(change);
         if (nonce !== undefined) this.#nonces.push(nonce);
       },
@@ -311,7 +302,7 @@ class Examination {
     const place = { line: 1, byte: 0 };
     const what = broken?.what ?? 'it is empty';
     if (!last) throw this.#damage(name, `${what}, though a later journal was begun after it`, place);
-    if (snapshot !== undefined && generation > 0 && generation === snapshot.head.generation)
+    if (generation === snapshot?.head.generation)
       throw this.#damage(name, `${what}, though ${snapshotName} was made after it was begun`, place);
     if (more || broken?.torn === false) throw this.#damage(name, what, place);
     const kept = broken === undefined ? undefined : `torn-${generation}-0.bin`;

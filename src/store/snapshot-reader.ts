@@ -1,9 +1,9 @@
+import { ChosenIds } from './chosen-ids.ts';
 import { readInChunks } from './chunks.ts';
 import { crc32 } from './crc32.ts';
 import { DamagedStoreError, type Place } from './damage.ts';
-import type { Disk, ReadableFile } from './disk.ts';
+import type { Disk } from './disk.ts';
 import { StoredDocument } from './document.ts';
-import { readChosen, readFirstVersion } from './first-version-reader.ts';
 import { formatChecksum, type SnapshotHead, snapshotVersion } from './snapshot-writer.ts';
 import { type CollectionNumbers, State } from './state.ts';
 
@@ -19,19 +19,17 @@ export interface Snapshot {
 export type Progress = (done: number, size: number, items: number) => void;
 
 /** What can be done about a snapshot that is not what was written. */
-export const snapshotChoices =
-  'Put back a copy of it, with its journals; if it was edited, "countersign check --accept-edits" takes the edits in; "countersign check --repair NEWDIR" saves what can be read';
+const snapshotChoices =
+  'Put back a copy of it, with its journals, or save what can be read with "countersign check --repair NEWDIR"; to edit items, use "countersign export" and "countersign import"';
 
 /** `{"crc":"89abcdef",` */
 const checksumLength = 18;
 const [newline, comma, brace, bracket] = [0x0a, 0x2c, 0x7b, 0x5d];
 const blockEnd = '\n]}';
-/** No first line is longer. */
-const longestHead = 65_536;
 
 /**
- * Reads a snapshot of any version; undefined when there is no such file. The first version counts as one of generation
- * 0. The values of items are not looked at where their checksum fits. Throws DamagedStoreError.
+ * Reads a snapshot; returns undefined if there is no such file. The values of items are not parsed: the checksums of their blocks
+ * are verified. Throws DamagedStoreError.
  */
 export async function readSnapshot(
   disk: Disk,
@@ -40,51 +38,20 @@ export async function readSnapshot(
 ): Promise<Snapshot | undefined> {
   const file = await disk.openToRead(path);
   if (file === undefined) return undefined;
+  const reader = new BlockReader(path);
   try {
-    const version = versionOf(await firstBytes(file));
-    if (version === snapshotVersion) return await readBlocks(file, path, progress);
-    if (version > snapshotVersion) {
-      const known = `this program reads 1 and ${snapshotVersion}`;
-      throw new DamagedStoreError(path, `its version is ${version}, and ${known}`);
-    }
+    await readInChunks(file, (bytes, ended) => {
+      const taken = reader.take(bytes, ended);
+      progress(reader.bytes, file.size, reader.items);
+      return taken;
+    });
   } finally {
     await file.close();
   }
-  const bytes = await disk.read(path);
-  if (bytes === undefined) return undefined;
-  const { lineage, state } = readFirstVersion(path, bytes);
-  const head = { lineage, generation: 0, revision: state.revision, sequence: 0, written: 0 };
-  return { head, reached: 0, state };
+  return reader.end();
 }
 
-async function firstBytes(file: ReadableFile): Promise<string> {
-  const bytes = Buffer.alloc(longestHead);
-  let filled = 0;
-  for (;;) {
-    const read = await file.read(bytes.subarray(filled), filled);
-    filled += read;
-    if (read === 0 || filled === bytes.length) return bytes.toString('latin1', 0, filled);
-  }
-}
-
-/** Which version the beginning of a file is of, also when a part of it is damaged. */
-function versionOf(start: string): number {
-  const version = /^\{"version":([0-9]{1,9}),/.exec(start)?.[1];
-  if (version === undefined) return /^[^\n]*"blocks":\[\n/.test(start) ? snapshotVersion : 1;
-  return Number(version);
-}
-
-async function readBlocks(file: ReadableFile, path: string, progress: Progress): Promise<Snapshot> {
-  const reading = new BlockReader(path);
-  await readInChunks(file, (bytes, ended) => {
-    const taken = reading.take(bytes, ended);
-    progress(reading.bytes, file.size, reading.items);
-    return taken;
-  });
-  return reading.end();
-}
-
-/** Reads a snapshot of the second version part by part: its first line, its blocks, its footer. */
+/** Reads a snapshot part by part: its first line, its blocks, its footer. */
 class BlockReader {
   readonly #path: string;
   #state = new State();
@@ -134,6 +101,14 @@ class BlockReader {
     const end = bytes.indexOf(newline) + 1;
     if (end === 0 && !ended) return 0;
     const line = bytes.toString('utf8', 0, end);
+    const version = Number(
+      /^\{"version":([0-9]{1,9}),/.exec(bytes.toString('latin1', 0, 32))?.[1] ?? snapshotVersion,
+    );
+    if (version !== snapshotVersion)
+      throw new DamagedStoreError(
+        this.#path,
+        `its version is ${version}, and this program reads ${snapshotVersion}`,
+      );
     const document = this.#document();
     const members = this.#object(document, `${line}]}`, [
       'version',
@@ -251,7 +226,7 @@ export function readNumbers(
   document: StoredDocument,
   members: ReadonlyMap<string, unknown>,
   path: string,
-): { readonly numbers: CollectionNumbers; readonly chosen: ReturnType<typeof readChosen> } {
+): { readonly numbers: CollectionNumbers; readonly chosen: ChosenIds } {
   const name = `the collection ${JSON.stringify(path)}`;
   const numbers = {
     counter: document.count(members.get('counter'), `counter of ${name}`),
@@ -260,6 +235,26 @@ export function readNumbers(
     modified: document.time(members.get('modified'), `modified of ${name}`),
   };
   return { numbers, chosen: readChosen(document, members.get('chosen'), numbers.counter, name) };
+}
+
+/** Reads the ranges of chosen ids of the collection called `name`; all are above the counter. */
+export function readChosen(
+  document: StoredDocument,
+  value: unknown,
+  counter: number,
+  name: string,
+): ChosenIds {
+  const chosen = new ChosenIds();
+  let former = counter;
+  for (const part of document.array(value, `chosen of ${name}`)) {
+    const [first, last] = document.array(part, `a range of chosen of ${name}`);
+    const from = document.count(first, `the start of a range of chosen of ${name}`);
+    const to = document.count(last, `the end of a range of chosen of ${name}`);
+    if (from <= former || to < from) throw document.damage(`chosen of ${name} does not ascend`);
+    chosen.append({ first: from, last: to });
+    former = to;
+  }
+  return chosen;
 }
 
 function isJson(text: string): boolean {

@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { check } from '../../src/cli/check.ts';
 import { client } from '../../src/cli/client.ts';
 import { consumer } from '../../src/cli/consumer.ts';
+import { exportItems } from '../../src/cli/export.ts';
+import { importItems } from '../../src/cli/import.ts';
 import { sign } from '../../src/cli/sign.ts';
 import { user } from '../../src/cli/user.ts';
 import { modulePath, reading } from '../program.ts';
@@ -76,9 +78,12 @@ export async function call(args: readonly string[], given: Given = {}): Promise<
     ['check', check],
     ['client', client],
     ['consumer', consumer],
+    ['export', exportItems],
+    ['import', importItems],
   ]);
   const status = await commands.get(name)?.(rest, given.environment ?? {}, { stdin, stdout, stderr });
-  keepSecretsOf(given);
+  // What `import` reads is no secret: `export` printed it.
+  if (name !== 'import') keepSecretsOf(given);
   keepSaid(stdout.text);
   keepSaid(stderr.text);
   return { status: status ?? null, stdout: stdout.text, stderr: stderr.text };

@@ -9,7 +9,7 @@ import { root, run } from './command.ts';
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** What is no option of the server. */
-const own = ['--help', '--version', '--repair', '--accept-edits'];
+const own = ['--help', '--version', '--repair'];
 
 test('the help lists every option that there is, and none that there is not', () => {
   for (const help of [helpOf(undefined), helpOf('serve'), helpOf('check')]) {
@@ -38,7 +38,12 @@ describe('what is asked about the command itself', () => {
     [['--version'], 0, new RegExp(`^${version}\\n$`)],
     [['check', '--version'], 0, new RegExp(`^${version}\\n$`)],
     [['srve'], 2, /^$/, /^countersign: "srve" is not a command; did you mean "serve"\?\n$/],
-    [['__proto__'], 2, /^$/, /is not a command; known are serve, sign, user, client, consumer, check/],
+    [
+      ['__proto__'],
+      2,
+      /^$/,
+      /is not a command; known are serve, sign, user, client, consumer, check, export, import/,
+    ],
     [['help', 'me'], 2, /^$/, /"me" is not a command/],
     [['client', 'add', '--help'], 0, /^Usage: countersign client add \[ID\]/],
     [['consumer', '-h'], 0, /^Usage: countersign consumer add \[KEY\]/],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { isLive } from '../../src/oauth/grants.ts';
@@ -65,27 +65,46 @@ describe('tokens and grants of OAuth in the store', () => {
     assert.match(stderr, /seed\.oauth:tokens: is the path of no collection/);
   });
 
-  test('may be edited into others, and into nothing else', async () => {
-    const edited = async (from: string, to: string) => {
-      const data = directoryOf(history().files);
-      const path = join(data, 'store.json');
-      const text = readFileSync(path, 'utf8');
-      assert.ok(text.includes(from));
-      writeFileSync(path, text.replace(from, to));
-      return { data, ...(await call(['check', '--accept-edits', '--data', data])) };
-    };
-    const { data, status, stdout } = await edited('"revoked":false', '"revoked":true');
+  /** Runs `export`, and imports what `edit` makes of it into a new directory. */
+  async function moved(args: readonly string[], edit = (text: string): string => text) {
+    const exported = await call(['export', '--data', directoryOf(history().files), ...args]);
+    assert.equal(exported.status, 0, exported.stderr);
+    const data = join(temporaryDirectory(), 'fresh');
+    const input = edit(exported.stdout);
+    return { exported, input, data, ...(await call(['import', '--data', data], { input })) };
+  }
+
+  test('are left out of an export, which reports it', async () => {
+    const { exported, status, data } = await moved([]);
     assert.equal(status, 0);
-    assert.match(stdout, /^taken in: grants of OAuth; 1 item has a new revision$/m);
+    assert.doesNotMatch(exported.stdout, /oauth|A{43}/);
+    assert.match(exported.stderr, /^exported 1 items, without the grants and tokens of OAuth$/m);
     const { state } = await recover({ directory: data });
-    const [kept, ended] = [state.read(tokensCollection, 'A'.repeat(43)), state.read(grantsCollection, 'g1')];
-    assert.ok(kept !== undefined && ended !== undefined);
-    const found = { token: readToken(kept), grant: readGrant(ended), revision: kept.revision };
+    assert.deepEqual(
+      [...state.collections()].map(({ path }) => path),
+      ['/articles'],
+    );
+  });
+
+  test('are in an export that is asked for them, as they are stored', async () => {
+    const { status, stderr, data } = await moved(['--with-tokens']);
+    assert.equal(status, 0, stderr);
+    assert.doesNotMatch(stderr, /no declared collection/);
+    const { state } = await recover({ directory: data });
+    const [kept, given] = [state.read(tokensCollection, 'A'.repeat(43)), state.read(grantsCollection, 'g1')];
+    assert.ok(kept !== undefined && given !== undefined);
+    const found = { token: readToken(kept), grant: readGrant(given), revision: kept.revision };
     assert.ok(found.token !== undefined);
-    assert.equal(isLive({ ...found, token: found.token }, begun), false);
-    const refused = await edited('"kind":"access"', '"kind":"acess"');
-    assert.equal(refused.status, 1);
-    assert.match(refused.stderr, /store\.json, line [0-9]+: oauth:tokens\/A{43} is no token of OAuth/);
+    assert.equal(isLive({ ...found, token: found.token }, begun), true);
+  });
+
+  test('cannot be imported as something else', async () => {
+    const { status, stderr, data } = await moved(['--with-tokens'], (text) =>
+      text.replace('"kind":"access"', '"kind":"acess"'),
+    );
+    assert.equal(status, 1);
+    assert.match(stderr, /standard input cannot be used: line 5, .*oauth:tokens\/A{43} is no token of OAuth/);
+    assert.equal(existsSync(data), false);
   });
 
   const others = ['users.json', 'clients.json', 'consumers.json'];
