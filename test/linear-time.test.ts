@@ -27,7 +27,7 @@ import { parseTarget } from '../src/http/target.ts';
 import { listElements } from '../src/http/token.ts';
 import { judgeExpectation } from '../src/http/transfer.ts';
 import { suggestion } from '../src/nearest.ts';
-import { faultOf, isOfMessage, problemOfHeader } from '../src/net/fault.ts';
+import { faultOf, isOfMessage, problemOfHeader } from '../src/net/parse-error.ts';
 import { readParameters } from '../src/oauth/parameters.ts';
 import { isChallenge, verifies } from '../src/oauth/pkce.ts';
 import { parseScope } from '../src/oauth/scope.ts';

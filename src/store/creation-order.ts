@@ -1,22 +1,32 @@
-import { layLines, type ScannedLines, withRoom } from './kept-lines.ts';
-import { KeptRun } from './kept-run.ts';
+import {
+  allocateLines,
+  bytesOf,
+  type EncodedLines,
+  type EntryHead,
+  encodeLines,
+  segmentSize,
+  spareRoom,
+} from './encoded-lines.ts';
+import { EncodedSegment } from './encoded-segment.ts';
 import { RecentEntries } from './recent-entries.ts';
-import { countUpTo, type EntryHead, EntryRun, type Piece, type Run } from './run.ts';
+import { countUpTo, EntryRun, type Run } from './run.ts';
 import type { Entry } from './store.ts';
 
-/** How many entries a run takes before the next one is begun. */
+/** The most entries in a run of objects. */
 const runLength = 512;
-/** A copy makes lines of so many entries in a row. */
-const leastLaid = 128;
+/** A copy turns a run of at least so many entries into a segment. */
+const leastEncoded = 128;
 
 /**
- * The entries of a collection in the order of their creation. Finding a place costs O(log n) and taking one
- * out moves at most one run, so neither depends on how deep a page lies or on how much was deleted before it.
+ * The entries of a collection in the order of their creation. Finding a place costs O(log n), and removing an
+ * entry moves at most one run, so neither depends on the position of a page or on the number of earlier deletions.
  */
 export class CreationOrder {
   readonly #runs: Run[] = [];
-  /** Of items that are kept as lines. */
+  /** Of items in segments. */
   readonly #recent = new RecentEntries();
+  /** The bytes of a segment that was replaced: those of the next one, so that fewer wait for the garbage collector. */
+  #spare: Buffer = Buffer.alloc(0);
 
   /** Adds an entry whose sequence is above all others. Throws RangeError when it is not. */
   append(entry: Entry): void {
@@ -26,7 +36,7 @@ export class CreationOrder {
     else this.#runs.push(new EntryRun(entry.sequence, [entry]));
   }
 
-  /** Adds an entry in its place; none has its sequence. */
+  /** Adds an entry in its place; no other has its sequence. */
   insert(entry: Entry): void {
     const { sequence } = entry;
     const at = countUpTo(this.#runs, sequence) - 1;
@@ -47,52 +57,55 @@ export class CreationOrder {
     return this.#runs.at(-1)?.last ?? 0;
   }
 
-  /** Adds lines as they were scanned, at least one, whose sequences are above all others. The bytes are copied. */
-  appendLines(bytes: Buffer, scanned: ScannedLines): void {
-    const copy = withRoom(bytes.length);
-    bytes.copy(copy);
-    this.#runs.push(new KeptRun({ ...scanned, bytes: copy }, this.#recent));
+  /** Adds lines, at least one, whose sequences are above all others. */
+  appendLines(lines: EncodedLines): void {
+    this.#runs.push(new EncodedSegment(lines, this.#recent));
   }
 
-  /** The entry with this sequence; undefined when there is none. */
+  /** Returns the entry with this sequence, or undefined. */
   find(sequence: number): Entry | undefined {
     return this.#runs[this.#indexFor(sequence)]?.find(sequence);
   }
 
-  /** The same without its value. */
+  /** Returns the same without parsing the value. */
   head(sequence: number): EntryHead | undefined {
     return this.#runs[this.#indexFor(sequence)]?.head(sequence);
   }
 
   /**
-   * What comes next after this sequence, for a copy, with up to `limit` items; nothing at the end. Where lines of a
-   * snapshot begin it ends before them if it has half as many already, so that these stay together. What is copied is
-   * kept as lines from then on, which take less memory; not so what comes after `end`, and is not copied.
+   * Returns the items that follow this sequence, for a copy: up to `limit`, none after `end`, and none once there are
+   * enough bytes; nothing at the end. Long runs become segments, which take less memory from then on, and segments with changes
+   * are encoded again.
    */
-  next(sequence: number, limit: number, end = Number.POSITIVE_INFINITY): Piece[] {
-    const pieces: Piece[] = [];
-    let count = 0;
-    for (let at = this.#indexFor(sequence); ; at += 1) {
-      const run = this.#laid(at, limit, end);
-      if (run === undefined || (run instanceof KeptRun && count * 2 >= limit)) return pieces;
-      for (const piece of run.pieces(sequence, limit)) {
-        count += 'bytes' in piece ? piece.count : 1;
-        if (count > limit && pieces.length > 0) return pieces;
-        pieces.push(piece);
-      }
+  next(sequence: number, limit: number, end = Number.POSITIVE_INFINITY): EncodedLines[] {
+    const pieces: EncodedLines[] = [];
+    let [count, size, reached] = [0, 0, sequence];
+    for (let at = this.#indexFor(sequence); count < limit && size < segmentSize; at += 1) {
+      const run = this.#encoded(at, limit, end);
+      const piece = run?.piece(reached, limit - count, end);
+      if (run === undefined || (piece === undefined && run.last > end)) break;
+      if (piece === undefined) continue;
+      // A segment is never divided.
+      if (count > 0 && count + piece.sequences.length > limit) break;
+      pieces.push(piece);
+      count += piece.sequences.length;
+      size += bytesOf(piece).length;
+      reached = piece.sequences.at(-1) ?? 0;
+      if (reached < run.last) break;
     }
+    return pieces;
   }
 
-  /** Puts an entry in the place of the one with the same sequence, which must be there; `members` are its own as JSON. */
-  replace(entry: Entry, members?: string): void {
+  /** Replaces the entry with the same sequence. Throws RangeError when there is none. */
+  replace(entry: Entry): void {
     const at = this.#indexFor(entry.sequence);
     const run = this.#runs[at];
-    if (!run?.replace(entry, members)) throw noEntry();
+    if (!run?.replace(entry)) throw noEntry();
     this.#recent.forget(entry.sequence);
-    if (run instanceof KeptRun && run.isTooLong) this.#runs.splice(at, 1, ...run.halves());
+    if (run instanceof EncodedSegment && run.isOutdated) this.#encode(at, run.parts());
   }
 
-  /** Takes out the entry with this sequence, which must be there. */
+  /** Removes the entry with this sequence. Throws RangeError when there is none. */
   remove(sequence: number): void {
     const at = this.#indexFor(sequence);
     const run = this.#runs[at];
@@ -116,7 +129,7 @@ export class CreationOrder {
       const run = this.#runs[at];
       if (run === undefined) break;
       const left = limit - entries.length;
-      if (run instanceof KeptRun) read += run.readAfter(sequence, left, bytes - read, entries);
+      if (run instanceof EncodedSegment) read += run.readAfter(sequence, left, bytes - read, entries);
       else entries.push(...run.after(sequence, left));
     }
     return { entries, more: this.last > (entries.at(-1)?.sequence ?? sequence) };
@@ -127,22 +140,38 @@ export class CreationOrder {
     for (const run of this.#runs) yield* run.after(0, run.count);
   }
 
-  /** A run; as lines where it has many entries up to `end`: as many as `limit` of these, if it had none as lines. */
-  #laid(at: number, limit: number, end: number): Run | undefined {
+  /** Returns a run, as a segment without changes if it is a segment or has many entries up to `end`. */
+  #encoded(at: number, limit: number, end: number): Run | undefined {
     const run = this.#runs[at];
-    if (!(run instanceof EntryRun)) return run;
-    const entries = run.after(0, limit).filter(({ sequence }) => sequence <= end);
-    if (entries.length < leastLaid) return run;
-    const lines = layLines(entries);
-    const rest = run.after(lines.sequences.at(-1) ?? 0, run.count);
-    const [first] = rest;
-    const others = first === undefined ? [] : [new EntryRun(first.sequence, rest)];
-    const kept = new KeptRun(lines, this.#recent);
-    this.#runs.splice(at, 1, kept, ...others);
-    return kept;
+    if (run instanceof EncodedSegment) {
+      if (run.hasChanges) this.#encode(at, run.parts());
+    } else if (run !== undefined) {
+      const entries = run.after(0, limit).filter(({ sequence }) => sequence <= end);
+      if (entries.length >= leastEncoded) this.#encode(at, entries);
+    }
+    return this.#runs[at];
   }
 
-  /** The index of the run that has this sequence or would have it. */
+  /** Replaces a run by a segment of its first items, and a run of those that remain. */
+  #encode(at: number, parts: Iterable<Entry | EncodedLines>): void {
+    const run = this.#runs[at];
+    const lines = encodeLines(parts, (length) => this.#allocate(length));
+    const rest = run?.after(lines.sequences.at(-1) ?? 0, run.count) ?? [];
+    const [first] = rest;
+    const others = first === undefined ? [] : [new EntryRun(first.sequence, rest)];
+    this.#runs.splice(at, 1, new EncodedSegment(lines, this.#recent), ...others);
+    if (run instanceof EncodedSegment) this.#spare = run.lines.bytes;
+  }
+
+  /** Returns the bytes of the segment that was replaced last, if they are neither too few nor too many. */
+  #allocate(length: number): Buffer {
+    const spare = this.#spare;
+    if (length > spare.length || length * (1 + 2 * spareRoom) < spare.length) return allocateLines(length);
+    this.#spare = Buffer.alloc(0);
+    return spare;
+  }
+
+  /** Returns the index of the run that has this sequence or would have it. */
   #indexFor(sequence: number): number {
     return Math.max(0, countUpTo(this.#runs, sequence) - 1);
   }

@@ -75,8 +75,6 @@ interface Waiting {
 /** A change that is in the batch under way. */
 interface Member {
   readonly prepared: Prepared;
-  /** The members of its item, as JSON. */
-  readonly members: string;
   readonly waiting: Waiting;
 }
 
@@ -204,7 +202,7 @@ class JournaledStore implements DurableStore {
 
   #answer(members: readonly Member[]): void {
     this.#changed = true;
-    for (const { prepared, members: text } of members) this.#state.commit(prepared, text);
+    for (const { prepared } of members) this.#state.commit(prepared);
     for (const { prepared, waiting } of members) waiting.resolve({ applied: true, entry: prepared.entry });
     for (const { waiting } of members) {
       if (waiting.change.nonce !== undefined) this.#onKept?.(waiting.change.nonce);
@@ -277,7 +275,7 @@ class JournaledStore implements DurableStore {
       }
       const members = this.#membersOf(prepared, value);
       this.#journal.add(change, members, change.nonce);
-      batch.add({ prepared, members, waiting });
+      batch.add({ prepared, waiting });
     } catch (error) {
       waiting.reject(error);
     }

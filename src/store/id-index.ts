@@ -45,18 +45,10 @@ export class IdIndex {
     }
   }
 
-  /** Adds an id, which may be given as its number, with its sequence; says false when it is there already. */
-  add(id: string | number, sequence: number): boolean {
-    const free = typeof id === 'number' && this.#others.size === 0 && sequence <= highestHeld;
-    if (free && this.#reaches(id)) {
-      if (this.#table[id] !== 0) return false;
-      this.#table[id] = sequence;
-      this.#size += 1;
-      return true;
-    }
-    const text = String(id);
-    if (this.get(text) !== undefined) return false;
-    this.set(text, sequence);
+  /** Adds an id with its sequence; returns false if it is there already. */
+  add(id: string, sequence: number): boolean {
+    if (this.get(id) !== undefined) return false;
+    this.set(id, sequence);
     return true;
   }
 

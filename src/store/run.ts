@@ -1,49 +1,36 @@
+import { type EncodedLines, type EntryHead, encodeLines } from './encoded-lines.ts';
 import type { Entry } from './store.ts';
 
-/** Lines of items as they were read, each with its end; the last one may lack its comma. */
-export interface KeptLines {
-  readonly bytes: Buffer;
-  readonly count: number;
-  /** The sequence of the last item. */
-  readonly sequence: number;
-}
-
-/** What a change to an entry has to know of it. */
-export type EntryHead = Pick<Entry, 'sequence' | 'revision' | 'modified'>;
-
-/** What a copy is made of. */
-export type Piece = Entry | KeptLines;
-
-/** Entries in ascending sequence; never none. */
+/** Entries in ascending sequence; at least one. */
 export interface Run {
-  /** None of its entries has a lower sequence. */
+  /** No entry has a lower sequence. */
   readonly sequence: number;
   /** The highest sequence. */
   readonly last: number;
   readonly count: number;
-  /** The entry with this sequence; undefined when there is none. */
+  /** Returns the entry with this sequence, or undefined. */
   find(sequence: number): Entry | undefined;
-  /** The same without its value, which need not be read for it. */
+  /** Returns the same without parsing the value. */
   head(sequence: number): EntryHead | undefined;
-  /**
-   * Puts an entry in the place of the one with the same sequence; says false when there is none. `members` are those
-   * that it has as JSON, where they are known.
-   */
-  replace(entry: Entry, members?: string): boolean;
-  /** Takes out the entry with this sequence; says false when there is none. */
+  /** Replaces the entry with the same sequence; returns false if there is none. */
+  replace(entry: Entry): boolean;
+  /** Removes the entry with this sequence; returns false if there is none. */
   remove(sequence: number): boolean;
-  /** Up to `limit` entries with a greater sequence. */
+  /** Returns up to `limit` entries with a greater sequence. */
   after(sequence: number, limit: number): Entry[];
-  /** The entries with a greater sequence, for a copy; at least up to `limit`. */
-  pieces(sequence: number, limit: number): Piece[];
+  /**
+   * Returns the entries with a greater sequence for a copy: up to `limit` of those up to `end`, or all of a segment, which has none
+   * after `end`. Undefined if there are none.
+   */
+  piece(sequence: number, limit: number, end: number): EncodedLines | undefined;
 }
 
-/** A run in memory. */
+/** Entries as objects. */
 export class EntryRun implements Run {
   readonly sequence: number;
   readonly #entries: Entry[];
 
-  /** Takes the entries over; there is at least one. */
+  /** Takes ownership of the entries, at least one. */
   constructor(sequence: number, entries: Entry[]) {
     this.sequence = sequence;
     this.#entries = entries;
@@ -58,8 +45,7 @@ export class EntryRun implements Run {
   }
 
   find(sequence: number): Entry | undefined {
-    const entry = this.#entries[countUpTo(this.#entries, sequence) - 1];
-    return entry?.sequence === sequence ? entry : undefined;
+    return this.#entries[this.#indexOf(sequence)];
   }
 
   head(sequence: number): EntryHead | undefined {
@@ -67,25 +53,23 @@ export class EntryRun implements Run {
   }
 
   replace(entry: Entry): boolean {
-    const index = countUpTo(this.#entries, entry.sequence) - 1;
-    if (this.#entries[index]?.sequence !== entry.sequence) return false;
-    this.#entries[index] = entry;
-    return true;
+    const index = this.#indexOf(entry.sequence);
+    if (index >= 0) this.#entries[index] = entry;
+    return index >= 0;
   }
 
   remove(sequence: number): boolean {
-    const index = countUpTo(this.#entries, sequence) - 1;
-    if (this.#entries[index]?.sequence !== sequence) return false;
-    this.#entries.splice(index, 1);
-    return true;
+    const index = this.#indexOf(sequence);
+    if (index >= 0) this.#entries.splice(index, 1);
+    return index >= 0;
   }
 
-  /** Adds an entry behind all others. */
+  /** Adds an entry whose sequence is above all others. */
   append(entry: Entry): void {
     this.#entries.push(entry);
   }
 
-  /** Adds an entry in its place; none has its sequence. */
+  /** Adds an entry in its place; no other has its sequence. */
   insert(entry: Entry): void {
     this.#entries.splice(countUpTo(this.#entries, entry.sequence), 0, entry);
   }
@@ -95,12 +79,18 @@ export class EntryRun implements Run {
     return this.#entries.slice(from, from + limit);
   }
 
-  pieces(sequence: number, limit: number): Piece[] {
-    return this.after(sequence, limit);
+  piece(sequence: number, limit: number, end: number): EncodedLines | undefined {
+    const entries = this.after(sequence, limit).filter((entry) => entry.sequence <= end);
+    return entries.length === 0 ? undefined : encodeLines(entries);
+  }
+
+  #indexOf(sequence: number): number {
+    const index = countUpTo(this.#entries, sequence) - 1;
+    return this.#entries[index]?.sequence === sequence ? index : -1;
   }
 }
 
-/** How many of the items, which ascend, have at most this sequence. */
+/** Returns how many of the items, which ascend, have at most this sequence. */
 export function countUpTo(items: readonly { readonly sequence: number }[], sequence: number): number {
   let low = 0;
   let high = items.length;

@@ -1,8 +1,7 @@
 import type { NumberRange } from './chosen-ids.ts';
 import { crc32 } from './crc32.ts';
+import { bytesOf, type EncodedLines, lineEnd } from './encoded-lines.ts';
 import { formatIsoDate } from './iso-date.ts';
-import { formatItem, lineEnd } from './kept-lines.ts';
-import type { Piece } from './run.ts';
 import type { CollectionView, State } from './state.ts';
 
 /** The version of the form of store.json. */
@@ -10,9 +9,8 @@ export const snapshotVersion = 2;
 
 /** The most items in a block. */
 const blockLength = 256;
-/** A block that has so many bytes takes no further item, so that none takes long to make or to read. */
-const blockSize = 1024 * 1024;
 const blockEnd = ']}';
+const newline = Buffer.of(0x0a);
 
 /** What the first line of a snapshot says. */
 export interface SnapshotHead {
@@ -46,14 +44,15 @@ export function* writeSnapshot(
   let [sum, blocks, items, separator] = [crc32(first), 0, 0, ''];
   yield Buffer.from(first);
   for (const { path, sequence } of ends) {
-    for (const { lines, count } of blocksOf(state, path, sequence)) {
+    for (const pieces of blocksOf(state, path, sequence)) {
+      const lines = linesOf(pieces);
       // The collection of a path that was named once stays.
       const start = `${formatNumbers(state.collection(path))},"items":[\n`;
       const whole = lines.reduce((before, line) => crc32(line, before), crc32(start));
       const checksum = formatChecksum(crc32(blockEnd, whole));
       sum = crc32(checksum, sum);
       blocks += 1;
-      items += count;
+      items += pieces.reduce((before, { sequences }) => before + sequences.length, 0);
       const head = Buffer.from(`${separator}{"crc":"${checksum}",${start}`);
       yield Buffer.concat([head, ...lines, Buffer.from(blockEnd)]);
       separator = ',\n';
@@ -76,52 +75,20 @@ export function formatHead({ lineage, generation, revision, sequence, written }:
   return `${text.slice(0, -1)},"blocks":[\n`;
 }
 
-/** What a block has: lines with their ends, and how many these are. */
-interface Block {
-  readonly lines: readonly Buffer[];
-  readonly count: number;
-  /** The sequence of its last item. */
-  readonly last: number;
-}
-
-/** The blocks of the items of a collection up to a sequence; one without a line where there are none. */
-function* blocksOf(state: State, path: string, end: number): Generator<Block> {
-  let block = blockOf(state.next(path, 0, blockLength, end), end);
+/** Returns the blocks of the items of a collection up to a sequence; one without items if there are none. */
+function* blocksOf(state: State, path: string, end: number): Generator<readonly EncodedLines[]> {
+  let pieces = state.next(path, 0, blockLength, end);
   do {
-    yield block;
-    block = blockOf(state.next(path, block.last, blockLength, end), end);
-  } while (block.count > 0);
+    yield pieces;
+    pieces = state.next(path, pieces.at(-1)?.sequences.at(-1) ?? end, blockLength, end);
+  } while (pieces.length > 0);
 }
 
-/** As many of the pieces as a block takes: lines that were read before are copied as they are. */
-function blockOf(pieces: readonly Piece[], end: number): Block {
-  const lines: Buffer[] = [];
-  let [made, size, count, last] = ['', 0, 0, 0];
-  for (const piece of pieces) {
-    if (piece.sequence > end || size >= blockSize) break;
-    const separator = count === 0 ? '' : lineEnd;
-    if ('bytes' in piece) {
-      const bytes = withoutEnd(piece.bytes);
-      lines.push(Buffer.from(made + separator), bytes);
-      made = '';
-      size += bytes.length;
-      count += piece.count;
-    } else {
-      const line = formatItem(piece);
-      made += separator + line;
-      size += line.length;
-      count += 1;
-    }
-    last = piece.sequence;
-  }
-  if (count > 0) lines.push(Buffer.from(`${made}\n`));
-  return { lines, count, last };
-}
-
-/** Lines without the comma and the newline that they end with. */
-function withoutEnd(lines: Buffer): Buffer {
-  const comma = lines.toString('latin1', lines.length - lineEnd.length) === lineEnd;
-  return lines.subarray(0, comma ? -lineEnd.length : -1);
+/** Returns lines as those of one block: the last one without its comma. */
+function linesOf(pieces: readonly EncodedLines[]): Buffer[] {
+  const lines = pieces.map(bytesOf);
+  const last = lines.pop();
+  return last === undefined ? [] : [...lines, last.subarray(0, -lineEnd.length), newline];
 }
 
 function formatNumbers(view: CollectionView | undefined): string {

@@ -1,8 +1,7 @@
 import { ChosenIds, counterNumber, type NumberRange } from './chosen-ids.ts';
 import { CreationOrder } from './creation-order.ts';
+import { type EncodedLines, type EntryHead, scanLines } from './encoded-lines.ts';
 import { IdIndex } from './id-index.ts';
-import { scanLines } from './kept-lines.ts';
-import type { EntryHead, Piece } from './run.ts';
 import type { Change, Creation, Deletion, Entry, Page, RecordValue, Replacement } from './store.ts';
 import { isRecordValue } from './value.ts';
 
@@ -127,15 +126,15 @@ export class State {
     }
   }
 
-  /** Makes a prepared change visible. `members` are those of the entry as JSON, where they are known. */
-  commit(prepared: Prepared, members?: string): void {
+  /** Makes a prepared change visible. */
+  commit(prepared: Prepared): void {
     const { entry } = prepared;
     const collection = this.#collection(prepared.collection);
     if (prepared.kind === 'delete') {
       collection.ids.delete(entry.id);
       collection.order.remove(entry.sequence);
     } else if (collection.ids.get(entry.id) !== undefined) {
-      collection.order.replace(entry, members);
+      collection.order.replace(entry);
     } else {
       collection.order.append(entry);
       collection.ids.set(entry.id, entry.sequence);
@@ -156,15 +155,8 @@ export class State {
   }
 
   /** What to copy next of a collection after this sequence: see CreationOrder.next. */
-  next(path: string, sequence: number, limit: number, end: number): Piece[] {
+  next(path: string, sequence: number, limit: number, end: number): EncodedLines[] {
     return this.#collections.get(path)?.order.next(sequence, limit, end) ?? [];
-  }
-
-  /** Counts a change (ms) to a collection as a whole, of which no item tells. */
-  touch(path: string, at: number): void {
-    const collection = this.#collection(path);
-    collection.revision = ++this.#revision;
-    collection.modified = Math.max(collection.modified, Math.floor(at));
   }
 
   /** Takes in a collection that was kept elsewhere; entries ascend in sequence, ids differ, numbers hold. */
@@ -192,11 +184,11 @@ export class State {
    */
   restoreLines(path: string, bytes: Buffer): number | undefined {
     const { ids, order, sequence } = this.#collection(path);
-    const scanned = scanLines(bytes, (id, its) => ids.add(id, its));
-    const [first, last] = [scanned?.sequences[0] ?? 0, scanned?.sequences.at(-1) ?? 0];
-    if (scanned === undefined || !(first > order.last && last <= sequence)) return undefined;
-    order.appendLines(bytes, scanned);
-    return scanned.sequences.length;
+    const lines = scanLines(bytes, (id, its) => ids.add(id, its));
+    const [first, last] = [lines?.sequences[0] ?? 0, lines?.sequences.at(-1) ?? 0];
+    if (lines === undefined || !(first > order.last && last <= sequence)) return undefined;
+    order.appendLines(lines);
+    return lines.sequences.length;
   }
 
   /**

@@ -24,8 +24,7 @@ describe('the index of ids', () => {
         index.delete(id);
         map.delete(id);
       } else if (random.below(2) === 0) {
-        const number = /^[1-9][0-9]{0,8}$/.test(id) ? Number(id) : id;
-        assert.equal(index.add(number, sequence), !map.has(id), why);
+        assert.equal(index.add(id, sequence), !map.has(id), why);
         if (!map.has(id)) map.set(id, sequence);
       } else {
         index.set(id, sequence);
@@ -41,14 +40,14 @@ describe('the index of ids', () => {
   test('keeps an id where it is found, also when the table came to reach it later', () => {
     const index = new IdIndex();
     index.set('5000', 1);
-    for (let id = 1; id < 4000; id += 1) assert.ok(index.add(id, id + 1));
+    for (let id = 1; id < 4000; id += 1) assert.ok(index.add(String(id), id + 1));
     assert.equal(index.get('5000'), 1);
-    assert.equal(index.add(5000, 9999), false);
+    assert.equal(index.add('5000', 9999), false);
     index.set('5000', 2);
     assert.equal(index.get('5000'), 2);
     index.delete('5000');
     assert.equal(index.get('5000'), undefined);
-    assert.ok(index.add(5000, 3));
+    assert.ok(index.add('5000', 3));
     assert.equal(index.get('5000'), 3);
     assert.equal(index.size, 4000);
   });

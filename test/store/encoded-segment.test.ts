@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CreationOrder } from '../../src/store/creation-order.ts';
-import { formatItem, scanLines } from '../../src/store/kept-lines.ts';
-import { KeptRun } from '../../src/store/kept-run.ts';
+import {
+  bytesOf,
+  type EntryHead,
+  encodeLines,
+  formatItem,
+  scanLines,
+} from '../../src/store/encoded-lines.ts';
+import { EncodedSegment } from '../../src/store/encoded-segment.ts';
 import { RecentEntries } from '../../src/store/recent-entries.ts';
-import type { EntryHead } from '../../src/store/run.ts';
 import type { Entry } from '../../src/store/store.ts';
 import { seeded } from '../seeded.ts';
 
@@ -14,24 +19,23 @@ function entryOf(sequence: number, id = String(sequence), value: Entry['value'] 
   return { id, sequence, revision: sequence, modified, value };
 }
 
-function bytesOf(entries: readonly Entry[]): Buffer {
+function blockOf(entries: readonly Entry[]): Buffer {
   return Buffer.from(`${entries.map((entry) => formatItem(entry)).join(',\n')}\n`);
 }
 
-function runOf(bytes: Buffer): KeptRun {
+function runOf(bytes: Buffer): EncodedSegment {
   const scanned = scanLines(bytes, () => true);
   if (scanned === undefined) assert.fail('these are no lines of items');
-  return new KeptRun({ ...scanned, bytes }, new RecentEntries());
+  return new EncodedSegment(scanned, new RecentEntries());
 }
 
 function appendLines(order: CreationOrder, entries: readonly Entry[]): void {
-  const bytes = bytesOf(entries);
-  const scanned = scanLines(bytes, () => true);
+  const scanned = scanLines(blockOf(entries), () => true);
   if (scanned === undefined) assert.fail('these are no lines of items');
-  order.appendLines(bytes, scanned);
+  order.appendLines(scanned);
 }
 
-function headOf(run: KeptRun, of: number): EntryHead {
+function headOf(run: EncodedSegment, of: number): EntryHead {
   const { sequence, revision, modified } = run.head(of) ?? assert.fail(`nothing has the sequence ${of}`);
   return { sequence, revision, modified };
 }
@@ -41,22 +45,22 @@ describe('the lines of items', () => {
     const ids = ['1', '999999999', '1000000000', '0', '01', 'a"b', 'a\\', '\\"', '"', '', 'ž\u{1f511}', '-1'];
     const entries = ids.map((id, index) => entryOf(3 * index + 1, id, { id: '","sequence":5' }));
     const found: [string, number][] = [];
-    const scanned = scanLines(bytesOf(entries), (id, sequence) => found.push([String(id), sequence]) > 0);
+    const scanned = scanLines(blockOf(entries), (id, sequence) => found.push([String(id), sequence]) > 0);
     assert.deepEqual(
       found,
       entries.map(({ id, sequence }) => [id, sequence]),
     );
     assert.deepEqual(
-      scanned?.sequences,
+      [...(scanned?.sequences ?? [])],
       entries.map(({ sequence }) => sequence),
     );
-    assert.deepEqual(runOf(bytesOf(entries)).after(0, 99), entries);
+    assert.deepEqual(runOf(blockOf(entries)).after(0, 99), entries);
   });
 
   test('begin with what a change asks of them, however long the id is', () => {
     for (let length = 1; length < 400; length += 1) {
       const entry = entryOf(7, 'x'.repeat(length));
-      const head = headOf(runOf(bytesOf([entry])), 7);
+      const head = headOf(runOf(blockOf([entry])), 7);
       assert.deepEqual(head, { sequence: 7, revision: 7, modified }, `an id of ${length}`);
     }
   });
@@ -64,7 +68,7 @@ describe('the lines of items', () => {
   test('are told also when their members come in another order', () => {
     const line =
       '{"id":"7","value":{"sequence":2},"sequence":4,"revision":1,"modified":"2013-04-20T12:59:24.007Z"}\n';
-    assert.deepEqual(scanLines(Buffer.from(line), () => true)?.sequences, [4]);
+    assert.deepEqual(scanLines(Buffer.from(line), () => true)?.sequences[0], 4);
   });
 
   test('are refused when they are not lines of items in ascending sequence', () => {
@@ -87,7 +91,7 @@ describe('the lines of items', () => {
       );
     let asked = 0;
     assert.equal(
-      scanLines(bytesOf([entryOf(1), entryOf(2)]), () => ++asked < 1),
+      scanLines(blockOf([entryOf(1), entryOf(2)]), () => ++asked < 1),
       undefined,
     );
     assert.equal(asked, 1);
@@ -97,7 +101,7 @@ describe('the lines of items', () => {
 describe('a run of a snapshot', () => {
   test('reads the line of an item that is asked for, and no other', () => {
     const entries = Array.from({ length: 256 }, (_, index) => entryOf(index + 1));
-    const text = bytesOf(entries).toString();
+    const text = blockOf(entries).toString();
     // No other line could be read.
     const lines = text
       .split('\n')
@@ -110,10 +114,9 @@ describe('a run of a snapshot', () => {
     assert.equal(run.count, 256);
     assert.ok(run.replace(entryOf(101)));
     assert.ok(run.remove(99));
-    const copied = run
-      .pieces(0)
-      .flatMap((piece) => ('bytes' in piece ? String(piece.bytes).split('\n') : []));
+    const copied = String(bytesOf(encodeLines(run.parts()))).split('\n');
     const others = lines.toSpliced(98, 1).toSpliced(99, 1, `${formatItem(entryOf(101))},`);
+    others[254] = `${formatItem(entryOf(256)).replace('"value"', 'value')},`;
     assert.deepEqual(copied, others);
   });
 
@@ -174,12 +177,12 @@ describe('a run of a snapshot', () => {
       'é'.repeat(500),
     ];
     const entries = ids.map((id, index) => ({ ...entryOf(2 * index + 1, id), revision: 900 + index }));
-    const run = runOf(bytesOf(entries));
+    const run = runOf(blockOf(entries));
     for (const { sequence, revision } of entries)
       assert.deepEqual(headOf(run, sequence), { sequence, revision, modified });
     assert.equal(run.head(2), undefined);
     // What is no value is not looked at.
-    const unread = runOf(Buffer.from(bytesOf(entries.slice(0, 1)).toString().replace('"value"', 'value')));
+    const unread = runOf(Buffer.from(blockOf(entries.slice(0, 1)).toString().replace('"value"', 'value')));
     assert.deepEqual(headOf(unread, 1), { sequence: 1, revision: 900, modified });
     assert.throws(() => unread.find(1), SyntaxError);
   });
@@ -191,7 +194,7 @@ describe('a run of a snapshot', () => {
   });
 
   test('gives an item that is asked for again as it was', () => {
-    const run = runOf(bytesOf([entryOf(1), entryOf(2)]));
+    const run = runOf(blockOf([entryOf(1), entryOf(2)]));
     assert.equal(run.find(2), run.find(2));
     assert.equal(run.after(1, 1)[0], run.find(2));
   });
@@ -314,9 +317,11 @@ function copied(order: CreationOrder, limit: number): Entry[] {
     const pieces = order.next(entries.at(-1)?.sequence ?? 0, limit);
     if (pieces.length === 0) return entries;
     for (const piece of pieces) {
-      const kept = 'bytes' in piece ? entriesIn(piece.bytes) : [piece];
-      if ('bytes' in piece) assert.equal(kept.length, piece.count);
-      assert.equal(kept.at(-1)?.sequence, piece.sequence);
+      const kept = entriesIn(bytesOf(piece));
+      assert.deepEqual(
+        kept.map(({ sequence }) => sequence),
+        [...piece.sequences],
+      );
       entries.push(...kept);
     }
   }
