@@ -1,5 +1,6 @@
-import type { ReadableFile } from './disk.ts';
+import type { Disk, ReadableFile } from './disk.ts';
 
+const newline = 0x0a;
 const chunkSize = 1024 * 1024;
 /** No line or block is longer, for no text could hold it. */
 const longest = 512 * 1024 * 1024;
@@ -26,6 +27,40 @@ export async function readInChunks(
     else buffer.copyWithin(0, taken, filled);
     filled -= taken;
   }
+}
+
+/**
+ * Reads a file line by line, and calls `take` with each line without its end, and whether it has one. Returns whether there
+ * is such a file.
+ */
+export async function readLines(
+  disk: Disk,
+  path: string,
+  take: (line: Buffer, whole: boolean) => void,
+): Promise<boolean> {
+  const file = await disk.openToRead(path);
+  try {
+    if (file !== undefined) await readInChunks(file, (bytes, ended) => splitLines(bytes, ended, take));
+  } finally {
+    await file?.close();
+  }
+  return file !== undefined;
+}
+
+/** Calls `take` with each line of the bytes, and with what follows the last one if they have ended. Returns how many bytes these are. */
+export function splitLines(
+  bytes: Buffer,
+  ended: boolean,
+  take: (line: Buffer, whole: boolean) => void,
+): number {
+  let at = 0;
+  for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, at)) {
+    take(bytes.subarray(at, end), true);
+    at = end + 1;
+  }
+  if (!ended || at === bytes.length) return at;
+  take(bytes.subarray(at), false);
+  return bytes.length;
 }
 
 function enlarged(buffer: Buffer): Buffer {

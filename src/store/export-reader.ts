@@ -1,4 +1,5 @@
 import { ChosenIds, counterNumber } from './chosen-ids.ts';
+import { splitLines } from './chunks.ts';
 import { crc32 } from './crc32.ts';
 import type { DamagedStoreError, Place } from './damage.ts';
 import { StoredDocument } from './document.ts';
@@ -35,7 +36,6 @@ interface Collected {
 }
 
 const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
-const newline = 0x0a;
 
 /**
  * Reads an export, and validates every line. Numbers that are left out are drawn: an item with `collection`, `id` and
@@ -58,15 +58,9 @@ export class ExportReader {
 
   /** Reads the whole lines, and at the end the last one; returns the number of bytes that were read. */
   take(bytes: Buffer, ended: boolean): number {
-    let at = 0;
-    for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, at)) {
-      this.#takeLine(bytes.subarray(at, end + 1));
-      at = end + 1;
-    }
-    if (!ended) return at;
-    if (at < bytes.length) this.#takeLine(bytes.subarray(at));
-    if (!this.#ended) throw this.#damage('the end is missing, so the file is not complete');
-    return bytes.length;
+    const taken = splitLines(bytes, ended, (line) => this.#takeLine(line));
+    if (ended && !this.#ended) throw this.#damage('the end is missing, so the file is not complete');
+    return taken;
   }
 
   /** Returns the content, once all is read. */
@@ -96,8 +90,8 @@ export class ExportReader {
     else if (members.has('end')) this.#takeEnd(document, document.object(line, 'the end', endNames));
     else if (members.has('value')) this.#takeItem(document, document.object(line, 'the item', itemNames));
     else this.#takeCollection(document, document.object(line, 'the collection', collectionNames));
-    this.#checksum = crc32(bytes, this.#checksum);
-    this.#place = { line: this.#place.line + 1, byte: this.#place.byte + bytes.length };
+    this.#checksum = crc32('\n', crc32(bytes, this.#checksum));
+    this.#place = { line: this.#place.line + 1, byte: this.#place.byte + bytes.length + 1 };
   }
 
   #takeHeader(document: StoredDocument, members: ReadonlyMap<string, unknown>): void {

@@ -74,11 +74,6 @@ export class Journal {
     return this.#failure;
   }
 
-  /** How many lines are gathered. */
-  get gathered(): number {
-    return this.#gathered;
-  }
-
   /** Whether a change can be gathered with the others. One that is too long for any batch has one for itself. */
   hasRoomFor(collection: string, id: string, value: string, nonce: KeptNonce | undefined): boolean {
     const room = longestWrite - this.#lines.length;

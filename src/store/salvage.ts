@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ChosenIds, counterNumber } from './chosen-ids.ts';
-import { readInChunks } from './chunks.ts';
+import { readLines } from './chunks.ts';
 import { DamagedStoreError } from './damage.ts';
 import type { Disk } from './disk.ts';
 import { StoredDocument } from './document.ts';
@@ -15,8 +15,6 @@ import { isRecordValue } from './value.ts';
 /** What could be read of a damaged store. */
 export interface Salvaged {
   readonly state: State;
-  /** How many items are saved, by collection. */
-  readonly saved: ReadonlyMap<string, number>;
   /** What could not be read, and what may not be as it was: a sentence each, with file and line. */
   readonly lost: readonly string[];
   readonly nonces: readonly KeptNonce[];
@@ -28,7 +26,6 @@ interface Found {
   numbers: CollectionNumbers;
 }
 
-const newline = 0x0a;
 const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
 
 /**
@@ -65,7 +62,7 @@ class Salvage {
         this.#lost.push(`${this.#path(journalName(former + 1))} is missing, with all its changes`);
       before = await this.#readJournal(journalName(each), before);
     }
-    return { state: this.#build(), saved: this.#counts(), lost: this.#lost, nonces: this.#nonces };
+    return { state: this.#build(), lost: this.#lost, nonces: this.#nonces };
   }
 
   /** Gives the first generation of journals that has changes which are not read yet. */
@@ -144,10 +141,10 @@ class Salvage {
   /** Makes the changes of a journal that can be read; gives the number of the last. */
   async #readJournal(name: string, before: number | undefined): Promise<number | undefined> {
     const path = this.#path(name);
-    const file = await this.#disk.openToRead(path);
-    if (file === undefined) return before;
     let [last, number] = [before, 0];
-    const takeLine = (line: Buffer): void => {
+    const takeLine = (line: Buffer, whole: boolean): void => {
+      // Space that was allocated ahead.
+      if (!whole && line.every((byte) => byte === 0)) return;
       number += 1;
       const text = checkedLine(line);
       const change = text === undefined ? undefined : parseJournalLine(text);
@@ -166,11 +163,7 @@ class Salvage {
         last = Math.max(last ?? 0, header.sequence);
       } else this.#lost.push(`${path}, line ${number}: it cannot be read`);
     };
-    try {
-      await readInChunks(file, (bytes, ended) => takeLines(bytes, ended, takeLine));
-    } finally {
-      await file.close();
-    }
+    await readLines(this.#disk, path, takeLine);
     return last;
   }
 
@@ -224,17 +217,13 @@ class Salvage {
     return state;
   }
 
-  #counts(): Map<string, number> {
-    return new Map(Array.from(this.#found, ([path, { entries }]) => [path, entries.size]));
-  }
-
   #path(name: string): string {
     return join(this.#directory, name);
   }
 }
 
 /** The numbers above the counter among ids. */
-export function chosenOf(ids: Iterable<string>, counter: number): ChosenIds {
+function chosenOf(ids: Iterable<string>, counter: number): ChosenIds {
   const chosen = new ChosenIds();
   for (const id of ids) {
     const number = counterNumber(id);
@@ -266,18 +255,6 @@ function itemOf(text: string): Entry | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Gives whole lines to `take`, and at the end what is left but allocated space; gives how many bytes that were. */
-function takeLines(bytes: Buffer, ended: boolean, take: (line: Buffer) => void): number {
-  let at = 0;
-  for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, at)) {
-    take(bytes.subarray(at, end));
-    at = end + 1;
-  }
-  if (!ended) return at;
-  if (bytes.subarray(at).some((byte) => byte !== 0)) take(bytes.subarray(at));
-  return bytes.length;
 }
 
 function changesFrom(first: number, last: number): string {

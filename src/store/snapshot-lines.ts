@@ -1,4 +1,4 @@
-import { readInChunks } from './chunks.ts';
+import { readLines } from './chunks.ts';
 import { crc32 } from './crc32.ts';
 import type { Place } from './damage.ts';
 import type { Disk } from './disk.ts';
@@ -14,25 +14,17 @@ export interface SnapshotLine {
   readonly fits: boolean;
 }
 
-const newline = 0x0a;
 /** `{"crc":"89abcdef",` */
 const checksumLength = 18;
 
-/** Gives each line of a snapshot to `take`; gives whether there is such a file. */
-export async function readSnapshotLines(
+/** Calls `take` with each line of a snapshot; returns whether there is such a file. */
+export function readSnapshotLines(
   disk: Disk,
   path: string,
   take: (line: SnapshotLine) => void,
 ): Promise<boolean> {
-  const file = await disk.openToRead(path);
-  if (file === undefined) return false;
   const lines = new Lines(take);
-  try {
-    await readInChunks(file, (bytes, ended) => lines.take(bytes, ended));
-  } finally {
-    await file.close();
-  }
-  return true;
+  return readLines(disk, path, (line) => lines.take(line));
 }
 
 class Lines {
@@ -47,21 +39,8 @@ class Lines {
     this.#take = take;
   }
 
-  take(bytes: Buffer, ended: boolean): number {
-    let at = 0;
-    for (;;) {
-      const found = bytes.indexOf(newline, at);
-      if (found < 0 && !(ended && at < bytes.length)) return at;
-      const end = found < 0 ? bytes.length : found;
-      this.#line += 1;
-      this.#takeLine(bytes.subarray(at, end));
-      const next = Math.min(end + 1, bytes.length);
-      this.#byte += next - at;
-      at = next;
-    }
-  }
-
-  #takeLine(bytes: Buffer): void {
+  take(bytes: Buffer): void {
+    this.#line += 1;
     const line = bytes.toString('utf8').replace(/\r$/, '');
     const place = { line: this.#line, byte: this.#byte };
     const kind = kindOf(line);
@@ -73,6 +52,7 @@ class Lines {
     this.#sum = crc32(kind === 'block' ? counted.subarray(checksumLength) : counted, this.#sum);
     const fits = kind === 'end' && this.#said === formatChecksum(this.#sum);
     this.#sum = crc32('\n', this.#sum);
+    this.#byte += bytes.length + 1;
     this.#take({ kind, text: kind === 'item' ? line.replace(/,\s*$/, '') : line, place, fits });
   }
 }
