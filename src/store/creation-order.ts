@@ -26,7 +26,7 @@ export class CreationOrder {
   /** Of items in segments. */
   readonly #recent = new RecentEntries();
   /** The bytes of a segment that was replaced: those of the next one, so that fewer wait for the garbage collector. */
-  #spare: Buffer = Buffer.alloc(0);
+  #spare: Buffer | undefined;
 
   /** Adds an entry whose sequence is above all others. Throws RangeError when it is not. */
   append(entry: Entry): void {
@@ -166,8 +166,9 @@ export class CreationOrder {
   /** Returns the bytes of the segment that was replaced last, if they are neither too few nor too many. */
   #allocate(length: number): Buffer {
     const spare = this.#spare;
-    if (length > spare.length || length * (1 + 2 * spareRoom) < spare.length) return allocateLines(length);
-    this.#spare = Buffer.alloc(0);
+    if (spare === undefined || length > spare.length || length * (1 + 2 * spareRoom) < spare.length)
+      return allocateLines(length);
+    this.#spare = undefined;
     return spare;
   }
 
