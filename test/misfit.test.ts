@@ -6,6 +6,7 @@ import { type CollectionDeclaration, defineCollection } from '../src/declaration
 import { createJudgeOfKept, MisfitError } from '../src/misfit.ts';
 import type { Entry } from '../src/store/store.ts';
 import { call, run, temporaryDirectory } from './cli/command.ts';
+import { begun, History } from './store/history.ts';
 
 const kept: Entry = { id: '1', sequence: 1, revision: 1, modified: 0, value: { text: 'a', size: '1.00' } };
 
@@ -46,21 +47,10 @@ test('items of a collection that is declared no more are passed over', () => {
 test('a start and a check are refused where an item does not fit, and store.json stays as it was', async () => {
   const data = temporaryDirectory();
   const file = join(data, 'store.json');
-  const numbers = { counter: 1, chosen: [], sequence: 1, revision: 1, modified: '2024-02-29T12:00:00.000Z' };
-  const item = {
-    id: '1',
-    sequence: 1,
-    revision: 1,
-    modified: '2024-02-29T12:00:00.000Z',
-    value: { title: ['a'] },
-  };
-  const store = {
-    version: 1,
-    lineage: 'abc',
-    revision: 1,
-    collections: { '/articles': { ...numbers, items: [item] } },
-  };
-  writeFileSync(file, JSON.stringify(store), { mode: 0o600 });
+  const made = new History();
+  made.add({ kind: 'create', collection: '/articles', value: { title: ['a'] }, at: begun });
+  made.snapshot();
+  for (const [name, content] of made.files) writeFileSync(join(data, name), content, { mode: 0o600 });
   const before = readFileSync(file, 'utf8');
   const told = /\/articles\/1 does not fit its declaration: the value that is kept for title /;
   const checked = await call(['check', '--data', data]);
