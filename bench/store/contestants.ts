@@ -7,12 +7,13 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
+import { nodeDisk } from '../../src/store/disk.ts';
 import { type DurableStore, openDurableStore } from '../../src/store/durable.ts';
+import { writeFreshFiles } from '../../src/store/fresh-files.ts';
 import { recover } from '../../src/store/recovery.ts';
-import { writeSnapshot } from '../../src/store/snapshot-writer.ts';
+
 import { State } from '../../src/store/state.ts';
 import { type Article, article, articles } from './articles.ts';
 
@@ -74,18 +75,14 @@ export async function openOurs(
   });
 }
 
-/** Makes a store of ours that has a snapshot and no journal, as after a compaction. */
+/** Makes a store of ours that has a snapshot and an empty journal, as after a compaction. */
 export async function fillOurs(directory: string, count: number): Promise<void> {
   const state = new State();
   for (let number = 0; number < count; number += 1) {
     const made = state.prepare({ kind: 'create', collection: articles, value: article(number), at: 0 });
     if (made !== undefined) state.commit(made);
   }
-  const head = { lineage: 'bench', generation: 0, revision: state.revision, sequence: 0, written: 0 };
-  const file = await open(join(directory, 'store.json'), 'w', 0o600);
-  for (const part of writeSnapshot(head, state, () => 0)) await file.writeFile(part);
-  await file.sync();
-  await file.close();
+  await writeFreshFiles(nodeDisk, { directory, lineage: 'bench', generation: 1, sequence: 0, state, now: 0 });
 }
 
 function countersign(): Contestant {
