@@ -129,6 +129,7 @@ const redact = createRedaction(() => ['a secret', 'short']);
 const variants = [{ type: 'application/xml; charset=utf-8' }, { type: 'application/json' }];
 const signed = { method: 'GET', date: '20 apr 2013 12:59:24', nonce: 'n' };
 const secrets = [{ key: keyOf('a secret of somebody') }];
+const nobody = { key: keyOf('a stand-in') };
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Everything that reads a field, a target, a form or a query. Each character is an octet. */
@@ -214,6 +215,7 @@ const readers: Readonly<Record<string, Reader>> = {
         { ...signed, target },
         `${'A'.repeat(43)}=`,
         secrets,
+        nobody,
       ),
     around: [
       ['/', ''],
