@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { signRequest } from '../../src/client/sign.ts';
 import { createConsole } from '../double/control-client.ts';
-import { command, root, run, startServer, temporaryDirectory } from './command.ts';
+import { run, startServer, temporaryDirectory } from './command.ts';
 
 const token = 'a-token-for-this-test-alone';
 const ports = ['--port', '0', '--control-port', '0', '--log', 'off'];
@@ -137,23 +135,4 @@ test('on a data directory', async (context) => {
       status = (await get('/users/demo/financialrecords', signed())).status;
     assert.equal(status, 401);
   });
-});
-
-test('a client in Python steers a server of its own', async (context) => {
-  if (spawnSync('python3', ['--version']).error !== undefined)
-    return context.skip('python3 is not installed');
-  const started = [process.execPath, ...command].map((word) => `'${word}'`).join(' ');
-  const inherited = Object.entries(process.env).filter(([name]) => name !== 'NODE_OPTIONS');
-  const python = spawn('python3', ['-B', '-W', 'error', '-m', 'unittest', '-v'], {
-    cwd: join(root, 'fixtures', 'python-control'),
-    env: { ...Object.fromEntries(inherited), COUNTERSIGN: started },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let told = '';
-  python.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    told += chunk;
-  });
-  const [status] = await once(python, 'close');
-  assert.equal(status, 0, told);
-  assert.match(told, /Ran [1-9][0-9]* tests/);
 });

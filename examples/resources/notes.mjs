@@ -1,0 +1,35 @@
+import { action, bytes, Problem, text } from 'countersign';
+
+/** Creates a resource for `/notes/{user}`: anyone can read a user's note, only that user can change it. */
+export function createNotes() {
+  const notes = new Map();
+  let changes = 0;
+
+  return {
+    // Called before the action. `tag` becomes the ETag, so If-Match and If-None-Match work.
+    find: ({ parameters }) => notes.get(parameters.user),
+
+    GET: action('anyone', ({ found }) => ({
+      status: 200,
+      representation: text(found.state),
+      shows: found,
+    })),
+
+    PUT: action(
+      'owner:user',
+      ({ parameters, found, content, now }) => {
+        const note = Buffer.from(content).toString('utf8');
+        if (note.includes('\0')) throw new Problem('invalid-content', 'A note has no NUL characters.');
+        changes += 1;
+        notes.set(parameters.user, { tag: String(changes), modified: now, state: note });
+        return { status: found === undefined ? 201 : 204 };
+      },
+      { reads: [{ ...bytes, type: 'text/plain' }], mayCreate: () => true },
+    ),
+
+    DELETE: action('owner:user', ({ parameters }) => {
+      notes.delete(parameters.user);
+      return { status: 204 };
+    }),
+  };
+}
