@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, normalize } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { expectOutput, stable } from './compare.ts';
+import {
+  anchorsOf,
+  type Block,
+  documentPaths,
+  type Page,
+  readPage,
+  relativeLinks,
+  root,
+} from './markdown.ts';
+import { freePorts, missingPrograms, runSession } from './shell.ts';
+
+const pages = documentPaths().map(readPage);
+const readme = readPage('README.md');
+const manifest: { files: string[]; exports: Record<string, unknown> } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+);
+
+/** Languages of blocks that are run. */
+const executed = new Set(['sh', 'js', 'diff']);
+/** Languages of blocks that are shown only. */
+const shown = new Set(['', 'console', 'json', 'nginx', 'python', 'text', 'ts', 'xml']);
+
+let folder: string;
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-documents-'));
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules/countersign'));
+});
+
+after(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs Node.js; returns its exit status and all output. */
+function node(cwd: string, ...args: string[]): { status: number | null; output: string } {
+  const { NODE_TEST_CONTEXT: _, FORCE_COLOR: __, ...environment } = process.env;
+  const env = { ...environment, NODE_OPTIONS: '', NODE_V8_COVERAGE: '', NO_COLOR: '1' };
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd,
+    env,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  return { status, output: stdout + stderr };
+}
+
+function isRepositoryFile(path: string): boolean {
+  return existsSync(join(root, path));
+}
+
+/** Returns the JavaScript blocks of a page that are run: those of a file are compared with it. */
+function scriptsOf({ blocks }: Page): Block[] {
+  return blocks.filter(({ language, file }) => language === 'js' && file === undefined);
+}
+
+const hasImports = ({ text }: Block): boolean => /^import /m.test(text);
+
+/** Returns a block as a script that closes what it opens: one without imports continues the last one that has some. */
+function scriptOf(block: Block, before: readonly Block[]): string {
+  const start = hasImports(block) ? block : before.findLast(hasImports);
+  assert.ok(start !== undefined, `a block with imports stands before\n${block.text}`);
+  const opened = /const (double|service) = /.exec(start.text)?.[1];
+  const continuation = start === block ? '' : block.text;
+  const isClosed = opened === undefined || start.text.includes(`${opened}.close()`);
+  if (isClosed) return `${start.text}${continuation}`;
+  return `${start.text}\ntry {\n${continuation}} finally {\nawait ${opened}.close();\n}\n`;
+}
+
+function importsUnexported(script: string): string | undefined {
+  const entries = [...script.matchAll(/'countersign\/(\w+)'/g)].map(([, name]) => `./${name}`);
+  return entries.find((entry) => !(entry in manifest.exports));
+}
+
+/** Runs the tests in a copy of an example of which one file is changed as a `diff` block says. */
+function runChanged(name: string, block: Block): string {
+  const file = block.file ?? '';
+  const lines = (sign: string): string =>
+    block.text
+      .split('\n')
+      .filter((line) => line.startsWith(sign))
+      .map((line) => `${line.slice(1)}\n`)
+      .join('');
+  const original = readFileSync(join(root, file), 'utf8');
+  assert.equal(original.split(lines('-')).length, 2, `${file} contains the removed lines once`);
+  const copy = join(folder, name);
+  const filter = (path: string): boolean => basename(path) !== 'node_modules';
+  cpSync(join(root, dirname(file)), copy, { recursive: true, filter });
+  writeFileSync(
+    join(copy, basename(file)),
+    original.replace(lines('-'), () => lines('+')),
+  );
+  const { status, output } = node(copy, '--test', '--test-reporter=spec');
+  assert.equal(status, 1, output);
+  return output;
+}
+
+for (const page of pages) {
+  const slug = page.path.replace(/\W/g, '-');
+  const commands = page.blocks.filter(({ language }) => language === 'sh');
+
+  describe(page.path, () => {
+    test('every block has a known language, and an output only follows a block that is run', () => {
+      for (const { language, text, output, file } of page.blocks) {
+        assert.ok(executed.has(language) || shown.has(language), `"${language}" of\n${text}`);
+        if (output !== undefined) assert.ok(executed.has(language) && (language === 'diff' || !file), text);
+        if (language === 'json') assert.doesNotThrow(() => JSON.parse(text), text);
+      }
+    });
+
+    test('every block that names a file of the repository is a part of it', () => {
+      for (const { language, file, text } of page.blocks) {
+        if (file === undefined || language === 'diff' || !isRepositoryFile(file)) continue;
+        assert.ok(readFileSync(join(root, file), 'utf8').includes(text), `${file} contains\n${text}`);
+      }
+    });
+
+    test('every relative link leads to a file and, with a fragment, to a heading', () => {
+      for (const link of relativeLinks(page)) {
+        const [path = '', fragment] = link.split('#');
+        const target = path === '' ? page.path : normalize(join(dirname(page.path), path));
+        assert.ok(isRepositoryFile(target), `${page.path} links to ${link}`);
+        if (fragment !== undefined)
+          assert.ok(anchorsOf(readPage(target)).has(fragment), `${page.path}: ${link}`);
+      }
+    });
+
+    if (commands.length > 0) {
+      test('the shell commands print what is shown', async (context) => {
+        const missing = missingPrograms();
+        if (missing.length > 0) return context.skip(`${missing.join(' and ')} not installed`);
+        const session = join(folder, slug);
+        mkdirSync(session);
+        for (const { file, text } of page.blocks) {
+          if (file !== undefined && !isRepositoryFile(file))
+            writeFileSync(join(session, file), text, { mode: 0o600 });
+        }
+        const texts = commands.map(({ text }) => text);
+        const { outputs, stderr } = await runSession(session, texts, await freePorts());
+        assert.doesNotMatch(stderr, /command not found|syntax error/);
+        for (const [at, block] of commands.entries()) {
+          if (block.output !== undefined) expectOutput(page.path, block, outputs[at] ?? '', stderr);
+        }
+      });
+    }
+
+    for (const [at, block] of scriptsOf(page).entries()) {
+      test(`the script ${at + 1}, under "${block.section}", prints what is shown`, (context) => {
+        const script = scriptOf(block, scriptsOf(page).slice(0, at));
+        const unexported = importsUnexported(script);
+        if (unexported !== undefined) return context.skip(`the package does not export ${unexported}`);
+        const name = `${slug}-${at}.mjs`;
+        writeFileSync(join(folder, name), script);
+        if (!script.includes("'node:test'")) {
+          const { status, output } = node(folder, name);
+          assert.equal(status, 0, `${script}\n${output}`);
+          expectOutput(page.path, block, output);
+          return;
+        }
+        const { status, output } = node(folder, '--test-reporter=spec', name);
+        assert.equal(status, block.output?.includes('✖') ? 1 : 0, output);
+        assert.ok(stable(output).includes(stable(block.output ?? '')), output);
+      });
+    }
+
+    for (const [at, block] of page.blocks.filter(({ language }) => language === 'diff').entries()) {
+      test(`the mistake ${at + 1} in ${block.file} makes its tests fail as shown`, () => {
+        const output = runChanged(`${slug}-change-${at}`, block);
+        assert.ok(stable(output).includes(stable(block.output ?? '')), output);
+      });
+    }
+  });
+}
+
+test('README.md has at most 150 lines and names the two commands on lines of their own', () => {
+  const lines = readme.text.trimEnd().split('\n');
+  assert.ok(lines.length <= 150, `${lines.length} lines`);
+  assert.ok(lines.includes('npm ci && npm start') && lines.includes('npm ci && npm test'));
+});
+
+test('the index of docs/ links to every page', () => {
+  const linked = new Set(relativeLinks(readPage('docs/README.md')));
+  for (const { path } of pages.filter((page) => dirname(page.path) === 'docs')) {
+    if (path !== 'docs/README.md') assert.ok(linked.has(basename(path)), path);
+  }
+});
+
+test('operations.md lists every option of the server, with its default', () => {
+  const { output } = node(root, 'dist/server.js', 'serve', '--help');
+  const page = readPage('docs/operations.md').text;
+  const options = [...output.matchAll(/^ {2}(--[a-z0-9-]+)/gm)].map(([, name = '']) => name);
+  assert.ok(options.length > 30, output);
+  for (const name of options) assert.ok(page.includes(`\`${name}\``), name);
+});
+
+/** Whether `npm pack` takes the file. */
+function isPacked(path: string): boolean {
+  if (['README.md', 'LICENSE', 'package.json'].includes(path)) return true;
+  return manifest.files.some((entry) => path === entry || path.startsWith(`${entry}/`));
+}
+
+test('no document in the package links to a file outside of the package', () => {
+  for (const page of pages.filter(({ path }) => isPacked(path))) {
+    for (const link of relativeLinks(page)) {
+      const [path = ''] = link.split('#');
+      const target = path === '' ? page.path : normalize(join(dirname(page.path), path)).replace(/\/$/, '');
+      const isFolder = isRepositoryFile(target) && statSync(join(root, target)).isDirectory();
+      assert.ok(isPacked(target) || (isFolder && isPacked(`${target}/`)), `${page.path} links to ${link}`);
+    }
+  }
+});
+
+test('the documents use standard English', () => {
+  const avoided = /\b(?:tells?|told|whoever|lets go|namesakes?|the house)\b/i;
+  for (const { path, text } of pages.filter((page) => page.path !== 'ARCHITECTURE.md')) {
+    const [prose = ''] = text.split('<!-- results:');
+    const line = prose.split('\n').find((each) => avoided.test(each));
+    assert.equal(line, undefined, path);
+  }
+});
