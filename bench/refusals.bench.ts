@@ -37,9 +37,9 @@ const mechanisms: readonly {
 ];
 
 export const benchmark: Benchmark = {
-  title: 'What the time of a refusal tells',
+  title: 'Timing of rejected credentials',
   about:
-    'Credentials that are refused, in turns that are shuffled each time: whoever measures the time of refusals must not learn from it who is a user. A round is thousands of refusals of each case, hundreds of passwords; the median of each case must be within 2 % of that of somebody unknown. Hashes have the cost that `countersign user add` gives them.',
+    'Rejected credentials, in an order that is shuffled each time: the time of a rejection must not reveal whether a user exists. A round is thousands of refusals of each case, hundreds of passwords; the median of each case must be within 2 % of that of somebody unknown. Hashes have the cost that `countersign user add` gives them.',
   figures: [
     { key: 'time', label: 'time of a refusal', unit: 'ns' },
     { key: 'p5', label: 'p5', unit: 'ns' },

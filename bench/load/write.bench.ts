@@ -10,7 +10,7 @@ const memory = 'countersign, memory';
 export const benchmark: Benchmark = {
   title: 'POST and PUT of an article, signed',
   about:
-    'An article in XML, signed with a nonce: verified, parsed, validated, kept, and told in the reply; in memory, and on the disk with one sync for all that wait, before the reply. Bare node:http reads what is sent to its end and replies with the same bytes. The peers take JSON from anybody, keep it in memory and reply with it. In the long form there are express, hono, koa and json-server too, which writes its file.',
+    'An article in XML, signed with a nonce: verified, parsed, validated, stored and returned; in memory, and on disk with one sync for all waiting writes before the response. Bare node:http reads what is sent to its end and replies with the same bytes. The peers take JSON from anybody, keep it in memory and reply with it. In the long form there are express, hono, koa and json-server too, which writes its file.',
   figures: loadFigures,
   shortRounds: 7,
   requirements: [
