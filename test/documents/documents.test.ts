@@ -40,6 +40,7 @@ const shown = new Set(['', 'console', 'json', 'nginx', 'python', 'text', 'ts', '
 let folder: string;
 
 before(() => {
+  assert.ok(isRepositoryFile('dist/server.js'), 'dist is not built: npm run build');
   folder = mkdtempSync(join(tmpdir(), 'countersign-documents-'));
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules/countersign'));
