@@ -19,9 +19,22 @@ export interface ProblemParts {
   close?: boolean;
 }
 
-/** A refusal that becomes a problem document (RFC 9457). Thrown anywhere, made a reply in one place. */
-export class Problem extends Error {
-  override readonly name = 'Problem';
+/**
+ * A refusal that becomes a problem document (RFC 9457). It can be thrown anywhere; one place makes the response of it.
+ *
+ * The server throws one for every request that it refuses, and recording a stack trace, which the constructor of Error
+ * always does, is half of the cost of a refusal. So this class inherits from Error.prototype and never calls that constructor:
+ * its instances are instances of Error and have no `stack`. The class that the package exports is in thrown-problem.ts.
+ */
+export class Problem implements Error {
+  static {
+    Object.setPrototypeOf(Problem.prototype, Error.prototype);
+  }
+
+  readonly name = 'Problem';
+  /** The type and the detail. */
+  readonly message: string;
+  declare readonly stack?: string;
   readonly type: ProblemType;
   readonly status: number;
   readonly title: string;
@@ -32,12 +45,7 @@ export class Problem extends Error {
   readonly close: boolean;
 
   constructor(type: ProblemType, detail: string, parts: ProblemParts = {}) {
-    const message = `${type}: ${detail}`;
-    const { stackTraceLimit } = Error;
-    // Where it was thrown says nothing that its type does not, and to write down the calls is half of what refusing takes.
-    Reflect.set(Error, 'stackTraceLimit', 0);
-    super(message);
-    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit);
+    this.message = `${type}: ${detail}`;
     const { status, title } = problemTypes[type];
     this.type = type;
     this.status = status;

@@ -1,26 +1,53 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import { Problem } from '../../src/http/problem.ts';
+import { Problem as ThrownProblem } from '../../src/http/thrown-problem.ts';
 
-test('A problem is an error that says its type and its detail, without the calls that led to it.', () => {
+test('A refusal of the server is an error with its type and its detail, and records no stack trace.', () => {
   const problem = new Problem('not-found', 'Nothing is at this address.');
   assert.ok(problem instanceof Error);
-  assert.equal(problem.message, 'not-found: Nothing is at this address.');
+  assert.equal(String(problem), 'Problem: not-found: Nothing is at this address.');
   assert.equal(problem.status, 404);
-  assert.doesNotMatch(problem.stack ?? '', /\n/);
+  assert.equal(problem.stack, undefined);
 });
 
-test('Other errors are written down with as many calls as before.', () => {
-  const before = Error.stackTraceLimit;
+test('A problem that the code of a resource throws has a full stack trace.', () => {
+  const problem = thrownHere();
+  const [first, frame] = problem.stack?.split('\n') ?? [];
+  assert.equal(first, 'Problem: not-found: There is no such city.');
+  assert.match(frame ?? '', /at thrownHere /);
+  assert.match(inspect(problem), /^Problem: not-found: There is no such city\.\n +at thrownHere /);
+});
+
+function thrownHere(): Problem {
+  return new ThrownProblem('not-found', 'There is no such city.');
+}
+
+test('Refusals of the server and of resources are instances of both classes, and a subclass has its own.', () => {
+  class Missing extends ThrownProblem {}
+  const own = new Problem('not-found', 'Nothing is at this address.');
+  const missing = new Missing('not-found', 'There is no such city.');
+  assert.deepEqual([own instanceof ThrownProblem, missing instanceof Problem], [true, true]);
+  assert.deepEqual([missing instanceof Missing, own instanceof Missing], [true, false]);
+  assert.equal(Reflect.apply(Function.prototype[Symbol.hasInstance], Error, [missing]), true);
+});
+
+test('Making a problem never sets Error.stackTraceLimit.', (t) => {
+  const { stackTraceLimit } = Error;
+  let sets = 0;
+  Object.defineProperty(Error, 'stackTraceLimit', {
+    configurable: true,
+    get: () => stackTraceLimit,
+    set: () => sets++,
+  });
+  t.after(() => {
+    const value = { configurable: true, enumerable: true, writable: true, value: stackTraceLimit };
+    Object.defineProperty(Error, 'stackTraceLimit', value);
+  });
   new Problem('not-found', 'Nothing is at this address.').with([['Retry-After', '1']]);
-  assert.equal(Error.stackTraceLimit, before);
-  assert.match(new Error('another').stack ?? '', /\n +at /);
-});
-
-test('What cannot be said as a detail, from code without types, changes nothing for other errors.', () => {
-  const before = Error.stackTraceLimit;
-  assert.throws(() => Reflect.construct(Problem, ['not-found', Symbol('no text')]), TypeError);
-  assert.equal(Error.stackTraceLimit, before);
+  new ThrownProblem('not-found', 'There is no such city.');
+  assert.equal(sets, 0);
 });
 
 test('With more field lines it is the same problem, and the one before is as it was.', () => {
