@@ -9,6 +9,7 @@ import { contentTooLarge, Problem } from './http/problem.ts';
 import type { JudgedCall } from './judged-call.ts';
 import type { Decoder } from './representation/decoder.ts';
 import type { Action, Reading } from './resource.ts';
+import { comesLater, type Soon } from './soon.ts';
 
 /** Refuses content whose declared length exceeds the limit, before anything is read. Throws 413. */
 export function judgeDeclaredLength(request: Request, limit: number): void {
@@ -75,9 +76,10 @@ function quoted(text: string): string {
  */
 export async function readContent(
   { request, gzip }: Pick<JudgedCall, 'request' | 'gzip'>,
-  decoder: Decoder,
+  made: Soon<Decoder>,
   limit: number,
 ): Promise<unknown> {
+  const decoder = comesLater(made) ? await made : made;
   const packed = parseContentCoding(request.fields.get('content-encoding')) === 'gzip';
   const pieces: Uint8Array[] = [];
   await receive(request, limit, (chunk) => {

@@ -25,8 +25,8 @@ export interface Reading<State = unknown, Content = unknown> {
   readonly type: string;
   /** Bytes of content, as sent and after decoding. Default: the server's limit, which always applies. */
   readonly maxLength?: number;
-  /** Makes what turns the bytes into `call.content`. */
-  decoder(call: Call<State, Content>): Decoder;
+  /** Makes what turns the bytes into `call.content`, or a promise of it. */
+  decoder(call: Call<State, Content>): Decoder | PromiseLike<Decoder>;
 }
 
 /** What the target names now. */

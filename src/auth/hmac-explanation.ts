@@ -3,8 +3,8 @@ import type { Request } from '../http/message.ts';
 import type { ProblemMember } from '../http/problem.ts';
 import { messageOf, type Signed, type SigningKey } from '../signature/hmac.ts';
 import type { Secret } from './accounts.ts';
-import { type MessageMistake, messageMistakes } from './hmac-message-mistakes.ts';
-import { isHashedAlone, secretMistakes } from './hmac-secret-mistakes.ts';
+import type { MessageMistake } from './hmac-message-mistakes.ts';
+import type { SecretMistake } from './hmac-secret-mistakes.ts';
 
 /** Members of a problem that say what was checked. Nothing of a secret, nor any signature, is ever in them. */
 export type Explanation = Record<string, ProblemMember>;
@@ -22,21 +22,26 @@ const secretsTried = 2;
 /**
  * Finds out what a wrong digest is the digest of, where that is one of the usual mistakes. It costs some hundred digests,
  * the same number for a user with two secrets, one or none and for no user at all: whatever is found, all mistakes are
- * tried. `standIn` is tried where there is no secret, and what is found with it does not count.
+ * tried. `standIn` is tried where there is no secret, and what is found with it does not count. The mistakes are loaded when
+ * the first digest is explained.
  */
-export function explainDigest(
+export async function explainDigest(
   request: Request,
   signed: Signed,
   digest: string,
   secrets: readonly Secret[],
   standIn: Secret,
-): Found | undefined {
+): Promise<Found | undefined> {
   const message = messageOf(signed);
+  const [{ messageMistakes }, { isHashedAlone, secretMistakes }] = await Promise.all([
+    import('./hmac-message-mistakes.ts'),
+    import('./hmac-secret-mistakes.ts'),
+  ]);
   const mistakes = messageMistakes(request, signed).filter((mistake) => mistake.message !== message);
   let found: Found | undefined;
   for (let at = 0; at < Math.max(secrets.length, secretsTried); at += 1) {
     const { key } = secrets[at] ?? standIn;
-    const foundBy = mistakeOf(key, message, digest, mistakes);
+    const foundBy = mistakeOf(key, message, digest, mistakes, secretMistakes);
     if (at < secrets.length) found ??= foundBy;
   }
   return isHashedAlone(digest, message) ? { hint: 'the message was hashed without HMAC' } : found;
@@ -48,6 +53,7 @@ function mistakeOf(
   message: string,
   digest: string,
   mistakes: readonly MessageMistake[],
+  secretMistakes: readonly SecretMistake[],
 ): Found | undefined {
   const isExpired = key.signs([message], digest);
   const [other] = mistakes.filter((mistake) => key.signs([mistake.message], digest));

@@ -60,8 +60,11 @@ function octets(message: string): Buffer {
 
 const text = (secret: Buffer): string => secret.toString('utf8');
 
+/** A hint, and how the mistaken digest is computed. */
+export type SecretMistake = readonly [hint: string, compute: Compute];
+
 /** Each mistake, and the digest as base64 that comes of it. */
-export const secretMistakes: readonly [hint: string, compute: Compute][] = [
+export const secretMistakes: readonly SecretMistake[] = [
   ['the secret was decoded as base64; its characters are the key', decoded(fromBase64)],
   ['the secret was decoded as hexadecimal; its characters are the key', decoded(fromHex)],
   ['the secret was taken with a line feed at its end', misread((secret) => `${text(secret)}\n`)],

@@ -19,6 +19,7 @@ import {
   splitHmacCredentials,
   withoutSpaces,
 } from '../signature/hmac.ts';
+import { whenThere } from '../soon.ts';
 import type { Account, Accounts, Secret } from './accounts.ts';
 import {
   credentialsLook,
@@ -269,8 +270,9 @@ function judge(
   if (!good || account === undefined) {
     const fault = digestFaultOf(credentials, judging);
     if (fault !== undefined) return bad(fault);
-    const explained = explainRefusal(presented, account, judging);
-    return refuse(presented, 'credentials-refused', 'User, secret or signed message do not fit.', explained);
+    return whenThere(explainRefusal(presented, account, judging), (explained) =>
+      refuse(presented, 'credentials-refused', 'User, secret or signed message do not fit.', explained),
+    );
   }
   presented.story?.pass('parse');
   presented.story?.pass('user');
@@ -366,19 +368,21 @@ function refuse(
  * values do not depend on the user.
  */
 function explainRefusal(
-  { request, credentials, signed, story }: Presented,
+  presented: Presented,
   account: Account | undefined,
   { explain, nobodys }: Judging,
-): Explanation {
+): Explanation | Promise<Explanation> {
+  const { request, credentials, signed, story } = presented;
   story?.pass('parse');
   if (account !== undefined) story?.pass('user');
   if (!explain && story === undefined) return {};
   const secrets = account?.secrets ?? [];
   const message = messageOf(signed);
-  const found = explainDigest(request, signed, credentials.digest, secrets, nobodys);
-  if (account === undefined) story?.fail('user', { message, ...found });
-  else story?.fail('digest', { message, hint: secrets.length === 0 ? noSecret : otherSecret, ...found });
-  return explain ? { check: 'digest', message, hint: otherUserOrSecret, ...found } : {};
+  return explainDigest(request, signed, credentials.digest, secrets, nobodys).then((found) => {
+    if (account === undefined) story?.fail('user', { message, ...found });
+    else story?.fail('digest', { message, hint: secrets.length === 0 ? noSecret : otherSecret, ...found });
+    return explain ? { check: 'digest', message, hint: otherUserOrSecret, ...found } : {};
+  });
 }
 
 const noSecret = 'this user has no secret to sign with';

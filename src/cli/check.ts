@@ -16,11 +16,12 @@ import { composeService, type Everybody, everybodyOf } from './compose.ts';
 import { exposedConfiguration } from './exposure.ts';
 import { judgeAll } from './judged.ts';
 import { showLoading } from './loading.ts';
+import { noRosters, type Rosters } from './no-rosters.ts';
 import { collectionName, hasOAuth1Tokens, masterKeyGone } from './oauth-kept.ts';
 import { openCertificate } from './open-certificate.ts';
 import { faultsOf, Refusal, report } from './refusal.ts';
 import { repair } from './repair.ts';
-import { clearPaths, noRosters, type Rosters, readRosters } from './rosters.ts';
+import { clearPaths, readRosters } from './rosters.ts';
 import { readSeal } from './seal-key.ts';
 import type { Terminal } from './terminal.ts';
 

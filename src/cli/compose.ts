@@ -3,10 +3,11 @@ import type { Options } from '../options/options.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../registration.ts';
 import { createService, type Service } from '../service.ts';
 import type { Limits, ServiceOptions, UserOption } from '../service-options.ts';
-import { type RosterFile, rosterPath } from '../store/roster.ts';
+import type { RosterFile } from '../store/roster.ts';
+import { rosterPath } from '../store/roster-path.ts';
 import type { StoredUser } from '../store/users.ts';
+import type { Rosters } from './no-rosters.ts';
 import { Refusal } from './refusal.ts';
-import type { Rosters } from './rosters.ts';
 
 /** Who is known to a server: users, clients of OAuth 2.0 and consumers of OAuth 1.0a. */
 export interface Everybody {

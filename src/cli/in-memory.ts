@@ -1,7 +1,7 @@
 import { createMemoryStore } from '../store/memory.ts';
 import type { Keeping } from './keeping.ts';
 import { newLineage } from './lineage.ts';
-import { noRosters } from './rosters.ts';
+import { noRosters } from './no-rosters.ts';
 
 /** Keeps nothing beyond the process. */
 export function inMemory(): Keeping {

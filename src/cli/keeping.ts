@@ -18,16 +18,10 @@ import { type StoredUser, userRoster } from '../store/users.ts';
 import { judgeKept } from './judged.ts';
 import { newLineage } from './lineage.ts';
 import { showLoading } from './loading.ts';
+import type { Rosters } from './no-rosters.ts';
 import { hasOAuth1Tokens, masterKeyGone } from './oauth-kept.ts';
 import { changeRoster } from './roster-change.ts';
-import {
-  clearPaths,
-  type Rosters,
-  type RosterUses,
-  readRosters,
-  sealRosters,
-  watchRosters,
-} from './rosters.ts';
+import { clearPaths, type RosterUses, readRosters, sealRosters, watchRosters } from './rosters.ts';
 
 /** Where a server keeps what it is told: a directory of its own, or memory. */
 export interface Keeping {

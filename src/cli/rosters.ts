@@ -4,14 +4,8 @@ import { type Roster, type RosterFile, rosterPath } from '../store/roster.ts';
 import type { RosterWatch } from '../store/roster-watch.ts';
 import type { Seal } from '../store/seal.ts';
 import { type StoredUser, userRoster } from '../store/users.ts';
+import { noRosters, type Rosters } from './no-rosters.ts';
 import { changeRoster } from './roster-change.ts';
-
-/** Who is kept in a data directory. */
-export interface Rosters {
-  readonly users: RosterFile<StoredUser>;
-  readonly clients: RosterFile<ClientRegistration>;
-  readonly consumers: RosterFile<ConsumerRegistration>;
-}
 
 /** Puts those to use that are kept now. What one throws is told, and those before stay. */
 export interface RosterUses {
@@ -19,11 +13,6 @@ export interface RosterUses {
   clients(kept: ReadonlyMap<string, ClientRegistration>): void;
   consumers(kept: ReadonlyMap<string, ConsumerRegistration>): Promise<void>;
 }
-
-const nobody = { entries: new Map<string, never>(), clear: 0, mark: undefined };
-
-/** Without anybody. */
-export const noRosters: Rosters = { users: nobody, clients: nobody, consumers: nobody };
 
 /**
  * Reads who is kept in a data directory. Throws DamagedStoreError for a file that cannot be used, SealError for secrets

@@ -7,13 +7,11 @@ import { type AccessLog, createAccessLog } from './access-log.ts';
 import type { Certificate } from './certificate.ts';
 import type { Steered } from './control.ts';
 import { makeCredentials, storedUser } from './credentials.ts';
-import { exposedConfiguration } from './exposure.ts';
 import { firstUserName, introduction } from './first-user.ts';
 import { inMemory } from './in-memory.ts';
-import { inDirectory, type Keeping } from './keeping.ts';
+import type { Keeping } from './keeping.ts';
 import { report } from './refusal.ts';
 import type { RosterUses } from './rosters.ts';
-import { readSeal } from './seal-key.ts';
 
 /** Milliseconds for what is in flight when the server is told to stop. */
 const grace = 10_000;
@@ -34,9 +32,8 @@ export async function serve(
   process.on('SIGHUP', () => {}); // nor does a hang-up, whether or not there is a certificate to read again
   try {
     const options = readOptions(argv, environment);
-    const exposed = options.config === undefined ? [] : exposedConfiguration(options);
-    for (const warning of [...options.warnings, ...exposed]) warn(warning);
-    const seal = options.memory ? undefined : readSeal(options, environment);
+    for (const warning of [...options.warnings, ...(await exposures(options))]) warn(warning);
+    const seal = options.memory ? undefined : (await import('./seal-key.ts')).readSeal(options, environment);
     // Who started this process put it there for it alone: not for reports, nor for what it may start.
     delete environment['COUNTERSIGN_KEY'];
     const steering = await readSteering(options, environment);
@@ -45,7 +42,7 @@ export async function serve(
     const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
     opening?.catch(() => {}); // told where it is waited for
     const [keeping, composition] = await Promise.all([
-      options.memory ? inMemory() : inDirectory(options, seal, warn, compaction),
+      options.memory ? inMemory() : openDirectory(options, seal, warn, compaction),
       import('./compose.ts'),
     ]);
     await start(options, keeping, composition, opening, steering).catch(async (error: unknown) => {
@@ -190,6 +187,18 @@ async function open(
 function settledValue<T>(result: PromiseSettledResult<T>): T {
   if (result.status === 'rejected') throw result.reason;
   return result.value;
+}
+
+/** Reports what others can read of the configuration file. */
+async function exposures(options: Options): Promise<readonly string[]> {
+  return options.config === undefined ? [] : (await import('./exposure.ts')).exposedConfiguration(options);
+}
+
+/** Opens the data directory. The modules of the durable store are loaded only here. */
+async function openDirectory(
+  ...parameters: Parameters<typeof import('./keeping.ts').inDirectory>
+): Promise<Keeping> {
+  return (await import('./keeping.ts')).inDirectory(...parameters);
 }
 
 /** What is about certificates is loaded only where there is HTTPS. */

@@ -1,4 +1,4 @@
-import { type Agent, openRawClient, type RawClient } from '../net/raw-client.ts';
+import type { Agent, RawClient } from '../net/raw-client.ts';
 import type { Attempt, OutgoingRequest, Transport } from './adversary-attempt.ts';
 
 /** The server that attempts are sent to; a double is one. */
@@ -79,6 +79,8 @@ async function tryOut(server: AttackTarget, attempt: Attempt, options: AttackOpt
     const note = `the server has no ${attempt.needs === 'tls' ? 'HTTPS' : 'plain HTTP'}`;
     return { attempt, name: attempt.name, status: undefined, verdict: 'not tried', note };
   }
+  // Loaded here: most tests attack nothing, and it needs node:https.
+  const { openRawClient } = await import('../net/raw-client.ts');
   const clients: RawClient[] = [];
   const open = (): RawClient => {
     const { agent, timeout = 10_000 } = options;

@@ -1,5 +1,4 @@
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import {
   type Body,
   createRequest,
@@ -106,7 +105,13 @@ function responseTo(
       signal,
     );
   const sent = contentReceived(reply, method === 'HEAD');
-  return sent === null || !isCompressed(reply) ? made(sent) : promisify(gunzip)(sent).then(made);
+  return sent === null || !isCompressed(reply) ? made(sent) : unpacked(sent).then(made);
+}
+
+/** Unpacks gzip. */
+async function unpacked(content: Uint8Array | string): Promise<Buffer> {
+  const { gunzip } = await import('node:zlib');
+  return promisify(gunzip)(content);
 }
 
 function propertiesOf(values: object): PropertyDescriptorMap {

@@ -1,17 +1,19 @@
 import type { Variant } from '../resource.ts';
+import { type Soon, whenThere } from '../soon.ts';
 import type { RecordValue } from '../store/store.ts';
 import type { ItemDecoder } from './item-decoder.ts';
 import { jsonDecoder, listFormJson, writeItemJson, writeListedJson } from './json.ts';
 import type { Listed, ListForm } from './listed.ts';
 import type { Shape } from './schema.ts';
-import { listFormXml, writeItemXml, writeListedXml, type XmlReadingOptions, xmlDecoder } from './xml.ts';
+import type { XmlReadingOptions } from './xml-decoder.ts';
+import { listFormXml, writeItemXml, writeListedXml } from './xml-writer.ts';
 
 /** A way to read and write the items of a collection. */
 export interface Format extends Variant {
   /** The media type of the documents that it reads, in lower case. */
   readonly reads: string;
-  /** Makes a decoder for one document. */
-  decoder(shape: Shape, options: XmlReadingOptions): ItemDecoder;
+  /** Makes a decoder for one document; a promise of it where its modules have to be loaded first. */
+  decoder(shape: Shape, options: XmlReadingOptions): Soon<ItemDecoder>;
   /** The document of one item. */
   writeItem(shape: Shape, value: RecordValue): string;
   /** Writes one item of a collection's document. */
@@ -20,12 +22,20 @@ export interface Format extends Variant {
   listForm(shape: Shape): ListForm;
 }
 
-// Called and not named: what a format takes is loaded when it is first used.
+/** The XML reader, which is loaded when the first document arrives. */
+let xmlReader: typeof import('./xml-decoder.ts') | undefined;
+
+async function loadXmlReader(): Promise<typeof import('./xml-decoder.ts')> {
+  xmlReader = await import('./xml-decoder.ts');
+  return xmlReader;
+}
+
 const xml: Format = {
   type: 'application/xml; charset=utf-8',
   mark: 'x',
   reads: 'application/xml',
-  decoder: (shape, options) => xmlDecoder(shape, options),
+  decoder: (shape, options) =>
+    whenThere(xmlReader ?? loadXmlReader(), ({ xmlDecoder }) => xmlDecoder(shape, options)),
   writeItem: (shape, value) => writeItemXml(shape, value),
   writeListed: (shape, item) => writeListedXml(shape, item),
   listForm: (shape) => listFormXml(shape),

@@ -1,5 +1,8 @@
 import { fdatasync, writeSync } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
+import { errorCode } from './error-code.ts';
+
+export { errorCode };
 
 /** Up to so many bytes are written at once: the system copies them faster than another thread could take them over. */
 const mostAtOnce = 65_536;
@@ -137,10 +140,4 @@ function fileOf(handle: FileHandle): DiskFile {
       await handle.close();
     },
   };
-}
-
-/** The code of a system error (`ENOENT`), or undefined. */
-export function errorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
 }

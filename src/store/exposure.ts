@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode } from './disk.ts';
+import { errorCode } from './error-code.ts';
 
 /** The permissions of everybody but the owner: the group's and those of all others. */
 const ofOthers = 0o077;

@@ -1,11 +1,13 @@
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { DamagedStoreError } from './damage.ts';
 import { type Disk, errorCode, nodeDisk } from './disk.ts';
 import { StoredDocument } from './document.ts';
 import { removeLeftovers, replaceFile } from './replace.ts';
+import { rosterPath } from './roster-path.ts';
 import { isRunning } from './running.ts';
 import { type Seal, SealError } from './seal.ts';
+
+export { rosterPath };
 
 const fileVersion = 1;
 
@@ -49,11 +51,6 @@ export interface EntryReader {
   readonly where: string;
   /** A secret that stands there in the clear, or as `{ "sealed": … }`. Throws SealError for one that does not open. */
   secret(value: unknown, where: string): string;
-}
-
-/** Where the roster of this name is. */
-export function rosterPath(directory: string, name: RosterForm<never>['name']): string {
-  return join(directory, `${name}.json`);
 }
 
 /** Entries by names in a file of the data directory that only its owner reads. */

@@ -1,0 +1,15 @@
+import type { ClientRegistration, ConsumerRegistration } from '../registration.ts';
+import type { RosterFile } from '../store/roster.ts';
+import type { StoredUser } from '../store/users.ts';
+
+/** Who is kept in a data directory. */
+export interface Rosters {
+  readonly users: RosterFile<StoredUser>;
+  readonly clients: RosterFile<ClientRegistration>;
+  readonly consumers: RosterFile<ConsumerRegistration>;
+}
+
+const nobody = { entries: new Map<string, never>(), clear: 0, mark: undefined };
+
+/** The rosters of a server that has no data directory. */
+export const noRosters: Rosters = { users: nobody, clients: nobody, consumers: nobody };
