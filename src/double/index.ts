@@ -1,6 +1,99 @@
-export type { CollectionDeclaration } from '../declaration.ts';
-export { Problem } from '../http/problem.ts';
+/** What attacks a server is exported from `countersign/attack`; from here it is deprecated. */
+export {
+  /** @deprecated Import it from `countersign/attack`. */
+  type AdversaryOptions,
+  /** @deprecated Import it from `countersign/attack`. */
+  type AttackOptions,
+  /** @deprecated Import it from `countersign/attack`. */
+  type AttackReport,
+  /** @deprecated Import it from `countersign/attack`. */
+  type AttackResult,
+  /** @deprecated Import it from `countersign/attack`. */
+  type AttackTarget,
+  /** @deprecated Import it from `countersign/attack`. */
+  type AttackVerdict,
+  /** @deprecated Import it from `countersign/attack`. */
+  type Attempt,
+  /** @deprecated Import it from `countersign/attack`. */
+  adversary,
+  /** @deprecated Import it from `countersign/attack`. */
+  attack,
+  /** @deprecated Import it from `countersign/attack`. */
+  basicSigner,
+  /** @deprecated Import it from `countersign/attack`. */
+  bearerSigner,
+  /** @deprecated Import it from `countersign/attack`. */
+  type GoodRequest,
+  /** @deprecated Import it from `countersign/attack`. */
+  type HeaderLine,
+  /** @deprecated Import it from `countersign/attack`. */
+  type HmacSignerOptions,
+  /** @deprecated Import it from `countersign/attack`. */
+  hmacSigner,
+  /** @deprecated Import it from `countersign/attack`. */
+  type OutgoingRequest,
+  /** @deprecated Import it from `countersign/attack`. */
+  oauth1Signer,
+  /** @deprecated Import it from `countersign/attack`. */
+  type RequestSigner,
+  /** @deprecated Import it from `countersign/attack`. */
+  type SigningChanges,
+  /** @deprecated Import it from `countersign/attack`. */
+  type Transport,
+} from '../attack/index.ts';
+export type { KnownPassword, UserDeclaration } from '../auth/accounts.ts';
+export type { Story, Told } from '../auth/story.ts';
+export type { Clock } from '../clock.ts';
+export type {
+  AccessDeclaration,
+  Collection,
+  CollectionDeclaration,
+  CollectionMethod,
+} from '../declaration.ts';
+export type { FieldLine, Fields } from '../http/fields.ts';
+export type { Body, Connection, Reply, Request } from '../http/message.ts';
+export type { Method } from '../http/method.ts';
+export type { ProblemMember, ProblemParts } from '../http/problem.ts';
+export type { ProblemType } from '../http/problem-types.ts';
+export { Problem } from '../http/thrown-problem.ts';
+export type { WireBreak, WireFault } from '../http/wire-fault.ts';
+export type { Known } from '../judged-call.ts';
+export { ListenError } from '../net/listen-error.ts';
 export type { RequestListener } from '../net/request-listener.ts';
+export type { ClientSecret, GrantType } from '../oauth/clients.ts';
+export type { Lifetimes } from '../oauth/lifetimes.ts';
+export type { GrantEvent, Mechanism, TokenKind } from '../oauth/records.ts';
+export type { Answer, Observer } from '../observer.ts';
+export type { HeldNonce, LentRights, Principal, Scope } from '../principal.ts';
+export type { DeclarationCode } from '../representation/declaration-error.ts';
+export { DeclarationError } from '../representation/declaration-error.ts';
+export type { Decoder } from '../representation/decoder.ts';
+export type {
+  AttributeDeclaration,
+  BooleanDeclaration,
+  CurrencyDeclaration,
+  DecimalDeclaration,
+  Declarations,
+  ElementDeclaration,
+  FieldDeclaration,
+  IntegerDeclaration,
+  ListDeclaration,
+  SimpleDeclaration,
+  TextDeclaration,
+  TimeDeclaration,
+} from '../representation/field-declaration.ts';
+export type { Pattern } from '../representation/pattern.ts';
+export type {
+  Attribute,
+  Content,
+  ElementContent,
+  Field,
+  ListContent,
+  Schema,
+  Shape,
+} from '../representation/schema.ts';
+export type { Simple, SimpleTypeName } from '../representation/simple-type.ts';
+export type { Done, Found, Parameters, Reading, Representation, Variant } from '../resource.ts';
 export {
   type Access,
   type Action,
@@ -14,28 +107,24 @@ export {
   xml,
 } from '../resource.ts';
 export type { Seed } from '../seed.ts';
-export {
-  type AdversaryOptions,
-  type AttackOptions,
-  type AttackReport,
-  type AttackResult,
-  type AttackTarget,
-  type AttackVerdict,
-  type Attempt,
-  adversary,
-  attack,
-  basicSigner,
-  bearerSigner,
-  type GoodRequest,
-  type HeaderLine,
-  type HmacSignerOptions,
-  hmacSigner,
-  type OutgoingRequest,
-  oauth1Signer,
-  type RequestSigner,
-  type SigningChanges,
-  type Transport,
-} from './adversary.ts';
+export type { AccessEntry, ClientOption, ConsumerOption, Limits, UserOption } from '../service-options.ts';
+export type { OAuth1Method } from '../signature/oauth1.ts';
+export type { Soon } from '../soon.ts';
+export type { Nonces } from '../store/nonces.ts';
+export type {
+  Applied,
+  Change,
+  Creation,
+  Deletion,
+  Entry,
+  KeptNonce,
+  Page,
+  RecordValue,
+  Replacement,
+  Store,
+  Value,
+} from '../store/store.ts';
+export { StoreError } from '../store/store.ts';
 export {
   AllowMatrix,
   AllowMatrixError,
@@ -53,7 +142,7 @@ export type { DoubleEvent, EventOf } from './events.ts';
 export type { Faults, PlannedFault } from './faults.ts';
 export type { Fault } from './faults-declaration.ts';
 export type { Fetch } from './fetch.ts';
-export type { Journal } from './journal.ts';
+export type { Journal, JournalOptions } from './journal.ts';
 export type {
   FirstDifference,
   JournalEntry,
@@ -66,6 +155,7 @@ export type { EntryMatch, EntryParts } from './journal-match.ts';
 export { JournalTimeout, type WaitOptions } from './journal-waiting.ts';
 export type { Match } from './match.ts';
 export type { OAuth1Control, OAuth1Endpoint, OAuth1IssuedToken, OAuth1TokenWish } from './oauth1.ts';
+export type { OAuth1Signing } from './oauth1-header.ts';
 export type { IssuedToken, OAuth2Control, OAuth2Endpoint, TokenWish } from './oauth2.ts';
 export type { DoubleOptions } from './options.ts';
 export type { FetchInit, FetchInput } from './outgoing.ts';

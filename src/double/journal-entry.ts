@@ -49,6 +49,7 @@ export class JournalEntry {
   readonly #redact: Redact;
   #aborted: boolean;
 
+  /** @internal */
   constructor(exchange: RecordedExchange, number: number, redact: Redact) {
     const { time, duration, principal, step, problem, fault, aborted } = exchange;
     this.number = number;

@@ -42,10 +42,16 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
  */
 export class XmlNames {
   private readonly slots: (Name | undefined)[] = new Array<Name | undefined>(SLOTS).fill(undefined);
-  /** Stands before the first name of a document. */
+  /**
+   * Stands before the first name of a document.
+   * @internal
+   */
   readonly none: Name = newName(Buffer.alloc(0), '', 0);
 
-  /** The name that is guessed to come after `before`, if it is what stands at `codes[from]`. */
+  /**
+   * The name that is guessed to come after `before`, if it is what stands at `codes[from]`.
+   * @internal
+   */
   guess(before: Name, codes: Uint8Array, from: number): Name | undefined {
     const name = this.slots[before.next];
     if (name === undefined) return undefined;
@@ -56,7 +62,10 @@ export class XmlNames {
     return index === length ? name : undefined;
   }
 
-  /** The name at `codes[from..to)`, which is `text` there, and comes after `before`; `hash` is that of its codes. */
+  /**
+   * The name at `codes[from..to)`, which is `text` there, and comes after `before`; `hash` is that of its codes.
+   * @internal
+   */
   take(before: Name, codes: Uint8Array, text: string, from: number, to: number, hash: number): Name {
     const slot = (hash ^ (hash >>> 8) ^ (hash >>> 16)) & (SLOTS - 1);
     const known = this.slots[slot];
