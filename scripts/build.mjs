@@ -1,167 +1,125 @@
-// Builds dist: the command as a few scripts, the library (the server and its test double) as some others, because a start
-// that reads some 140 modules takes twice as long as one that reads one, and the loader of ES modules costs 5 ms itself. The
-// client and the parser are modules as they were written, for who puts them into something else. The library is also the same
-// one to who imports it and to who requires it.
+// Builds dist:
+//   dist/server.js      the command
+//   dist/cjs            the library as CommonJS: a script for each entry of package.json, and in chunks/ what they share
+//   dist/esm            an ES module for each entry that exports what the CommonJS entry does, so that there is one copy of
+//                       every class in a process
+//   *.d.ts, *.js.map    declarations beside both, and source maps that contain the sources
+// The scripts are bundled and not minified: reading one file for each of the 300 modules takes twice as long to start, and so
+// does the loader of ES modules compared with `require`. What the sources load by `import()` is a chunk of its own.
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { dirname, join, posix, relative, sep } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import {
-  firstScript,
-  flatText,
-  lastScript,
-  observedText,
-  otherScript,
-  requirePattern,
-  smaller,
-} from './bundle.mjs';
+import { transform } from 'esbuild';
+import { rollup } from 'rollup';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
-const compiler = join(
-  dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
-  'bin',
-  'tsc',
-);
+const require = createRequire(import.meta.url);
 
-function compile(...args) {
-  const { status } = spawnSync(process.execPath, [compiler, '-p', ...args], { cwd: root, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
-}
+/** The entries of the library, by their paths in src and in dist. */
+const entries = ['index', 'double/index', 'attack/index', 'client/index', 'xml/index'];
 
-const importPattern = /\b(?:from|import)\s*\(?\s*(["'])(\.[^"']+)\1/g;
-
-/** The modules of a folder that these lead to, themselves among them. */
-function reachable(folder, entries, pattern) {
-  const names = new Set(entries);
-  for (const name of names) {
-    for (const [, , specifier] of readFileSync(join(folder, name), 'utf8').matchAll(pattern)) {
-      names.add(posix.join(posix.dirname(name), specifier));
-    }
-  }
-  return names;
-}
-
-function modulesOf(folder) {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => name.split(sep).join('/'))
-    .filter((name) => name.endsWith('.js'));
-}
-
-/** The paths of scripts, as the first one reads the others. */
-function scriptsOf(program, ...others) {
-  return [`./${program}.js`, ...others.map((other) => `./${program}-${other}.js`)];
-}
-
-/** What came of a start of the library or the command: see rehearse.cjs. */
-function rehearse(what, kind, script) {
-  const file = join(scratch, `${what}.json`);
-  const args = [join(root, 'scripts', 'rehearse.cjs'), what, kind, script, scratch, file];
-  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`the ${kind} does not start: ${stderr}`);
-  return JSON.parse(readFileSync(file, 'utf8'));
-}
-
-/** What is loaded with the first script, because it captures what may be replaced later: the timers. */
-const captured = 'timers.js';
+/** Strips the types of a module. */
+const typescript = {
+  name: 'typescript',
+  async transform(code, id) {
+    return transform(code, { loader: 'ts', target: 'node20', sourcefile: id, sourcemap: true });
+  },
+  resolveImportMeta(property) {
+    if (property === 'url') return "require('node:url').pathToFileURL(__filename).href";
+    throw new Error(`import.meta.${property} has no counterpart in CommonJS`);
+  },
+};
 
 /**
- * Writes a program as a few scripts: one for what each step of its rehearsal takes, behind the first one those `apart` that are
- * not to be there as soon as it is loaded, and one for what is rarely needed.
+ * The chunks that are named here, each with the modules that it begins with: it contains them and what they import, except what
+ * is in a chunk before it. Without these there would be a small chunk for every set of entries and commands that share a module,
+ * and every file adds a third of a millisecond to a start.
  */
-async function writeProgram(kind, paths, entries, ...apart) {
-  const names = reachable(parts, entries, requirePattern);
-  const observed = join(scratch, `${kind}.js`);
-  writeFileSync(observed, observedText(parts, names));
-  // What the first start in a directory made is there for the second one.
-  rehearse('modules', kind, observed);
-  const { loaded: steps, members } = rehearse('modules', kind, observed);
-  const [started = [], ...later] = steps.map((step) => step.filter((name) => name !== captured));
-  const others = apart.map((name) => [name]);
-  const loaded = [[captured, ...started.filter((name) => !apart.includes(name))], ...others, ...later];
-  const bodies = await Promise.all(
-    loaded.map((own) => flatText(join(dist, 'esm'), { names: own, members, entries })),
-  );
-  const last = paths.at(-1);
-  const rest = [...names].filter((name) => !loaded.flat().includes(name));
-  writeFileSync(join(dist, last), await smaller(lastScript(parts, rest), true));
-  for (const [at, body] of bodies.entries())
-    if (at > 0) writeFileSync(join(dist, paths[at]), await smaller(otherScript(body, paths[0])));
-  const places = loaded.map((own, at) => ({ path: paths[at], names: own })).slice(1);
-  const first = join(dist, paths[0]);
-  writeFileSync(first, await smaller(firstScript(bodies[0], places, last)));
-  rehearse('caches', kind, first);
+const chunks = {
+  common: ['registration', 'duration', 'oauth/lifetimes'],
+  signing: ['client/index'],
+  writing: ['xml/writer', 'xml/name'],
+  xml: ['xml/index'],
+  command: ['cli/refusal', 'cli/no-rosters', 'options/table', 'options/flags', 'store/roster-path'],
+  service: ['service'],
+  configuration: ['options/options', 'cli/credentials'],
+};
+
+/** Assigns a module to the first of the chunks that contains it; the bundler decides about the others. */
+function chunkOf(id, { getModuleInfo }) {
+  const contains = (modules) => imported(modules.map(source), getModuleInfo).has(id);
+  return Object.keys(chunks).find((name) => contains(chunks[name]));
 }
 
-/** Writes what is started: with what loads the scripts in it, for each file that a start reads costs it half a millisecond. */
-async function writeLauncher() {
-  const entryPoints = [join(root, 'scripts', 'launch.cjs')];
-  const outfile = join(dist, 'server.js');
-  // Node.js 12 can parse this, and print that it is too old.
-  await build({ entryPoints, outfile, bundle: true, format: 'cjs', platform: 'node', target: 'node12' });
+/** The modules with these paths and all that they import, except by `import()`. */
+function imported(paths, getModuleInfo) {
+  const found = new Set(paths);
+  for (const path of found) for (const id of getModuleInfo(path).importedIds) found.add(id);
+  return found;
 }
 
-/** What of the library is imported by itself, and what is one script. */
-const moduleEntries = ['client/index.js', 'xml/index.js'];
-const libraryEntries = ['index.js', 'double/index.js'];
-
-/** Takes away what nobody can import: what is in the script, or of the command alone. */
-function prune(format, pattern) {
-  const folder = join(dist, format);
-  const kept = reachable(folder, moduleEntries, pattern);
-  for (const name of modulesOf(folder)) if (!kept.has(name)) rmSync(join(folder, name));
-  rmSync(join(folder, 'cli'), { recursive: true });
+/** The path of a module in src. */
+function source(module) {
+  return join(root, 'src', `${module}.ts`);
 }
 
-/** Puts what the script has of an entry where it is imported and required from. */
-function wrap(entry) {
-  const up = posix.relative(posix.dirname(entry), '.') || '.';
-  const required = join(dist, 'cjs', entry);
-  // Not in one expression: Node.js would look for the names in all of the script.
+async function writeScripts() {
+  const library = entries.map((entry) => [`cjs/${entry}`, source(entry)]);
+  const bundle = await rollup({
+    input: { server: source('server'), ...Object.fromEntries(library) },
+    external: /^node:/,
+    plugins: [typescript],
+    treeshake: { moduleSideEffects: false },
+    onwarn(warning) {
+      throw new Error(warning.message);
+    },
+  });
+  await bundle.write({
+    dir: dist,
+    format: 'cjs',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'cjs/chunks/[name].js',
+    sourcemap: true,
+    exports: 'named',
+    esModule: true,
+    externalLiveBindings: false,
+    freeze: false,
+    hoistTransitiveImports: false,
+    manualChunks: chunkOf,
+    interop: 'default',
+    generatedCode: { preset: 'es2015', symbols: false },
+  });
+  await bundle.close();
+}
+
+/** Writes the ES module that exports what an entry in CommonJS does. */
+function writeModule(entry) {
+  const file = join(dist, 'esm', `${entry}.js`);
+  const names = Object.keys(require(join(dist, 'cjs', `${entry}.js`)));
+  const path = posix.relative(posix.dirname(`esm/${entry}`), `cjs/${entry}.js`);
+  mkdirSync(dirname(file), { recursive: true });
   writeFileSync(
-    required,
-    `'use strict';\nconst { load } = require('${up}/../compiled.js');\nmodule.exports = load('./modules.js')('${entry}');\n`,
-  );
-  const names = Object.keys(createRequire(import.meta.url)(required)).filter((name) => name !== '__esModule');
-  const path = `${up}/../cjs/${entry}`;
-  writeFileSync(
-    join(dist, 'esm', entry),
-    `import library from '${path}';\nexport const { ${names.join(', ')} } = library;\n`,
+    file,
+    `import library from '${path}';\n\nexport const { ${names.sort().join(', ')} } = library;\n`,
   );
 }
 
-const scratch = mkdtempSync(join(tmpdir(), 'countersign-build-'));
-process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+/** Writes the declarations. They are the same for both kinds of modules. */
+function writeDeclarations() {
+  const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
+  const args = [compiler, '-p', 'tsconfig.build.json'];
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+  cpSync(join(dist, 'cjs'), join(dist, 'esm'), { recursive: true });
+}
+
 rmSync(dist, { recursive: true, force: true });
-compile('tsconfig.build.json');
-compile('tsconfig.cjs.json');
-const parts = join(dist, 'parts');
-compile('tsconfig.cjs.json', '--outDir', relative(root, parts), '--declaration', 'false', '--removeComments');
-copyFileSync(join(root, 'scripts', 'compiled.cjs'), join(dist, 'compiled.js'));
-await writeLauncher();
+writeDeclarations();
 writeFileSync(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
 writeFileSync(join(dist, 'esm', 'package.json'), '{ "type": "module" }\n');
-const scripts = scriptsOf('modules', 'incoming', 'secure', 'answer', 'fetch', 'import', 'rest');
-// It takes node:http, which would be a fifth of loading the library.
-await writeProgram('library', scripts, libraryEntries, 'net/incoming.js');
-await writeProgram('command', scriptsOf('command', 'answer', 'kept', 'rest'), ['cli/main.js']);
-for (const [format, pattern] of [
-  ['esm', importPattern],
-  ['cjs', requirePattern],
-])
-  prune(format, pattern);
-for (const entry of libraryEntries) wrap(entry);
-writeFileSync(join(dist, 'node.build'), createRequire(import.meta.url)(join(dist, 'compiled.js')).build());
+await writeScripts();
+for (const entry of entries) writeModule(entry);
 chmodSync(join(dist, 'server.js'), 0o755);
-rmSync(parts, { recursive: true });

@@ -1,12 +1,16 @@
 #!/usr/bin/env node
 import { nodeVersionFault } from './node-version.ts';
 
-// Everything else is loaded only after this check: an older Node.js might not be able to parse it.
 const fault = nodeVersionFault(process.version);
-if (fault === undefined) {
-  const { main } = await import('./cli/main.ts');
-  process.exitCode = await main(process.argv.slice(2), new URL('../', import.meta.url));
-} else {
+if (fault === undefined) void start();
+else {
   console.error(`countersign: ${fault}`);
   process.exitCode = 1;
+}
+
+/** Runs the command. Everything else is loaded only after the check above: an older Node.js might not be able to parse it. */
+async function start(): Promise<void> {
+  const { main } = await import('./cli/main.ts');
+  const status = await main(process.argv.slice(2), new URL('../', import.meta.url));
+  if (status !== undefined) process.exitCode = status;
 }

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { installPacked, run as runIn } from './packed.ts';
 
@@ -58,10 +58,65 @@ test('the package installs nothing else', () => {
   assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/countersign']);
 });
 
-test('what V8 compiled here is not in it: it is of use to this build of Node.js alone', () => {
-  const dist = join(folder, 'node_modules/countersign/dist');
-  assert.ok(existsSync(join(dist, 'modules.js')));
-  for (const name of readdirSync(dist)) assert.doesNotMatch(name, /\.(cache|build)$/);
+/** The files of the installed package with this ending, by their paths in it. */
+function installedFiles(ending: string): readonly string[] {
+  const names = readdirSync(installed(), { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith(ending));
+}
+
+function installed(): string {
+  return join(folder, 'node_modules/countersign');
+}
+
+test('no link between the documents of the package is dead', () => {
+  const dead = installedFiles('.md').flatMap((name) => {
+    const text = readFileSync(join(installed(), name), 'utf8').replace(/^```.*?^```/gms, '');
+    const targets = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target = '']) => target);
+    const relative = targets.filter((target) => !/^[a-z]+:/.test(target));
+    return relative
+      .filter((target) => !existsSync(join(installed(), dirname(name), target)))
+      .map((to) => `${name}: ${to}`);
+  });
+  assert.ok(installedFiles('.md').length > 2);
+  assert.deepEqual(dead, []);
+});
+
+test('the source map of every script contains its sources', () => {
+  const scripts = installedFiles('.js').filter((name) => !name.startsWith(join('dist', 'esm')));
+  assert.ok(scripts.length > 0);
+  for (const name of scripts) {
+    const path = join(installed(), name);
+    assert.match(readFileSync(path, 'utf8'), /\n\/\/# sourceMappingURL=\S+\.js\.map\n$/, name);
+    const { sources, sourcesContent } = JSON.parse(readFileSync(`${path}.map`, 'utf8'));
+    assert.equal(sourcesContent?.length, sources.length, name);
+    for (const [at, source] of sources.entries()) {
+      const inPackage = relative(installed(), join(dirname(path), source));
+      assert.equal(sourcesContent[at], readFileSync(join(root, inPackage), 'utf8'), source);
+    }
+  }
+});
+
+test('a stack trace from the library shows lines of its sources', () => {
+  const text = `
+    import { createService } from 'countersign';
+    try { createService({ window: -1 }); } catch ({ stack }) { console.log(stack); }`;
+  writeFileSync(join(folder, 'trace.mjs'), text);
+  const stack = run(process.execPath, ['--enable-source-maps', 'trace.mjs']);
+  const line = /\(\S*countersign[\\/](src[\\/][^:)]+\.ts):(\d+):\d+\)/.exec(stack);
+  const [, file = '', number = ''] = line ?? [];
+  const source = readFileSync(join(root, file), 'utf8').split('\n')[Number(number) - 1];
+  assert.match(source ?? '', /throw new RangeError\(`window is not/, stack);
+});
+
+test('nothing in the package is minified', () => {
+  for (const name of installedFiles('.js')) {
+    const lines = readFileSync(join(installed(), name), 'utf8').split('\n');
+    const longest = Math.max(
+      ...lines.filter((line) => !line.startsWith('export const {')).map((line) => line.length),
+    );
+    // A regular expression or a message may be long.
+    assert.ok(longest < 1000, `${name} has a line of ${longest} characters`);
+  }
 });
 
 test('it is imported as ES modules', () => {
@@ -111,16 +166,34 @@ test('imported and required it is the same library', () => {
     import { createRequire } from 'node:module';
     import { Problem } from 'countersign';
     import { Problem as OfDouble } from 'countersign/double';
-    console.log(Problem === OfDouble, Problem === createRequire(import.meta.url)('countersign').Problem);`;
-  assert.equal(script('same.mjs', text), 'true true\n');
+    import { XmlError } from 'countersign/xml';
+    import { attack } from 'countersign/attack';
+    import { attack as ofDouble } from 'countersign/double';
+    const require = createRequire(import.meta.url);
+    console.log(Problem === OfDouble, Problem === require('countersign').Problem);
+    console.log(XmlError === require('countersign/xml').XmlError);
+    console.log(attack === ofDouble, attack === require('countersign/attack').attack);`;
+  assert.equal(script('same.mjs', text), 'true true\ntrue\ntrue true\n');
 });
 
-test('a double loads nothing that its test does not use', () => {
+test('every entry exports the same names to code that imports it and to code that requires it', () => {
+  const text = `
+    import { createRequire } from 'node:module';
+    const require = createRequire(import.meta.url);
+    for (const entry of ['', '/double', '/attack', '/client', '/xml']) {
+      const [imported, required] = [await import('countersign' + entry), require('countersign' + entry)];
+      const names = Object.keys(imported);
+      console.log(names.length > 0, names.join() === Object.keys(required).sort().join());
+    }`;
+  assert.equal(script('names.mjs', text), 'true true\n'.repeat(5));
+});
+
+test('loading a double loads neither TLS nor what unpacks, fetches or opens files asynchronously', () => {
   const text = `
     const before = new Set(process.moduleLoadList);
     require('countersign/double');
     const added = process.moduleLoadList.filter((name) => !before.has(name));
-    console.log(added.filter((name) => /_http_server|https|undici|internal\\/tls/.test(name)).join());`;
+    console.log(added.filter((name) => /https|undici|internal\\/tls|zlib|fs\\/promises/.test(name)).join());`;
   assert.equal(script('lazy.cjs', text), '\n');
 });
 
@@ -158,6 +231,7 @@ for (const [name, module, resolution] of [
     mkdirSync(project);
     const text = `
       import { action, createService, type Resource, xml } from 'countersign';
+      import { type AttackReport, attack } from 'countersign/attack';
       import { signRequest } from 'countersign/client';
       import { type Double, type DoubleSnapshot, startDouble } from 'countersign/double';
       import { createParser, XmlError } from 'countersign/xml';
@@ -173,6 +247,7 @@ for (const [name, module, resolution] of [
         return double.snapshot();
       }
       createParser({ text: (data: string) => data.length }).end();
+      export const report: Promise<AttackReport> = attack('http://a/', []);
       export const line = (error: XmlError): number => error.line;
       export { headers, listening };`;
     writeFileSync(join(project, 'use.ts'), text);
