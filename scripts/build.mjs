@@ -90,6 +90,7 @@ async function writeScripts() {
     hoistTransitiveImports: false,
     manualChunks: chunkOf,
     interop: 'default',
+    dynamicImportInCjs: false, // Jest does not support import() in CommonJS
     generatedCode: { preset: 'es2015', symbols: false },
   });
   await bundle.close();

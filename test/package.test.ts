@@ -108,6 +108,12 @@ test('a stack trace from the library shows lines of its sources', () => {
   assert.match(source ?? '', /throw new RangeError\(`window is not/, stack);
 });
 
+test('no script in CommonJS calls import(), which Jest does not support there', () => {
+  for (const name of installedFiles('.js').filter((each) => !each.startsWith(join('dist', 'esm')))) {
+    assert.doesNotMatch(readFileSync(join(installed(), name), 'utf8'), /\bimport\(/, name);
+  }
+});
+
 test('nothing in the package is minified', () => {
   for (const name of installedFiles('.js')) {
     const lines = readFileSync(join(installed(), name), 'utf8').split('\n');
