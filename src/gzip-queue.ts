@@ -1,5 +1,4 @@
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
 
 /**
  * How many are coded at a time. Node.js has four threads for zlib, scrypt and files together, and passwords take at most two
@@ -10,6 +9,9 @@ const atOnce = 1;
 /** Replies that wait to be compressed; further ones are sent as they are. */
 const room = 16;
 
+/** Returns zlib, which is loaded when something is compressed first. */
+const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zlib');
+
 /** Compresses and decompresses off the event loop, a few at a time. */
 export class GzipQueue {
   readonly #waiting: (() => void)[] = [];
@@ -17,12 +19,12 @@ export class GzipQueue {
 
   /** Compresses content; undefined where too many others wait, and the content is to be sent as it is. */
   pack(content: string | Uint8Array): Promise<Uint8Array> | undefined {
-    return this.#waiting.length >= room ? undefined : this.#run(() => promisify(gzip)(content));
+    return this.#waiting.length >= room ? undefined : this.#run(() => promisify(zlib().gzip)(content));
   }
 
   /** Decompresses content. Rejects as zlib does, with ERR_BUFFER_TOO_LARGE where it has more than `limit` bytes. */
   unpack(content: Uint8Array, limit: number): Promise<Uint8Array> {
-    return this.#run(() => promisify(gunzip)(content, { maxOutputLength: limit }));
+    return this.#run(() => promisify(zlib().gunzip)(content, { maxOutputLength: limit }));
   }
 
   async #run<T>(work: () => Promise<T>): Promise<T> {

@@ -110,7 +110,7 @@ function responseTo(
 
 /** Unpacks gzip. */
 async function unpacked(content: Uint8Array | string): Promise<Buffer> {
-  const { gunzip } = await import('node:zlib');
+  const { gunzip } = process.getBuiltinModule('node:zlib');
   return promisify(gunzip)(content);
 }
 
