@@ -80,7 +80,7 @@ export type { Soon } from './soon.ts';
 export type { NumberRange } from './store/chosen-ids.ts';
 export type { MemorySnapshot, MemoryStore, MemoryStoreOptions } from './store/memory.ts';
 export { createMemoryStore } from './store/memory.ts';
-export type { Nonces } from './store/nonces.ts';
+export type { Claimed, Nonces } from './store/nonces.ts';
 export type { CollectionNumbers } from './store/state.ts';
 export type { Creation, Deletion, KeptNonce, Replacement, Value } from './store/store.ts';
 export {

@@ -110,7 +110,7 @@ export type { Seed } from '../seed.ts';
 export type { AccessEntry, ClientOption, ConsumerOption, Limits, UserOption } from '../service-options.ts';
 export type { OAuth1Method } from '../signature/oauth1.ts';
 export type { Soon } from '../soon.ts';
-export type { Nonces } from '../store/nonces.ts';
+export type { Claimed, Nonces } from '../store/nonces.ts';
 export type {
   Applied,
   Change,
