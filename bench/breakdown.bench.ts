@@ -1,11 +1,11 @@
 /** Where the time of a signed POST goes. */
 import { stepNames } from './breakdown/steps.ts';
-import { startBare, startOurs } from './load/countersign.ts';
-import { Loader, loadFigures, type Running } from './load/load.ts';
-import { signed } from './load/requests.ts';
+import { articles } from './data/articles.ts';
+import { Loader, loadFigures, type Running } from './load/client/load.ts';
+import { signed } from './load/client/requests.ts';
+import { startBare, startOurs } from './load/server/countersign.ts';
 import type { Benchmark, Contestant } from './measure/benchmark.ts';
-import { sharedRound } from './measure/shared-round.ts';
-import { articles } from './store/articles.ts';
+import { sharedRound } from './measure/parts/shared-round.ts';
 
 const whole = 'the whole request';
 const [cpu] = loadFigures;

@@ -1,6 +1,6 @@
 /** A whole check of credentials, scheme by scheme, in process. */
 import type { Benchmark } from './measure/benchmark.ts';
-import { sharedPart } from './measure/part.ts';
+import { sharedPart } from './measure/parts/part.ts';
 import { timeFigures } from './measure/timing.ts';
 
 const names = ['HMAC, full form', 'HMAC, simple form', 'Basic, remembered', 'Bearer', 'OAuth 1.0a'];

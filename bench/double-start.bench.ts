@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { runScript } from './double-start/process.ts';
 import { absence, answering, loading, ours, type Rival, rivalsOf, starting } from './double-start/rivals.ts';
 import type { Benchmark, Contestant, Requirement } from './measure/benchmark.ts';
-import { installed } from './measure/installed.ts';
-import { freshPart } from './measure/part.ts';
+import { installed } from './measure/parts/installed.ts';
+import { freshPart } from './measure/parts/part.ts';
 
 const [plain, secure] = [`${ours}, HTTP alone`, `${ours}, HTTPS too`];
 

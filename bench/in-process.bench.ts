@@ -1,6 +1,6 @@
 /** A GET of an article without a server in another process. */
 import type { Benchmark } from './measure/benchmark.ts';
-import { sharedPart } from './measure/part.ts';
+import { sharedPart } from './measure/parts/part.ts';
 import { timeFigures } from './measure/timing.ts';
 
 const inject = 'light-my-request';

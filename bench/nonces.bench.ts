@@ -1,6 +1,6 @@
 /** What it takes to remember nonces. */
 import type { Benchmark } from './measure/benchmark.ts';
-import { freshPart } from './measure/part.ts';
+import { freshPart } from './measure/parts/part.ts';
 import { holders } from './nonces/part.ts';
 
 const ours = 'fingerprints in buckets';

@@ -1,7 +1,7 @@
 /** Whether the time of a refusal tells who is a user here. */
 import type { Benchmark, Contestant, Requirement } from './measure/benchmark.ts';
-import { startPart } from './measure/part.ts';
-import { sharedRound } from './measure/shared-round.ts';
+import { startPart } from './measure/parts/part.ts';
+import { sharedRound } from './measure/parts/shared-round.ts';
 
 /** What is refused by each mechanism, the unknown one first, and how often in a round: a password takes milliseconds. */
 const mechanisms: readonly {

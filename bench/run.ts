@@ -1,16 +1,16 @@
 /** Runs the benchmarks one after the other: `npm run bench`, or `npm run bench -- NAME…`. See bench/README.md. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { compareTrees } from './measure/against.ts';
 import { ArgumentError, readArguments, usage, type Wish } from './measure/arguments.ts';
 import type { Benchmark } from './measure/benchmark.ts';
-import { type CompiledTree, compileTree } from './measure/compiled-tree.ts';
+import { type CompiledTree, compileTree } from './measure/parts/compiled-tree.ts';
+import { build, checkOut } from './measure/parts/worktree.ts';
 import { progressOn } from './measure/progress.ts';
-import { keepResult, publish } from './measure/publish.ts';
-import { reportText } from './measure/report.ts';
+import { compareTrees } from './measure/results/against.ts';
+import { keepResult, publish } from './measure/results/publish.ts';
+import { reportText } from './measure/results/report.ts';
+import { asText } from './measure/results/table.ts';
 import { runBenchmark, type Setting } from './measure/run-benchmark.ts';
-import { asText } from './measure/table.ts';
-import { build, checkOut } from './measure/worktree.ts';
 
 const bench = import.meta.dirname;
 const root = join(bench, '..');

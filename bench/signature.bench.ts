@@ -1,6 +1,6 @@
 /** A whole check of a signed GET: header, date, digest, comparison, nonce. */
 import type { Benchmark } from './measure/benchmark.ts';
-import { sharedPart } from './measure/part.ts';
+import { sharedPart } from './measure/parts/part.ts';
 import { timeFigures } from './measure/timing.ts';
 import { peers } from './signature/peers.ts';
 

@@ -2,10 +2,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startOurs } from './load/countersign.ts';
+import { articles } from './data/articles.ts';
+import { startOurs } from './load/server/countersign.ts';
 import type { Benchmark, Contestant, Group, Sample, Stage } from './measure/benchmark.ts';
-import { quantile } from './measure/statistics.ts';
-import { articles } from './store/articles.ts';
+import { quantile } from './measure/results/statistics.ts';
 
 const connections = 1000;
 /** Until the attacker has its connections (ms). */

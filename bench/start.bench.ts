@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { makePair } from './load/pair.ts';
+import { makePair } from './load/client/pair.ts';
 import type { Benchmark, Contestant, Sample, Stage } from './measure/benchmark.ts';
-import { installed } from './measure/installed.ts';
+import { installed } from './measure/parts/installed.ts';
 
 const bare =
   "require('node:http').createServer((q, r) => r.end('hello world')).listen(0, '127.0.0.1', function () { console.log(this.address().port) })";

@@ -31,7 +31,7 @@ stream.on('test:fail', ({ todo, skip }) => {
   if (todo === undefined && skip === undefined) process.exitCode = 1;
 });
 stream.once('end', async () => {
-  const { searchTranscript } = await import(join(compiled, 'test', 'transcript.js'));
+  const { searchTranscript } = await import(join(compiled, 'test', 'support', 'transcript.js'));
   const { secrets, characters, leaks } = searchTranscript(transcript);
   rmSync(transcript, { recursive: true });
   console.log(`${leaks.length} of ${secrets} secrets stand in the ${characters} characters that were said`);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { nodeVersionFault } from './node-version.ts';
+import { nodeVersionFault } from './cli/node-version.ts';
 
 const fault = nodeVersionFault(process.version);
 if (fault === undefined) void start();

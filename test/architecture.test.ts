@@ -78,7 +78,7 @@ test('the walk finds the rooms and their imports', () => {
   assert.ok(listener.length > 0, 'nothing imports node:http');
   assert.ok(files.flatMap(({ imports }) => imports).filter(isOurs).length > 100);
   const lazily = files.find(({ path }) => path === 'cli/main.ts');
-  assert.ok(lazily?.imports.includes('cli/serve.ts'), 'dynamic imports are not found');
+  assert.ok(lazily?.imports.includes('cli/commands/serve.ts'), 'dynamic imports are not found');
 });
 
 for (const room of ['http', 'xml', 'signature', 'clock']) {
@@ -99,7 +99,7 @@ test('node:http is imported in net alone', () => {
 
 test('node:fs is imported in store, cli, options and net/certificate alone', () => {
   const allowed = (file: SourceFile): boolean =>
-    ['store', 'cli', 'options'].includes(file.room) || file.path === 'net/certificate.ts';
+    ['store', 'cli', 'options'].includes(file.room) || file.path === 'net/tls/certificate.ts';
   assert.deepEqual(
     arrows(
       (file) => !allowed(file),
@@ -186,7 +186,7 @@ test('decide names no concrete scheme, store or format', () => {
 
 test('nothing outside double imports double, but for attack and the command’s control interface', () => {
   const importing = (file: SourceFile): boolean =>
-    outside('double', 'attack')(file) && file.path !== 'cli/control.ts';
+    outside('double', 'attack')(file) && file.path !== 'cli/serve/control.ts';
   assert.deepEqual(
     arrows(importing, (imported) => roomOf(imported) === 'double'),
     [],
@@ -198,7 +198,7 @@ test('nothing outside double imports double, but for attack and the command’s 
         /from '[^']*\/control\.ts'/.test(text.replace(/^(?:import|export) type [^;]*;$/gm, '')),
       )
       .map(({ path }) => path),
-    ['cli/control.ts'],
+    ['cli/serve/control.ts'],
   );
 });
 

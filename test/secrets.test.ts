@@ -14,10 +14,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { action, createRequest, createService } from '../src/index.ts';
-import { call, run, startServer, temporaryDirectory } from './cli/command.ts';
-import { makeIdentity, transport } from './net/transport.ts';
-import { exchange } from './net/wire.ts';
-import { searchTranscript } from './transcript.ts';
+import { call, run, startServer, temporaryDirectory } from './support/cli/command.ts';
+import { makeIdentity, transport } from './support/net/transport.ts';
+import { exchange } from './support/net/wire.ts';
+import { searchTranscript } from './support/transcript.ts';
 
 const secret = 'Q7-unspoken-signing-secret';
 const password = 'Q7-unspoken-password';

@@ -2,19 +2,22 @@ import type { Profiler } from 'node:inspector';
 
 /** What a request's time goes to, in the order of its way through the server; a frame belongs to the first one that fits. */
 const steps: readonly (readonly [step: string, file: RegExp, called?: RegExp])[] = [
-  ['writing', /^net\/(outbox|reply-bytes|reason-phrase|farewell)/],
+  ['writing', /^net\/(write-batch|response-encoder|reason-phrase|lingering-close)/],
   ['writing', /^net\/http-connection/, /send|write|answer|flush|say|reply/i],
   ['framing', /^net\//],
   ['framing', /^http\/(message|transfer|host)$/],
-  ['routing', /^(router|http\/(target|path|method|percent|uri-character))$/],
-  ['date', /^http\/date$|^clock$/],
-  ['nonce', /^store\/(nonce|fresh|seal)/],
+  ['routing', /^(pipeline\/router|http\/(target|path|method|syntax\/uri-character))$/],
+  ['date', /^http\/headers\/date$|^clock$/],
+  ['nonce', /^store\/nonces/],
   ['digest', /^signature\//],
-  ['judging', /^auth\/|^authentication$|^http\/(authorization|accept|media-type|precondition|entity-tag)/],
+  [
+    'judging',
+    /^auth\/|^service\/authentication$|^http\/headers\/(authorization|accept|media-type|precondition|entity-tag)/,
+  ],
   ['XML', /^xml\//],
-  ['store', /^store\/|^resources\//],
-  ['representation', /^representation\/.*(writer|document|listed|bytes)|^reply$/],
-  ['validation', /^representation\/|^content$|^http\/content-/],
+  ['store', /^store\/|^collections\/(collection|item)/],
+  ['representation', /^formats\/.*(writer|document|list-item|bytes)|^pipeline\/response$/],
+  ['validation', /^(schema|formats)\/|^pipeline\/request-body$|^http\/headers\/content-/],
   ['judging', /./],
 ];
 

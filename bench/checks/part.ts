@@ -1,16 +1,16 @@
 /** One scheme's check of good requests; each order is a round. They are signed before the time is taken. */
 import { randomBytes } from 'node:crypto';
-import { createAuthentication } from '../../src/authentication.ts';
 import { signRequest } from '../../src/client/sign.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createRequest, type Request } from '../../src/http/message.ts';
 import type { Grants } from '../../src/oauth/grants.ts';
-import { createTokenSecrets } from '../../src/oauth/oauth1-secrets.ts';
-import { createOrigins } from '../../src/origin.ts';
+import { createTokenSecrets } from '../../src/oauth/oauth1/secrets.ts';
+import { createOrigins } from '../../src/pipeline/origin.ts';
+import { createAuthentication } from '../../src/service/authentication.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { basicHeader, oauth1Header, password, secret, user } from '../load/requests.ts';
-import { client, consumer } from '../load/tokens.ts';
-import type { Answer } from '../measure/part.ts';
+import { basicHeader, oauth1Header, password, secret, user } from '../load/client/requests.ts';
+import { client, consumer } from '../load/client/tokens.ts';
+import type { Answer } from '../measure/parts/part.ts';
 import { timedAsync } from '../measure/timing.ts';
 
 const target = '/articles/1';

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Sample } from '../measure/benchmark.ts';
-import type { Answer } from '../measure/part.ts';
+import type { Answer } from '../measure/parts/part.ts';
 
 type Library = typeof import('../../src/double/index.ts');
 

@@ -1,9 +1,9 @@
 /** How cost grows with the number of connections. */
 
-import { underLoad } from '../load/contestants.ts';
-import { sameBytes, startBare, startOurs, target } from '../load/countersign.ts';
-import { Loader, loadFigures } from '../load/load.ts';
-import { plain } from '../load/requests.ts';
+import { Loader, loadFigures } from '../load/client/load.ts';
+import { plain } from '../load/client/requests.ts';
+import { underLoad } from '../load/server/contestants.ts';
+import { sameBytes, startBare, startOurs, target } from '../load/server/countersign.ts';
 import type { Benchmark, Contestant } from '../measure/benchmark.ts';
 
 /** One server for all sizes is warm after the first of them that comes, which is the largest (ms). */

@@ -1,5 +1,5 @@
 import type { Contestant, Group, Stage } from '../measure/benchmark.ts';
-import { type PartOptions, sharedPart } from '../measure/part.ts';
+import { type PartOptions, sharedPart } from '../measure/parts/part.ts';
 
 /** From one to the other, ten times as many each, or so many times. */
 export function sizesFrom(from: number, to: number, times = 10): number[] {

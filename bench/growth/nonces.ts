@@ -1,7 +1,7 @@
 /** So many nonces that are remembered, in a process of their own; the order `claim` gives the time that one more takes. */
 import { randomBytes } from 'node:crypto';
-import { createNonces } from '../../src/store/nonces.ts';
-import type { Answer } from '../measure/part.ts';
+import { createNonces } from '../../src/store/nonces/nonces.ts';
+import type { Answer } from '../measure/parts/part.ts';
 import { timed } from '../measure/timing.ts';
 
 const window = 600_000;

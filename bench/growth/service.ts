@@ -3,15 +3,15 @@
  * what is asked of it; each gives the time of one request.
  */
 import { createHmac } from 'node:crypto';
-import type { CollectionDeclaration } from '../../src/declaration.ts';
+import type { CollectionDeclaration } from '../../src/collections/declaration.ts';
 import { createRequest, type Request } from '../../src/http/message.ts';
-import { createService, type Service } from '../../src/service.ts';
+import { createService, type Service } from '../../src/service/service.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
+import { article, articles } from '../data/articles.ts';
 import type { Sample } from '../measure/benchmark.ts';
-import type { Answer } from '../measure/part.ts';
+import type { Answer } from '../measure/parts/part.ts';
 import { repeating } from '../measure/timing.ts';
-import { article, articles } from '../store/articles.ts';
 
 type Rounds = Readonly<Record<string, () => Promise<Sample>>>;
 

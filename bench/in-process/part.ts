@@ -3,10 +3,10 @@ import { Agent, createServer, get } from 'node:http';
 import { createRequire } from 'node:module';
 import { startDouble } from '../../src/double/index.ts';
 import { createRequest } from '../../src/http/message.ts';
-import { createService } from '../../src/service.ts';
-import type { Answer } from '../measure/part.ts';
+import { createService } from '../../src/service/service.ts';
+import { article, articles } from '../data/articles.ts';
+import type { Answer } from '../measure/parts/part.ts';
 import { repeating } from '../measure/timing.ts';
-import { article, articles } from '../store/articles.ts';
 
 const target = `${articles}/1`;
 const seed = { [articles]: [article(1)] };

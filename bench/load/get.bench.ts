@@ -1,9 +1,9 @@
 /** GET of an article, by nobody. */
 import type { Benchmark } from '../measure/benchmark.ts';
-import { peersUnderLoad, underLoad } from './contestants.ts';
-import { sameBytes, startBare, startGiven, startOurs, target } from './countersign.ts';
-import { Loader, loadFigures } from './load.ts';
-import { plain } from './requests.ts';
+import { Loader, loadFigures } from './client/load.ts';
+import { plain } from './client/requests.ts';
+import { peersUnderLoad, underLoad } from './server/contestants.ts';
+import { sameBytes, startBare, startGiven, startOurs, target } from './server/countersign.ts';
 
 const ours = 'countersign';
 

@@ -1,8 +1,8 @@
 /** What a connection takes that is kept and says nothing. */
 import type { Benchmark, Contestant, Sample } from '../measure/benchmark.ts';
-import { sameBytes, startBare, startOurs, target } from './countersign.ts';
-import { Loader, type Running, startServer } from './load.ts';
-import { plain } from './requests.ts';
+import { Loader, type Running, startServer } from './client/load.ts';
+import { plain } from './client/requests.ts';
+import { sameBytes, startBare, startOurs, target } from './server/countersign.ts';
 
 const first = 500;
 const last = 2500;

@@ -1,8 +1,8 @@
 /** Whether full load leaves anything behind. */
 import type { Benchmark, Contestant } from '../measure/benchmark.ts';
-import { startOurs, target } from './countersign.ts';
-import { Loader, loadFigures, type Running } from './load.ts';
-import { plain, type Requests, signedWrongly } from './requests.ts';
+import { Loader, loadFigures, type Running } from './client/load.ts';
+import { plain, type Requests, signedWrongly } from './client/requests.ts';
+import { startOurs, target } from './server/countersign.ts';
 
 const names = { get: 'countersign, GET', refused: 'countersign, refused' };
 

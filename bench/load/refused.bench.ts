@@ -1,9 +1,9 @@
 /** Refusals: wrong signatures, replayed nonces. */
 import type { Benchmark } from '../measure/benchmark.ts';
-import { underLoad } from './contestants.ts';
-import { sameBytes, startBare, startOurs, target } from './countersign.ts';
-import { Loader, loadFigures } from './load.ts';
-import { replayed, signed, signedWrongly } from './requests.ts';
+import { Loader, loadFigures } from './client/load.ts';
+import { replayed, signed, signedWrongly } from './client/requests.ts';
+import { underLoad } from './server/contestants.ts';
+import { sameBytes, startBare, startOurs, target } from './server/countersign.ts';
 
 export const benchmark: Benchmark = {
   title: 'Refused signatures and replays',

@@ -1,9 +1,9 @@
 /** GET of an article, signed: verified, and its nonce remembered. */
 import type { Benchmark } from '../measure/benchmark.ts';
-import { underLoad } from './contestants.ts';
-import { sameBytes, startBare, startOurs, target } from './countersign.ts';
-import { Loader, loadFigures, startServer } from './load.ts';
-import { plain, signed, signedByHawk, signedSimply, user } from './requests.ts';
+import { Loader, loadFigures, startServer } from './client/load.ts';
+import { plain, signed, signedByHawk, signedSimply, user } from './client/requests.ts';
+import { underLoad } from './server/contestants.ts';
+import { sameBytes, startBare, startOurs, target } from './server/countersign.ts';
 
 const full = 'countersign, full form';
 /** What somebody has who does without signatures. */

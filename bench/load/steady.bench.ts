@@ -1,10 +1,11 @@
 /** How long replies take at 70 % of the rate that each server reaches. */
+
+import { articles } from '../data/articles.ts';
 import type { Benchmark } from '../measure/benchmark.ts';
-import { articles } from '../store/articles.ts';
-import { peersUnderLoad, underLoad } from './contestants.ts';
-import { startBare, startOurs, target } from './countersign.ts';
-import { Loader, loadFigures } from './load.ts';
-import { plain, signed } from './requests.ts';
+import { Loader, loadFigures } from './client/load.ts';
+import { plain, signed } from './client/requests.ts';
+import { peersUnderLoad, underLoad } from './server/contestants.ts';
+import { startBare, startOurs, target } from './server/countersign.ts';
 
 const ours = 'countersign, signed GET';
 const [cpu, ...others] = loadFigures;

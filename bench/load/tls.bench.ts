@@ -1,11 +1,11 @@
 /** GET of an article over TLS: by nobody, by a password, by OAuth 1.0a and by a bearer token. */
 import type { Benchmark } from '../measure/benchmark.ts';
-import { underLoad } from './contestants.ts';
-import { startBare, startOurs, target } from './countersign.ts';
-import { Loader, loadFigures } from './load.ts';
-import { makePair } from './pair.ts';
-import { basicHeader, plain, signedByOAuth1, user } from './requests.ts';
-import { bearerToken, client, consumer, oauth1Keys } from './tokens.ts';
+import { Loader, loadFigures } from './client/load.ts';
+import { makePair } from './client/pair.ts';
+import { basicHeader, plain, signedByOAuth1, user } from './client/requests.ts';
+import { bearerToken, client, consumer, oauth1Keys } from './client/tokens.ts';
+import { underLoad } from './server/contestants.ts';
+import { startBare, startOurs, target } from './server/countersign.ts';
 
 export const benchmark: Benchmark = {
   title: 'GET over TLS, by each mechanism that needs it',

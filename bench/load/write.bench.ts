@@ -1,10 +1,11 @@
 /** POST and PUT of an article in XML, signed, validated and kept. */
+
+import { articles } from '../data/articles.ts';
 import type { Benchmark } from '../measure/benchmark.ts';
-import { articles } from '../store/articles.ts';
-import { peersUnderLoad, underLoad } from './contestants.ts';
-import { sameBytes, startBare, startOurs, target } from './countersign.ts';
-import { Loader, type LoadOptions, loadFigures } from './load.ts';
-import { plain, type Requests, signed } from './requests.ts';
+import { Loader, type LoadOptions, loadFigures } from './client/load.ts';
+import { plain, type Requests, signed } from './client/requests.ts';
+import { peersUnderLoad, underLoad } from './server/contestants.ts';
+import { sameBytes, startBare, startOurs, target } from './server/countersign.ts';
 
 const memory = 'countersign, memory';
 export const benchmark: Benchmark = {

@@ -1,4 +1,4 @@
-import type { Unit } from './unit.ts';
+import type { Unit } from './results/unit.ts';
 
 /** What one round of a contestant gave, by the figures' keys, in the figures' units. */
 export type Sample = Readonly<Record<string, number>>;

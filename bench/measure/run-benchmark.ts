@@ -1,10 +1,10 @@
 import { leastRounds } from './arguments.ts';
 import type { Benchmark, Group } from './benchmark.ts';
 import { loadNow, machineSince } from './machine.ts';
+import { takeRounds } from './parts/rounds.ts';
+import { onStage } from './parts/stage.ts';
 import type { Progress } from './progress.ts';
-import { groupResult, judge, type Result } from './result.ts';
-import { takeRounds } from './rounds.ts';
-import { onStage } from './stage.ts';
+import { groupResult, judge, type Result } from './results/result.ts';
 
 /** What is to be run, and how. */
 export interface Setting {

@@ -3,10 +3,10 @@
  * become so many and while what was dropped is taken out, and the claim that drops a bucket. The order is how many.
  */
 import { randomBytes } from 'node:crypto';
-import { createNonces } from '../../src/store/nonces.ts';
+import { createNonces } from '../../src/store/nonces/nonces.ts';
 import type { Sample } from '../measure/benchmark.ts';
-import type { Answer } from '../measure/part.ts';
-import { quantile } from '../measure/statistics.ts';
+import type { Answer } from '../measure/parts/part.ts';
+import { quantile } from '../measure/results/statistics.ts';
 
 const window = 600_000;
 const bucketSpan = window / 4;

@@ -3,19 +3,19 @@
  * are refused in turns that are shuffled anew each time. Gives the median, the 5th and the 95th percentile of each case, by its name.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { createAuthentication } from '../../src/authentication.ts';
+import { hashPassword } from '../../src/accounts/passwords.ts';
 import { signRequest } from '../../src/client/sign.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createRequest, type Request } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
-import { createOrigins } from '../../src/origin.ts';
-import type { UserOption } from '../../src/service-options.ts';
+import { createOrigins } from '../../src/pipeline/origin.ts';
+import { createAuthentication } from '../../src/service/authentication.ts';
+import type { UserOption } from '../../src/service/options.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { hashPassword } from '../../src/store/passwords.ts';
 
 import type { Sample } from '../measure/benchmark.ts';
-import type { Answer } from '../measure/part.ts';
-import { quantile } from '../measure/statistics.ts';
+import type { Answer } from '../measure/parts/part.ts';
+import { quantile } from '../measure/results/statistics.ts';
 
 const refusals: ReadonlySet<string> = new Set(['credentials-refused', 'oauth1-signature-invalid']);
 

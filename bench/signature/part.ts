@@ -1,6 +1,6 @@
 /** Whoever checks signatures, in a process of its own; each order is a round of checks, signed before the time is taken. */
 import type { Sample } from '../measure/benchmark.ts';
-import type { Answer } from '../measure/part.ts';
+import type { Answer } from '../measure/parts/part.ts';
 import { type Check, type Peer, peers } from './peers.ts';
 
 /** So many requests are signed, and then checked while they are still at hand for the processor. */

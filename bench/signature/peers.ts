@@ -4,12 +4,12 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { createAccounts } from '../../src/auth/accounts.ts';
-import { createHmacScheme } from '../../src/auth/hmac.ts';
+import { createHmacScheme } from '../../src/auth/hmac/scheme.ts';
 import { systemClock } from '../../src/clock.ts';
-import { parseCredentials } from '../../src/http/authorization.ts';
+import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type Request } from '../../src/http/message.ts';
 import { digestOf, formatSignedDate, keyOf } from '../../src/signature/hmac.ts';
-import { createNonces } from '../../src/store/nonces.ts';
+import { createNonces } from '../../src/store/nonces/nonces.ts';
 
 /** Checks one request, and says whether it is good. */
 export type Check = () => boolean | Promise<boolean>;

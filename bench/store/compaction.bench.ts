@@ -2,8 +2,8 @@
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Benchmark, Contestant, Sample, Stage } from '../measure/benchmark.ts';
-import { type Part, startPart } from '../measure/part.ts';
-import { sharedRound } from '../measure/shared-round.ts';
+import { type Part, startPart } from '../measure/parts/part.ts';
+import { sharedRound } from '../measure/parts/shared-round.ts';
 
 const during = 'countersign, while compacting';
 const keys = ['stall', 'collection', 'write', 'read', 'rate'] as const;

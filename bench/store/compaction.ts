@@ -6,9 +6,9 @@
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
+import { article, articles } from '../data/articles.ts';
 import type { Sample } from '../measure/benchmark.ts';
-import type { Answer } from '../measure/part.ts';
-import { article, articles } from './articles.ts';
+import type { Answer } from '../measure/parts/part.ts';
 import { contestants, openOurs } from './contestants.ts';
 
 /** A compaction begins when the journal has so many bytes, as it does by itself after a start. */

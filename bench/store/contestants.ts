@@ -9,13 +9,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
-import { nodeDisk } from '../../src/store/disk.ts';
 import { type DurableStore, openDurableStore } from '../../src/store/durable.ts';
-import { writeFreshFiles } from '../../src/store/fresh-files.ts';
-import { recover } from '../../src/store/recovery.ts';
+import { nodeDisk } from '../../src/store/files/disk.ts';
+import { writeFreshFiles } from '../../src/store/recovery/new-files.ts';
+import { recover } from '../../src/store/recovery/recovery.ts';
 
-import { State } from '../../src/store/state.ts';
-import { type Article, article, articles } from './articles.ts';
+import { State } from '../../src/store/state/state.ts';
+import { type Article, article, articles } from '../data/articles.ts';
 
 /** A store that is open, with articles numbered from 0. */
 export interface Opened {

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { startOurs } from '../load/countersign.ts';
-import type { Running } from '../load/load.ts';
+import type { Running } from '../load/client/load.ts';
+import { startOurs } from '../load/server/countersign.ts';
 import type { Stage } from '../measure/benchmark.ts';
-import { startPart } from '../measure/part.ts';
+import { startPart } from '../measure/parts/part.ts';
 
 /** Has a store made in a directory that has none, with so many articles, by a process of its own. A text says that it is not installed. */
 export async function fillStore(

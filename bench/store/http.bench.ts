@@ -1,10 +1,11 @@
 /** The store behind HTTP. */
-import { peersUnderLoad, underLoad } from '../load/contestants.ts';
-import { startOurs } from '../load/countersign.ts';
-import { Loader, type LoadOptions, loadFigures } from '../load/load.ts';
-import { each, plain, signed } from '../load/requests.ts';
+
+import { articles } from '../data/articles.ts';
+import { Loader, type LoadOptions, loadFigures } from '../load/client/load.ts';
+import { each, plain, signed } from '../load/client/requests.ts';
+import { peersUnderLoad, underLoad } from '../load/server/contestants.ts';
+import { startOurs } from '../load/server/countersign.ts';
 import type { Benchmark, Group, Stage } from '../measure/benchmark.ts';
-import { articles } from './articles.ts';
 import { startOver } from './filled.ts';
 
 const names = { fsync: 'countersign, fsync', os: 'countersign, os', memory: 'countersign, memory' };

@@ -1,9 +1,9 @@
 /**
  * Kills a server at random moments under load, many times over one directory, and judges what is there after each: the
- * long form of test/cli/kill.test.ts. Run: [SEED=…] node --import tsx bench/store/kill.ts [ROUNDS]
+ * long form of test/cli/serve/kill.test.ts. Run: [SEED=…] node --import tsx bench/store/kill.ts [ROUNDS]
  */
-import { killAgainAndAgain } from '../../test/cli/killing.ts';
-import { seeded } from '../../test/seeded.ts';
+import { killAgainAndAgain } from '../../test/support/cli/killing.ts';
+import { seeded } from '../../test/support/seeded.ts';
 
 const rounds = Number(process.argv[2] ?? 1000);
 const random = seeded();

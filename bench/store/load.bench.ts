@@ -1,7 +1,7 @@
 /** What a start reads. */
 import { join } from 'node:path';
 import type { Benchmark } from '../measure/benchmark.ts';
-import { freshPart } from '../measure/part.ts';
+import { freshPart } from '../measure/parts/part.ts';
 import { timeFigures } from '../measure/timing.ts';
 import { fillStore } from './filled.ts';
 

@@ -1,11 +1,11 @@
 /** Reads a snapshot in a process of its own; the order is `start` or `plain`, and the words are its path and how many articles it has. */
 import { readFileSync } from 'node:fs';
-import { nodeDisk } from '../../src/store/disk.ts';
-import { readSnapshot } from '../../src/store/snapshot-reader.ts';
+import { nodeDisk } from '../../src/store/files/disk.ts';
+import { readSnapshot } from '../../src/store/snapshot/reader.ts';
+import { articles } from '../data/articles.ts';
 import type { Sample } from '../measure/benchmark.ts';
-import type { Answer } from '../measure/part.ts';
+import type { Answer } from '../measure/parts/part.ts';
 import { timed, timedAsync } from '../measure/timing.ts';
-import { articles } from './articles.ts';
 
 /** Gives what it took, and the resident memory afterwards. */
 export function part(path = '', size = ''): Answer {

@@ -4,10 +4,10 @@
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { article } from '../data/articles.ts';
 import type { Sample } from '../measure/benchmark.ts';
-import type { Answer } from '../measure/part.ts';
-import { quantile } from '../measure/statistics.ts';
-import { article } from './articles.ts';
+import type { Answer } from '../measure/parts/part.ts';
+import { quantile } from '../measure/results/statistics.ts';
 import { contestants, type Opened } from './contestants.ts';
 
 /** Makes the one of this name. */

@@ -1,9 +1,10 @@
 /** Whether a store of many articles answers as fast as one of few. */
-import { underLoad } from '../load/contestants.ts';
-import { Loader, loadFigures } from '../load/load.ts';
-import { each, plain, type Requests, signed } from '../load/requests.ts';
+
+import { articles } from '../data/articles.ts';
+import { Loader, loadFigures } from '../load/client/load.ts';
+import { each, plain, type Requests, signed } from '../load/client/requests.ts';
+import { underLoad } from '../load/server/contestants.ts';
 import type { Benchmark, Requirement } from '../measure/benchmark.ts';
-import { articles } from './articles.ts';
 import { startOver } from './filled.ts';
 
 const few = 1000;

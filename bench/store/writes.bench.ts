@@ -1,7 +1,7 @@
 /** Writes that are acknowledged and synced. */
 import { join } from 'node:path';
 import type { Benchmark, Contestant, Group, Requirement, Stage } from '../measure/benchmark.ts';
-import { type Part, startPart } from '../measure/part.ts';
+import { type Part, startPart } from '../measure/parts/part.ts';
 import { contestants } from './contestants.ts';
 import { fillStore } from './filled.ts';
 

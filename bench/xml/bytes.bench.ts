@@ -1,6 +1,6 @@
 /** Documents that come one byte at a time. */
 import type { Benchmark, Contestant } from '../measure/benchmark.ts';
-import { sharedPart } from '../measure/part.ts';
+import { sharedPart } from '../measure/parts/part.ts';
 import { timeFigures } from '../measure/timing.ts';
 import { peerNames } from './peers.ts';
 import { kilobytesOf, kindsOf, ours } from './rounds.ts';

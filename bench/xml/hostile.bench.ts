@@ -1,6 +1,6 @@
 /** Hostile documents of growing size. */
 import type { Benchmark, Contestant } from '../measure/benchmark.ts';
-import { sharedPart } from '../measure/part.ts';
+import { sharedPart } from '../measure/parts/part.ts';
 import { timeFigures } from '../measure/timing.ts';
 import { HOSTILE } from './hostile.ts';
 import { kilobytesOf } from './rounds.ts';

@@ -1,6 +1,6 @@
 /** Hostile documents, read in a process of their own; an order is a kind, its bytes and the bytes of a chunk. */
 import { createParser, XmlError } from '../../src/xml/index.ts';
-import type { Answer } from '../measure/part.ts';
+import type { Answer } from '../measure/parts/part.ts';
 import { timed } from '../measure/timing.ts';
 
 /** What they are, and how one of so many bytes is made. */

@@ -1,6 +1,6 @@
 /** What is kept of a long document, and what that holds on to. */
 import type { Benchmark } from '../measure/benchmark.ts';
-import { freshPart } from '../measure/part.ts';
+import { freshPart } from '../measure/parts/part.ts';
 import { kept } from './memory.ts';
 
 export const benchmark: Benchmark = {

@@ -1,6 +1,6 @@
 /** Reads a document in chunks of 64 KiB and keeps something of each; the order is how many bytes it has. */
 import { createParser, detached } from '../../src/xml/index.ts';
-import type { Answer } from '../measure/part.ts';
+import type { Answer } from '../measure/parts/part.ts';
 import { chunksOf } from './documents.ts';
 
 const keepers: Readonly<Record<string, (data: string) => string | undefined>> = {

@@ -1,6 +1,6 @@
 /** One parser in a process of its own; an order names the task and the kind of document. Gives nothing for what it cannot do. */
 import type { Sample } from '../measure/benchmark.ts';
-import type { Answer } from '../measure/part.ts';
+import type { Answer } from '../measure/parts/part.ts';
 import { repeating, timed } from '../measure/timing.ts';
 import { ARTICLE, ARTICLE_JSON, chunksOf } from './documents.ts';
 import { type Article, type Peer, peerOf } from './peers.ts';

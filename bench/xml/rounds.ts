@@ -1,5 +1,5 @@
 import type { Contestant, Group, Stage } from '../measure/benchmark.ts';
-import { freshPart, sharedPart } from '../measure/part.ts';
+import { freshPart, sharedPart } from '../measure/parts/part.ts';
 import { KINDS } from './documents.ts';
 import { peerNames } from './peers.ts';
 

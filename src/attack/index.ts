@@ -1,3 +1,4 @@
+export type { OAuth1Signing } from '../client/oauth1.ts';
 export type { Clock } from '../clock.ts';
 export {
   type AdversaryOptions,
@@ -20,5 +21,4 @@ export {
   type RequestSigner,
   type SigningChanges,
   type Transport,
-} from '../double/adversary.ts';
-export type { OAuth1Signing } from '../double/oauth1-header.ts';
+} from './adversary.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasControlCharacter, hasLoneSurrogate } from '../http/control-character.ts';
+import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { keyOf, type SigningKey } from '../signature/hmac.ts';
 
 /** A secret of a user, and until when it is valid. */

@@ -1,11 +1,11 @@
-import { type Credentials, parseCredentials } from '../http/authorization.ts';
 import type { FieldLine } from '../http/fields.ts';
+import { type Credentials, parseCredentials } from '../http/headers/authorization.ts';
 import type { Connection, Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
+import { type Throttle, tooManyFailures } from './rate-limit.ts';
 import type { Scheme, Verdict } from './scheme.ts';
-import type { Story } from './story.ts';
-import { type Throttle, tooManyFailures } from './throttle.ts';
+import type { Story } from './trace.ts';
 
 /** Who is asking: the credentials of a request judged by the scheme that they name. */
 export interface Authenticator {

@@ -1,12 +1,16 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { formatChallenge } from '../http/authorization.ts';
-import { type BasicCredentials, parseBasicCredentials, preparePassword } from '../http/basic-credentials.ts';
+import { formatChallenge } from '../http/headers/authorization.ts';
+import {
+  type BasicCredentials,
+  parseBasicCredentials,
+  preparePassword,
+} from '../http/headers/basic-credentials.ts';
 import { Problem } from '../http/problem.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { crowded, type HashQueue } from './hash-queue.ts';
+import { countedAs, type Throttle, tooManyFailures } from './rate-limit.ts';
 import type { Scheme, Verdict } from './scheme.ts';
-import type { Story } from './story.ts';
-import { countedAs, type Throttle, tooManyFailures } from './throttle.ts';
+import type { Story } from './trace.ts';
 
 /** How passwords are hashed. */
 export interface PasswordHashing {

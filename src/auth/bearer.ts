@@ -1,4 +1,3 @@
-import { formatChallenge } from '../http/authorization.ts';
 import {
   type Form,
   hasForm,
@@ -9,11 +8,12 @@ import {
   parseForm,
   parseQueryOf,
 } from '../http/form.ts';
+import { formatChallenge } from '../http/headers/authorization.ts';
 import type { Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import type { Scheme, Verdict } from './scheme.ts';
-import type { Story } from './story.ts';
+import type { Story } from './trace.ts';
 
 /** What the scheme goes by. */
 export interface BearerOptions {

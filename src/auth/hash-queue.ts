@@ -1,7 +1,7 @@
-import { formatIpAddress, isMapped, masked, parseIpAddress } from '../http/ip-address.ts';
 import { Problem } from '../http/problem.ts';
+import { formatIpAddress, isMapped, masked, parseIpAddress } from '../http/syntax/ip-address.ts';
 import { setImmediate } from '../timers.ts';
-import type { Throttle } from './throttle.ts';
+import type { Throttle } from './rate-limit.ts';
 
 /** Hashes that are computed at a time, of the four threads that Node.js has; gzip takes one (`gzip-queue.ts`), files have the rest. */
 const atOnce = 2;

@@ -1,7 +1,7 @@
 import type { Connection, Request } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
-import type { Story } from './story.ts';
+import type { Story } from './trace.ts';
 
 /**
  * What came of credentials. `claimed` is the user they speak of, where they can be read: failures are counted

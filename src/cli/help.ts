@@ -1,5 +1,5 @@
+import { grantTypes, signatureMethods } from '../accounts/registration.ts';
 import { flagOf, type OptionSpec, optionSpecs, variableOf } from '../options/table.ts';
-import { grantTypes, signatureMethods } from '../registration.ts';
 
 /** The commands that there are. */
 export const commands = ['serve', 'sign', 'user', 'client', 'consumer', 'check', 'export', 'import'] as const;

@@ -13,21 +13,21 @@ export async function main(argv: readonly string[], root: string | URL): Promise
   if (rest.includes('--version')) return tellVersion(root);
   switch (command) {
     case 'serve':
-      return (await import('./serve.ts')).serve(rest, process.env);
+      return (await import('./commands/serve.ts')).serve(rest, process.env);
     case 'sign':
-      return (await import('./sign.ts')).sign(rest, process.env, process);
+      return (await import('./commands/sign.ts')).sign(rest, process.env, process);
     case 'user':
-      return (await import('./user.ts')).user(rest, process.env, process);
+      return (await import('./commands/user.ts')).user(rest, process.env, process);
     case 'check':
-      return (await import('./check.ts')).check(rest, process.env, process);
+      return (await import('./commands/check.ts')).check(rest, process.env, process);
     case 'export':
-      return (await import('./export.ts')).exportItems(rest, process.env, process);
+      return (await import('./commands/export.ts')).exportItems(rest, process.env, process);
     case 'import':
-      return (await import('./import.ts')).importItems(rest, process.env, process);
+      return (await import('./commands/import.ts')).importItems(rest, process.env, process);
     case 'client':
-      return (await import('./client.ts')).client(rest, process.env, process);
+      return (await import('./commands/client.ts')).client(rest, process.env, process);
     case 'consumer':
-      return (await import('./consumer.ts')).consumer(rest, process.env, process);
+      return (await import('./commands/consumer.ts')).consumer(rest, process.env, process);
     default:
       return unknown(command);
   }
@@ -42,13 +42,16 @@ async function help(command: string | undefined): Promise<number> {
 }
 
 async function tellVersion(root: string | URL): Promise<number> {
-  const { version } = await import('./version.ts');
+  const { version } = await import('./commands/version.ts');
   console.log(version(root));
   return 0;
 }
 
 async function unknown(command: string): Promise<number> {
-  const [{ commands }, { suggestion }] = await Promise.all([import('./help.ts'), import('../nearest.ts')]);
+  const [{ commands }, { suggestion }] = await Promise.all([
+    import('./help.ts'),
+    import('../did-you-mean.ts'),
+  ]);
   console.error(`countersign: ${JSON.stringify(command)} is not a command${suggestion(command, commands)}`);
   return 2;
 }

@@ -1,5 +1,5 @@
-import { parseCredentials } from '../http/authorization.ts';
-import { parseBasicCredentials } from '../http/basic-credentials.ts';
+import { parseCredentials } from '../http/headers/authorization.ts';
+import { parseBasicCredentials } from '../http/headers/basic-credentials.ts';
 import type { Request } from '../http/message.ts';
 import { splitHmacCredentials } from '../signature/hmac.ts';
 

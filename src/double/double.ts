@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
-import type { CollectionDeclaration } from '../declaration.ts';
+import type { CollectionDeclaration } from '../collections/declaration.ts';
 import { type RequestListener, requestListener } from '../net/request-listener.ts';
-import { type Authority, createAuthority } from './authority.ts';
-import type { Control, ControlOptions } from './control.ts';
-import type { MemoryControl } from './control-target.ts';
+import { createSteeringFace, type SteeringFace } from './api.ts';
+import { type Authority, createAuthority } from './certificate-authority.ts';
+import { composeHouse, type MemoryHouse } from './compose.ts';
+import type { Control, ControlOptions } from './control/control.ts';
+import { createMemoryControl } from './control/memory-target.ts';
+import type { MemoryControl } from './control/target.ts';
 import type { DoubleEvent, EventOf } from './events.ts';
-import { composeHouse, type MemoryHouse } from './house.ts';
-import { createMemoryControl } from './memory-control.ts';
+import type { Addresses } from './fetch/fetch-request.ts';
 import { type DoubleOptions, refuseUnknownOptions } from './options.ts';
-import type { Addresses } from './outgoing.ts';
-import { createSeededRandom, type SeededRandom } from './random.ts';
-import { createSteeringFace, type SteeringFace } from './steering.ts';
+import { createSeededRandom, type SeededRandom } from './state/random.ts';
 
 /** A whole server for tests: as strict as the real one, in this process, with everything about it in the test's hands. */
 export interface Double extends SteeringFace, Omit<MemoryControl, 'collection'>, AsyncDisposable {
@@ -122,7 +122,7 @@ function faceOf(
     handler: requestListener(service.handle),
     on: (kind, listener) => events.on(kind, listener),
     async openControl(wanted = {}) {
-      const { openControl } = await import('./control.ts');
+      const { openControl } = await import('./control/control.ts');
       const place = { url, secureUrl, certificate: authority?.certificate };
       const unref = options.keepAlive !== true;
       const control = await openControl({ ...steering, memory, place, events }, wanted, unref);

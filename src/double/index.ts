@@ -42,14 +42,16 @@ export {
   type Transport,
 } from '../attack/index.ts';
 export type { KnownPassword, UserDeclaration } from '../auth/accounts.ts';
-export type { Story, Told } from '../auth/story.ts';
+export type { Story, Told } from '../auth/trace.ts';
+export type { OAuth1Signing } from '../client/oauth1.ts';
 export type { Clock } from '../clock.ts';
 export type {
   AccessDeclaration,
   Collection,
   CollectionDeclaration,
   CollectionMethod,
-} from '../declaration.ts';
+} from '../collections/declaration.ts';
+export type { Seed } from '../collections/seed.ts';
 export type { FieldLine, Fields } from '../http/fields.ts';
 export type { Body, Connection, Reply, Request } from '../http/message.ts';
 export type { Method } from '../http/method.ts';
@@ -57,17 +59,31 @@ export type { ProblemMember, ProblemParts } from '../http/problem.ts';
 export type { ProblemType } from '../http/problem-types.ts';
 export { Problem } from '../http/thrown-problem.ts';
 export type { WireBreak, WireFault } from '../http/wire-fault.ts';
-export type { Known } from '../judged-call.ts';
+export type { Soon } from '../maybe-promise.ts';
 export { ListenError } from '../net/listen-error.ts';
 export type { RequestListener } from '../net/request-listener.ts';
 export type { ClientSecret, GrantType } from '../oauth/clients.ts';
 export type { Lifetimes } from '../oauth/lifetimes.ts';
 export type { GrantEvent, Mechanism, TokenKind } from '../oauth/records.ts';
-export type { Answer, Observer } from '../observer.ts';
+export type { Known } from '../pipeline/call.ts';
+export type { Decoder } from '../pipeline/decoder.ts';
+export type { Answer, Observer } from '../pipeline/observer.ts';
+export type { Done, Found, Parameters, Reading, Representation, Variant } from '../pipeline/resource.ts';
+export {
+  type Access,
+  type Action,
+  action,
+  allow,
+  type Call,
+  json,
+  type Outcome,
+  type Resource,
+  text,
+  xml,
+} from '../pipeline/resource.ts';
 export type { HeldNonce, LentRights, Principal, Scope } from '../principal.ts';
-export type { DeclarationCode } from '../representation/declaration-error.ts';
-export { DeclarationError } from '../representation/declaration-error.ts';
-export type { Decoder } from '../representation/decoder.ts';
+export type { DeclarationCode } from '../schema/error.ts';
+export { DeclarationError } from '../schema/error.ts';
 export type {
   AttributeDeclaration,
   BooleanDeclaration,
@@ -81,8 +97,8 @@ export type {
   SimpleDeclaration,
   TextDeclaration,
   TimeDeclaration,
-} from '../representation/field-declaration.ts';
-export type { Pattern } from '../representation/pattern.ts';
+} from '../schema/field.ts';
+export type { Pattern } from '../schema/pattern/match.ts';
 export type {
   Attribute,
   Content,
@@ -91,26 +107,11 @@ export type {
   ListContent,
   Schema,
   Shape,
-} from '../representation/schema.ts';
-export type { Simple, SimpleTypeName } from '../representation/simple-type.ts';
-export type { Done, Found, Parameters, Reading, Representation, Variant } from '../resource.ts';
-export {
-  type Access,
-  type Action,
-  action,
-  allow,
-  type Call,
-  json,
-  type Outcome,
-  type Resource,
-  text,
-  xml,
-} from '../resource.ts';
-export type { Seed } from '../seed.ts';
-export type { AccessEntry, ClientOption, ConsumerOption, Limits, UserOption } from '../service-options.ts';
+} from '../schema/schema.ts';
+export type { Simple, SimpleTypeName } from '../schema/simple-type.ts';
+export type { AccessEntry, ClientOption, ConsumerOption, Limits, UserOption } from '../service/options.ts';
 export type { OAuth1Method } from '../signature/oauth1.ts';
-export type { Soon } from '../soon.ts';
-export type { Claimed, Nonces } from '../store/nonces.ts';
+export type { Claimed, Nonces } from '../store/nonces/nonces.ts';
 export type {
   Applied,
   Change,
@@ -125,24 +126,20 @@ export type {
   Value,
 } from '../store/store.ts';
 export { StoreError } from '../store/store.ts';
-export {
-  AllowMatrix,
-  AllowMatrixError,
-  type AllowMatrixOptions,
-  type AllowMatrixRow,
-} from './allow-matrix.ts';
-export type { Approval } from './approval.ts';
-export type { AsOptions, Signer } from './as.ts';
-export type { AuthControl, Rotation } from './auth.ts';
-export type { DoubleClock, Duration, Moment } from './clock.ts';
-export type { Control, ControlOptions } from './control.ts';
+export type { AuthControl, Rotation } from './auth/auth-control.ts';
+export type { Approval } from './auth/consent.ts';
+export type { EndpointFailure, Endpoints } from './auth/endpoints.ts';
+export type { OAuth1Control, OAuth1Endpoint, OAuth1IssuedToken, OAuth1TokenWish } from './auth/oauth1.ts';
+export type { IssuedToken, OAuth2Control, OAuth2Endpoint, TokenWish } from './auth/oauth2.ts';
+export type { TokenChoice, TokenFilter } from './auth/tokens.ts';
+export type { Control, ControlOptions } from './control/control.ts';
 export { type Double, startDouble } from './double.ts';
-export type { EndpointFailure, Endpoints } from './endpoints.ts';
 export type { DoubleEvent, EventOf } from './events.ts';
-export type { Faults, PlannedFault } from './faults.ts';
-export type { Fault } from './faults-declaration.ts';
-export type { Fetch } from './fetch.ts';
-export type { Journal, JournalOptions } from './journal.ts';
+export type { Fault } from './faults/declaration.ts';
+export type { Faults, PlannedFault } from './faults/faults.ts';
+export type { Fetch } from './fetch/fetch.ts';
+export type { FetchInit, FetchInput } from './fetch/fetch-request.ts';
+export type { AsOptions, Signer } from './fetch/signed-client.ts';
 export type {
   FirstDifference,
   JournalEntry,
@@ -150,15 +147,18 @@ export type {
   ShownReply,
   ShownRequest,
   ShownStory,
-} from './journal-entry.ts';
-export type { EntryMatch, EntryParts } from './journal-match.ts';
-export { JournalTimeout, type WaitOptions } from './journal-waiting.ts';
+} from './journal/entry.ts';
+export type { Journal, JournalOptions } from './journal/journal.ts';
+export type { EntryMatch, EntryParts } from './journal/match.ts';
+export { JournalTimeout, type WaitOptions } from './journal/waiting.ts';
 export type { Match } from './match.ts';
-export type { OAuth1Control, OAuth1Endpoint, OAuth1IssuedToken, OAuth1TokenWish } from './oauth1.ts';
-export type { OAuth1Signing } from './oauth1-header.ts';
-export type { IssuedToken, OAuth2Control, OAuth2Endpoint, TokenWish } from './oauth2.ts';
 export type { DoubleOptions } from './options.ts';
-export type { FetchInit, FetchInput } from './outgoing.ts';
-export type { DoubleSnapshot } from './state.ts';
-export type { TokenChoice, TokenFilter } from './tokens.ts';
-export type { Credentials, DoubleUser, DoubleUsersOption } from './users.ts';
+export {
+  AllowMatrix,
+  AllowMatrixError,
+  type AllowMatrixOptions,
+  type AllowMatrixRow,
+} from './permission-matrix.ts';
+export type { DoubleClock, Duration, Moment } from './state/clock.ts';
+export type { DoubleSnapshot } from './state/state.ts';
+export type { Credentials, DoubleUser, DoubleUsersOption } from './state/users.ts';

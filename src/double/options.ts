@@ -1,8 +1,8 @@
-import { suggestion } from '../nearest.ts';
-import { optionNames, type ServiceOptions } from '../service-options.ts';
-import type { Moment } from './clock.ts';
-import type { JournalOptions } from './journal.ts';
-import type { DoubleUsersOption } from './users.ts';
+import { suggestion } from '../did-you-mean.ts';
+import { optionNames, type ServiceOptions } from '../service/options.ts';
+import type { JournalOptions } from './journal/journal.ts';
+import type { Moment } from './state/clock.ts';
+import type { DoubleUsersOption } from './state/users.ts';
 
 /** What of a service's options a double sees to itself. */
 type Own = 'clock' | 'random' | 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'observer' | 'users';

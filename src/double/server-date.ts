@@ -1,4 +1,4 @@
-import { formatDate } from '../http/date.ts';
+import { formatDate } from '../http/headers/date.ts';
 import type { Reply } from '../http/message.ts';
 
 /** Makes the `Date` of a reply say the time `time` (ms). */

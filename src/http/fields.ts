@@ -1,4 +1,4 @@
-import { isToken } from './token.ts';
+import { isToken } from './syntax/token.ts';
 
 /** One field line of a message: its name as written, and its value. */
 export type FieldLine = [name: string, value: string];

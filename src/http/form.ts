@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { parseContentCoding } from './content-coding.ts';
-import { parseMediaType } from './media-type.ts';
+import { parseContentCoding } from './headers/content-coding.ts';
+import { parseMediaType } from './headers/media-type.ts';
 import type { Request } from './message.ts';
-import { isEscape } from './uri-character.ts';
+import { isEscape } from './syntax/uri-character.ts';
 
 /** Bytes of a form that is read for OAuth. */
 export const maxFormLength = 65_536;

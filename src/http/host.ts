@@ -1,4 +1,4 @@
-import { isEscape, isNameCharacter } from './uri-character.ts';
+import { isEscape, isNameCharacter } from './syntax/uri-character.ts';
 
 const colon = 0x3a;
 const openBracket = 0x5b;

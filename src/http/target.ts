@@ -1,6 +1,6 @@
 import { isValidHost } from './host.ts';
 import { Problem } from './problem.ts';
-import { isEscape, isPathCharacter, isQueryCharacter, isUnreserved } from './uri-character.ts';
+import { isEscape, isPathCharacter, isQueryCharacter, isUnreserved } from './syntax/uri-character.ts';
 
 const hash = 0x23;
 const percent = 0x25;

@@ -1,6 +1,6 @@
 import type { Fields } from './fields.ts';
 import { Problem } from './problem.ts';
-import { listElements } from './token.ts';
+import { listElements } from './syntax/token.ts';
 
 /**
  * Throws the Problem `transfer-coding-not-implemented`, which closes the connection, when Transfer-Encoding is there

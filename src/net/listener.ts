@@ -19,7 +19,7 @@ import { DeadlineSweep, type IdleTimeouts } from './idle-timeout.ts';
 import { listenErrorOf } from './listen-error.ts';
 import { Handshakes } from './pending-handshakes.ts';
 import { FieldLines, linesOf } from './response-encoder.ts';
-import { IdentityError, type ServerIdentity, usable } from './server-identity.ts';
+import { IdentityError, type ServerIdentity, usable } from './tls/identity.ts';
 import { WriteBatch } from './write-batch.ts';
 
 /** What is taken before it is refused: sizes in bytes, times in milliseconds. */

@@ -1,7 +1,5 @@
 import type { Clock } from '../clock.ts';
 import type { Applied, Entry, RecordValue, Store } from '../store/store.ts';
-import type { Departures } from './departures.ts';
-import { digestOf } from './digest.ts';
 import { ExpirySweep } from './expiry-sweep.ts';
 import {
   type Grant,
@@ -17,6 +15,8 @@ import {
   tokensCollection,
   tokenValueOf,
 } from './records.ts';
+import type { Departures } from './revoke-on-removal.ts';
+import { digestOf } from './sha256.ts';
 
 /** A token with what it was granted by, as both were when they were looked up. */
 export interface Found {

@@ -1,6 +1,6 @@
 import type { Scope } from '../principal.ts';
 import type { Entry, RecordValue } from '../store/store.ts';
-import { knownScopes } from './scope.ts';
+import { knownScopes } from './scopes.ts';
 
 /** Which protocol a grant or token belongs to; neither knows anything of the other's. */
 export type Mechanism = 'oauth1' | 'oauth2';

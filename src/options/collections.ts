@@ -1,6 +1,6 @@
-import { type Collection, defaultCollections, readCollection } from '../declaration.ts';
-import { DeclarationError } from '../representation/declaration-error.ts';
-import { decodeSeeds, type Seed } from '../seed.ts';
+import { type Collection, defaultCollections, readCollection } from '../collections/declaration.ts';
+import { decodeSeeds, type Seed } from '../collections/seed.ts';
+import { DeclarationError } from '../schema/error.ts';
 import type { ConfigurationFile } from './file.ts';
 import { printable } from './flags.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { JsonError, readJson } from '../representation/json-reader.ts';
+import { JsonError, readJson } from '../formats/json/reader.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
 import { type Registrations, readRegistrations } from './registrations.ts';

@@ -1,4 +1,4 @@
-import { nearest, suggestion } from '../nearest.ts';
+import { nearest, suggestion } from '../did-you-mean.ts';
 
 /** A command line, read. */
 export interface Arguments {

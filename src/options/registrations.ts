@@ -4,7 +4,7 @@ import {
   type Registered,
   readClient,
   readConsumer,
-} from '../registration.ts';
+} from '../accounts/registration.ts';
 import { printable } from './flags.ts';
 import { membersOf } from './members.ts';
 

@@ -1,5 +1,5 @@
-import { parseIpNetwork } from '../http/ip-address.ts';
-import { httpsOrigin } from '../origin.ts';
+import { parseIpNetwork } from '../http/syntax/ip-address.ts';
+import { httpsOrigin } from '../pipeline/origin.ts';
 import type { Setting } from './file.ts';
 import { hint, printable } from './flags.ts';
 import {

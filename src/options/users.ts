@@ -1,5 +1,5 @@
 import { userNameFault } from '../auth/accounts.ts';
-import { hasControlCharacter } from '../http/control-character.ts';
+import { hasControlCharacter } from '../http/syntax/control-character.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
 

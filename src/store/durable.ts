@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts';
 import { nextTurn } from '../timers.ts';
-import { Compaction, type CompactionLimits } from './compaction.ts';
-import { type Disk, nodeDisk } from './disk.ts';
-import { IsoDates } from './iso-date.ts';
-import { formatMembers } from './item-members.ts';
-import { Journal } from './journal.ts';
-import type { Recovered } from './recovery.ts';
-import type { Prepared, State } from './state.ts';
+import { IsoDates } from './encoding/iso-date.ts';
+import { formatMembers } from './encoding/item-json.ts';
+import { type Disk, nodeDisk } from './files/disk.ts';
+import { Journal } from './journal/journal.ts';
+import type { Recovered } from './recovery/recovery.ts';
+import { Compaction, type CompactionLimits } from './snapshot/compaction.ts';
+import type { Prepared, State } from './state/state.ts';
 import {
   type Applied,
   type Change,

@@ -1,5 +1,5 @@
-import { ChosenIds, type NumberRange } from './chosen-ids.ts';
-import { type CollectionNumbers, type CollectionView, State } from './state.ts';
+import { ChosenIds, type NumberRange } from './state/reserved-ids.ts';
+import { type CollectionNumbers, type CollectionView, State } from './state/state.ts';
 import type { Applied, Change, Entry, Store } from './store.ts';
 
 /** What a store in memory is made from. */

@@ -1,4 +1,4 @@
-import type { Soon } from '../soon.ts';
+import type { Soon } from '../maybe-promise.ts';
 
 /** What is kept of an item: plain JSON, made and read by a representation. */
 export type Value = string | number | boolean | readonly Value[] | RecordValue;

@@ -1,4 +1,4 @@
-import { XmlNames } from './name.ts';
+import { XmlNames } from './names.ts';
 
 /** What a parser tells; every part may be left out. A callback that throws ends the parsing. */
 export interface XmlHandler {

@@ -1,8 +1,8 @@
 /** The streaming XML parser and the writer. */
-export { detached } from './detached.ts';
+export { detached } from './copy-string.ts';
 export { XmlError, type XmlErrorCode, type XmlErrorDetail } from './error.ts';
 export type { XmlHandler, XmlOptions } from './handler.ts';
-export { XmlNames } from './name.ts';
+export { XmlNames } from './names.ts';
 export { createParser, type XmlParser } from './parser.ts';
 export {
   createWriter,

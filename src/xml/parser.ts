@@ -1,12 +1,12 @@
-import { Carry } from './carry.ts';
 import { CARRIAGE_RETURN, LESS_THAN } from './characters.ts';
 import { foreignEncoding, hasByteOrderMark, MARK_BYTES, SIGNATURE_BYTES } from './encoding.ts';
 import { clipped, XmlError } from './error.ts';
 import { limitsOf, type XmlHandler, type XmlOptions } from './handler.ts';
-import { advance, type Place } from './place.ts';
 import { isPlain } from './plain.ts';
-import { type Ending, NO_BYTES, UNDECODED } from './reader.ts';
-import { ElementReader } from './tags.ts';
+import { advance, type Place } from './position.ts';
+import { type Ending, NO_BYTES, UNDECODED } from './reader/base.ts';
+import { ElementReader } from './reader/element.ts';
+import { Carry } from './token-buffer.ts';
 import { areAscii, asciiText, Utf8Decoder, validityOf } from './utf8.ts';
 
 /** A parser for one document: bytes in, as they come; events out. */

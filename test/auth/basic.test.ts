@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import test from 'node:test';
+import { decoyFor, decoyOf, hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
 import { createAccounts, type UserDeclaration } from '../../src/auth/accounts.ts';
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
 import { createBasicScheme, type PasswordHashing } from '../../src/auth/basic.ts';
 import { createHashQueue } from '../../src/auth/hash-queue.ts';
-import { createThrottle } from '../../src/auth/throttle.ts';
+import { createThrottle } from '../../src/auth/rate-limit.ts';
 import { manualClock } from '../../src/clock.ts';
 import { createRequest, type Request } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
-import { decoyFor, decoyOf, hashPassword, verifyPassword } from '../../src/store/passwords.ts';
-import { outcomeOf } from './house.ts';
+import { outcomeOf } from '../support/auth/service.ts';
 
 /** Hashes that are no secret at all: `COST$PASSWORD`. What was computed is noted, and may have to wait for `gate`. */
 function openHashing(gate: () => Promise<void> = async () => {}) {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { chartOf } from '../../bench/measure/chart.ts';
-import type { Result, Row } from '../../bench/measure/result.ts';
-import { escaped } from '../../bench/measure/svg.ts';
-import { asMarkdown, asText, exponentsOf, tableOf } from '../../bench/measure/table.ts';
-import { digits, sizeLabel, withUnit } from '../../bench/measure/unit.ts';
+import { chartOf } from '../../bench/measure/chart/chart.ts';
+import { escaped } from '../../bench/measure/chart/svg.ts';
+import type { Result, Row } from '../../bench/measure/results/result.ts';
+import { asMarkdown, asText, exponentsOf, tableOf } from '../../bench/measure/results/table.ts';
+import { digits, sizeLabel, withUnit } from '../../bench/measure/results/unit.ts';
 import { createParser } from '../../src/xml/index.ts';
-import { seeded } from '../seeded.ts';
+import { seeded } from '../support/seeded.ts';
 
 const machine = { node: 'v20.20.2', platform: 'linux x64', cores: 2, loadBefore: 0.5, loadAfter: 1 };
 const row = (name: string, cpu: readonly number[], size?: number): Row => ({

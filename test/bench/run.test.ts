@@ -3,8 +3,8 @@ import test from 'node:test';
 import { stepOf } from '../../bench/breakdown/steps.ts';
 import { ArgumentError, readArguments } from '../../bench/measure/arguments.ts';
 import type { Contestant, Round, Sample } from '../../bench/measure/benchmark.ts';
-import { takeRounds } from '../../bench/measure/rounds.ts';
-import { sharedRound } from '../../bench/measure/shared-round.ts';
+import { takeRounds } from '../../bench/measure/parts/rounds.ts';
+import { sharedRound } from '../../bench/measure/parts/shared-round.ts';
 
 test('names, rounds and a commit are read from the command line', () => {
   assert.deepEqual(readArguments(['load', 'xml/article', '--rounds', '7', '--full', '--against', 'main~1']), {
@@ -93,12 +93,12 @@ test('a frame belongs to the step that its file is about', () => {
     stepOf(`file:///somewhere/src/${path}`, called);
   assert.equal(at('xml/parser.ts'), 'XML');
   assert.equal(at('signature/hmac-sha256.ts'), 'digest');
-  assert.equal(at('store/nonces.ts'), 'nonce');
-  assert.equal(at('store/state.ts'), 'store');
-  assert.equal(at('router.ts'), 'routing');
-  assert.equal(at('http/date.ts'), 'date');
-  assert.equal(at('representation/xml-writer.ts'), 'representation');
-  assert.equal(at('representation/decimal.ts'), 'validation');
+  assert.equal(at('store/nonces/nonces.ts'), 'nonce');
+  assert.equal(at('store/state/state.ts'), 'store');
+  assert.equal(at('pipeline/router.ts'), 'routing');
+  assert.equal(at('http/headers/date.ts'), 'date');
+  assert.equal(at('formats/xml/writer.ts'), 'representation');
+  assert.equal(at('schema/decimal.ts'), 'validation');
   assert.equal(at('net/http-connection.ts', 'receive'), 'framing');
   assert.equal(at('net/http-connection.ts', 'send'), 'writing');
   assert.equal(at('decide.ts'), 'judging');

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { fitGrowth } from '../../bench/measure/growth.ts';
-import { judgeMovement } from '../../bench/measure/movement.ts';
-import { median, medianInterval, quantile, ratiosOf, spreadOf } from '../../bench/measure/statistics.ts';
-import { seeded } from '../seeded.ts';
+import { judgeMovement } from '../../bench/measure/results/movement.ts';
+import {
+  median,
+  medianInterval,
+  quantile,
+  ratiosOf,
+  spreadOf,
+} from '../../bench/measure/results/statistics.ts';
+import { seeded } from '../support/seeded.ts';
 
 const close = (actual: number, expected: number): void =>
   assert.ok(

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createService } from '../../src/index.ts';
-import { makeIdentity } from '../net/transport.ts';
-import { keepSecret } from '../transcript.ts';
+import { makeIdentity } from '../support/net/transport.ts';
+import { keepSecret } from '../support/transcript.ts';
 
 const user = { name: 'ann', secret: 'Q7-hushed-oauth-secret', password: 'Q7-hushed oauth:password' };
 const client = { id: 'app', secret: 'Q7-hushed-client-secret' };

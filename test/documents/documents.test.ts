@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, normalize } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { expectOutput, stable } from './compare.ts';
+import { expectOutput, stable } from '../support/documents/compare.ts';
 import {
   anchorsOf,
   type Block,
@@ -23,8 +23,8 @@ import {
   readPage,
   relativeLinks,
   root,
-} from './markdown.ts';
-import { freePorts, missingPrograms, runSession } from './shell.ts';
+} from '../support/documents/markdown.ts';
+import { freePorts, missingPrograms, runSession } from '../support/documents/shell.ts';
 
 const pages = documentPaths().map(readPage);
 const readme = readPage('README.md');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
-import { createDoubleNonces } from '../../src/double/nonces.ts';
-import { createNonces } from '../../src/store/nonces.ts';
-import { noncesContract } from '../store/nonces-contract.ts';
+import { createDoubleNonces } from '../../src/double/state/nonces.ts';
+import { createNonces } from '../../src/store/nonces/nonces.ts';
+import { noncesContract } from '../support/store/nonces-contract.ts';
 
 noncesContract('nonces of a double', async (_, { bucketSpan, max, maxPerUser, steady }) => {
   const make = () =>

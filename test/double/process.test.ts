@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
-import { modulePath, reading } from '../program.ts';
+import { modulePath, reading } from '../support/program.ts';
 
 /** The longest that a child process may take, in ms: it starts, does its work and exits. */
 const patience = 20_000;

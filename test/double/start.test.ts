@@ -11,7 +11,7 @@ import test from 'node:test';
 import { promisify } from 'node:util';
 import { systemClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
-import { modulePath, reading } from '../program.ts';
+import { modulePath, reading } from '../support/program.ts';
 
 /** The status of a GET over a socket. */
 function statusOf(url: string, options: { ca?: string } = {}): Promise<number | undefined> {

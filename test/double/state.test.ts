@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { action, type Double, startDouble, xml } from '../../src/double/index.ts';
-import { seeded } from '../seeded.ts';
+import { seeded } from '../support/seeded.ts';
 
 const tea = { title: 'Tea', price: { value: '3.50', currency: 'EUR' } };
 const milk = { title: 'Milk', price: { value: '1.20', currency: 'EUR' } };

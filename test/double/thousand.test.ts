@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { modulePath, reading } from '../program.ts';
+import { modulePath, reading } from '../support/program.ts';
 
 const library = modulePath('src/double/index.ts');
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { manualClock } from '../../src/clock.ts';
-import { createDoubleTime } from '../../src/double/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
+import { createDoubleTime } from '../../src/double/state/clock.ts';
 
 const start = '2026-03-01T12:00:00Z';
 const users = { ann: { secret: 'a secret' } };

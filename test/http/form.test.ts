@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseForm, parseQueryOf } from '../../src/http/form.ts';
-import { seeded } from '../seeded.ts';
+import { seeded } from '../support/seeded.ts';
 
 /** Octets as characters, as they come from a socket. */
 const octets = (text: string): string => Buffer.from(text).toString('latin1');

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { isIPv6 } from 'node:net';
 import { test } from 'node:test';
 import { isValidHost } from '../../src/http/host.ts';
-import { seeded } from '../seeded.ts';
-import { hostile } from './hostile.ts';
+import { hostile } from '../support/http/hostile.ts';
+import { seeded } from '../support/seeded.ts';
 
 test('names, addresses and ports of RFC 3986 §3.2.2 are valid', () => {
   const valid = [

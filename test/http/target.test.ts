@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Problem } from '../../src/http/problem.ts';
 import { parseTarget } from '../../src/http/target.ts';
-import { seeded } from '../seeded.ts';
-import { hostile } from './hostile.ts';
+import { hostile } from '../support/http/hostile.ts';
+import { seeded } from '../support/seeded.ts';
 
 function refusal(target: string, method = 'GET'): Problem {
   try {

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { Fields } from '../../src/http/fields.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { judgeExpectation, judgeFraming } from '../../src/http/transfer.ts';
-import { seeded } from '../seeded.ts';
-import { hostile } from './hostile.ts';
+import { hostile } from '../support/http/hostile.ts';
+import { seeded } from '../support/seeded.ts';
 
 const refusedAs = (type: string, close: boolean) => (error: unknown) =>
   error instanceof Problem && error.type === type && error.close === close;

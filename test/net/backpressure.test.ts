@@ -5,10 +5,10 @@ import { connect, type Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { connect as connectSecurely } from 'node:tls';
-import { modulePath, reading } from '../program.ts';
-import { serve } from './service.ts';
-import { transport } from './transport.ts';
-import { exchange, open } from './wire.ts';
+import { serve } from '../support/net/service.ts';
+import { transport } from '../support/net/transport.ts';
+import { exchange, open } from '../support/net/wire.ts';
+import { modulePath, reading } from '../support/program.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 
@@ -93,7 +93,7 @@ async function lineOf(server: Server): Promise<number> {
 }
 
 function startServer(t: TestContext): Server {
-  const program = modulePath('test/net/never-reads-server.ts');
+  const program = modulePath('test/support/net/never-reads-server.ts');
   const mode = transport.tls === undefined ? 'plain' : 'tls';
   const server = spawn(process.execPath, ['--expose-gc', ...reading, program, mode], {
     stdio: ['pipe', 'pipe', 'inherit'],

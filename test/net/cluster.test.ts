@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { modulePath, reading } from '../program.ts';
-import { exchange } from './wire.ts';
+import { exchange } from '../support/net/wire.ts';
+import { modulePath, reading } from '../support/program.ts';
 
 test('Workers of node:cluster share a port, as they do with node:net.', async (t) => {
-  const program = spawn(process.execPath, [...reading, modulePath('test/net/workers.ts')], {
+  const program = spawn(process.execPath, [...reading, modulePath('test/support/net/workers.ts')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(program, 'exit');

@@ -5,7 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { type TestContext, test } from 'node:test';
 import { FastResponses, writeFast } from '../../src/net/fast-response.ts';
-import { open } from './wire.ts';
+import { open } from '../support/net/wire.ts';
 
 /** Starts a server that answers on the fast path where that is allowed, and otherwise by `end`. */
 async function serveFast(t: TestContext, version?: string) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Seeded, seeded } from '../seeded.ts';
-import { serve } from './service.ts';
-import { exchange, open, type WireReply } from './wire.ts';
+import { serve } from '../support/net/service.ts';
+import { exchange, open, type WireReply } from '../support/net/wire.ts';
+import { type Seeded, seeded } from '../support/seeded.ts';
 
 const models = [
   'GET /a?b=c HTTP/1.1\r\nHost: h\r\nAccept: */*\r\n\r\n',

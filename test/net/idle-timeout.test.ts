@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeadlineSweep, IdleTimeout } from '../../src/net/idle-timeout.ts';
-import { seeded } from '../seeded.ts';
+import { seeded } from '../support/seeded.ts';
 
 /** A sweep that is moved by hand. */
 function handSweep(): DeadlineSweep {

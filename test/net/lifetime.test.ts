@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { Problem } from '../../src/http/problem.ts';
 import { ListenError } from '../../src/net/listen-error.ts';
 import { type Listener, listen } from '../../src/net/listener.ts';
-import { replyTo, serve } from './service.ts';
-import { exchange, open, type Wire, WireError, type WireReply } from './wire.ts';
+import { replyTo, serve } from '../support/net/service.ts';
+import { exchange, open, type Wire, WireError, type WireReply } from '../support/net/wire.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { serve } from './service.ts';
-import { transport } from './transport.ts';
-import { exchange, open } from './wire.ts';
+import { serve } from '../support/net/service.ts';
+import { transport } from '../support/net/transport.ts';
+import { exchange, open } from '../support/net/wire.ts';
 
 const post = 'POST /consume HTTP/1.1\r\nHost: h\r\n';
 

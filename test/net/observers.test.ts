@@ -9,10 +9,10 @@ import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { connect as connectSecurely } from 'node:tls';
 import { listen } from '../../src/net/listener.ts';
-import { modulePath, reading } from '../program.ts';
-import { unlessInstalled } from '../xml/suite.ts';
-import { replyTo, type Served, serve } from './service.ts';
-import { open, Wire } from './wire.ts';
+import { replyTo, type Served, serve } from '../support/net/service.ts';
+import { open, Wire } from '../support/net/wire.ts';
+import { modulePath, reading } from '../support/program.ts';
+import { unlessInstalled } from '../support/xml/suite.ts';
 
 const limits = {
   headers: 16384,
@@ -159,7 +159,7 @@ interface Span {
 
 /** Sends requests to the instrumented program over one connection, and returns its spans. */
 async function spansOf(t: TestContext, mode: 'plain' | 'tls', targets: readonly string[]): Promise<Span[]> {
-  const program = modulePath('test/net/instrumented-server.ts');
+  const program = modulePath('test/support/net/instrumented-server.ts');
   const server = spawn(process.execPath, [...reading, program, mode], { stdio: ['pipe', 'pipe', 'inherit'] });
   t.after(() => server.kill());
   const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();

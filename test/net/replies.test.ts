@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { date, serve } from './service.ts';
-import { transport } from './transport.ts';
-import { exchange, open } from './wire.ts';
+import { date, serve } from '../support/net/service.ts';
+import { transport } from '../support/net/transport.ts';
+import { exchange, open } from '../support/net/wire.ts';
 
 test('A reply carries its fields in order, the length of its content and the service’s Date alone.', async (t) => {
   const { port } = await serve(t);

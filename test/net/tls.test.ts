@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect as connectSecurely, type TLSSocket } from 'node:tls';
-import { IdentityError } from '../../src/net/server-identity.ts';
-import { createService, type Listening } from '../../src/service.ts';
-import { missing } from './program.ts';
-import { makeIdentity } from './transport.ts';
+import { IdentityError } from '../../src/net/tls/identity.ts';
+import { createService, type Listening } from '../../src/service/service.ts';
+import { missing } from '../support/net/program.ts';
+import { makeIdentity } from '../support/net/transport.ts';
 
 const request = 'GET /articles HTTP/1.1\r\nHost: localhost\r\n\r\n';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBearerScheme } from '../../src/auth/bearer.ts';
 import { createRequest } from '../../src/http/message.ts';
-import { seeded } from '../seeded.ts';
-import { openServer, tokensFor } from './server.ts';
+import { openServer, tokensFor } from '../support/oauth/server.ts';
+import { seeded } from '../support/seeded.ts';
 
 const request = createRequest({ method: 'GET', target: '/', secure: true });
 const secure = { peer: '192.0.2.1', secure: true };

@@ -11,8 +11,15 @@ import {
   type Service,
   type ServiceOptions,
 } from '../../src/index.ts';
-import { consumers, requestToken } from './consumer.ts';
-import { answerOf, authorizeTarget, basicField, openServer, type Server, tokensFor } from './server.ts';
+import { consumers, requestToken } from '../support/oauth/consumer.ts';
+import {
+  answerOf,
+  authorizeTarget,
+  basicField,
+  openServer,
+  type Server,
+  tokensFor,
+} from '../support/oauth/server.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 const ann = basicField('ann:ann-password');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type CollectionDeclaration, createMemoryStore, type Store, StoreError } from '../../src/index.ts';
-import { article, openService } from './guest.ts';
+import { article, openService } from '../support/service/guest.ts';
 
 const ann = { user: 'ann' };
 

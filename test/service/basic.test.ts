@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { hashPassword } from '../../src/accounts/passwords.ts';
 import { createRequest, type Reply, type ServiceOptions } from '../../src/index.ts';
-import { hashPassword } from '../../src/store/passwords.ts';
-import { openService } from './guest.ts';
+import { openService } from '../support/service/guest.ts';
 
 const users = { ann: { secret: 'ann-secret', password: 'ann:pw£' }, bob: { secret: 'bob-secret' } };
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { manualClock } from '../../src/clock.ts';
 import { openDurableStore } from '../../src/store/durable.ts';
-import { recover } from '../../src/store/recovery.ts';
-import { faultyDisk } from '../store/faulty-disk.ts';
-import { scratchDirectory } from '../store/scratch.ts';
-import { article, openService, start } from './guest.ts';
+import { recover } from '../../src/store/recovery/recovery.ts';
+import { article, openService, start } from '../support/service/guest.ts';
+import { faultyDisk } from '../support/store/faulty-disk.ts';
+import { scratchDirectory } from '../support/store/scratch.ts';
 
 const ann = { user: 'ann' };
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { type TestContext, test } from 'node:test';
+import { hashPassword } from '../../src/accounts/passwords.ts';
 import { createRequest, type Reply } from '../../src/index.ts';
-import { hashPassword } from '../../src/store/passwords.ts';
-import { openService } from './guest.ts';
+import { openService } from '../support/service/guest.ts';
 
 const salt = new Uint8Array(16);
 const basic = (pair: string): [string, string] => [

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createService, type Service } from '../../src/index.ts';
-import { exchange, open } from '../net/wire.ts';
-import { seeded } from '../seeded.ts';
-import { article } from './guest.ts';
+import { exchange, open } from '../support/net/wire.ts';
+import { seeded } from '../support/seeded.ts';
+import { article } from '../support/service/guest.ts';
 
 let service: Service;
 let port: number;

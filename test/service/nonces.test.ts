@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { signRequest } from '../../src/client/sign.ts';
 import { createRequest } from '../../src/http/message.ts';
-import { createService } from '../../src/service.ts';
+import { createService } from '../../src/service/service.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import type { Nonces } from '../../src/store/nonces.ts';
+import type { Nonces } from '../../src/store/nonces/nonces.ts';
 import { type Change, type KeptNonce, type Store, StoreError } from '../../src/store/store.ts';
 
 const content = '<article><title>Tea</title><price currency="EUR">1.00</price></article>';

@@ -3,11 +3,11 @@ import { describe, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createRequest, type Reply } from '../../src/http/message.ts';
-import { comesLater } from '../../src/soon.ts';
+import { comesLater } from '../../src/maybe-promise.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Page, RecordValue, Store } from '../../src/store/store.ts';
-import { seeded } from '../seeded.ts';
-import { type Answer, openService, start } from './guest.ts';
+import { seeded } from '../support/seeded.ts';
+import { type Answer, openService, start } from '../support/service/guest.ts';
 
 const mebibyte = 1024 * 1024;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { inspect } from 'node:util';
 import { digestOnce, keyOf, type OneShotHash, SigningKey } from '../../src/signature/hmac-sha256.ts';
-import { seeded } from '../seeded.ts';
+import { seeded } from '../support/seeded.ts';
 
 /** A key of any bytes, by one-shot hashes and by createHmac. */
 const waysWith = (secret: Uint8Array): [way: string, key: SigningKey][] => [

@@ -7,7 +7,7 @@ import {
   parseHmacCredentials,
   withoutSpaces,
 } from '../../src/signature/hmac.ts';
-import { seeded } from '../seeded.ts';
+import { seeded } from '../support/seeded.ts';
 
 const digest = 'rS9Q2EV3ujnwynuw83b2HwzbyJyOXyCHX9E3uJBQt+o=';
 

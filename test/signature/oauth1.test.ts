@@ -17,7 +17,7 @@ import {
   parseFormOctets,
   parseHeaderParameters,
 } from '../../src/signature/oauth1-parameters.ts';
-import { seeded } from '../seeded.ts';
+import { seeded } from '../support/seeded.ts';
 
 interface Case {
   readonly name: string;

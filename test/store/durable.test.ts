@@ -5,14 +5,14 @@ import { describe, type TestContext, test } from 'node:test';
 import { manualClock, systemClock } from '../../src/clock.ts';
 import { type DurableStore, type DurableStoreOptions, openDurableStore } from '../../src/store/durable.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { journalName, recover } from '../../src/store/recovery.ts';
+import { journalName, recover } from '../../src/store/recovery/recovery.ts';
 import { type Applied, type Change, type KeptNonce, type Store, StoreError } from '../../src/store/store.ts';
-import { type Seeded, seeded } from '../seeded.ts';
-import { startChild } from './child.ts';
-import { create, entryOf, ids, put, remove, storeContract } from './contract.ts';
-import { crashingDisk } from './crashing-disk.ts';
-import { type DiskOperation, type FaultyDisk, faultyDisk } from './faulty-disk.ts';
-import { removeDirectory, scratchDirectory } from './scratch.ts';
+import { type Seeded, seeded } from '../support/seeded.ts';
+import { startChild } from '../support/store/child.ts';
+import { create, entryOf, ids, put, remove, storeContract } from '../support/store/contract.ts';
+import { crashingDisk } from '../support/store/crashing-disk.ts';
+import { type DiskOperation, type FaultyDisk, faultyDisk } from '../support/store/faulty-disk.ts';
+import { removeDirectory, scratchDirectory } from '../support/store/scratch.ts';
 
 type Settings = Partial<Omit<DurableStoreOptions, 'directory' | 'recovered'>>;
 

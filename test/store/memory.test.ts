@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { storeContract } from './contract.ts';
+import { storeContract } from '../support/store/contract.ts';
 
 storeContract('a store in memory', async () => ({ store: createMemoryStore({ lineage: 'm' }) }));
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { XmlOptions } from '../../src/xml/index.ts';
-import { type Seeded, seeded } from '../seeded.ts';
-import { DOCUMENTS } from './documents.ts';
-import { parse, parseWhole, told } from './events.ts';
-import { cases, unlessInstalled } from './suite.ts';
+import { type Seeded, seeded } from '../support/seeded.ts';
+import { DOCUMENTS } from '../support/xml/documents.ts';
+import { parse, parseWhole, told } from '../support/xml/events.ts';
+import { cases, unlessInstalled } from '../support/xml/suite.ts';
 
 /** Limits so narrow that the documents run into them. */
 const NARROW: XmlOptions = { maxDepth: 2, maxAttributes: 2, maxName: 6, maxValue: 8, maxToken: 24 };

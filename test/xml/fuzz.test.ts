@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 import { createParser, XmlError } from '../../src/xml/index.ts';
-import { type Seeded, seeded } from '../seeded.ts';
-import { DOCUMENTS } from './documents.ts';
-import { cases, resolved, unlessInstalled, utf16 } from './suite.ts';
+import { type Seeded, seeded } from '../support/seeded.ts';
+import { DOCUMENTS } from '../support/xml/documents.ts';
+import { cases, resolved, unlessInstalled, utf16 } from '../support/xml/suite.ts';
 
 /** As much of the parser compared with as is used here. */
 interface Saxes {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createParser, XmlError, XmlNames } from '../../src/xml/index.ts';
-import { parse, parseWhole } from './events.ts';
+import { parse, parseWhole } from '../support/xml/events.ts';
 
 describe('what the parser delivers', () => {
   const delivered: readonly (readonly [name: string, document: string, events: readonly string[]])[] = [

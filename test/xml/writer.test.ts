@@ -8,8 +8,8 @@ import {
   XmlWriteError,
   type XmlWriter,
 } from '../../src/xml/index.ts';
-import { type Seeded, seeded } from '../seeded.ts';
-import { parseWhole } from './events.ts';
+import { type Seeded, seeded } from '../support/seeded.ts';
+import { parseWhole } from '../support/xml/events.ts';
 
 describe('escaping', () => {
   it('leaves alone what needs none', () => {

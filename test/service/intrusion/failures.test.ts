@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { ServiceOptions } from '../../../src/index.ts';
-import { article } from '../guest.ts';
-import { bytesOf, fullLines, outcomeOf, password, secrets, signed } from './guarded.ts';
+import { bytesOf, fullLines, outcomeOf, password, secrets, signed } from '../../support/intrusion/guarded.ts';
 import {
   type BothWays,
   basic,
@@ -15,7 +14,8 @@ import {
   replyTo,
   valuesOf,
   type Way,
-} from './passwords.ts';
+} from '../../support/intrusion/passwords.ts';
+import { article } from '../../support/service/guest.ts';
 
 const blocked = '429 too-many-failures';
 const refused = '401 credentials-refused';

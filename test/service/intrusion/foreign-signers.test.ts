@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, test } from 'node:test';
-import { bytesOf, date, openGuarded, outcome, secrets, target } from './guarded.ts';
+import { bytesOf, date, openGuarded, outcome, secrets, target } from '../../support/intrusion/guarded.ts';
 
 const guarded = await openGuarded();
 after(() => guarded.close());

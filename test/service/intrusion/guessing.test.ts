@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { Wire, type WireReply } from '../../net/wire.ts';
-import { start } from '../guest.ts';
 import {
   bytesOf,
   fullLines,
@@ -13,7 +11,9 @@ import {
   password,
   secrets,
   signed,
-} from './guarded.ts';
+} from '../../support/intrusion/guarded.ts';
+import { Wire, type WireReply } from '../../support/net/wire.ts';
+import { start } from '../../support/service/guest.ts';
 
 /** A peer on this host, by its address. Both are on the loopback; macOS has only the first. */
 const stranger = '127.0.0.2';

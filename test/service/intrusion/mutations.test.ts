@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { seeded } from '../../seeded.ts';
-import { article } from '../guest.ts';
-import { openGuarded, outcome, signed } from './guarded.ts';
+import { openGuarded, outcome, signed } from '../../support/intrusion/guarded.ts';
+import { seeded } from '../../support/seeded.ts';
+import { article } from '../../support/service/guest.ts';
 
 const guarded = await openGuarded();
 after(() => guarded.close());

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Running, startServer, temporaryDirectory } from '../../cli/command.ts';
-import { outcome, secrets, signed } from './guarded.ts';
+import { type Running, startServer, temporaryDirectory } from '../../support/cli/command.ts';
+import { outcome, secrets, signed } from '../../support/intrusion/guarded.ts';
 
 /** A file of configuration with ann in it. */
 function configuration(): string {

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
-import { bytesOf, password, signed } from './guarded.ts';
-import { type BothWays, basic, countHashes, each, openBothWays, outcomeFrom, type Way } from './passwords.ts';
+import { bytesOf, password, signed } from '../../support/intrusion/guarded.ts';
+import {
+  type BothWays,
+  basic,
+  countHashes,
+  each,
+  openBothWays,
+  outcomeFrom,
+  type Way,
+} from '../../support/intrusion/passwords.ts';
 
 /** This host, which is trusted here, and another network behind it in which further proxies are. */
 const trustProxy = ['127.0.0.1/32', '10.0.0.0/8', 'fd00::/8'];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { open } from '../../net/wire.ts';
-import { openGuarded } from './guarded.ts';
+import { openGuarded } from '../../support/intrusion/guarded.ts';
+import { open } from '../../support/net/wire.ts';
 
 const consumers = { printer: { secret: 'printer-secret-0123456789', callbacks: ['oob'] } };
 const form = 'oauth_consumer_key=printer&a=b';

@@ -1,0 +1,230 @@
+/** Puts a server under load, and says what it did and what it cost. Server and load have a core each where there are two. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Figure, Round, Sample, Stage } from '../../measure/benchmark.ts';
+import { keptTo, type Part, startPart } from '../../measure/parts/part.ts';
+import { median } from '../../measure/results/statistics.ts';
+import type { Requests } from './requests.ts';
+import { Supply } from './supply.ts';
+
+/** What a load test measures; the first is what is compared. */
+export const loadFigures: [Figure, ...Figure[]] = [
+  { key: 'cpu', label: 'CPU per request', unit: 'ns' },
+  { key: 'rate', label: 'requests', unit: 'per second', more: true },
+  { key: 'p50', label: 'p50', unit: 'ns' },
+  { key: 'p99', label: 'p99', unit: 'ns' },
+  { key: 'p999', label: 'p99.9', unit: 'ns' },
+  { key: 'resident', label: 'memory', unit: 'bytes' },
+  { key: 'busy', label: 'load busy', unit: 'share' },
+];
+
+/** The fewest replies that say anything. */
+const fewest = 5;
+
+/** A server that listens. */
+export interface Running {
+  readonly part: Part;
+  readonly port: number;
+}
+
+const [serverCore, loadCore] = [0, 1];
+/** So many requests a second are made ready for a first round; those that are signed take longer to make than to answer. */
+const likely = 12_000;
+const hasWrk = spawnSync('wrk', ['-v']).error === undefined;
+
+/** Starts a server of `load/server/server.ts`, on any core until it is warm; a text says that its package is not installed. */
+export async function startServer(stage: Stage, ...words: readonly string[]): Promise<Running | string> {
+  const part = await startPart(stage, 'load/server/server.ts', words);
+  if (typeof part === 'string') return part;
+  const { port = 0 } = await part.ask('port');
+  return { part, port };
+}
+
+/** How a server is put under load. */
+export interface LoadOptions {
+  /** How long a round is (ms); 0.25 s when left out, and three in the long form. */
+  readonly ms?: number;
+  /** How long the round before the first one is (ms), in which what is slow at first is compiled; 1.5 s when left out. */
+  readonly warmUp?: number;
+  readonly connections?: number;
+  readonly secure?: boolean;
+  /** At which part of the rate that it reached at full load (0 to 1); at full load when left out. */
+  readonly part?: number;
+  /** At how many requests a second. */
+  readonly rate?: number;
+  /** How few replies make a round; with fewer a longer one is taken. 100 when left out. */
+  readonly enough?: number;
+}
+
+/** Until it is done with what it was sent last: who is slow would go on with that while another one is measured. */
+async function atRest({ part }: Running): Promise<void> {
+  const spent = async (): Promise<number> => (await part.ask('cost'))['cpu'] ?? 0;
+  for (let before = 0, now = await spent(); now - before > 2e6; [before, now] = [now, await spent()])
+    await pause(20);
+}
+
+/** So many goes of a warm-up say what a server reaches at the end of it. */
+const lately = 3;
+
+/** Whether the last goes reached no more than one before them did, but for a tenth. */
+function levelled(rates: readonly number[]): boolean {
+  return median(rates.slice(-lately)) < 1.1 * Math.max(...rates.slice(0, -lately));
+}
+
+/** Loads servers one after the other, with one client. */
+export class Loader {
+  readonly #stage: Stage;
+  readonly #client: Part;
+  readonly #supplies = new WeakMap<Requests, Supply>();
+  readonly #kept = new WeakSet<Running>();
+  #files = 0;
+
+  private constructor(stage: Stage, client: Part) {
+    this.#stage = stage;
+    this.#client = client;
+  }
+
+  static async start(stage: Stage): Promise<Loader> {
+    const client = await startPart(stage, 'load/client/client.ts', []);
+    if (typeof client === 'string') throw new Error(client);
+    client.keepTo(loadCore);
+    return new Loader(stage, client);
+  }
+
+  /** One round. Throws when a reply was not what it had to be. */
+  async round(server: Running, requests: Requests, round: Round, options: LoadOptions = {}): Promise<Sample> {
+    const { ms = this.#stage.full ? 3000 : 250, enough = 100 } = options;
+    // Who warms up beside others has no core of its own until then; what it reaches at full load is not found out like that.
+    if (!(round.warmUp && options.part === undefined) && !this.#kept.has(server)) {
+      server.part.keepTo(serverCore);
+      this.#kept.add(server);
+    }
+    if (round.warmUp) return this.#warmUp(server, requests, round, options);
+    const { part, ...full } = options;
+    // What it reaches now: a machine whose speed drifts would make a part of what it reached before all there is.
+    const last = part === undefined ? round.last : await this.#take(server, requests, round, full, ms);
+    // Where a round is nearly over before it has begun, a longer one says more; who is that slow is taken with few.
+    const sample = await this.#take(server, requests, { ...round, last }, options, ms);
+    if ((sample['count'] ?? 0) >= enough) return sample;
+    const longer = await this.#take(server, requests, { ...round, last }, options, ms * 4);
+    if ((longer['count'] ?? 0) >= fewest) return longer;
+    throw new Error(`fewer than ${fewest} replies in ${ms * 4} ms`);
+  }
+
+  /**
+   * Until the server has worked for a good part of the time and answers no more than it did before; longer where others had the
+   * processors. In several goes, as rounds are: the first connections after others were closed have V8 throw away much of what
+   * it compiled, and compile it once more.
+   */
+  async #warmUp(server: Running, requests: Requests, round: Round, options: LoadOptions): Promise<Sample> {
+    const { warmUp = 1500 } = options;
+    const go = Math.max(150, warmUp / 5);
+    const rates: number[] = [];
+    let worked = 0;
+    let last: Sample | undefined;
+    for (let taken = go; ; taken += go) {
+      last = await this.#take(server, requests, { ...round, last }, options, go);
+      worked += last['spent'] ?? 0;
+      rates.push(last['full'] ?? 0);
+      const enough = taken >= warmUp && worked > 0.6 * warmUp * 1e6 && levelled(rates);
+      if (enough || taken >= 3 * warmUp) return last;
+    }
+  }
+
+  async #take(
+    server: Running,
+    requests: Requests,
+    { last, warmUp }: Round,
+    options: LoadOptions,
+    ms: number,
+  ): Promise<Sample> {
+    const expected = last?.['full'] ?? likely;
+    const file = this.#write(requests, server, Math.ceil(expected * (ms / 1000) * 1.4 + 1000));
+    const { part, rate: given = part === undefined ? undefined : expected * part } = options;
+    const pace = warmUp ? undefined : given;
+    const before = await server.part.ask('cost');
+    const sample = await (pace !== undefined
+      ? this.#ask('paced', server, requests, options, ms, file, pace)
+      : hasWrk && options.secure !== true
+        ? this.#wrk(server, requests, options, ms, file)
+        : this.#ask('full', server, requests, options, ms, file));
+    const after = await server.part.ask('cost');
+    if (options.enough !== undefined) await atRest(server);
+    rmSync(file);
+    const { count = 0, others = 0, rate = 0 } = sample;
+    // The first of those that are sent again and again may be good where the others are not.
+    if (others > (requests.once ? 0 : 1)) {
+      throw new Error(`${others} of ${count} replies were not ${requests.status}`);
+    }
+    const spent = (after['cpu'] ?? 0) - (before['cpu'] ?? 0);
+    const { others: _, ...figures } = sample;
+    const full = pace === undefined ? rate : expected;
+    return { ...figures, cpu: spent / count, spent, resident: after['resident'] ?? 0, full };
+  }
+
+  /** Opens what is missing of so many connections, has one request answered on each, and keeps them until another server's turn. */
+  async hold(server: Running, requests: Requests, connections: number): Promise<void> {
+    const file = this.#write(requests, server, 1);
+    await this.#client.ask('hold', String(server.port), 'plain', String(connections), '', '', '', file);
+  }
+
+  #write(requests: Requests, server: Running, count: number): string {
+    this.#files += 1;
+    const file = join(this.#stage.scratch, `requests-${this.#files}`);
+    const supply = this.#supplies.get(requests) ?? new Supply(requests);
+    this.#supplies.set(requests, supply);
+    const all = supply.take(count, server, Date.now());
+    writeFileSync(file, all.map((request) => `${Buffer.byteLength(request)}\n${request}`).join(''));
+    return file;
+  }
+
+  #ask(
+    kind: 'full' | 'paced',
+    { port }: Running,
+    { status, once: single }: Requests,
+    { connections = 64, secure = false }: LoadOptions,
+    ms: number,
+    file: string,
+    rate = 0,
+  ): Promise<Sample> {
+    const words = [
+      kind,
+      port,
+      secure ? 'secure' : 'plain',
+      connections,
+      ms,
+      status,
+      single ? 'once' : 'again',
+    ];
+    return this.#client.ask(...words.map(String), file, String(rate));
+  }
+
+  /** wrk measures no fixed rate, and its clock of durations is whole seconds: it is stopped by a signal instead. */
+  async #wrk(
+    server: Running,
+    { status, once: single }: Requests,
+    { connections = 64 }: LoadOptions,
+    ms: number,
+    file: string,
+  ): Promise<Sample> {
+    const script = join(import.meta.dirname, 'table.lua');
+    const how = ['-t1', `-c${connections}`, '-d60s', '-s', script, `http://127.0.0.1:${server.port}`];
+    const args = ['wrk', ...how, '--', file, single ? 'once' : 'again'];
+    const [command = '', ...rest] = this.#kept.has(server) ? keptTo(loadCore, args) : args;
+    const wrk = spawn(command, rest, { stdio: ['ignore', 'pipe', 'ignore'] });
+    let output = '';
+    wrk.stdout.on('data', (chunk) => {
+      output += String(chunk);
+    });
+    const timer = setTimeout(() => wrk.kill('SIGINT'), ms);
+    await once(wrk, 'close');
+    clearTimeout(timer);
+    const told: Record<string, number> = JSON.parse(/\{.*\}/.exec(output)?.[0] ?? '{}');
+    const { count = 0, us = Number.NaN, status: refused = 0, lost = 0, p50 = 0, p99 = 0, p999 = 0 } = told;
+    const others = (status < 400 ? refused : count - refused) + lost;
+    return { count, rate: (count / us) * 1e6, p50: p50 * 1000, p99: p99 * 1000, p999: p999 * 1000, others };
+  }
+}

@@ -1,0 +1,13 @@
+import { randomBytes } from 'node:crypto';
+import { makeCertificate, makeKey, pemOfKey } from '../../../src/net/tls/certificate.ts';
+
+/** A self-signed certificate and its key, good for a day. */
+export function makePair(): { readonly cert: string; readonly key: string } {
+  const made = makeKey();
+  const validity = { from: Date.now() - 86_400_000, until: Date.now() + 86_400_000 };
+  const cert = makeCertificate({
+    ...{ subject: 'bench', key: made, names: ['localhost', '127.0.0.1'], random: randomBytes },
+    ...validity,
+  });
+  return { cert, key: pemOfKey(made) };
+}

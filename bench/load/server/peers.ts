@@ -1,0 +1,228 @@
+/** The peers' servers over the same articles: /articles/1 is read, POST /articles makes one. None of them looks at credentials but hawk. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { type Article, article } from '../../data/articles.ts';
+
+// Each is loaded only where it is measured; a package that is not installed makes it throw.
+const load = createRequire(import.meta.url);
+
+/** What every peer keeps: in memory, by id. */
+class Shelf {
+  readonly #articles = new Map<string, Article>([['1', article(1)]]);
+
+  read(id: string): Article | undefined {
+    return this.#articles.get(id);
+  }
+
+  /** Keeps an article, and gives its address. */
+  add(given: Article): string {
+    const id = String(this.#articles.size + 1);
+    this.#articles.set(id, given);
+    return `/articles/${id}`;
+  }
+}
+
+const tag = '"1"';
+
+interface Fastify {
+  get(path: string, ...handlers: unknown[]): void;
+  post(path: string, handler: unknown): void;
+  addHook(name: string, hook: unknown): void;
+  listen(address: { port: number; host: string }): Promise<string>;
+  server: { address(): AddressInfo };
+}
+interface FastifyRequest {
+  readonly params: { readonly id: string };
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Article;
+  readonly raw: IncomingMessage;
+}
+interface FastifyReply {
+  code(status: number): FastifyReply;
+  header(name: string, value: string): FastifyReply;
+  send(body?: unknown): FastifyReply;
+}
+
+function fastify(): Fastify {
+  const app: Fastify = load('fastify')();
+  const shelf = new Shelf();
+  app.get('/articles/:id', ({ params, headers }: FastifyRequest, reply: FastifyReply) => {
+    const found = shelf.read(params.id);
+    if (found === undefined) return reply.code(404).send();
+    reply.header('ETag', tag);
+    return headers['if-none-match'] === tag ? reply.code(304).send() : reply.send(found);
+  });
+  app.post('/articles', ({ body }: FastifyRequest, reply: FastifyReply) =>
+    reply.code(201).header('Location', shelf.add(body)).send(body),
+  );
+  return app;
+}
+
+async function portOf(app: Fastify): Promise<number> {
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return app.server.address().port;
+}
+
+/** Fastify; gives its port. */
+export function fastifyApp(): Promise<number> {
+  return portOf(fastify());
+}
+
+interface Hawk {
+  server: {
+    authenticate(
+      request: IncomingMessage,
+      credentials: (id: string) => object,
+      options: object,
+    ): Promise<unknown>;
+  };
+}
+
+/** Fastify, where @hapi/hawk checks each request's signature and remembers its nonce; gives its port. */
+export function hawkApp(credentials: object): Promise<number> {
+  const hawk: Hawk = load('@hapi/hawk');
+  const seen = new Set<string>();
+  const nonceFunc = (key: string, nonce: string, time: string): void => {
+    const name = `${key}:${nonce}:${time}`;
+    if (seen.has(name)) throw new Error('replayed');
+    seen.add(name);
+  };
+  const app = fastify();
+  app.addHook('onRequest', async ({ raw }: FastifyRequest, reply: FastifyReply) => {
+    try {
+      await hawk.server.authenticate(raw, () => credentials, { nonceFunc });
+    } catch {
+      return reply.code(401).send();
+    }
+    return undefined;
+  });
+  return portOf(app);
+}
+
+interface ExpressReply {
+  json(body: unknown): void;
+  status(code: number): ExpressReply;
+  location(path: string): ExpressReply;
+  sendStatus(code: number): void;
+}
+interface Express extends RequestListener {
+  (request: IncomingMessage, response: ServerResponse): void;
+  use(handler: unknown): void;
+  get(path: string, handler: unknown): void;
+  post(path: string, handler: unknown): void;
+}
+
+/** Express, which makes its own entity tags. */
+export function expressApp(): Express {
+  const express: { (): Express; json(): unknown } = load('express');
+  const app = express();
+  const shelf = new Shelf();
+  app.use(express.json());
+  app.get('/articles/:id', ({ params }: FastifyRequest, reply: ExpressReply) => {
+    const found = shelf.read(params.id);
+    if (found === undefined) reply.sendStatus(404);
+    else reply.json(found);
+  });
+  app.post('/articles', ({ body }: FastifyRequest, reply: ExpressReply) =>
+    reply.status(201).location(shelf.add(body)).json(body),
+  );
+  return app;
+}
+
+interface KoaContext {
+  readonly path: string;
+  readonly method: string;
+  readonly req: IncomingMessage;
+  readonly fresh: boolean;
+  status: number;
+  body: unknown;
+  set(name: string, value: string): void;
+}
+
+/** Koa, which leaves routes and reading JSON to whoever uses it: both are by hand here. */
+export function koaListener(): RequestListener {
+  const Koa: new () => { use(handler: unknown): void; callback(): RequestListener } = load('koa');
+  const app = new Koa();
+  const shelf = new Shelf();
+  app.use(async (context: KoaContext) => {
+    if (context.method === 'POST') {
+      const given: Article = JSON.parse(await contentOf(context.req));
+      context.set('Location', shelf.add(given));
+      context.status = 201;
+      context.body = given;
+      return;
+    }
+    const found = shelf.read(context.path.slice('/articles/'.length));
+    if (found === undefined) return;
+    context.body = found;
+    context.status = 200;
+    context.set('ETag', tag);
+    if (context.fresh) context.status = 304;
+  });
+  return app.callback();
+}
+
+function contentOf(request: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    request.setEncoding('utf8');
+    request.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    request.on('end', () => resolve(text));
+    request.on('error', reject);
+  });
+}
+
+interface HonoContext {
+  readonly req: {
+    param(name: string): string;
+    header(name: string): string | undefined;
+    json(): Promise<Article>;
+  };
+  json(body: unknown, status?: number): unknown;
+  body(content: null, status: number): unknown;
+  header(name: string, value: string): void;
+  notFound(): unknown;
+}
+interface Hono {
+  get(path: string, handler: (context: HonoContext) => unknown): void;
+  post(path: string, handler: (context: HonoContext) => unknown): void;
+  readonly fetch: unknown;
+}
+
+/** Hono on its own adapter for node:http. */
+export function honoListener(): RequestListener {
+  const { Hono }: { Hono: new () => Hono } = load('hono');
+  const { getRequestListener }: { getRequestListener(fetch: unknown): RequestListener } =
+    load('@hono/node-server');
+  const app = new Hono();
+  const shelf = new Shelf();
+  app.get('/articles/:id', (context) => {
+    const found = shelf.read(context.req.param('id'));
+    if (found === undefined) return context.notFound();
+    context.header('ETag', tag);
+    return context.req.header('if-none-match') === tag ? context.body(null, 304) : context.json(found);
+  });
+  app.post('/articles', async (context) => {
+    const given = await context.req.json();
+    context.header('Location', shelf.add(given));
+    return context.json(given, 201);
+  });
+  return getRequestListener(app.fetch);
+}
+
+interface JsonServer {
+  create(): Express;
+  router(file: string): unknown;
+  bodyParser: unknown;
+}
+
+/** json-server over a file, which it writes whole for each change. */
+export function jsonServerApp(file: string): RequestListener {
+  const jsonServer: JsonServer = load('json-server');
+  const app = jsonServer.create();
+  app.use(jsonServer.router(file));
+  return app;
+}

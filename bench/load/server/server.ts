@@ -1,0 +1,120 @@
+/**
+ * The servers that are put under load, each in a process of its own: the order `port` gives where it listens, `cost` what it
+ * took so far, `kept` what memory is left when all that can be let go is gone; `profile` begins to take samples, and `steps` tells what part of the time each step took since. Peers do what people do with them: find the article, write it as JSON; read JSON, keep it, answer 201.
+ */
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { getHeapSpaceStatistics } from 'node:v8';
+import { profile } from '../../breakdown/profile.ts';
+import type { Sample } from '../../measure/benchmark.ts';
+import type { Answer } from '../../measure/parts/part.ts';
+import { expressApp, fastifyApp, hawkApp, honoListener, jsonServerApp, koaListener } from './peers.ts';
+
+/** What a bare server answers to everything. */
+export interface BareReply {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly fields: readonly string[];
+  readonly content: string;
+  /** With these it speaks TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+}
+
+/** Starts the server of this name. What it is given depends on it: the command's arguments, or one of JSON. */
+export async function part(name: string, ...given: string[]): Promise<Answer> {
+  const port = await start(name, given);
+  let profiled = async (): Promise<Sample> => ({});
+  return async (order) => {
+    if (order === 'profile') profiled = await profile();
+    if (order === 'steps') return profiled();
+    if (order === 'kept') return kept();
+    return order === 'port' ? { port } : cost();
+  };
+}
+
+/** Processor time (ns) and memory (bytes) of this process. */
+function cost(): Readonly<Record<string, number>> {
+  const { user, system } = process.cpuUsage();
+  return { cpu: (user + system) * 1000, resident: process.memoryUsage.rss() };
+}
+
+/** What is resident, what of that is the young generation of the heap, and what the heap has, after collecting garbage (bytes). */
+function kept(): Sample {
+  for (let round = 0; round < 3; round += 1) globalThis.gc?.();
+  const { rss, heapUsed } = process.memoryUsage();
+  const young = getHeapSpaceStatistics()
+    .filter((space) => space.space_name.startsWith('new_'))
+    .reduce((sum, space) => sum + space.physical_space_size, 0);
+  return { resident: rss, young, heap: heapUsed };
+}
+
+async function start(name: string, given: readonly string[]): Promise<number> {
+  const [json = '{}'] = given;
+  switch (name) {
+    case 'bare':
+      return listening(bare(JSON.parse(json)));
+    case 'countersign':
+      return command(given);
+    case 'fastify':
+      return fastifyApp();
+    case 'fastify with hawk':
+      return hawkApp(JSON.parse(json));
+    case 'express':
+      return listening(createServer(expressApp()));
+    case 'koa':
+      return listening(createServer(koaListener()));
+    case 'hono':
+      return listening(createServer(honoListener()));
+    case 'json-server':
+      return listening(createServer(jsonServerApp(json)));
+    default:
+      throw new RangeError(`there is no server called ${name}`);
+  }
+}
+
+function bare({ status, fields, content, tls }: BareReply): Server {
+  const answer: RequestListener = (request, response) => {
+    const end = (): void => {
+      response.writeHead(status, [...fields]);
+      response.end(content);
+    };
+    if (request.method === 'GET') end();
+    else request.resume().on('end', end);
+  };
+  return tls === undefined ? createServer(answer) : createSecureServer(tls, answer);
+}
+
+/** The command itself, as it is started by hand, with a free port in the place of the word PORT. */
+async function command(words: readonly string[]): Promise<number> {
+  const port = await freePort();
+  const args = words.map((word) => (word === 'PORT' ? String(port) : word));
+  const root = join(import.meta.dirname, '../../..');
+  const { main }: typeof import('../../../src/cli/main.ts') = await import('../../../src/cli/main.ts');
+  const status = await main(args, pathToFileURL(`${root}/`));
+  if (status !== undefined) throw new Error(`the command ended with ${status}`);
+  return port;
+}
+
+async function freePort(): Promise<number> {
+  const server = createNetServer();
+  const port = await listening(server);
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Listens on a free port, and gives it. */
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return portOf(server.address());
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new TypeError('the server has no port');
+  return address.port;
+}

@@ -1,0 +1,59 @@
+import { formatIsoDate } from '../store/encoding/iso-date.ts';
+import { type EntryReader, Roster } from './account-file.ts';
+import { isPasswordHash } from './passwords.ts';
+import {
+  type ClientRegistration,
+  type ConsumerRegistration,
+  clientKeys,
+  consumerKeys,
+  faultLine,
+  type Registered,
+  readClient,
+  readConsumer,
+} from './registration.ts';
+
+/** The clients of OAuth 2.0 of a data directory. Their secrets are kept as digests. */
+export const clientRoster = new Roster<ClientRegistration>({
+  name: 'clients',
+  one: 'client',
+  sealedAs: 'client secret',
+  read(value, { document, name, where }) {
+    const { since, ...parts } = Object.fromEntries(document.object(value, where, [...clientKeys, 'since']));
+    const client = sound(readClient(name, parts, ['sha256', 'scrypt']), { document, where });
+    const { secret } = client;
+    if (secret !== undefined && 'scrypt' in secret && !isPasswordHash(secret.scrypt))
+      throw document.damage(`secret of ${where} is not a digest of one`);
+    return since === undefined ? client : { ...client, since: document.time(since, `since of ${where}`) };
+  },
+  write: ({ since, ...client }) =>
+    since === undefined ? client : { ...client, since: formatIsoDate(since) },
+});
+
+/** The consumers of OAuth 1.0a of a data directory. */
+export const consumerRoster = new Roster<ConsumerRegistration>({
+  name: 'consumers',
+  one: 'consumer',
+  sealedAs: 'consumer secret',
+  read(value, reader) {
+    const { document, name, where } = reader;
+    const { since, ...parts } = Object.fromEntries(document.object(value, where, [...consumerKeys, 'since']));
+    const kept = parts['secret'];
+    const secret = kept === undefined ? undefined : reader.secret(kept, `secret of ${where}`);
+    const consumer = sound(readConsumer(name, { ...parts, secret }), reader);
+    return since === undefined ? consumer : { ...consumer, since: document.time(since, `since of ${where}`) };
+  },
+  write: ({ secret, since, ...consumer }, sealed) => ({
+    ...(secret === undefined ? {} : { secret: sealed(secret) }),
+    ...consumer,
+    ...(since === undefined ? {} : { since: formatIsoDate(since) }),
+  }),
+});
+
+/** What was registered. Throws DamagedStoreError with the first fault that it has. */
+function sound<T>(
+  { made, faults: [fault] }: Registered<T>,
+  { document, where }: Pick<EntryReader, 'document' | 'where'>,
+): T {
+  if (fault === undefined) return made;
+  throw document.damage(faultLine(fault, where));
+}

@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../../clock.ts';
+import { createSteeringFace } from '../../double/api.ts';
+import { type Authority, createAuthority } from '../../double/certificate-authority.ts';
+import { composeHouse, type House } from '../../double/compose.ts';
+import { composeKeptHouse } from '../../double/compose-durable.ts';
+import { type Control, judgeToken, openControl } from '../../double/control/control.ts';
+import { createMemoryControl } from '../../double/control/memory-target.ts';
+import type { ControlledPlace, ControlTarget, MemoryControl } from '../../double/control/target.ts';
+import type { DoubleOptions } from '../../double/options.ts';
+import { createSeededRandom } from '../../double/state/random.ts';
+import type { ServerIdentity } from '../../net/tls/identity.ts';
+import type { ServiceOptions } from '../../service/options.ts';
+import type { Listening, Service } from '../../service/service.ts';
+import { Refusal } from '../errors.ts';
+import type { Everybody } from './compose.ts';
+import type { Keeping } from './data-directory.ts';
+
+/** A server that can be steered, before it is. */
+export interface Steered {
+  readonly service: Service;
+  /** Opens the control interface. Rejects with ListenError. */
+  open(place: ControlledPlace): Promise<Pick<Control, 'url' | 'token'>>;
+}
+
+/** How it is steered. */
+export interface ControlParts {
+  readonly port: number;
+  /** Drawn when left out. */
+  readonly token: string | undefined;
+  readonly keeping: Pick<Keeping, 'health'>;
+}
+
+/** The token that the environment has; undefined where it has none. Throws Refusal on one that cannot be. */
+export function controlToken(environment: NodeJS.ProcessEnv): string | undefined {
+  const token = environment['COUNTERSIGN_CONTROL_TOKEN'];
+  if (token === undefined) return undefined;
+  try {
+    judgeToken(token);
+    return token;
+  } catch (error) {
+    throw new Refusal([
+      `COUNTERSIGN_CONTROL_TOKEN: ${error instanceof Error ? error.message : String(error)}`,
+    ]);
+  }
+}
+
+/**
+ * Composes the service so that it can be steered: as a test double where it is in memory, and as one on a store of its own
+ * where it has one. Throws RangeError or DeclarationError, as `createService` does.
+ */
+export function composeSteered(options: ServiceOptions & Everybody, parts: ControlParts): Steered {
+  const kept = keptOf(options);
+  if (kept !== undefined)
+    return steered(composeKeptHouse(kept, randomBytes), options, parts, () => undefined);
+  const house = composeHouse(doubleOptionsOf(options), createSeededRandom(randomBytes(32).toString('hex')));
+  return steered(house, options, parts, (face) => createMemoryControl(house, face));
+}
+
+function keptOf(options: ServiceOptions & Everybody) {
+  const { store, nonces, masterKey } = options;
+  if (store === undefined || nonces === undefined || masterKey === undefined) return undefined;
+  return { ...options, store, nonces, masterKey };
+}
+
+/** A double has its own of what is left out here; what began before this process must not be refused, for its clock may be set back. */
+function doubleOptionsOf(options: ServiceOptions & Everybody): DoubleOptions {
+  const { store: _, nonces: __, masterKey: ___, notBefore: ____, ...others } = options;
+  return others;
+}
+
+type Face = ReturnType<typeof createSteeringFace>;
+
+function steered(
+  house: House,
+  { fault }: ServiceOptions,
+  { port, token, keeping }: ControlParts,
+  memoryOf: (face: Face) => MemoryControl | undefined,
+): Steered {
+  const { faults, journal, service, events } = house;
+  let control: Control | undefined;
+  return {
+    service: {
+      ...service,
+      async listen(address) {
+        const { tls } = address;
+        if (tls === undefined) return service.listen(address);
+        const connected = () => void faults.connected();
+        const listening = await service.listen({ ...address, connected });
+        return showing(house, listening, typeof tls === 'function' ? tls : () => tls);
+      },
+      async close(grace) {
+        faults.close();
+        journal.close();
+        await Promise.all([service.close(grace), control?.close(grace)]);
+      },
+    },
+    async open(place) {
+      const face = createSteeringFace(house, {
+        url: place.url ?? place.secureUrl ?? '',
+        secureUrl: place.secureUrl,
+      });
+      const target: ControlTarget = {
+        ...face,
+        place,
+        events,
+        health: keeping.health,
+        memory: memoryOf(face),
+      };
+      control = await openControl(target, {
+        port,
+        ...(token !== undefined && { token }),
+        ...(fault && { fault }),
+      });
+      return control;
+    },
+  };
+}
+
+/** A listener whose certificate faults can put another in the place of. */
+function showing({ faults }: House, listening: Listening, first: () => ServerIdentity): Listening {
+  let authority: Authority | undefined;
+  const issue: Authority['issue'] = (validity) => {
+    authority ??= createAuthority(systemClock.now(), randomBytes);
+    return authority.issue(validity);
+  };
+  faults.presentBy(listening, first, issue);
+  return {
+    ...listening,
+    replaceCertificate(identity) {
+      listening.replaceCertificate(identity);
+      faults.presentBy(listening, () => identity, issue);
+    },
+  };
+}

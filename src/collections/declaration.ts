@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto';
+import { suggestion } from '../did-you-mean.ts';
+import { JsonContent } from '../formats/json/content.ts';
+import { jsonNodeOf } from '../formats/json/value.ts';
+import { Faults } from '../formats/validation-errors.ts';
+import type { Access } from '../pipeline/resource.ts';
+import {
+  DeclarationError,
+  flagOf,
+  kindOf,
+  type Members,
+  membersOf,
+  refuseUnknown,
+  textOf,
+} from '../schema/error.ts';
+import type { Declarations, FieldDeclaration } from '../schema/field.ts';
+import { judgeCosts } from '../schema/pattern/cost.ts';
+import { compileShape, type Shape } from '../schema/schema.ts';
+import type { RecordValue } from '../store/store.ts';
+
+export { DeclarationError } from '../schema/error.ts';
+export type { FieldDeclaration } from '../schema/field.ts';
+export type { Shape } from '../schema/schema.ts';
+
+/** The methods that a collection and its items have. */
+export type CollectionMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+
+/** Who may do what. A method's own name goes before `read` or `write`; what is not said, nobody may. */
+export interface AccessDeclaration extends Partial<Record<CollectionMethod, Access>> {
+  /** GET and HEAD. */
+  readonly read?: Access;
+  /** PUT, POST and DELETE. */
+  readonly write?: Access;
+}
+
+/** A collection as a configuration declares it. */
+export interface CollectionDeclaration {
+  /** The name of the collection's element: `articles`. */
+  readonly element: string;
+  /** The name of an item's element: `article`. */
+  readonly item: string;
+  /** The fields of an item, in the order in which they are written. */
+  readonly fields: Declarations<FieldDeclaration>;
+  readonly access?: AccessDeclaration;
+  /** Whether PUT makes an item where there is none; true when left out. */
+  readonly createWithPut?: boolean;
+}
+
+/** A collection ready to be served. */
+export interface Collection {
+  /** Its path template: `/users/{username}/financialrecords`. */
+  readonly path: string;
+  readonly shape: Shape;
+  /** A few characters that tell this form of items from any other; part of every entity tag. */
+  readonly form: string;
+  /** Who may do what, with nothing left out. */
+  readonly access: Readonly<Record<CollectionMethod, Access>>;
+  readonly createWithPut: boolean;
+}
+
+/**
+ * Makes a collection of its declaration.
+ * @param path its path template: segments with a leading slash, each a literal or a `{parameter}`
+ * @throws DeclarationError naming where in `collections` it is wrong
+ */
+export function defineCollection(path: string, declaration: CollectionDeclaration): Collection {
+  return readCollection(path, declaration);
+}
+
+/** The same for a declaration that comes from a file and may be anything. Throws DeclarationError. */
+export function readCollection(path: string, declaration: unknown): Collection {
+  const at = `collections.${path}`;
+  const parameters = parametersOf(path, at);
+  const members = membersOf(declaration, at);
+  refuseUnknown(
+    members,
+    ['element', 'item', 'fields', 'access', 'createWithPut'],
+    at,
+    'is no key of a collection',
+  );
+  const element = textOf(members.get('element'), `${at}.element`);
+  const item = textOf(members.get('item'), `${at}.item`);
+  const shape = compileShape(element, item, members.get('fields'), at);
+  judgeCosts(shape.root, `${at}.fields`);
+  return {
+    path,
+    shape,
+    form: formOf([element, item, members.get('fields')]),
+    access: accessOf(members.get('access'), parameters, `${at}.access`),
+    createWithPut: flagOf(members.get('createWithPut'), `${at}.createWithPut`, true),
+  };
+}
+
+/** Declared in another way, an item is written in another way, and must not have the entity tag it had before. */
+function formOf(declared: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(declared)).digest('hex').slice(0, 6);
+}
+
+/**
+ * Makes all collections of a configuration.
+ * @throws DeclarationError also when two have the same path, parameter names aside
+ */
+export function readCollections(declarations: unknown): Collection[] {
+  const paths = new Map<string, string>();
+  return [...membersOf(declarations, 'collections')].map(([path, declaration]) => {
+    const collection = readCollection(path, declaration);
+    const form = path.replace(/\{[^}]*\}/g, '{}');
+    const other = paths.get(form);
+    if (other !== undefined)
+      throw new DeclarationError('clash', `collections.${path}`, `is the same path as ${other}`);
+    paths.set(form, path);
+    return collection;
+  });
+}
+
+/**
+ * The value of an item that is given in the form of JSON, under the same rules as one that a client sends.
+ * @param path where it stands in the configuration: `seed./articles[0]`
+ * @throws DeclarationError naming the first field that breaks a rule
+ */
+export function decodeSeed(collection: Collection, item: unknown, path: string): RecordValue {
+  const faults = new Faults();
+  const value = new JsonContent(faults, () => undefined).item(
+    collection.shape,
+    jsonNodeOf(item, path),
+    false,
+  );
+  const [first] = faults.found;
+  if (first !== undefined) {
+    const at = first.rule === 'root' ? path : `${path}.${first.field}`;
+    throw new DeclarationError('seed', at, first.detail);
+  }
+  if (value === undefined) throw new Error('an item without faults has a value');
+  return value;
+}
+
+// RFC 3986 §3.3: segments of pchar; a parameter is a whole segment.
+const segmentForm = /^(?:\{([A-Za-z][A-Za-z0-9_]*)\}|(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2})+)$/;
+
+/** The parameters of a path template. */
+function parametersOf(path: string, at: string): ReadonlySet<string> {
+  if (!path.startsWith('/')) throw new DeclarationError('path', at, 'must begin with a slash');
+  const names = new Set<string>();
+  for (const segment of path.slice(1).split('/')) {
+    const form = segmentForm.exec(segment);
+    if (form === null || segment === '.' || segment === '..') throw segmentError(segment, at);
+    const name = form[1];
+    if (name === undefined) continue;
+    if (names.has(name)) throw new DeclarationError('path', at, `has the parameter ${name} twice`);
+    names.add(name);
+  }
+  return names;
+}
+
+function segmentError(segment: string, at: string): DeclarationError {
+  if (segment === '') return new DeclarationError('path', at, 'has an empty segment, or a slash at its end');
+  const forms = 'letters, digits and the like (RFC 3986, pchar), or a parameter such as {name}';
+  return new DeclarationError('path', at, `has the segment "${segment}", which is not ${forms}`);
+}
+
+const methodNames = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'] as const;
+const accessKeys = ['read', 'write', ...methodNames] as const;
+const accessWords = ['anyone', 'authenticated', 'nobody', 'owner:PARAMETER'];
+
+function accessOf(source: unknown, parameters: ReadonlySet<string>, path: string): Collection['access'] {
+  const members: Members = source === undefined ? new Map() : membersOf(source, path);
+  refuseUnknown(members, accessKeys, path, 'is no method and neither read nor write');
+  const said = (key: (typeof accessKeys)[number]): Access | undefined =>
+    members.has(key) ? accessFrom(members.get(key), parameters, `${path}.${key}`) : undefined;
+  const [read, write] = [said('read') ?? 'nobody', said('write') ?? 'nobody'];
+  const get = said('GET') ?? read;
+  return {
+    GET: get,
+    HEAD: said('HEAD') ?? get,
+    PUT: said('PUT') ?? write,
+    POST: said('POST') ?? write,
+    DELETE: said('DELETE') ?? write,
+  };
+}
+
+function accessFrom(source: unknown, parameters: ReadonlySet<string>, path: string): Access {
+  if (Array.isArray(source)) return namesFrom(source, path);
+  if (source === 'anyone' || source === 'authenticated' || source === 'nobody') return source;
+  if (typeof source !== 'string') {
+    const must = `must be one of ${accessWords.join(', ')}, or a list of user names`;
+    throw new DeclarationError('access', path, `${must}; is ${kindOf(source)}`);
+  }
+  if (!source.startsWith('owner:')) {
+    throw new DeclarationError('access', path, `"${source}" is not known${suggestion(source, accessWords)}`);
+  }
+  const parameter = source.slice('owner:'.length);
+  if (parameters.has(parameter)) return `owner:${parameter}`;
+  const known = suggestion(parameter, [...parameters]);
+  throw new DeclarationError('access', path, `the path has no parameter "${parameter}"${known}`);
+}
+
+function namesFrom(source: readonly unknown[], path: string): readonly string[] {
+  const names = source.map((name, at) => textOf(name, `${path}[${at}]`));
+  names.forEach((name, at) => {
+    if (names.indexOf(name) < at)
+      throw new DeclarationError('access', `${path}[${at}]`, `${name} stands twice`);
+  });
+  return names;
+}
+
+/** The declarations of the default collections. */
+export const defaultDeclarations: Readonly<Record<string, CollectionDeclaration>> = {
+  '/articles': {
+    element: 'articles',
+    item: 'article',
+    fields: {
+      title: { type: 'text', required: true },
+      price: {
+        type: 'decimal',
+        fractionDigits: 2,
+        required: true,
+        attributes: { currency: { type: 'currency', required: true } },
+      },
+    },
+    access: { read: 'anyone', write: 'authenticated' },
+    createWithPut: true,
+  },
+  '/users/{username}/financialrecords': {
+    element: 'financialrecords',
+    item: 'record',
+    fields: {
+      date: { type: 'date' },
+      description: { type: 'text' },
+      amount: { type: 'decimal', fractionDigits: 2, attributes: { currency: { type: 'currency' } } },
+    },
+    access: { read: 'owner:username', write: 'nobody' },
+  },
+};
+
+/** What is served where no collections are declared. */
+export function defaultCollections(): readonly Collection[] {
+  return readCollections(defaultDeclarations);
+}

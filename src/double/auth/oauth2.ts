@@ -1,0 +1,110 @@
+import { suggestion } from '../../did-you-mean.ts';
+import type { Client } from '../../oauth/clients.ts';
+import { firstOf } from '../../oauth/grants.ts';
+import { oauth2Paths as paths } from '../../oauth/paths.ts';
+import type { TokenDraft } from '../../oauth/records.ts';
+import { formatScope } from '../../oauth/scopes.ts';
+import type { Scope } from '../../principal.ts';
+import { createEndpoints, type Endpoints } from './endpoints.ts';
+import {
+  createOAuthControl,
+  lifetimeOf,
+  type OAuthControl,
+  type OAuthControlParts,
+  scopesOf,
+} from './oauth-control.ts';
+
+/** What token is wanted. */
+export interface TokenWish {
+  /** The first client that is registered when left out. */
+  readonly client?: string;
+  /** Whose token it is; the client's own when left out. */
+  readonly user?: string;
+  /** Words with a space between them, or a list; `read` when left out. */
+  readonly scope?: string | readonly Scope[];
+  /** Seconds, or a time such as `5m`; the lifetime of the double's options when left out. */
+  readonly expiresIn?: number | string;
+  /** That a refresh token comes with it. */
+  readonly refresh?: boolean;
+}
+
+/** A token as a client would have got it. */
+export interface IssuedToken {
+  readonly accessToken: string;
+  readonly tokenType: 'Bearer';
+  /** Seconds. */
+  readonly expiresIn: number;
+  readonly scope: string;
+  /** There where it was asked for. */
+  readonly refreshToken: string | undefined;
+}
+
+/** The endpoints of OAuth 2.0. */
+export type OAuth2Endpoint = keyof typeof paths;
+
+/** What a test does with OAuth 2.0. */
+export interface OAuth2Control extends Endpoints<OAuth2Endpoint>, OAuthControl {
+  /**
+   * Draws a token without any request.
+   * @example const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read write' });
+   */
+  issueToken(wish?: TokenWish): Promise<IssuedToken>;
+}
+
+/** What the control of OAuth 2.0 is made of. */
+export interface OAuth2ControlParts extends OAuthControlParts {
+  readonly clients: () => Iterable<string>;
+}
+
+/** Makes the control of OAuth 2.0. */
+export function createOAuth2Control(parts: OAuth2ControlParts): OAuth2Control {
+  const { faults, journal } = parts;
+  const write = (error: string): string => JSON.stringify({ error });
+  return {
+    ...createEndpoints({ faults, journal, paths, write, type: 'application/json' }),
+    issueToken: (wish = {}) => issue(parts, wish),
+    ...createOAuthControl(parts, 'oauth2'),
+  };
+}
+
+/** The client of that name, or the first one. Throws RangeError where there is none. */
+export function clientOf({ oauth, clients }: OAuth2ControlParts, name: string | undefined): Client {
+  const [first] = clients();
+  const id = name ?? first;
+  if (id === undefined) throw new RangeError('the double has no client; give some in its options: clients');
+  const client = oauth.clients.find(id);
+  if (client === undefined)
+    throw new RangeError(`${id} is no client of this double${suggestion(id, [...clients()])}`);
+  return client;
+}
+
+async function issue(parts: OAuth2ControlParts, wish: TokenWish): Promise<IssuedToken> {
+  const { clock, lifetimes, oauth } = parts;
+  const { user, expiresIn } = wish;
+  const client = clientOf(parts, wish.client);
+  if (user !== undefined) parts.users.credentials(user);
+  const scopes = scopesOf(wish.scope, client.scopes, client.id);
+  const lasts = expiresIn === undefined ? lifetimes.access : lifetimeOf(expiresIn);
+  const now = clock.now();
+  const draft = (kind: 'access' | 'refresh', lifetime: number): TokenDraft => ({
+    ...{ mechanism: 'oauth2', kind, client: client.id, user, scopes },
+    expires: now + lifetime,
+  });
+  const drafts = [
+    draft('access', lasts),
+    ...(wish.refresh === true ? [draft('refresh', lifetimes.refresh)] : []),
+  ];
+  const ends = now + Math.max(lifetimes.refreshTotal, lasts);
+  const { issued } = await oauth.grants.begin(
+    { mechanism: 'oauth2', client: client.id, user, scopes, ends },
+    drafts,
+  );
+  const [access, refresh] = [firstOf(issued), issued[1]];
+  return {
+    accessToken: access.value,
+    tokenType: 'Bearer',
+    expiresIn: Math.floor(lasts / 1000),
+    scope: formatScope(scopes),
+    refreshToken: refresh?.value,
+  };
+}

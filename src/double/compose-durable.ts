@@ -1,0 +1,91 @@
+import { type Clock, systemClock } from '../clock.ts';
+import type { ServiceOptions, UserOption } from '../service/options.ts';
+import { createSteeredService, type SteeredService } from '../service/service.ts';
+import type { Nonces } from '../store/nonces/nonces.ts';
+import type { Store } from '../store/store.ts';
+import { type House, secretsOf, skewing } from './compose.ts';
+import { createEvents } from './events.ts';
+import { createControlledFaults } from './faults/controlled-faults.ts';
+import { createJournal } from './journal/journal.ts';
+import { createDoubleTime } from './state/clock.ts';
+import { BurntNonces } from './state/nonces.ts';
+import { createDoubleUsers } from './state/users.ts';
+
+/** What a steered service with a data directory is composed of. */
+export interface KeptOptions extends Omit<ServiceOptions, 'clock' | 'random' | 'observer' | 'users'> {
+  readonly users: ReadonlyMap<string, UserOption>;
+  readonly store: Store;
+  readonly nonces: Nonces;
+  readonly masterKey: Uint8Array;
+}
+
+/**
+ * Composes a steered service on a store that outlives it: a test controls time, faults and the journal, and not what is
+ * kept. Throws RangeError or DeclarationError on options that cannot be.
+ */
+export function composeKeptHouse(options: KeptOptions, random: (size: number) => Uint8Array): House {
+  const time = createDoubleTime(systemClock, undefined, () => {});
+  const users = createDoubleUsers(options.users, random);
+  const faults = createControlledFaults({ clock: time.clock, grants: () => steered.oauth.grants });
+  const events = createEvents();
+  const nonces = burning(
+    options.nonces,
+    () => faults.burnsNonce(),
+    (user) => events.tell({ kind: 'replay', user }),
+  );
+  let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
+  const journal = createJournal({ clock: time.clock, secrets: () => secretsOf(users, registered) });
+  const clock: Clock = faults.clock;
+  const observer = skewing(time, journal.observer(faults));
+  const steered = createSteeredService(
+    { ...options, clock, random, nonces, observer, users: users.all },
+    { granted: (event) => events.tell(event) },
+  );
+  users.follow((all) => steered.replaceUsers(all));
+  const service: SteeredService = {
+    ...steered,
+    get router() {
+      return steered.router;
+    },
+    replaceUsers: (all) => users.restore(new Map(all instanceof Map ? all : Object.entries(all))),
+    replaceClients(clients) {
+      steered.replaceClients(clients);
+      registered = { ...registered, clients };
+    },
+    replaceConsumers(consumers) {
+      steered.replaceConsumers(consumers);
+      registered = { ...registered, consumers };
+    },
+  };
+  return {
+    get options() {
+      return { ...options, ...registered };
+    },
+    ...{ service, time, users, nonces, faults, journal, events, masterKey: options.masterKey, random },
+  };
+}
+
+/** Nonces of which fresh ones can be made to count as seen. */
+function burning(
+  nonces: Nonces,
+  burns: () => boolean,
+  seen: (user: string) => void,
+): Nonces & { burn(times: number): void } {
+  const burnt = new BurntNonces(burns);
+  return {
+    claim(user, nonce, until, now) {
+      const claimed = burnt.take() ? 'seen' : nonces.claim(user, nonce, until, now);
+      if (claimed === 'seen') seen(user);
+      return claimed;
+    },
+    kept: (durably) => nonces.kept(durably),
+    hold: () => nonces.hold(),
+    release: (held, durably) => nonces.release(held, durably),
+    get size() {
+      return nonces.size;
+    },
+    burn(times) {
+      burnt.left += times;
+    },
+  };
+}

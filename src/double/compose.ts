@@ -1,0 +1,140 @@
+import { systemClock } from '../clock.ts';
+import type { Departed } from '../oauth/revoke-on-removal.ts';
+import type { Observer } from '../pipeline/observer.ts';
+import type { ClientOption, ConsumerOption, ServiceOptions } from '../service/options.ts';
+import { createSteeredService, type SteeredService } from '../service/service.ts';
+import { createMemoryStore } from '../store/memory.ts';
+import { bucketSpanFor, createNonces } from '../store/nonces/nonces.ts';
+import { createEvents, type Events } from './events.ts';
+import { type ControlledFaults, createControlledFaults } from './faults/controlled-faults.ts';
+import { createJournal, type JournalPart } from './journal/journal.ts';
+import type { DoubleOptions } from './options.ts';
+import { redate } from './server-date.ts';
+import { createDoubleTime, type DoubleTime } from './state/clock.ts';
+import { createDoubleNonces, type DoubleNonces } from './state/nonces.ts';
+import type { SeededRandom } from './state/random.ts';
+import { createServed, type Served } from './state/routes.ts';
+import { createItems, type Items } from './state/seed.ts';
+import type { Stateful } from './state/snapshot.ts';
+import { createState, type State } from './state/state.ts';
+import { createDoubleUsers, type DoubleUsers } from './state/users.ts';
+
+/** A service that is steered, and all that it is steered by. */
+export interface House {
+  /** What it was composed of, as far as those who steer it ask. */
+  readonly options: Pick<ServiceOptions, 'clients' | 'consumers' | 'lifetimes'>;
+  readonly service: SteeredService;
+  readonly time: DoubleTime;
+  readonly users: DoubleUsers;
+  readonly nonces: Pick<DoubleNonces, 'burn'>;
+  readonly faults: ControlledFaults;
+  readonly journal: JournalPart;
+  readonly events: Events;
+  /** What token secrets of OAuth 1.0a are derived with. */
+  readonly masterKey: Uint8Array;
+  readonly random: (size: number) => Uint8Array;
+}
+
+/** One that holds everything in memory. */
+export interface MemoryHouse extends House {
+  readonly nonces: DoubleNonces;
+  readonly served: Served;
+  readonly items: Items;
+  readonly state: State;
+}
+
+/** Bytes of the key that token secrets are derived with. */
+const masterKeyBytes = 32;
+
+/** Composes a double out of its parts: everything in it is in memory, and can be put back. Throws RangeError or DeclarationError on options that cannot be. */
+export function composeHouse(options: DoubleOptions, random: SeededRandom): MemoryHouse {
+  const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
+  const { journal: bounds, pendingFaults: ___, keepAlive: ____, ...given } = others;
+  const events = createEvents();
+  const time = createDoubleTime(systemClock, now, () => nonces.recall());
+  const nonces = noncesOf(options, random, time, events, () => faults.burnsNonce());
+  const store = createMemoryStore({ lineage: Buffer.from(random.bytes(4)).toString('hex') });
+  const served = createServed(options);
+  const items = createItems(store, () => served.state.collections, time.clock, seed);
+  const users = createDoubleUsers(declared, random.bytes);
+  const masterKey = random.bytes(masterKeyBytes);
+  const faults = createControlledFaults({ clock: time.clock, users, grants: () => service.oauth.grants });
+  const journal = createJournal({ ...bounds, clock: time.clock, secrets: () => secretsOf(users, options) });
+  const service: SteeredService = createSteeredService(
+    {
+      // A suite of tests fails to authenticate more often in a minute than anybody should.
+      ...{ explain: true, maxAuthFailures: 0, ...given, ...served.state },
+      ...{ clock: faults.clock, random: random.bytes, store, nonces, masterKey },
+      users: users.all,
+      observer: skewing(time, journal.observer(faults)),
+    },
+    { granted: (event) => events.tell(event) },
+  );
+  users.follow((all) => service.replaceUsers(all));
+  served.follow((state) => service.replaceServed(state));
+  const departures = departuresOf(service);
+  const state = createState({ items, departures, users, served, nonces, random, time, faults, journal });
+  return {
+    ...{ options, events, faults, journal, time, nonces, served, items, users, masterKey, service, state },
+    random: random.bytes,
+  };
+}
+
+/** What ends when names go; to begin with, none has gone. */
+function departuresOf({ oauth: { departures } }: SteeredService): Stateful<Departed> {
+  const begun = departures.snapshot();
+  return {
+    snapshot: () => departures.snapshot(),
+    restore: (departed) => departures.restore(departed),
+    reset: () => departures.restore(begun),
+  };
+}
+
+function noncesOf(
+  { window = 600, maxNonces: max = 10_000_000, maxNoncesPerUser: maxPerUser }: DoubleOptions,
+  random: SeededRandom,
+  time: DoubleTime,
+  events: Events,
+  burns: () => boolean,
+) {
+  const key = random.bytes(16);
+  const bucketSpan = bucketSpanFor(window * 1000);
+  const monotonic = (): number => time.clock.steady();
+  const make = () => createNonces({ bucketSpan, max, maxPerUser, key, monotonic });
+  return createDoubleNonces(make, (user) => events.tell({ kind: 'replay', user }), burns);
+}
+
+/** Moves what replies say the time is. */
+export function skewing(time: DoubleTime, observer: Observer): Observer {
+  const now = (): number => time.clock.now() + time.skew;
+  return {
+    handle(request, answer) {
+      const answering = observer.handle(request, answer);
+      if (time.skew === 0) return answering;
+      return answering.then((reply) => {
+        redate(reply, now());
+        return reply;
+      });
+    },
+    refused(problem, request, reply, received) {
+      if (time.skew !== 0) redate(reply, now());
+      observer.refused(problem, request, reply, received);
+    },
+  };
+}
+
+/** All that must not be shown: what users sign and log in with, and what clients and consumers do. */
+export function secretsOf(
+  users: DoubleUsers,
+  { clients = {}, consumers = {} }: Pick<DoubleOptions, 'clients' | 'consumers'>,
+): string[] {
+  const registered = [...valuesOf<ClientOption>(clients), ...valuesOf<ConsumerOption>(consumers)];
+  return [
+    ...users.words(),
+    ...registered.flatMap(({ secret }) => (typeof secret === 'string' ? [secret] : [])),
+  ];
+}
+
+function valuesOf<T>(registered: Readonly<Record<string, T>> | ReadonlyMap<string, T>): Iterable<T> {
+  return registered instanceof Map ? registered.values() : Object.values(registered);
+}

@@ -1,0 +1,64 @@
+import { type Clock, systemClock } from '../../clock.ts';
+import { parseCredentials } from '../../http/headers/authorization.ts';
+import type { Request } from '../../http/message.ts';
+import type { ServerIdentity } from '../../net/tls/identity.ts';
+import type { Grants } from '../../oauth/grants.ts';
+import type { Listening } from '../../service/service.ts';
+import { expireTokens } from '../auth/tokens.ts';
+import type { Authority } from '../certificate-authority.ts';
+import type { DoubleUsers } from '../state/users.ts';
+import { createFaults, type FaultsPart } from './faults.ts';
+
+/** Faults that change the parts of a double: its users, tokens and certificate. */
+export interface ControlledFaults extends FaultsPart {
+  /** Has this listener present `good`, and while a stale certificate is due one that `issue` makes. */
+  presentBy(listening: Listening, good: () => ServerIdentity, issue: Authority['issue']): void;
+}
+
+/** The parts that faults change. */
+export interface Controlled {
+  readonly clock: Clock;
+  /** Whose secrets can be rotated; left out, nobody's. */
+  readonly users?: DoubleUsers;
+  readonly grants: () => Grants;
+}
+
+const day = 86_400_000;
+
+/** Makes the faults of a double. */
+export function createControlledFaults({ clock, users, grants }: Controlled): ControlledFaults {
+  let present: (certificate: 'good' | 'stale') => void = () => undefined;
+  const part = createFaults({
+    clock,
+    ...(users !== undefined && {
+      rotateSecret(user: string) {
+        if (users.all.has(user)) users.rotate(user);
+      },
+    }),
+    async expireToken(request) {
+      const token = tokenOf(request);
+      if (token !== undefined) await expireTokens(grants(), token);
+    },
+    present: (certificate) => present(certificate),
+  });
+  return {
+    ...part,
+    presentBy(listening, good, issue) {
+      present = (certificate) => {
+        // Clients check certificates by the host's time.
+        const now = systemClock.now();
+        const stale = { from: now - 10 * day, until: now - day };
+        listening.replaceCertificate(certificate === 'good' ? good() : issue(stale));
+      };
+    },
+  };
+}
+
+/** The token that a request carries in a field; undefined where it carries none. */
+function tokenOf({ fields }: Request): string | undefined {
+  const credentials = parseCredentials(fields.lines('authorization')[0] ?? '');
+  if (credentials?.scheme === 'bearer') return credentials.rest;
+  if (credentials?.scheme !== 'oauth') return undefined;
+  const token = /(?:^|[\s,])oauth_token="([^"]*)"/.exec(credentials.rest)?.[1];
+  return token === undefined ? undefined : decodeURIComponent(token);
+}

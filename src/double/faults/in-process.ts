@@ -1,0 +1,119 @@
+import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
+import type { FieldLine } from '../../http/fields.ts';
+import type { Reply } from '../../http/message.ts';
+import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
+import { dribbleOf } from '../../net/fault-injection.ts';
+import { contentSent, fieldsSent } from '../../net/response-encoder.ts';
+import { Delays } from './delays.ts';
+
+/** A reply as the platform's fetch would find it. */
+export interface ArrivingReply {
+  readonly fields: FieldLine[];
+  /** Fails where the connection would have broken; null where the reply has no content. */
+  readonly body: ReadableStream<Uint8Array> | null;
+}
+
+/** What the platform's fetch throws where a server's certificate has expired. */
+export function connectionRefusal(): TypeError {
+  return failed(coded('certificate has expired', 'CERT_HAS_EXPIRED'));
+}
+
+/**
+ * What the platform's fetch makes of a reply that is sent with this fault; `head` says that the request was HEAD. Throws
+ * the TypeError that it throws where no reply comes at all.
+ */
+export function arrivingWith(fault: WireFault, reply: Reply, head: boolean): ArrivingReply {
+  const { break: broken, dribble } = fault;
+  if (broken?.kind === 'reset' && broken.after === undefined)
+    throw failed(coded('read ECONNRESET', 'ECONNRESET'));
+  const plain = linesInTurn(fieldsSent(reply));
+  const sent = contentSent(reply, head);
+  if (sent === undefined) return { fields: plain, body: null };
+  const content = typeof sent === 'string' ? Buffer.from(sent) : sent;
+  const arriving = content.subarray(0, arrivingOf(content.length, broken));
+  const body = streamOf(arriving, dribble, errorOf(broken));
+  const fields =
+    broken === undefined ? plain : plain.flatMap((line) => brokenLine(line, content.length, broken));
+  return { fields, body: isCompressed(reply) ? body.pipeThrough(new DecompressionStream('gzip')) : body };
+}
+
+function brokenLine(line: FieldLine, length: number, broken: WireBreak): FieldLine[] {
+  if (line[0] !== 'Content-Length') return [line];
+  if (broken.kind === 'badChunk') return [['Transfer-Encoding', 'chunked']];
+  return broken.kind === 'wrongLength'
+    ? [['Content-Length', String(Math.max(0, length + broken.by))]]
+    : [line];
+}
+
+/** How much of the content arrives. */
+function arrivingOf(length: number, broken: WireBreak | undefined): number {
+  switch (broken?.kind) {
+    case 'truncate':
+      return broken.after;
+    case 'reset':
+      return broken.after ?? 0;
+    case 'badChunk':
+      return Math.ceil(length / 2);
+    case 'wrongLength':
+      return Math.min(length, Math.max(0, length + broken.by));
+    case undefined:
+      return length;
+  }
+}
+
+/** How the body fails in undici, which the platform's fetch is made of. */
+function errorOf(broken: WireBreak | undefined): TypeError | undefined {
+  switch (broken?.kind) {
+    case 'reset':
+      return terminated('closed', 'UND_ERR_SOCKET');
+    case 'badChunk':
+      return terminated('Response does not match the HTTP/1.1 protocol', 'HPE_INVALID_CHUNK_SIZE');
+    case 'truncate':
+      return lengthMismatch();
+    case 'wrongLength':
+      return broken.by > 0 ? lengthMismatch() : undefined;
+    case undefined:
+      return undefined;
+  }
+}
+
+function lengthMismatch(): TypeError {
+  return terminated(
+    'Response body length does not match content-length header',
+    'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  );
+}
+
+function terminated(message: string, code: string): TypeError {
+  return new TypeError('terminated', { cause: coded(message, code) });
+}
+
+function failed(cause: Error): TypeError {
+  return new TypeError('fetch failed', { cause });
+}
+
+function coded(message: string, code: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+/** A stream of the content, at so many bytes a second where that is given, that ends with the error where there is one. */
+function streamOf(
+  content: Uint8Array,
+  rate: number | undefined,
+  error: TypeError | undefined,
+): ReadableStream<Uint8Array> {
+  const delays = new Delays();
+  const { interval, size } = rate === undefined ? { interval: 0, size: content.length } : dribbleOf(rate);
+  let at = 0;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (at < content.length) {
+        if (interval > 0) await delays.awaited(delays.wait(interval));
+        controller.enqueue(content.slice(at, at + size));
+        at += size;
+      } else if (error === undefined) controller.close();
+      else controller.error(error);
+    },
+    cancel: () => delays.end(),
+  });
+}

@@ -1,0 +1,190 @@
+import { promisify } from 'node:util';
+import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
+import {
+  type Body,
+  createRequest,
+  gathered,
+  neverHasContent,
+  type Reply,
+  type Request,
+} from '../../http/message.ts';
+import { cutOff } from '../../net/parse-error.ts';
+import { reasonPhraseOf } from '../../net/reason-phrase.ts';
+import { contentSent, fieldsSent } from '../../net/response-encoder.ts';
+import { arrivingWith } from '../faults/in-process.ts';
+import {
+  type Addresses,
+  type FetchInit,
+  type FetchInput,
+  hasField,
+  type Outgoing,
+  outgoingOf,
+} from './fetch-request.ts';
+import { type Hop, isRedirect, nextHop } from './redirect.ts';
+import type { PresentContent } from './response.ts';
+
+/**
+ * The platform's `fetch`, answered in this process: no socket, no port, no waiting. A path goes to the double as over plain
+ * HTTP; a URL may name any host, and with `https:` the request counts as having come over TLS. Redirects are followed as
+ * `redirect` says, within the double: one that leads elsewhere is given as it came. No field is added but what content needs.
+ */
+export type Fetch = (input: FetchInput, init?: FetchInit) => Promise<Response>;
+
+/** A server that answers in this process. */
+export interface InProcessServer extends Addresses {
+  handle(request: Request): Promise<Reply>;
+  /** Keeps the process alive for the delays of the server while `response` is pending. Returns `response`. */
+  awaited<T>(response: Promise<T>): Promise<T>;
+}
+
+/** Completes a request before it is sent, by signing it. Not called after a redirect to another origin. */
+export type Complete = (outgoing: Outgoing) => Outgoing | Promise<Outgoing>;
+
+/** Makes the `fetch` of a double. */
+export function createFetch(server: InProcessServer): Fetch {
+  const send = createSender(server);
+  return async (input, init = {}) => send(await outgoingOf(input, init, server));
+}
+
+/** Makes the function that sends calls and follows redirects. */
+export function createSender(
+  server: InProcessServer,
+): (outgoing: Outgoing, complete?: Complete) => Promise<Response> {
+  let responses: typeof import('./response.ts') | undefined;
+  const here = hereOf(server);
+  return async (first, complete) => {
+    // Node.js loads its fetch, and Response with it, on first use: a start must not pay for that.
+    responses ??= await import('./response.ts');
+    let hop: Hop = { outgoing: first, redirects: 0, crossed: false };
+    for (;;) {
+      const outgoing = hop.crossed || complete === undefined ? hop.outgoing : await complete(hop.outgoing);
+      const { signal } = outgoing;
+      signal?.throwIfAborted();
+      const answering = exchange(outgoing, server);
+      const reply = await server.awaited(signal == null ? answering : untilAborted(answering, signal));
+      if (!isRedirect(reply.status)) return responseTo(hop, reply, responses);
+      // Throws where no reply arrives at all.
+      const response = await responseTo(hop, reply, responses);
+      const next = nextHop({ ...hop, outgoing }, reply, here);
+      if (next === undefined) return response;
+      await response.body?.cancel();
+      hop = next;
+    }
+  };
+}
+
+/** Whether an origin is the double's. */
+function hereOf({ url, secureUrl }: InProcessServer): (origin: string) => boolean {
+  const own = [url, secureUrl].flatMap((each) => (each === undefined ? [] : [new URL(each)]));
+  const names = ['127.0.0.1', 'localhost', '[::1]'];
+  const origins = new Set(
+    own.flatMap(({ protocol, port }) => names.map((name) => `${protocol}//${name}:${port}`)),
+  );
+  return (origin) => origins.has(origin);
+}
+
+function responseTo(
+  { outgoing: { url, method, signal }, redirects, crossed }: Hop,
+  reply: Reply,
+  { PresentResponse, endedBy }: typeof import('./response.ts'),
+): Response | Promise<Response> {
+  const { status } = reply;
+  const statusText = reasonPhraseOf(status);
+  const seen = { url, redirected: redirects > 0, type: crossed ? 'cors' : 'basic' } as const;
+  if (reply.fault !== undefined) {
+    const { fields: headers, body } = arrivingWith(reply.fault, reply, method === 'HEAD');
+    const response = new Response(body && endedBy(body, signal), { status, statusText, headers });
+    // A Response from the constructor has none of these, and clients resolve `Location` against its URL.
+    return Object.defineProperties(response, propertiesOf(seen));
+  }
+  const made = (content: PresentContent): Response =>
+    new PresentResponse(
+      seen,
+      { status, statusText, headers: linesInTurn(fieldsSent(reply)) },
+      content,
+      signal,
+    );
+  const sent = contentReceived(reply, method === 'HEAD');
+  return sent === null || !isCompressed(reply) ? made(sent) : unpacked(sent).then(made);
+}
+
+/** Unpacks gzip. */
+async function unpacked(content: Uint8Array | string): Promise<Buffer> {
+  const { gunzip } = process.getBuiltinModule('node:zlib');
+  return promisify(gunzip)(content);
+}
+
+function propertiesOf(values: object): PropertyDescriptorMap {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
+}
+
+async function exchange(outgoing: Outgoing, server: InProcessServer): Promise<Reply> {
+  const { url, method, content } = outgoing;
+  const hostAt = url.indexOf('//') + 2;
+  const pathAt = url.indexOf('/', hostAt);
+  const host: [string, string][] = hasField(outgoing.fields, 'host')
+    ? []
+    : [['host', url.slice(hostAt, pathAt)]];
+  const fields = [...host, ...outgoing.fields];
+  const target = url.slice(pathAt);
+  const parts = { method, target, fields, secure: url.startsWith('https:') };
+  if (content instanceof ReadableStream) return streamed(parts, content, server);
+  if (content === undefined && method !== 'POST' && method !== 'PUT')
+    return server.handle(createRequest(parts));
+  const known = content ?? '';
+  if (!hasField(fields, 'content-length')) fields.push(['content-length', String(Buffer.byteLength(known))]);
+  return server.handle(createRequest({ ...parts, content: known }));
+}
+
+/** Sends content of unknown length, which is read as it comes. Where the stream fails, the call rejects with its reason. */
+async function streamed(
+  parts: { method: string; target: string; fields: [string, string][]; secure: boolean },
+  content: ReadableStream<Uint8Array>,
+  server: InProcessServer,
+): Promise<Reply> {
+  let broken: { readonly reason: unknown } | undefined;
+  const consume = async (sink: (chunk: Uint8Array) => void): Promise<void> => {
+    const reader = content.getReader();
+    for (;;) {
+      const { done, value } = await reader.read().catch((reason) => {
+        broken = { reason };
+        throw cutOff();
+      });
+      if (done) return;
+      sink(value);
+    }
+  };
+  let held: Promise<Uint8Array> | undefined;
+  const body: Body = {
+    present: true,
+    async consume(sink) {
+      if (held === undefined) return consume(sink);
+      const bytes = await held;
+      if (bytes.length > 0) sink(bytes);
+    },
+    hold(limit) {
+      held ??= gathered(limit, consume);
+      return held;
+    },
+  };
+  parts.fields.push(['transfer-encoding', 'chunked']);
+  const reply = await server.handle({ ...createRequest(parts), body });
+  if (broken !== undefined) throw broken.reason;
+  return reply;
+}
+
+/** The content that arrives, still compressed; null where the reply has none. */
+function contentReceived(reply: Reply, head: boolean): string | Uint8Array | null {
+  return head || neverHasContent(reply.status) ? null : (contentSent(reply, head) ?? '');
+}
+
+function untilAborted(answering: Promise<Reply>, signal: AbortSignal): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      answering.then((reply) => reply.abandoned?.()).catch(() => undefined);
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    answering.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

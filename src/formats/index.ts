@@ -1,0 +1,62 @@
+import { type Soon, whenThere } from '../maybe-promise.ts';
+import type { Variant } from '../pipeline/resource.ts';
+import type { Shape } from '../schema/schema.ts';
+import type { RecordValue } from '../store/store.ts';
+import type { ItemDecoder } from './item-decoder.ts';
+import { jsonDecoder, listFormJson, writeItemJson, writeListedJson } from './json/index.ts';
+import type { Listed, ListForm } from './list-item.ts';
+import type { XmlReadingOptions } from './xml/decoder.ts';
+import { listFormXml, writeItemXml, writeListedXml } from './xml/writer.ts';
+
+/** A way to read and write the items of a collection. */
+export interface Format extends Variant {
+  /** The media type of the documents that it reads, in lower case. */
+  readonly reads: string;
+  /** Makes a decoder for one document; a promise of it where its modules have to be loaded first. */
+  decoder(shape: Shape, options: XmlReadingOptions): Soon<ItemDecoder>;
+  /** The document of one item. */
+  writeItem(shape: Shape, value: RecordValue): string;
+  /** Writes one item of a collection's document. */
+  writeListed(shape: Shape, item: Listed): string;
+  /** Returns what stands around the items of a collection's document. */
+  listForm(shape: Shape): ListForm;
+}
+
+/** The XML reader, which is loaded when the first document arrives. */
+let xmlReader: typeof import('./xml/decoder.ts') | undefined;
+
+async function loadXmlReader(): Promise<typeof import('./xml/decoder.ts')> {
+  xmlReader = await import('./xml/decoder.ts');
+  return xmlReader;
+}
+
+const xml: Format = {
+  type: 'application/xml; charset=utf-8',
+  mark: 'x',
+  reads: 'application/xml',
+  decoder: (shape, options) =>
+    whenThere(xmlReader ?? loadXmlReader(), ({ xmlDecoder }) => xmlDecoder(shape, options)),
+  writeItem: (shape, value) => writeItemXml(shape, value),
+  writeListed: (shape, item) => writeListedXml(shape, item),
+  listForm: (shape) => listFormXml(shape),
+};
+
+const textXml: Format = { ...xml, type: 'text/xml; charset=utf-8', mark: 't', reads: 'text/xml' };
+
+const json: Format = {
+  type: 'application/json',
+  mark: 'j',
+  reads: 'application/json',
+  decoder: (shape, options) => jsonDecoder(shape, options),
+  writeItem: (shape, value) => writeItemJson(shape, value),
+  writeListed: (shape, item) => writeListedJson(shape, item),
+  listForm: (shape) => listFormJson(shape),
+};
+
+/** What every collection is read and written in; the first where nothing is asked for. */
+export const formats: readonly Format[] = [xml, textXml, json];
+
+/** The format that a variant is; the first for any other. */
+export function formatOf(variant: Variant | undefined): Format {
+  return formats.find(({ mark }) => mark === variant?.mark) ?? xml;
+}

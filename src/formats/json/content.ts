@@ -1,0 +1,141 @@
+/** What a JSON document means under a schema: its values checked and put into the form that is kept. */
+import { suggestion } from '../../did-you-mean.ts';
+import { shown } from '../../schema/characters.ts';
+import { assembleElement, assembleValue } from '../../schema/record.ts';
+import type { Attribute, Field, ListContent, Schema, Shape } from '../../schema/schema.ts';
+import { breachesOf, keptValue, type Simple } from '../../schema/simple-type.ts';
+import type { RecordValue, Value } from '../../store/store.ts';
+import { detached } from '../../xml/copy-string.ts';
+import { type Faults, type Position, under } from '../validation-errors.ts';
+import type { JsonNode } from './reader.ts';
+
+type JsonObject = Extract<JsonNode, { kind: 'object' }>;
+type Plain = Simple | ListContent;
+type Slot = Value | undefined;
+
+/** Checks one document and gives what is kept of it. */
+export class JsonContent {
+  readonly #faults: Faults;
+  readonly #positionOf: (at: number) => Position | undefined;
+
+  /** @param positionOf the line and column of an index into the document; asked only for faults */
+  constructor(faults: Faults, positionOf: (at: number) => Position | undefined) {
+    this.#faults = faults;
+    this.#positionOf = positionOf;
+  }
+
+  /** The item in the document; undefined when it has a fault. */
+  item({ root, schema }: Shape, node: JsonNode, partial: boolean): RecordValue | undefined {
+    if (node.kind === 'object') return this.#element(root, schema, node, '', partial);
+    this.#fault(node.at, root.name, 'root', `must be an object of fields, is ${kindOf(node)}`);
+    return undefined;
+  }
+
+  #field(field: Field, node: JsonNode, path: string): Value | undefined {
+    const { content } = field;
+    if (content.kind === 'element') {
+      if (node.kind === 'object') return this.#element(field, content.schema, node, path, false);
+      this.#fault(node.at, path, 'element', `must be an object of fields, is ${kindOf(node)}`);
+      return undefined;
+    }
+    if (field.attributes.length === 0) return this.#content(content, node, path);
+    if (node.kind === 'object') return this.#attributed(field, content, node, path);
+    const must = 'must be an object with the member value and its attributes';
+    this.#fault(node.at, path, 'attributes', `${must}, is ${kindOf(node)}`);
+    return undefined;
+  }
+
+  #element(field: Field, schema: Schema, node: JsonObject, path: string, partial: boolean): RecordValue {
+    const fields: Slot[] = [];
+    const attributes: Slot[] = [];
+    for (const [name, { at, value }] of node.members) {
+      const child = schema.byName.get(name);
+      if (child === undefined) this.#attribute(field, name, at, value, path, attributes);
+      else fields[child.index] = this.#field(child, value, under(path, name));
+    }
+    if (!partial) this.#require(schema.fields, node, path, '');
+    this.#require(field.attributes, node, path, '@');
+    return assembleElement(field, schema, fields, attributes);
+  }
+
+  /** A value beside its attributes. */
+  #attributed(field: Field, content: Plain, node: JsonObject, path: string): Value | undefined {
+    let kept: Value | undefined;
+    const attributes: Slot[] = [];
+    for (const [name, { at, value }] of node.members) {
+      if (name === 'value') kept = this.#content(content, value, path);
+      else this.#attribute(field, name, at, value, path, attributes);
+    }
+    if (!node.members.has('value')) this.#fault(node.at, path, 'required', 'must have the member value');
+    this.#require(field.attributes, node, path, '@');
+    return kept === undefined ? undefined : assembleValue(field, kept, attributes);
+  }
+
+  #attribute(field: Field, name: string, at: number, node: JsonNode, path: string, into: Slot[]): void {
+    const attribute = field.attributeByName.get(name);
+    if (attribute === undefined) this.#unknown(field, name, at, path);
+    else into[attribute.index] = this.#simple(attribute.content, node, under(path, `@${name}`));
+  }
+
+  /** Tells of the required ones that are missing. */
+  #require(declared: readonly (Field | Attribute)[], node: JsonObject, path: string, mark: string): void {
+    for (const { name, required } of declared) {
+      if (!required || node.members.has(name)) continue;
+      this.#fault(node.at, under(path, mark + name), 'required', 'must be there');
+    }
+  }
+
+  #unknown({ content, attributeByName }: Field, name: string, at: number, path: string): void {
+    if (!this.#faults.hasRoom()) return;
+    const element = content.kind === 'element';
+    const known = content.kind === 'element' ? [...content.schema.byName.keys()] : ['value'];
+    const sent = shown(name);
+    const detail = `is not known here${suggestion(sent, [...known, ...attributeByName.keys()])}`;
+    const rule = element ? 'unknown-element' : 'unknown-attribute';
+    this.#fault(at, under(path, element ? sent : `@${sent}`), rule, detail);
+  }
+
+  #content(content: Plain, node: JsonNode, path: string): Value | undefined {
+    if (content.kind === 'simple') return this.#simple(content, node, path);
+    if (node.kind !== 'array') {
+      this.#fault(node.at, path, 'list', `must be an array, is ${kindOf(node)}`);
+      return undefined;
+    }
+    const { of } = content;
+    const items: Value[] = [];
+    node.items.forEach((item, index) => {
+      const value = this.#field(of, item, `${under(path, of.name)}[${index + 1}]`);
+      if (value !== undefined) items.push(value);
+    });
+    return items;
+  }
+
+  #simple(simple: Simple, node: JsonNode, path: string): Value | undefined {
+    const expected = simple.type === 'integer' ? 'number' : simple.type === 'boolean' ? 'boolean' : 'string';
+    if (node.kind !== expected) {
+      this.#fault(node.at, path, simple.type, `${mustBe(simple, expected)}, is ${kindOf(node)}`);
+      return undefined;
+    }
+    const { text } = node;
+    const breaches = breachesOf(simple, text);
+    for (const { rule, detail } of breaches) this.#fault(node.at, path, rule, detail);
+    if (breaches.length > 0) return undefined;
+    const value = keptValue(simple, text);
+    return typeof value === 'string' ? detached(value) : value;
+  }
+
+  #fault(at: number, path: string, rule: string, detail: string): void {
+    if (this.#faults.hasRoom()) this.#faults.add(path, { rule, detail }, this.#positionOf(at));
+  }
+}
+
+function mustBe({ type }: Simple, expected: 'number' | 'boolean' | 'string'): string {
+  if (type === 'decimal') return 'must be sent as a string of digits, such as "12.30"';
+  return `must be a JSON ${expected}`;
+}
+
+function kindOf(node: JsonNode): string {
+  if (node.kind === 'null') return 'null; what has no value is left out';
+  if (node.kind === 'number') return `the number ${shown(node.text)}`;
+  return node.kind === 'array' || node.kind === 'object' ? `an ${node.kind}` : `a ${node.kind}`;
+}

@@ -1,0 +1,106 @@
+import { isUtf8 } from 'node:buffer';
+import { Problem } from '../../http/problem.ts';
+import type { Shape } from '../../schema/schema.ts';
+import type { RecordValue } from '../../store/store.ts';
+import type { ItemDecoder } from '../item-decoder.ts';
+import { Faults } from '../validation-errors.ts';
+import { JsonContent } from './content.ts';
+import { JsonError, type JsonNode, positionAt, readJson } from './reader.ts';
+
+/** How a JSON document of a client is read. */
+export interface JsonReadingOptions {
+  /** Whether the item's required fields may be left out. */
+  readonly partial: boolean;
+  /** How deep values may be nested; more than 1,000 counts as 1,000. */
+  readonly maxDepth: number;
+}
+
+/**
+ * Decodes an item written in JSON. Throws `json-malformed` with line and column for what is not JSON in UTF-8,
+ * `unsupported-charset` for JSON in another encoding, and `invalid-content` with every fault, up to 20.
+ */
+export function jsonDecoder(shape: Shape, options: JsonReadingOptions): ItemDecoder {
+  const chunks: Uint8Array[] = [];
+  return {
+    // A copy: the bytes belong to whoever received them.
+    write: (bytes) => void chunks.push(Uint8Array.prototype.slice.call(bytes)),
+    end: () => decode(shape, Buffer.concat(chunks), options),
+  };
+}
+
+function decode(shape: Shape, bytes: Buffer, options: JsonReadingOptions): RecordValue {
+  const { text, node } = readJsonBytes(bytes, options.maxDepth);
+  const faults = new Faults();
+  const value = new JsonContent(faults, (at) => positionAt(text, at)).item(shape, node, options.partial);
+  const problem = faults.problem();
+  if (problem !== undefined) throw problem;
+  if (value === undefined) throw new Error('a document without faults has a value');
+  return value;
+}
+
+/** Reads a JSON document as it came. Throws a Problem, `json-malformed` or `unsupported-charset`. */
+export function readJsonBytes(
+  bytes: Buffer,
+  maxDepth: number,
+): { readonly text: string; readonly node: JsonNode } {
+  const text = textOf(bytes);
+  return { text, node: parse(text, maxDepth) };
+}
+
+function parse(text: string, maxDepth: number): JsonNode {
+  try {
+    return readJson(text, maxDepth);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw malformed(error);
+  }
+}
+
+/** JSON between systems is UTF-8 without a byte order mark (RFC 8259 §8.1). */
+function textOf(bytes: Buffer): string {
+  const encoding = foreignEncoding(bytes);
+  if (encoding !== undefined) {
+    throw new Problem('unsupported-charset', `The document is in ${encoding}; only UTF-8 is read.`, {
+      members: { encoding },
+    });
+  }
+  if (isUtf8(bytes)) return bytes.toString();
+  const text = bytes.toString('utf8', 0, validLength(bytes));
+  throw malformed(new JsonError('found bytes that are not UTF-8', positionAt(text, text.length)));
+}
+
+/** The first character of JSON is ASCII, so a zero among the first two bytes is UTF-16 or UTF-32. */
+function foreignEncoding(bytes: Uint8Array): string | undefined {
+  const [first, second, third, fourth] = bytes;
+  if (first === 0 && second === 0) return 'UTF-32BE';
+  if (first === 0 || (first === 0xfe && second === 0xff)) return 'UTF-16BE';
+  const little = second === 0 || (first === 0xff && second === 0xfe);
+  if (!little) return undefined;
+  return third === 0 && fourth === 0 ? 'UTF-32LE' : 'UTF-16LE';
+}
+
+/** How many of the bytes, from the first, are whole characters of UTF-8. */
+function validLength(bytes: Uint8Array): number {
+  let valid = 0;
+  for (let end = blockEnd(bytes, 0); end > valid; end = blockEnd(bytes, valid)) {
+    if (!isUtf8(bytes.subarray(valid, end))) break;
+    valid = end;
+  }
+  for (let lead = bytes[valid]; lead !== undefined; lead = bytes[valid]) {
+    const length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (!isUtf8(bytes.subarray(valid, valid + length))) break;
+    valid += length;
+  }
+  return valid;
+}
+
+/** Where a block of about a kilobyte ends so that it cuts no character. */
+function blockEnd(bytes: Uint8Array, start: number): number {
+  let end = Math.min(start + 1024, bytes.length);
+  while (end > start && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return end;
+}
+
+function malformed({ message, line, column }: JsonError): Problem {
+  return new Problem('json-malformed', `${message}.`, { members: { line, column } });
+}

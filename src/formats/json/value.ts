@@ -1,0 +1,23 @@
+import { DeclarationError, kindOf } from '../../schema/error.ts';
+import type { JsonMember, JsonNode } from './reader.ts';
+
+/**
+ * A value of the configuration as if it had been read from a document. Throws DeclarationError for what JSON
+ * does not have.
+ */
+export function jsonNodeOf(value: unknown, path: string): JsonNode {
+  if (value === null) return { kind: 'null', at: 0 };
+  if (typeof value === 'string') return { kind: 'string', at: 0, text: value };
+  if (typeof value === 'boolean') return { kind: 'boolean', at: 0, text: value ? 'true' : 'false' };
+  if (typeof value === 'number') return { kind: 'number', at: 0, text: String(value) };
+  if (Array.isArray(value)) {
+    return { kind: 'array', at: 0, items: value.map((item, at) => jsonNodeOf(item, `${path}[${at}]`)) };
+  }
+  if (typeof value !== 'object')
+    throw new DeclarationError('seed', path, `must be JSON, is ${kindOf(value)}`);
+  const members = new Map<string, JsonMember>();
+  for (const [name, member] of Object.entries(value)) {
+    members.set(name, { at: 0, value: jsonNodeOf(member, `${path}.${name}`) });
+  }
+  return { kind: 'object', at: 0, members };
+}

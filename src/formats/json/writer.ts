@@ -1,0 +1,67 @@
+/** Writes items as JSON: the form in which they are kept, the fields in the order declared. */
+
+import { isList, isRecord, memberOf } from '../../schema/record.ts';
+import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
+import type { RecordValue, Value } from '../../store/store.ts';
+import { type Listed, type ListForm, misfit } from '../list-item.ts';
+
+/** The document of one item. */
+export function writeItemJson(shape: Shape, value: RecordValue): string {
+  return `{${fieldMembers(shape.schema, value, '')}}`;
+}
+
+/** Writes one item of a collection's document, with its address. */
+export function writeListedJson({ schema }: Shape, { href, value }: Listed): string {
+  return `{${fieldMembers(schema, value, `"href":${JSON.stringify(href)}`)}}`;
+}
+
+/** Returns what stands around the items of a collection's document. */
+export function listFormJson({ element }: Shape): ListForm {
+  return { begin: `{"${element}":[`, separator: ',', end: ']}' };
+}
+
+/** The fields as members, after those written before. */
+function fieldMembers(schema: Schema, record: RecordValue, before: string): string {
+  let written = before;
+  for (const field of schema.fields) {
+    const value = memberOf(record, field.name);
+    if (value === undefined) continue;
+    if (written !== '') written += ',';
+    written += field.key + fieldValue(field, value);
+  }
+  return written;
+}
+
+function fieldValue(field: Field, value: Value): string {
+  const { content, attributes } = field;
+  if (content.kind !== 'element' && attributes.length === 0) return contentValue(field.name, content, value);
+  if (!isRecord(value)) throw misfit(field.name);
+  if (content.kind === 'element') {
+    return `{${attributeMembers(attributes, value, fieldMembers(content.schema, value, ''))}}`;
+  }
+  const inner = memberOf(value, 'value');
+  if (inner === undefined) throw misfit(field.name);
+  return `{${attributeMembers(attributes, value, `"value":${contentValue(field.name, content, inner)}`)}}`;
+}
+
+function contentValue(name: string, content: Exclude<Content, { kind: 'element' }>, value: Value): string {
+  if (content.kind === 'simple') {
+    if (typeof value === 'object') throw misfit(name);
+    return JSON.stringify(value);
+  }
+  if (!isList(value)) throw misfit(name);
+  let items = '';
+  for (const item of value) items += (items === '' ? '' : ',') + fieldValue(content.of, item);
+  return `[${items}]`;
+}
+
+function attributeMembers(attributes: readonly Attribute[], record: RecordValue, before: string): string {
+  let written = before;
+  for (const attribute of attributes) {
+    const value = memberOf(record, attribute.name);
+    if (value === undefined) continue;
+    if (written !== '') written += ',';
+    written += attribute.key + JSON.stringify(value);
+  }
+  return written;
+}

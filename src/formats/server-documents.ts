@@ -1,0 +1,64 @@
+import { preferred } from '../http/headers/accept.ts';
+import type { Problem } from '../http/problem.ts';
+import type { Description } from '../pipeline/options-response.ts';
+import type { Representation, Variant } from '../pipeline/resource.ts';
+import { type Doc, writeDocumentJson, writeDocumentXml } from './document-writer.ts';
+import { writeProblemJson, writeProblemXml } from './problem.ts';
+
+const xml: Variant = { type: 'application/xml; charset=utf-8', mark: 'x' };
+const textXml: Variant = { type: 'text/xml; charset=utf-8', mark: 't' };
+const json: Variant = { type: 'application/json', mark: 'j' };
+
+/** What the server's own documents are written in. */
+export const documentVariants: readonly Variant[] = [xml, textXml, json];
+
+/** The format of documents for clients that accept either. */
+export type DocumentFormat = 'xml' | 'json';
+
+/** Writes one of the server's own documents in the variant; lists are named in the plural, their items without the s. */
+export function writeDocument(root: string, doc: Doc, variant: Variant | undefined): Representation {
+  const { type, mark } = variant ?? xml;
+  if (mark === json.mark) return { type, content: writeDocumentJson(doc) };
+  return { type, content: writeDocumentXml(root, doc, { item: (name) => name.replace(/s$/, '') }) };
+}
+
+/** Writes what OPTIONS tells, in the variant that `accept` prefers, or in the format that goes first. */
+export function writeDescription(
+  description: Description,
+  accept: string | undefined,
+  first: DocumentFormat = 'xml',
+): Representation {
+  const { href, methods, reads, writes, more } = description;
+  return writeDocument(
+    'resource',
+    { href, methods, reads, writes, ...more },
+    preferred(accept, first === 'xml' ? documentVariants : [json, xml, textXml]) ?? firstOf[first],
+  );
+}
+
+const firstOf: Readonly<Record<DocumentFormat, Variant>> = { xml, json };
+
+// Whoever accepts a format accepts a problem in it.
+const problemVariants = [
+  { type: 'application/problem+xml; charset=utf-8', json: false },
+  { type: 'application/problem+json', json: true },
+  { ...xml, json: false },
+  { ...textXml, json: false },
+  { ...json, json: true },
+] as const;
+
+const problemVariantsJson = [...problemVariants].sort((one, other) => Number(other.json) - Number(one.json));
+
+/** Writes a problem document (RFC 9457) in the format that `accept` prefers, or in the one that goes first. */
+export function writeProblem(
+  problem: Problem,
+  instance: string,
+  accept: string | undefined,
+  first: DocumentFormat = 'xml',
+): Representation {
+  const variants = first === 'xml' ? problemVariants : problemVariantsJson;
+  if (preferred(accept, variants)?.json ?? first === 'json') {
+    return { type: 'application/problem+json', content: writeProblemJson(problem, instance) };
+  }
+  return { type: 'application/problem+xml; charset=utf-8', content: writeProblemXml(problem, instance) };
+}

@@ -1,0 +1,64 @@
+/** Writes items as XML: what was sent is what is read, the fields in the order declared. */
+
+import { isList, isRecord, memberOf } from '../../schema/record.ts';
+import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
+import type { RecordValue, Value } from '../../store/store.ts';
+import { escapeAttribute, escapeText } from '../../xml/writer.ts';
+import { type Listed, type ListForm, misfit } from '../list-item.ts';
+
+/** The document of one item. */
+export function writeItemXml({ root, schema }: Shape, value: RecordValue): string {
+  return root.open + fieldElements(schema, value) + root.close;
+}
+
+/** Writes one item of a collection's document, with its address. */
+export function writeListedXml({ root, schema }: Shape, { href, value }: Listed): string {
+  return `${root.begin} href="${escapeAttribute(href)}">${fieldElements(schema, value)}${root.close}`;
+}
+
+/** Returns what stands around the items of a collection's document. */
+export function listFormXml({ element }: Shape): ListForm {
+  return { begin: `<${element}>`, separator: '', end: `</${element}>` };
+}
+
+function fieldElements(schema: Schema, record: RecordValue): string {
+  let written = '';
+  for (const field of schema.fields) {
+    const value = memberOf(record, field.name);
+    if (value !== undefined) written += fieldElement(field, value);
+  }
+  return written;
+}
+
+function fieldElement(field: Field, value: Value): string {
+  const { content, attributes } = field;
+  if (attributes.length === 0) return field.open + contentOf(field, content, value) + field.close;
+  if (!isRecord(value)) throw misfit(field.name);
+  const inner = content.kind === 'element' ? value : memberOf(value, 'value');
+  if (inner === undefined) throw misfit(field.name);
+  return `${field.begin}${attributesOf(attributes, value)}>${contentOf(field, content, inner)}${field.close}`;
+}
+
+function contentOf({ name }: Field, content: Content, value: Value): string {
+  if (content.kind === 'simple') {
+    if (typeof value === 'object') throw misfit(name);
+    return typeof value === 'string' ? escapeText(value) : String(value);
+  }
+  if (content.kind === 'element') {
+    if (!isRecord(value)) throw misfit(name);
+    return fieldElements(content.schema, value);
+  }
+  if (!isList(value)) throw misfit(name);
+  let items = '';
+  for (const item of value) items += fieldElement(content.of, item);
+  return items;
+}
+
+function attributesOf(attributes: readonly Attribute[], record: RecordValue): string {
+  let written = '';
+  for (const attribute of attributes) {
+    const value = memberOf(record, attribute.name);
+    if (value !== undefined) written += `${attribute.begin}${escapeAttribute(String(value))}"`;
+  }
+  return written;
+}

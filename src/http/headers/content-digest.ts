@@ -1,0 +1,63 @@
+import { byteSequenceEnd, keyEnd, nextMember, parametersEnd } from '../syntax/structured-field.ts';
+
+const space = 0x20;
+const equals = 0x3d;
+
+/** The algorithms that are read, with the length of their digests in bytes (RFC 9530 §5). */
+const digestLengths = { 'sha-256': 32, 'sha-512': 64 } as const;
+
+/** The name of an algorithm that is read. */
+export type DigestAlgorithm = keyof typeof digestLengths;
+
+/** One digest of a Content-Digest field. */
+export interface ContentDigest {
+  readonly algorithm: DigestAlgorithm;
+  readonly digest: Uint8Array;
+}
+
+/**
+ * Reads a Content-Digest value (RFC 9530 §2), a dictionary of byte sequences (RFC 9651 §3.2). Algorithms that are not
+ * known are left out, so the list may be empty. Undefined when the field is malformed, when a member is not a byte
+ * sequence, and when the digest of a known algorithm has not its length or is not canonical base64.
+ */
+export function parseContentDigest(value: string): readonly ContentDigest[] | undefined {
+  const digests = new Map<DigestAlgorithm, Uint8Array>();
+  let at = 0;
+  while (value.charCodeAt(at) === space) at += 1;
+  while (at < value.length) {
+    const named = keyEnd(value, at);
+    if (named < 0 || value.charCodeAt(named) !== equals) return undefined;
+    const end = byteSequenceEnd(value, named + 1);
+    if (end < 0) return undefined;
+    const algorithm = value.slice(at, named);
+    if (isKnown(algorithm)) {
+      const digest = decodeCanonicalBase64(value.slice(named + 2, end - 1));
+      if (digest?.length !== digestLengths[algorithm]) return undefined;
+      // The last of equal keys counts (RFC 9651 §4.2.2).
+      digests.set(algorithm, digest);
+    }
+    const parametered = parametersEnd(value, end);
+    at = parametered < 0 ? -1 : nextMember(value, parametered);
+    if (at < 0) return undefined;
+  }
+  return Array.from(digests, ([algorithm, digest]) => ({ algorithm, digest }));
+}
+
+function isKnown(algorithm: string): algorithm is DigestAlgorithm {
+  return algorithm === 'sha-256' || algorithm === 'sha-512';
+}
+
+/** Reads a Content-MD5 value (RFC 1864): 16 bytes in canonical base64; undefined when it is anything else. */
+export function parseContentMd5(value: string): Uint8Array | undefined {
+  const digest = decodeCanonicalBase64(value);
+  return digest?.length === 16 ? digest : undefined;
+}
+
+/**
+ * Decodes base64 in its one canonical form (RFC 4648 §3.5, §4): padded, no bit set in the padding, no other letters
+ * than those of the alphabet, no white space. Undefined for every other way to write the same bytes.
+ */
+export function decodeCanonicalBase64(value: string): Uint8Array | undefined {
+  const bytes = Buffer.from(value, 'base64');
+  return bytes.toString('base64') === value ? bytes : undefined;
+}

@@ -1,0 +1,22 @@
+import { parseParameters } from '../syntax/parameters.ts';
+import { tokenEnd } from '../syntax/token.ts';
+
+const slash = 0x2f;
+
+/** A media type as a value (RFC 9110 §8.3.1). */
+export interface MediaType {
+  /** Type and subtype in lower case: `application/xml`. */
+  readonly type: string;
+  /** By name in lower case; the values are as sent, without quotes. */
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+/** Reads a Content-Type value; undefined when it is malformed or has a parameter twice. */
+export function parseMediaType(value: string): MediaType | undefined {
+  const typeEnd = tokenEnd(value, 0);
+  if (typeEnd === 0 || value.charCodeAt(typeEnd) !== slash) return undefined;
+  const end = tokenEnd(value, typeEnd + 1);
+  if (end === typeEnd + 1) return undefined;
+  const parameters = parseParameters(value, end);
+  return parameters && { type: value.slice(0, end).toLowerCase(), parameters };
+}

@@ -1,0 +1,55 @@
+import type { FieldLine, Fields } from '../fields.ts';
+import { valueBetween, valueEnd } from '../syntax/parameters.ts';
+import { listElements, skipWhitespace, tokenEnd } from '../syntax/token.ts';
+
+const semicolon = 0x3b;
+const equals = 0x3d;
+
+const none: ReadonlyMap<string, string> = new Map();
+
+/**
+ * Reads the lines of Prefer (RFC 7240 §2): names in lower case with their values, '' for a preference without one.
+ * The first of equal names counts, parameters are passed over, and a malformed preference counts as not sent.
+ */
+export function preferences(values: readonly string[]): ReadonlyMap<string, string> {
+  if (values.length === 0) return none;
+  const found = new Map<string, string>();
+  for (const element of values.flatMap(listElements)) {
+    const preference = parsePreference(element);
+    if (preference !== undefined && !found.has(preference.name)) found.set(preference.name, preference.value);
+  }
+  return found;
+}
+
+/** White space around the equals sign is bad, and to be taken (RFC 9110 §5.6.3, BWS). */
+function parsePreference(element: string): { name: string; value: string } | undefined {
+  const nameEnd = tokenEnd(element, 0);
+  if (nameEnd === 0) return undefined;
+  const name = element.slice(0, nameEnd).toLowerCase();
+  let end = skipWhitespace(element, nameEnd);
+  let value = '';
+  if (element.charCodeAt(end) === equals) {
+    const start = skipWhitespace(element, end + 1);
+    end = valueEnd(element, start);
+    if (end < 0) return undefined;
+    value = valueBetween(element, start, end);
+    end = skipWhitespace(element, end);
+  }
+  return end === element.length || element.charCodeAt(end) === semicolon ? { name, value } : undefined;
+}
+
+/** Whether the client prefers a reply without a representation (RFC 7240 §4.2). */
+export function wantsMinimal(fields: Fields): boolean {
+  return returnPreference(fields) === 'minimal';
+}
+
+/** `Preference-Applied` for a preference that this server goes by, which is `return` (RFC 7240 §3). */
+export function appliedPreference(fields: Fields): FieldLine[] {
+  const preference = returnPreference(fields);
+  if (preference !== 'minimal' && preference !== 'representation') return [];
+  return [['Preference-Applied', `return=${preference}`]];
+}
+
+function returnPreference(fields: Fields): string | undefined {
+  return fields.has('prefer') ? preferences(fields.lines('prefer')).get('return') : undefined;
+}

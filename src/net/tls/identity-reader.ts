@@ -1,0 +1,54 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import { IdentityError, type ServerIdentity, usable } from './identity.ts';
+
+/** The first certificate of a PEM file. Throws IdentityError when there is none. */
+export function readCertificate(cert: string | Buffer): X509Certificate {
+  // The constructor would take DER as well, which the server could not use.
+  if (!cert.toString('latin1').includes('-----BEGIN CERTIFICATE-----'))
+    throw new IdentityError('cert', 'there is no certificate in PEM');
+  try {
+    return new X509Certificate(cert);
+  } catch (cause) {
+    throw new IdentityError('cert', 'the certificate cannot be read', cause);
+  }
+}
+
+/** The private key of a PEM file. Throws IdentityError when there is none that can be used. */
+export function readKey(key: string | Buffer): KeyObject {
+  try {
+    return createPrivateKey(key);
+  } catch {
+    // PKCS #8 (RFC 7468 §11), and what came before it (RFC 1421 §4.6.1.1).
+    const locked = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(
+      key.toString('latin1'),
+    );
+    const message = locked
+      ? 'the private key is protected by a passphrase, and has to be given without'
+      : 'there is no private key in PEM that can be read';
+    // Without the cause, which might quote what it read.
+    throw new IdentityError('key', message);
+  }
+}
+
+/** Reads the server's certificate and its key, and sees that they go together. Throws IdentityError. */
+export function readIdentity({ cert, key }: ServerIdentity): {
+  readonly certificate: X509Certificate;
+  readonly privateKey: KeyObject;
+} {
+  const certificate = readCertificate(cert);
+  const privateKey = readKey(key);
+  if (!certificate.checkPrivateKey(privateKey))
+    throw new IdentityError('both', 'the private key is not that of the first certificate');
+  return { certificate, privateKey };
+}
+
+/** Sees that TLS takes an identity: a key may be too weak for it. Throws IdentityError. */
+export function tryIdentity({ cert, key }: ServerIdentity): void {
+  usable(() => createSecureContext({ cert, key, ca: [] }));
+}
+
+/** From when until when a certificate is valid, in milliseconds since 1970-01-01T00:00:00Z. */
+export function validityOf(certificate: X509Certificate): { readonly from: number; readonly until: number } {
+  return { from: Date.parse(certificate.validFrom), until: Date.parse(certificate.validTo) };
+}

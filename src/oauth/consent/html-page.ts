@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import type { Outcome, Variant } from '../../pipeline/resource.ts';
+import { carriable } from '../../schema/characters.ts';
+import { escapeAttribute } from '../../xml/writer.ts';
+
+/** What the endpoints that people visit are written in: for a browser, and for who does without one. */
+export const pageVariants: readonly Variant[] = [
+  { type: 'text/html; charset=utf-8', mark: 'h' },
+  { type: 'application/json', mark: 'j' },
+];
+
+/** Whether the variant is for who does without a browser. */
+function isForMachines(variant: Variant | undefined): boolean {
+  return variant?.type === 'application/json';
+}
+
+/** A page, and the same for who does without a browser. */
+export interface Page {
+  readonly status: number;
+  readonly title: string;
+  /** What stands below the title, as HTML. */
+  readonly body: string;
+  readonly json: Readonly<Record<string, string | number>>;
+}
+
+/** Shows a page in one of `pageVariants`. It is kept by nobody, framed by nobody, and tells no other site where it was. */
+export function showPage({ status, title, body, json }: Page, variant: Variant | undefined): Outcome {
+  if (isForMachines(variant)) {
+    const representation = { type: 'application/json', content: JSON.stringify(json) };
+    return { status, noStore: true, representation };
+  }
+  const content = documentOf(html(title), body);
+  return {
+    status,
+    noStore: true,
+    fields: [
+      ['Content-Security-Policy', policy],
+      ['X-Frame-Options', 'DENY'],
+      ['Referrer-Policy', 'no-referrer'],
+      ['X-Content-Type-Options', 'nosniff'],
+    ],
+    representation: { type: 'text/html; charset=utf-8', content },
+  };
+}
+
+/** Text as HTML, in an element or between the double quotes of an attribute. */
+export function html(text: string): string {
+  return escapeAttribute(carriable(text));
+}
+
+// Both schemes have a contrast of at least 7 to 1 for text (WCAG 2.2 §1.4.6).
+const style = `
+:root { color-scheme: light dark; --ink: #1a1c1e; --paper: #fff; --line: #5b6066; --deed: #0b4a8f; --on-deed: #fff }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #eceef0; --paper: #14171a; --line: #9aa1a9; --deed: #a9cdfa; --on-deed: #08233f }
+}
+* { box-sizing: border-box }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 1.0625rem/1.5 system-ui, sans-serif }
+main { max-width: 34rem; margin: 0 auto; padding: 2rem 1.25rem; overflow-wrap: anywhere }
+h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25 }
+ul { margin: 0 0 1rem; padding-left: 1.25rem }
+form { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.5rem 0 }
+button {
+  flex: 1 1 9rem; min-height: 3rem; padding: .5rem 1rem; font: inherit; font-weight: 600;
+  color: var(--ink); background: transparent; border: 2px solid var(--line); border-radius: .5rem; cursor: pointer
+}
+button.deed { color: var(--on-deed); background: var(--deed); border-color: var(--deed) }
+button:focus-visible { outline: 3px solid var(--ink); outline-offset: 2px }
+code { font-size: 1.125rem }
+`;
+
+// No form-action: browsers hold the redirect that answers the form to it, too.
+const policy = [
+  `default-src 'none'`,
+  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+  `base-uri 'none'`,
+  `frame-ancestors 'none'`,
+].join('; ');
+
+function documentOf(title: string, body: string): string {
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`;
+}

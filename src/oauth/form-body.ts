@@ -1,0 +1,22 @@
+import { type Form, formType, hasTooManyParameters, maxFormLength, parseForm } from '../http/form.ts';
+import type { Reading } from '../pipeline/resource.ts';
+
+/** A form that was sent, or its fault. The endpoint refuses the fault, in the terms of its protocol. */
+export type FormContent = Form | 'malformed' | 'too-many-parameters';
+
+/** Reads content as a form of at most 64 KiB and 1,000 parameters, which are counted before they are decoded. */
+export const formReading: Reading<unknown, FormContent> = {
+  type: formType,
+  maxLength: maxFormLength,
+  decoder() {
+    // One character for each octet, as `parseForm` takes them.
+    let text = '';
+    return {
+      write(bytes) {
+        text += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+      },
+      end: (): FormContent =>
+        hasTooManyParameters(text) ? 'too-many-parameters' : (parseForm(text) ?? 'malformed'),
+    };
+  },
+};

@@ -1,0 +1,76 @@
+import { createOAuth1Scheme, type SignedVerdict } from '../../auth/oauth1/scheme.ts';
+import type { Story } from '../../auth/trace.ts';
+import type { Request } from '../../http/message.ts';
+import { Problem } from '../../http/problem.ts';
+import type { Resource } from '../../pipeline/resource.ts';
+import type { Principal } from '../../principal.ts';
+import { createConsents } from '../consent/consents.ts';
+import type { OAuthParts } from '../context.ts';
+import { type MechanismParts, madeFor, routesTo } from '../module.ts';
+import { oauth1Paths as paths } from '../paths.ts';
+import { commonScopes } from '../scopes.ts';
+import { accessTokenResource } from './access-token.ts';
+import { oauth1AuthorizationResource } from './authorization.ts';
+import { claimedBy } from './nonces.ts';
+import { type OAuth1Parameters, placeElsewhere, readOAuth1Parameters } from './parameters.ts';
+import { requestTokenResource } from './request-token.ts';
+import { createTokenSecrets } from './secrets.ts';
+import { checks, createVerification, type Verified, type Verify } from './verification.ts';
+
+/** OAuth 1.0a: its endpoints, and signed requests at the resources. Without a consumer there is nothing of it. */
+export function createOAuth1(parts: OAuthParts): MechanismParts {
+  const { realm, consumers, bodyLimit } = parts;
+  const open = (): boolean => consumers.size > 0;
+  const verification = madeFor(open, () => createVerification(parts));
+  const endpoints = madeFor(open, () => endpointsOf(parts, verification()));
+  const scheme = createOAuth1Scheme({
+    realm,
+    offered: open,
+    elsewhere: (request) => placeElsewhere(request),
+    judge: (request, rest, story) => judge(request, rest, story, verification(), bodyLimit),
+  });
+  return { schemes: [scheme], routes: routesTo(endpoints, Object.values(paths), open) };
+}
+
+function endpointsOf(
+  parts: OAuthParts,
+  verify: Verify,
+): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
+  const endpoints = { ...parts, verify, secretOf: createTokenSecrets(parts.masterKey) };
+  const consents = createConsents(parts);
+  return {
+    [paths.requestToken]: requestTokenResource(endpoints),
+    [paths.authorize]: oauth1AuthorizationResource(paths.authorize, { ...parts, consents }),
+    [paths.accessToken]: accessTokenResource(endpoints),
+  };
+}
+
+/** Judges a request to a resource; undefined where it has no parameters of the protocol. */
+async function judge(
+  request: Request,
+  rest: string | undefined,
+  story: Story | undefined,
+  verify: Verify,
+  bodyLimit: number,
+): Promise<SignedVerdict | undefined> {
+  let parameters: OAuth1Parameters | undefined;
+  try {
+    parameters = await readOAuth1Parameters(request, rest, bodyLimit);
+    if (parameters === undefined) return undefined;
+    const verified = await verify(request, parameters, 'resource', story);
+    return { outcome: principalOf(verified), claimed: undefined };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    story?.fail(checks[story.passed.length] ?? 'parse', error.members);
+    return { outcome: error, claimed: parameters && claimedBy(parameters) };
+  }
+}
+
+function principalOf({ consumer, found, nonce }: Verified): Principal {
+  const { user, scopes = [] } = found?.token ?? {};
+  // What is verified for a resource has a token that a user allowed.
+  if (user === undefined) throw new Error('an access token of OAuth 1.0a has no user');
+  // A consumer that is registered for less than it was given has no more than that.
+  const lent = { client: consumer.key, scopes: commonScopes(scopes, consumer.scopes), users: undefined };
+  return { name: user, scheme: 'oauth', lent, ...(nonce === undefined ? {} : { nonce }) };
+}

@@ -1,0 +1,44 @@
+import type { Origins } from '../../pipeline/origin.ts';
+import type { Resource } from '../../pipeline/resource.ts';
+import type { Token } from '../records.ts';
+import { formatScope } from '../scopes.ts';
+import { type AccessParts, type Holder, holderOf } from '../token-holder.ts';
+import type { AuthenticateClient } from './client-authentication.ts';
+import { clientAction, type Respond, required } from './endpoint.ts';
+import { findToken } from './revocation.ts';
+
+/** What the introspection endpoint is made of. */
+export interface IntrospectionParts extends AccessParts {
+  readonly origins: Origins;
+}
+
+/** The introspection endpoint (RFC 7662): a confidential client learns the state of its own tokens. */
+export function introspectionResource(parts: IntrospectionParts, authenticate: AuthenticateClient): Resource {
+  const respond: Respond = async ({ client, values, request }) => {
+    const found = await findToken(parts.grants, required(values, 'token'));
+    const holder = found?.token.client === client.id ? await holderOf(parts, found) : undefined;
+    if (found === undefined || holder === undefined) return { active: false };
+    return describe(found.token, holder, parts.origins.forLinks(request));
+  };
+  const names = ['token', 'token_type_hint'];
+  // RFC 7662 §2.1: the endpoint requires authorization, which a public client cannot give.
+  return {
+    ownCredentials: true,
+    POST: clientAction({ authenticate, admits: 'confidential', names, respond }),
+  };
+}
+
+function describe(token: Token, { client, user, scopes }: Holder, issuer: string): Record<string, unknown> {
+  return {
+    active: true,
+    client_id: client.id,
+    ...(user === undefined ? {} : { username: user }),
+    sub: user ?? client.id,
+    scope: formatScope(scopes),
+    exp: Math.floor(token.expires / 1000),
+    iat: Math.floor(token.issued / 1000),
+    iss: issuer,
+    // A refresh token has no type (RFC 6749 §7.1 is about access tokens).
+    ...(token.kind === 'access' ? { token_type: 'Bearer' } : {}),
+  };
+}

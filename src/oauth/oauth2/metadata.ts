@@ -1,0 +1,32 @@
+import type { Origins } from '../../pipeline/origin.ts';
+import { action, json, type Resource } from '../../pipeline/resource.ts';
+import { oauth2Paths as paths } from '../paths.ts';
+import { knownScopes } from '../scopes.ts';
+
+const byBasicOrContent = ['client_secret_basic', 'client_secret_post'];
+
+/** Authorization server metadata (RFC 8414 §2). The issuer is the origin that the request was addressed to. */
+export function metadataResource({ origins }: { origins: Origins }): Resource {
+  return {
+    ownCredentials: true,
+    GET: action('anyone', async ({ request }) => {
+      const issuer = origins.forLinks(request);
+      return json({
+        issuer,
+        authorization_endpoint: issuer + paths.authorize,
+        token_endpoint: issuer + paths.token,
+        revocation_endpoint: issuer + paths.revoke,
+        introspection_endpoint: issuer + paths.introspect,
+        response_types_supported: ['code'],
+        response_modes_supported: ['query'],
+        grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
+        code_challenge_methods_supported: ['S256'],
+        token_endpoint_auth_methods_supported: [...byBasicOrContent, 'none'],
+        revocation_endpoint_auth_methods_supported: [...byBasicOrContent, 'none'],
+        introspection_endpoint_auth_methods_supported: byBasicOrContent,
+        scopes_supported: knownScopes,
+        authorization_response_iss_parameter_supported: true,
+      });
+    }),
+  };
+}

@@ -1,0 +1,32 @@
+import type { Resource } from '../../pipeline/resource.ts';
+import type { Found, Grants } from '../grants.ts';
+import type { AuthenticateClient } from './client-authentication.ts';
+import { clientAction, type Respond, required } from './endpoint.ts';
+import { Refusal } from './oauth-error.ts';
+
+/**
+ * The revocation endpoint (RFC 7009): an access token ends alone, a refresh token with its grant. What is not known is passed
+ * over with the same reply (§2.2); the token of another client is refused, and lives on (§2.1; RFC 6749 §5.2 has the word for it).
+ */
+export function revocationResource(
+  { grants }: { grants: Grants },
+  authenticate: AuthenticateClient,
+): Resource {
+  const respond: Respond = async ({ client, values }) => {
+    const found = await findToken(grants, required(values, 'token'));
+    if (found === undefined) return {};
+    if (found.token.client !== client.id)
+      throw new Refusal('invalid_grant', 'The token was issued to another client.');
+    const { kind, grant } = found.token;
+    if (kind === 'access') await grants.revokeToken(found);
+    else if (grant !== undefined) await grants.revokeGrant(grant);
+    return {};
+  };
+  const names = ['token', 'token_type_hint'];
+  return { ownCredentials: true, POST: clientAction({ authenticate, admits: 'any', names, respond }) };
+}
+
+/** The access or refresh token; a hint is not needed to find it (RFC 7009 §2.1). */
+export async function findToken(grants: Grants, value: string): Promise<Found | undefined> {
+  return (await grants.find(value, 'oauth2', 'access')) ?? grants.find(value, 'oauth2', 'refresh');
+}

@@ -1,0 +1,395 @@
+import type { Authenticator } from '../auth/authenticate.ts';
+import type { Clock } from '../clock.ts';
+import type { Fields } from '../http/fields.ts';
+import { preferred } from '../http/headers/accept.ts';
+import { evaluatePreconditions, isConditional } from '../http/headers/precondition.ts';
+import { isValidHost } from '../http/host.ts';
+import type { Reply, Request } from '../http/message.ts';
+import { isMethod, type Method } from '../http/method.ts';
+import { Problem } from '../http/problem.ts';
+import { parseTarget, type Target } from '../http/target.ts';
+import { judgeExpectation, judgeFraming } from '../http/transfer.ts';
+import { whenThere } from '../maybe-promise.ts';
+import type { Principal } from '../principal.ts';
+import { JudgedCall, type Known } from './call.ts';
+import type { GzipQueue } from './gzip-queue.ts';
+import { type Describe, describe } from './options-response.ts';
+import {
+  checkUnreadContent,
+  judgeCharset,
+  judgeContentRange,
+  judgeContentType,
+  judgeDeclaredLength,
+  readContent,
+} from './request-body.ts';
+import {
+  type Action,
+  actionFor,
+  allow,
+  changedMeanwhile,
+  type Found,
+  inScope,
+  mayUse,
+  type Outcome,
+  type Reading,
+  type Resource,
+  scopeFor,
+  type Variant,
+} from './resource.ts';
+import { notModified, tagsOf, toOutcome, toReply, withContentTag } from './response.ts';
+import type { Place, Router } from './router.ts';
+
+/** What a request is judged by. */
+export interface House {
+  readonly router: Router;
+  readonly authenticator: Authenticator;
+  readonly clock: Clock;
+  /** Writes a time (ms) as the value of a date field. */
+  httpDate(ms: number): string;
+  /** Where content waits to be compressed or decompressed. */
+  readonly gzip: GzipQueue;
+  /** Bytes of target and of content. */
+  readonly limits: { readonly target: number; readonly body: number };
+  /** Whether the service takes nothing new any more. */
+  stopping(): boolean;
+  /** Writes the content of the reply to OPTIONS. */
+  readonly describe: Describe;
+}
+
+/** A request of which it is known where it goes. */
+interface Addressed {
+  readonly request: Request;
+  readonly method: Method;
+  readonly target: Target;
+  readonly place: Place;
+}
+
+/** A call that may be made, and what makes it. */
+interface Permitted {
+  readonly call: JudgedCall;
+  readonly resource: Resource;
+  readonly implemented: Action;
+  readonly reading: Reading | undefined;
+}
+
+/**
+ * Judges a request, question by question in the order in which they are answered; each one goes on or throws a
+ * Problem. Step 0, whether the request could be parsed, is the listener's. `known.step` is the question that is being asked.
+ * Where nothing has to be waited for, as for most requests, the reply is there at once: each promise would be a twentieth
+ * of what judging one takes. Throws, or rejects, with a Problem.
+ */
+export function decide(request: Request, house: House, known: Known): Reply | Promise<Reply> {
+  // 1: is the server stopping? (Whether it is full is the listener's to know.)
+  known.step = 1;
+  if (house.stopping()) throw stopping();
+  // 2: HTTP/1.x, exactly one valid Host, no singleton field twice?
+  known.step = 2;
+  judgeVersion(request.version);
+  judgeHost(request);
+  judgeSingletons(request.fields);
+  // 3: is the method one of the six?
+  known.step = 3;
+  const method = judgeMethod(request.method);
+  // 4: is the target sane?
+  known.step = 4;
+  const target = judgeTarget(request.target, method, house.limits.target);
+  // 5: transfer coding and expectation ones we know?
+  known.step = 5;
+  judgeFraming(request.fields);
+  judgeExpectation(request.fields, request.version);
+  // 6: is there a resource here?
+  known.step = 6;
+  const addressed = { request, method, target, place: judgePlace(target, house.router) };
+  // 7: are the credentials good?
+  known.step = 7;
+  const principal = judgeCredentials(request, addressed.place.resource, house.authenticator, known.story);
+  return whenThere(principal, (found) => decideFor(found, addressed, house, known));
+}
+
+/** The steps 8 to 12, now that it is known who asks. */
+function decideFor(
+  principal: Principal | undefined,
+  { request, method, target, place }: Addressed,
+  house: House,
+  known: Known,
+): Reply | Promise<Reply> {
+  known.principal = principal;
+  const { resource, parameters } = place;
+  const now = house.clock.now();
+  const call = new JudgedCall({
+    request,
+    method,
+    target,
+    parameters,
+    principal,
+    now,
+    httpDate: house.httpDate,
+    gzip: house.gzip,
+  });
+  // 8: OPTIONS?
+  known.step = 8;
+  if (method === 'OPTIONS')
+    return describe(call, target.asterisk ? house.router.routes : place, house.describe);
+  // 9: does the resource implement the method?
+  known.step = 9;
+  const implemented = judgeImplemented(call, resource);
+  // 10: may this principal?
+  known.step = 10;
+  judgePermission(call, resource, house.authenticator);
+  // 11: can what is sent be read?
+  known.step = 11;
+  const reading = judgeReadable(call, implemented, house.limits.body);
+  // 12: does it exist?
+  known.step = 12;
+  const permitted = { call, resource, implemented, reading };
+  return whenThere(resource.find?.(call), (found) => decideOn(found, permitted, house, known));
+}
+
+/** The steps 12 to 15, now that it is known what is there. */
+function decideOn(
+  found: Found | undefined,
+  permitted: Permitted,
+  house: House,
+  known: Known,
+): Reply | Promise<Reply> {
+  const { call, resource, implemented, reading } = permitted;
+  call.found = found;
+  judgeExistence(call, resource, implemented);
+  // 13: can what is asked for be written?
+  known.step = 13;
+  call.variant = judgeAcceptable(call, resource.produces);
+  // 14: do the preconditions hold?
+  known.step = 14;
+  const unmodified = judgePreconditions(call, resource);
+  if (unmodified !== undefined) return notModified(call, unmodified);
+  // 15: is the content right?
+  known.step = 15;
+  const content = judgeContent(call, implemented, reading, house.limits.body);
+  return content === undefined
+    ? act(permitted, known)
+    : content.then((read) => {
+        call.content = read;
+        return act(permitted, known);
+      });
+}
+
+/** The last step. */
+function act({ call, resource, implemented }: Permitted, known: Known): Reply | Promise<Reply> {
+  // 16: act, in one turn with step 14 asked again
+  known.step = 16;
+  return whenThere(implemented.handle(call), (done) =>
+    done === changedMeanwhile
+      ? actedAgain(call, resource, implemented).then((outcome) => conclude(call, resource, outcome))
+      : conclude(call, resource, toOutcome(done)),
+  );
+}
+
+function stopping(): Problem {
+  return new Problem('stopping', 'The server takes no new requests.', {
+    fields: [['Retry-After', '5']],
+    close: true,
+  });
+}
+
+function judgeVersion(version: string): void {
+  if (version === '1.1' || version === '1.0') return;
+  throw new Problem('version-not-supported', 'The request is not HTTP/1.1 or HTTP/1.0.', { close: true });
+}
+
+function judgeHost({ fields, version }: Request): void {
+  const host = fields.get('host');
+  if (host === undefined) {
+    // RFC 9112 §3.2: HTTP/1.0 had no Host.
+    if (version === '1.0') return;
+    throw new Problem('malformed-host', 'There is no Host.');
+  }
+  if (fields.repeated && fields.lines('host').length > 1)
+    throw new Problem('malformed-host', 'There is more than one Host.');
+  if (!isValidHost(host)) throw new Problem('malformed-host', 'Host is not a host and perhaps a port.');
+}
+
+// RFC 9110 §5.3: fields that are no lists stand once. Credentials are counted with step 7.
+const singletons = [
+  'content-length',
+  'content-type',
+  'content-location',
+  'content-md5',
+  'content-range',
+  'date',
+  'from',
+  'if-modified-since',
+  'if-range',
+  'if-unmodified-since',
+  'max-forwards',
+  'range',
+  'referer',
+  'user-agent',
+  'x-date',
+] as const;
+
+function judgeSingletons(fields: Fields): void {
+  if (!fields.repeated) return;
+  for (const name of singletons) {
+    if (fields.lines(name).length > 1) {
+      throw new Problem('repeated-field', `${name} was sent more than once.`, { members: { field: name } });
+    }
+  }
+}
+
+function judgeMethod(token: string): Method {
+  if (isMethod(token)) return token;
+  throw new Problem('method-not-implemented', 'The methods are HEAD, GET, PUT, POST, DELETE and OPTIONS.');
+}
+
+function judgeTarget(target: string, method: Method, limit: number): Target {
+  if (target.length > limit) {
+    throw new Problem('target-too-long', `A request target has at most ${limit} bytes.`, { close: true });
+  }
+  return parseTarget(target, method);
+}
+
+/** `*` is the server itself, which has no place among the routes. */
+function judgePlace(target: Target, router: Router): Place {
+  if (target.asterisk) return { template: '*', resource: {}, parameters: {} };
+  const place = router.find(target.segments);
+  if (place === undefined) throw notFound();
+  return place;
+}
+
+function notFound(): Problem {
+  return new Problem('not-found', 'Nothing is at this address.');
+}
+
+function judgeCredentials(
+  request: Request,
+  resource: Resource,
+  authenticator: Authenticator,
+  story: Known['story'],
+): ReturnType<Authenticator['authenticate']> {
+  if (resource.ownCredentials !== true) return authenticator.authenticate(request, story);
+  if (request.connection.secure) return undefined;
+  throw new Problem('tls-required', 'What is here is given over TLS only. The request was not read.');
+}
+
+function judgeImplemented(call: JudgedCall, resource: Resource): Action {
+  const implemented = actionFor(resource, call.method);
+  if (implemented !== undefined) return implemented;
+  throw new Problem('method-not-allowed', `This resource has no ${call.method}.`, {
+    fields: [['Allow', allow(resource, call.principal, call.parameters).join(', ')]],
+  });
+}
+
+function judgePermission(call: JudgedCall, resource: Resource, authenticator: Authenticator): void {
+  if (mayUse(resource, call.method, call.principal, call.parameters)) return;
+  if (!inScope(call.method, call.principal)) throw scopeTooNarrow(call, authenticator);
+  if (call.principal !== undefined)
+    throw new Problem('forbidden', `This principal may not ${call.method} here.`);
+  throw new Problem('authentication-required', `Nobody may ${call.method} here without being known.`, {
+    fields: authenticator.challenges(call.request.connection),
+  });
+}
+
+function scopeTooNarrow({ method, principal }: JudgedCall, authenticator: Authenticator): Problem {
+  const needed = scopeFor(method);
+  return new Problem(
+    'insufficient-scope',
+    `The token is not good for ${method}: that needs the scope ${needed}.`,
+    {
+      fields: principal === undefined ? [] : authenticator.scopeChallenge(principal.scheme, needed),
+    },
+  );
+}
+
+function judgeReadable(call: JudgedCall, implemented: Action, limit: number): Reading | undefined {
+  judgeDeclaredLength(call.request, limit);
+  const reading = judgeContentType(call.request, implemented);
+  if (reading !== undefined) judgeDeclaredLength(call.request, lengthLimit(reading, limit));
+  if (call.method === 'PUT') judgeContentRange(call.request);
+  return reading;
+}
+
+/** Returns how many bytes a reading accepts, where the server accepts `limit`. */
+function lengthLimit({ maxLength }: Reading, limit: number): number {
+  return Math.min(maxLength ?? limit, limit);
+}
+
+function judgeExistence(call: JudgedCall, resource: Resource, implemented: Action): void {
+  if (resource.find === undefined || call.found !== undefined) return;
+  if (implemented.mayCreate?.(call) !== true) throw notFound();
+}
+
+function judgeAcceptable(call: JudgedCall, produces: readonly Variant[] | undefined): Variant | undefined {
+  if (produces === undefined) return undefined;
+  const variant = preferred(call.request.fields.get('accept'), produces);
+  if (variant !== undefined) return variant;
+  // A change is not refused for how its reply would look.
+  if (call.method !== 'GET' && call.method !== 'HEAD') return produces[0];
+  throw notAcceptable(produces);
+}
+
+function notAcceptable(variants: readonly { readonly type: string }[]): Problem {
+  const types = variants.map(({ type }) => type).join(', ');
+  return new Problem('not-acceptable', `Accept matches none of what this resource is written in: ${types}.`);
+}
+
+/** Gives the tag that is still good where the answer is 304. Throws 412, or 400 on a malformed field. */
+function judgePreconditions(call: JudgedCall, resource: Resource): string | undefined {
+  const { request, method, found, now } = call;
+  // What can only tell after it was read is asked then.
+  if (resource.find === undefined && (method === 'GET' || method === 'HEAD')) return undefined;
+  if (!isConditional(request.fields)) return undefined;
+  const verdict = evaluatePreconditions(request.fields, method, stateOf(call, resource, found), now);
+  return verdict === 'proceed' ? undefined : verdict.notModified;
+}
+
+type State = Parameters<typeof evaluatePreconditions>[2];
+
+function stateOf(call: JudgedCall, resource: Resource, found: JudgedCall['found']): State {
+  if (found !== undefined) return { tags: tagsOf(found, call, resource.produces), modified: found.modified };
+  // A resource that cannot tell its state is there, without any validator that could match.
+  return resource.find === undefined ? { tags: [], modified: Number.POSITIVE_INFINITY } : undefined;
+}
+
+/** What is sent, once it has arrived; undefined where there is nothing to wait for. */
+function judgeContent(
+  call: JudgedCall,
+  implemented: Action,
+  reading: Reading | undefined,
+  limit: number,
+): Promise<unknown> | undefined {
+  if (reading !== undefined) {
+    judgeCharset(call.request.fields);
+    return readContent(call, reading.decoder(call), lengthLimit(reading, limit));
+  }
+  if (implemented.reads !== undefined && implemented.reads.length > 0) {
+    throw new Problem('content-missing', `${call.method} needs content here.`);
+  }
+  return checkUnreadContent(call.request, limit, call.principal !== undefined);
+}
+
+/** What came of acting where the state that was judged had changed meanwhile: the steps 12 and 14 are asked again. */
+async function actedAgain(call: JudgedCall, resource: Resource, implemented: Action): Promise<Outcome> {
+  for (;;) {
+    call.found = await resource.find?.(call);
+    judgeExistence(call, resource, implemented);
+    judgePreconditions(call, resource);
+    const done = await implemented.handle(call);
+    if (done !== changedMeanwhile) return toOutcome(done);
+  }
+}
+
+/** Steps 13 and 14 for what could not tell before it acted what it would write: a GET that only now gave it. */
+function conclude(call: JudgedCall, resource: Resource, outcome: Outcome): Reply | Promise<Reply> {
+  const { representation } = outcome;
+  const reads = call.method === 'GET' || call.method === 'HEAD';
+  if (!reads || resource.find !== undefined || representation === undefined || outcome.status !== 200) {
+    return toReply(call, outcome);
+  }
+  if (preferred(call.request.fields.get('accept'), [representation]) === undefined) {
+    throw notAcceptable([representation]);
+  }
+  const tagged = withContentTag(outcome, representation);
+  const state = { tags: tagsOf(tagged.shows, call, resource.produces), modified: tagged.shows.modified };
+  const verdict = evaluatePreconditions(call.request.fields, call.method, state, call.now);
+  return verdict === 'proceed' ? toReply(call, tagged) : notModified(call, verdict.notModified);
+}

@@ -1,0 +1,61 @@
+import type { FieldLine } from '../http/fields.ts';
+import type { Reply } from '../http/message.ts';
+import { type Method, methods } from '../http/method.ts';
+import type { JudgedCall } from './call.ts';
+import { allow, mayUse, type Representation, type Resource } from './resource.ts';
+import { leadingFields } from './response.ts';
+import type { Place, Route } from './router.ts';
+
+/** What there is to say about a resource; lists are named in the plural. */
+export interface Description {
+  readonly href: string;
+  /** The methods that this principal may use. */
+  readonly methods: readonly string[];
+  /** The media types that it reads, and those it is written in. */
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  /** What the resource says about itself. */
+  readonly more: Readonly<Record<string, string>>;
+}
+
+/** Writes a description in the media type that `accept` prefers. */
+export type Describe = (description: Description, accept: string | undefined) => Representation;
+
+/** The reply to OPTIONS: `Allow` as this principal sees it, and a small description (RFC 9110 §9.3.7). */
+export function describe(call: JudgedCall, subject: Place | readonly Route[], write: Describe): Reply {
+  const description = 'resource' in subject ? ofResource(call, subject) : ofServer(call, subject);
+  const representation = write(description, call.request.fields.get('accept'));
+  const fields: FieldLine[] = [
+    ...leadingFields(call.date, call.principal),
+    ['Content-Type', representation.type],
+    ['Allow', description.methods.join(', ')],
+  ];
+  const posted = 'resource' in subject ? readsOf(subject.resource, ['POST']) : [];
+  if (posted.length > 0) fields.push(['Accept-Post', posted.join(', ')]);
+  return { status: 200, fields, content: representation.content };
+}
+
+function ofResource(call: JudgedCall, { resource, parameters }: Place): Description {
+  return {
+    href: call.path,
+    methods: allow(resource, call.principal, parameters),
+    reads: readsOf(resource, ['PUT', 'POST']),
+    writes: (resource.produces ?? []).map(({ type }) => type),
+    more: resource.description ?? {},
+  };
+}
+
+/** The server may do what any of its resources may. */
+function ofServer(call: JudgedCall, routes: readonly Route[]): Description {
+  const somewhere = (method: Method): boolean =>
+    routes
+      .filter(({ open }) => open?.() !== false)
+      .some(
+        ({ resource }) => resource.ownCredentials !== true && mayUse(resource, method, call.principal, {}),
+      );
+  return { href: '*', methods: methods.filter(somewhere), reads: [], writes: [], more: {} };
+}
+
+function readsOf(resource: Resource, of: readonly ('PUT' | 'POST')[]): string[] {
+  return [...new Set(of.flatMap((method) => resource[method]?.reads ?? []).map(({ type }) => type))];
+}

@@ -1,0 +1,175 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Fields } from '../http/fields.ts';
+import { isDeclaredLonger } from '../http/form.ts';
+import { parseContentCoding } from '../http/headers/content-coding.ts';
+import { parseContentDigest, parseContentMd5 } from '../http/headers/content-digest.ts';
+import { parseMediaType } from '../http/headers/media-type.ts';
+import type { Request } from '../http/message.ts';
+import { contentTooLarge, Problem } from '../http/problem.ts';
+import { comesLater, type Soon } from '../maybe-promise.ts';
+import type { JudgedCall } from './call.ts';
+import type { Decoder } from './decoder.ts';
+import type { Action, Reading } from './resource.ts';
+
+/** Refuses content whose declared length exceeds the limit, before anything is read. Throws 413. */
+export function judgeDeclaredLength(request: Request, limit: number): void {
+  if (isDeclaredLonger(request, limit)) throw contentTooLarge(limit);
+}
+
+/**
+ * The action's reading for the content type sent; undefined when nothing is sent or the action takes nothing.
+ * Throws 415 when type or coding are not understood.
+ */
+export function judgeContentType(request: Request, implemented: Action): Reading | undefined {
+  const { reads } = implemented;
+  if (!request.body.present || reads === undefined) return undefined;
+  const field = request.fields.get('content-type');
+  const type = field === undefined ? undefined : parseMediaType(field)?.type;
+  const reading = reads.find((each) => each.type === '*/*' || each.type === type);
+  if (reading === undefined) throw unreadable(field, reads);
+  if (parseContentCoding(request.fields.get('content-encoding')) === undefined) {
+    throw new Problem('unsupported-content-coding', 'Content is read plain or in the coding gzip.', {
+      fields: [['Accept-Encoding', 'gzip']],
+    });
+  }
+  return reading;
+}
+
+function unreadable(field: string | undefined, reads: readonly Reading[]): Problem {
+  const types = reads.map(({ type }) => type).join(', ');
+  const sent = field === undefined ? 'There is no Content-Type' : 'The Content-Type is another one';
+  return new Problem('unsupported-media-type', `${sent}; ${types} can be read.`, {
+    fields: [['Accept-Post', types]],
+  });
+}
+
+/** A PUT is whole (RFC 9110 §14.5). Throws 400 where it says that it is a part. */
+export function judgeContentRange(request: Request): void {
+  if (request.fields.has('content-range')) {
+    throw new Problem('content-range-on-put', 'The request has a Content-Range.');
+  }
+}
+
+/** Throws 415 on a charset other than UTF-8; without one the document speaks for itself. */
+export function judgeCharset(fields: Fields): void {
+  const field = fields.get('content-type');
+  if (field === undefined || !field.includes(';')) return;
+  const charset = parseMediaType(field)?.parameters.get('charset');
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-8') {
+    throw new Problem(
+      'unsupported-charset',
+      `Content-Type says charset ${quoted(charset)}; only utf-8 is read.`,
+      {
+        members: { encoding: quoted(charset) },
+      },
+    );
+  }
+}
+
+function quoted(text: string): string {
+  return text.replace(/[^\x21-\x7e]/g, '?').slice(0, 40);
+}
+
+/**
+ * Reads the content while it arrives, within `limit` bytes as sent and as unpacked, checks it against its digest
+ * fields, and gives what the reading makes of it. Throws 400, 408, 413, 415 or 422.
+ */
+export async function readContent(
+  { request, gzip }: Pick<JudgedCall, 'request' | 'gzip'>,
+  made: Soon<Decoder>,
+  limit: number,
+): Promise<unknown> {
+  const decoder = comesLater(made) ? await made : made;
+  const packed = parseContentCoding(request.fields.get('content-encoding')) === 'gzip';
+  const pieces: Uint8Array[] = [];
+  await receive(request, limit, (chunk) => {
+    // The chunk is the socket's own memory, so what is kept for later is a copy.
+    if (packed) pieces.push(Uint8Array.prototype.slice.call(chunk));
+    else decoder.write(chunk);
+  });
+  if (packed) decoder.write(await unpack(pieces, limit, gzip));
+  return decoder.end();
+}
+
+/**
+ * Checks the digest fields of content that the action does not use. Receives and verifies the content of an authenticated
+ * request, whose signature may cover the digest. The content of an anonymous request changes nothing and is not awaited.
+ * Returns undefined if there is nothing to wait for. Throws 400 on a malformed digest field.
+ */
+export function checkUnreadContent(
+  request: Request,
+  limit: number,
+  authenticated: boolean,
+): Promise<void> | undefined {
+  const { fields } = request;
+  if (!fields.has('content-digest') && !fields.has('content-md5')) return undefined;
+  if (authenticated) return receive(request, limit, () => {});
+  expectedDigests(fields);
+  return undefined;
+}
+
+function receive(request: Request, limit: number, sink: (chunk: Uint8Array) => void): Promise<void> {
+  const digests = expectedDigests(request.fields);
+  let length = 0;
+  const received = request.body.consume((chunk) => {
+    length += chunk.length;
+    if (length > limit) throw contentTooLarge(limit);
+    for (const { hash } of digests) hash.update(chunk);
+    sink(chunk);
+  });
+  return digests.length === 0 ? received : received.then(() => checkDigests(digests));
+}
+
+function checkDigests(digests: readonly ExpectedDigest[]): void {
+  for (const { field, hash, digest } of digests) {
+    const actual = hash.digest();
+    if (actual.length !== digest.length || !timingSafeEqual(actual, digest)) {
+      throw new Problem('digest-mismatch', `The content received does not have the digest in ${field}.`);
+    }
+  }
+}
+
+interface ExpectedDigest {
+  readonly field: string;
+  readonly hash: ReturnType<typeof createHash>;
+  readonly digest: Uint8Array;
+}
+
+/** What the content must hash to. Throws 400 on a digest field that says nothing that can be checked. */
+function expectedDigests(fields: Fields): ExpectedDigest[] {
+  const contentDigest = fields.get('content-digest');
+  const md5 = fields.get('content-md5');
+  const expected: ExpectedDigest[] = [];
+  if (contentDigest !== undefined) {
+    const digests = parseContentDigest(contentDigest) ?? [];
+    if (digests.length === 0)
+      throw malformedDigest('Content-Digest', 'sha-256 or sha-512 as RFC 9530 has them');
+    for (const { algorithm, digest } of digests) {
+      expected.push({ field: 'Content-Digest', hash: createHash(algorithm.replace('-', '')), digest });
+    }
+  }
+  if (md5 !== undefined) {
+    const digest = parseContentMd5(md5);
+    if (digest === undefined) throw malformedDigest('Content-MD5', 'the base64 of 16 bytes');
+    expected.push({ field: 'Content-MD5', hash: createHash('md5'), digest });
+  }
+  return expected;
+}
+
+function malformedDigest(field: string, form: string): Problem {
+  return new Problem('malformed-field', `${field} must be ${form}.`, { members: { field } });
+}
+
+async function unpack(
+  pieces: readonly Uint8Array[],
+  limit: number,
+  gzip: JudgedCall['gzip'],
+): Promise<Uint8Array> {
+  try {
+    return await gzip.unpack(Buffer.concat(pieces), limit);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
+      throw contentTooLarge(limit);
+    throw new Problem('content-coding-broken', 'The content is not whole gzip.');
+  }
+}

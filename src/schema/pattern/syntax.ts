@@ -1,0 +1,257 @@
+/**
+ * The syntax of patterns: I-Regexp (RFC 9485 §3), with `\d`, `\w`, `\s` and `(?:…)` as JavaScript has them.
+ * A pattern is always matched against the whole value, so `^` as its first and `$` as its last character are
+ * taken and mean nothing more. Left out: lookaround, back-references, lazy quantifiers, named groups, and
+ * everything else that a set of states cannot match.
+ */
+import { type CharacterClass, categoryOf, digits, spaces, wordCharacters } from './classes.ts';
+
+/** What a pattern says, as a tree. */
+export type Expression =
+  | { readonly kind: 'class'; readonly class: CharacterClass }
+  | { readonly kind: 'sequence'; readonly parts: readonly Expression[] }
+  | { readonly kind: 'choice'; readonly branches: readonly Expression[] }
+  | { readonly kind: 'repeat'; readonly part: Expression; readonly least: number; readonly most: number };
+
+/** A pattern that is not one; the message says what was found and where, counted in characters from 1. */
+export class PatternError extends Error {
+  override readonly name = 'PatternError';
+}
+
+/** Reads a pattern. Throws PatternError. */
+export function parsePattern(source: string): Expression {
+  const characters = [...source];
+  const anchored = characters[0] === '^' ? 1 : 0;
+  return new PatternReader(characters, anchored).whole();
+}
+
+/** How deep groups may stand in one another. */
+const deepest = 100;
+/** The largest count in a repetition: more states than that are refused anyway. */
+const largestCount = 10_000;
+
+class PatternReader {
+  readonly #characters: readonly string[];
+  #at: number;
+  #depth = 0;
+
+  constructor(characters: readonly string[], start: number) {
+    this.#characters = characters;
+    this.#at = start;
+  }
+
+  whole(): Expression {
+    const expression = this.#choice();
+    if (this.#at < this.#characters.length) this.#refuse(`the ")" closes nothing`);
+    return expression;
+  }
+
+  /** `i-regexp = branch *( "|" branch )` */
+  #choice(): Expression {
+    const branches = [this.#branch()];
+    while (this.#take('|')) branches.push(this.#branch());
+    const [only] = branches;
+    return only !== undefined && branches.length === 1 ? only : { kind: 'choice', branches };
+  }
+
+  /** `branch = *piece`, `piece = atom [ quantifier ]` */
+  #branch(): Expression {
+    const parts: Expression[] = [];
+    for (;;) {
+      const next = this.#peek();
+      if (next === undefined || next === '|' || next === ')') break;
+      if (next === '$' && this.#at === this.#characters.length - 1) {
+        this.#at++;
+        break;
+      }
+      parts.push(this.#quantified(this.#atom(next)));
+    }
+    return { kind: 'sequence', parts };
+  }
+
+  #atom(next: string): Expression {
+    if (next === '(') return this.#group();
+    if (next === '[') return single(this.#classExpression());
+    if (next === '\\') return single(this.#escape());
+    if (next === '^' || next === '$') {
+      this.#refuse(
+        `"${next}" is taken as the ${next === '^' ? 'first' : 'last'} character only; write \\${next}`,
+      );
+    }
+    if ('*+?{'.includes(next)) this.#refuse(`"${next}" has nothing to repeat`);
+    if (']}'.includes(next)) this.#refuse(`"${next}" closes nothing; write \\${next}`);
+    this.#at++;
+    return single(next === '.' ? { negated: true, ranges: lineEnds, categories: [] } : just(next));
+  }
+
+  #group(): Expression {
+    const start = this.#at++;
+    if (this.#take('?') && !this.#take(':')) {
+      this.#refuse(
+        'of groups that begin with "(?" only "(?:" is taken: no lookaround, names or flags',
+        start,
+      );
+    }
+    if (++this.#depth > deepest) this.#refuse(`groups stand more than ${deepest} deep in one another`, start);
+    const expression = this.#choice();
+    if (!this.#take(')')) this.#refuse('the "(" is not closed', start);
+    this.#depth--;
+    return expression;
+  }
+
+  #quantified(part: Expression): Expression {
+    const start = this.#at;
+    const bounds = this.#quantifier();
+    if (bounds === undefined) return part;
+    const next = this.#peek();
+    if (next === '?') this.#refuse('lazy quantifiers are not taken: the whole value matches or does not');
+    if (next !== undefined && '*+{'.includes(next)) this.#refuse('a quantifier follows a quantifier');
+    const [least, most] = bounds;
+    if (most < least) this.#refuse(`the repetition ends at ${most}, before it begins at ${least}`, start);
+    return { kind: 'repeat', part, least, most };
+  }
+
+  #quantifier(): [least: number, most: number] | undefined {
+    if (this.#take('*')) return [0, Infinity];
+    if (this.#take('+')) return [1, Infinity];
+    if (this.#take('?')) return [0, 1];
+    if (!this.#take('{')) return undefined;
+    const least = this.#count();
+    const most = this.#take(',') ? (this.#peek() === '}' ? Infinity : this.#count()) : least;
+    if (!this.#take('}')) this.#refuse('a repetition is written {n}, {n,} or {n,m}');
+    return [least, most];
+  }
+
+  #count(): number {
+    const start = this.#at;
+    let written = '';
+    for (let next = this.#peek(); next !== undefined && isDigit(next); next = this.#peek()) {
+      written += next;
+      this.#at++;
+    }
+    if (written === '') this.#refuse('a repetition is written {n}, {n,} or {n,m}', start);
+    if (Number(written) > largestCount) {
+      this.#refuse(`${written.slice(0, 20)} repetitions are more than ${largestCount}`, start);
+    }
+    return Number(written);
+  }
+
+  /** `charClassExpr = "[" [ "^" ] ( "-" / CCE1 ) *CCE1 [ "-" ] "]"` */
+  #classExpression(): CharacterClass {
+    const start = this.#at++;
+    const negated = this.#take('^');
+    const ranges: (readonly [number, number])[] = [];
+    const among: RegExp[] = [];
+    for (let first = true; first || this.#peek() !== ']'; first = false) {
+      if (this.#peek() === undefined) this.#refuse('the "[" is not closed', start);
+      const member = this.#member(first);
+      ranges.push(...member.ranges);
+      among.push(...member.categories);
+    }
+    this.#at++;
+    return { negated, ranges, categories: among };
+  }
+
+  /** `CCE1 = ( CCchar [ "-" CCchar ] ) / charClassEsc`, or a "-" at either end. */
+  #member(first: boolean): CharacterClass {
+    const start = this.#at;
+    if (this.#peek() === '-') {
+      if (!first && this.#characters[this.#at + 1] !== ']') {
+        this.#refuse('a "-" within a class stands first or last, or is written \\-');
+      }
+      this.#at++;
+      return just('-');
+    }
+    const low = this.#classCharacter();
+    const lowest = onlyCode(low);
+    if (this.#peek() !== '-' || this.#characters[this.#at + 1] === ']') return low;
+    this.#at++;
+    const highest = onlyCode(this.#classCharacter());
+    if (lowest === undefined || highest === undefined) {
+      this.#refuse('a range runs from one character to another, not from or to a class', start);
+    }
+    if (highest < lowest) this.#refuse('the range ends before it begins', start);
+    return { negated: false, ranges: [[lowest, highest]], categories: [] };
+  }
+
+  #classCharacter(): CharacterClass {
+    const next = this.#peek();
+    if (next === '\\') return this.#escape();
+    if (next === undefined || next === '[' || next === ']' || next === '-') {
+      this.#refuse(
+        `${next === undefined ? 'the end' : `"${next}"`} stands where a character of the class is expected`,
+      );
+    }
+    this.#at++;
+    return just(next);
+  }
+
+  /** `SingleCharEsc`, `catEsc`, `complEsc`, and the three classes that JavaScript names. */
+  #escape(): CharacterClass {
+    const start = this.#at++;
+    const escaped = this.#peek();
+    if (escaped === undefined) this.#refuse('the "\\" escapes nothing', start);
+    this.#at++;
+    if (escaped === 'd') return { negated: false, ranges: digits, categories: [] };
+    if (escaped === 'w') return { negated: false, ranges: wordCharacters, categories: [] };
+    if (escaped === 's') return { negated: false, ranges: spaces, categories: [] };
+    if (escaped === 'p' || escaped === 'P') return this.#category(escaped === 'P', start);
+    if (escaped === 'n') return just('\n');
+    if (escaped === 'r') return just('\r');
+    if (escaped === 't') return just('\t');
+    if ('()*+-.?[\\]^{|}$/'.includes(escaped)) return just(escaped);
+    if (isDigit(escaped)) this.#refuse('back-references are not taken', start);
+    this.#refuse(`the escape \\${escaped} is not taken`, start);
+  }
+
+  #category(negated: boolean, start: number): CharacterClass {
+    const rest = this.#characters.slice(this.#at, this.#at + 4).join('');
+    const name = /^\{([A-Z][a-z]?)\}/.exec(rest)?.[1];
+    const category = name === undefined ? undefined : categoryOf(name, negated);
+    if (name === undefined || category === undefined) {
+      this.#refuse('\\p and \\P name a general category of Unicode, such as \\p{L} or \\p{Nd}', start);
+    }
+    this.#at += name.length + 2;
+    return { negated: false, ranges: [], categories: [category] };
+  }
+
+  #peek(): string | undefined {
+    return this.#characters[this.#at];
+  }
+
+  #take(character: string): boolean {
+    if (this.#characters[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #refuse(what: string, at = this.#at): never {
+    throw new PatternError(`${what} (character ${at + 1})`);
+  }
+}
+
+/** What "." leaves out (RFC 9485 §5.3). */
+const lineEnds: readonly (readonly [number, number])[] = [
+  [0x0a, 0x0a],
+  [0x0d, 0x0d],
+];
+
+function single(of: CharacterClass): Expression {
+  return { kind: 'class', class: of };
+}
+
+function just(character: string): CharacterClass {
+  const code = character.codePointAt(0) ?? 0;
+  return { negated: false, ranges: [[code, code]], categories: [] };
+}
+
+/** The code of a class of one character; undefined for any other class. */
+function onlyCode(of: CharacterClass): number | undefined {
+  const [range] = of.ranges;
+  if (of.ranges.length !== 1 || of.categories.length > 0 || range === undefined) return undefined;
+  return range[0] === range[1] ? range[0] : undefined;
+}
+
+function isDigit(character: string): boolean {
+  return character >= '0' && character <= '9';
+}

@@ -1,0 +1,48 @@
+import { collectionResource } from '../collections/collection.ts';
+import { type Collection, defaultCollections, defineCollection } from '../collections/declaration.ts';
+import { itemResource, itemTemplate } from '../collections/item.ts';
+import { explanationResource, problemsResource } from '../collections/problems.ts';
+import { rootResource } from '../collections/root.ts';
+import type { Resource } from '../pipeline/resource.ts';
+import type { Route } from '../pipeline/router.ts';
+import type { Store } from '../store/store.ts';
+import type { Limits, ServiceOptions } from './options.ts';
+
+/** What is served: collections, as options have them, and resources in code by path template. */
+export type Served = Required<Pick<ServiceOptions, 'collections' | 'resources'>>;
+
+/** The collections that are declared, or the default ones. Throws DeclarationError. */
+export function collectionsOf({ collections = defaultCollections() }: ServiceOptions): readonly Collection[] {
+  if (isList(collections)) return collections;
+  return Object.entries(collections).map(([path, declaration]) => defineCollection(path, declaration));
+}
+
+function isList<T>(value: Readonly<Record<string, unknown>> | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
+}
+
+/** Every path that leads to a resource: of collections, of resources in code, and where nothing stands there of the server's own. */
+export function routesOf(
+  collections: readonly Collection[],
+  store: Store,
+  limits: Limits,
+  resources: Readonly<Record<string, Resource>>,
+): Route[] {
+  const documentLimits = {
+    maxDepth: limits.xmlDepth,
+    maxAttributes: limits.xmlAttributes,
+    maxLength: limits.body,
+  };
+  const routes: Route[] = collections.flatMap((collection) => [
+    { template: collection.path, resource: collectionResource(collection, store, documentLimits) },
+    { template: itemTemplate(collection), resource: itemResource(collection, store, documentLimits) },
+  ]);
+  routes.push(...Object.entries(resources).map(([template, resource]) => ({ template, resource })));
+  const own: Route[] = [
+    { template: '/', resource: rootResource(routes) },
+    { template: '/problems', resource: problemsResource() },
+    { template: '/problems/{name}', resource: explanationResource() },
+  ];
+  const taken = new Set(routes.map(({ template }) => template));
+  return [...own.filter(({ template }) => !taken.has(template)), ...routes];
+}

@@ -1,0 +1,262 @@
+import { join } from 'node:path';
+import { DamagedStoreError } from '../corruption-error.ts';
+import { StoredDocument } from '../encoding/json-fields.ts';
+import type { Disk } from '../files/disk.ts';
+import { readLines } from '../files/read-chunks.ts';
+import { checkedLine, parseJournalHeader, parseJournalLine } from '../journal/line.ts';
+import { readSnapshotLines, type SnapshotLine } from '../snapshot/lines.ts';
+import { readNumbers, readSnapshot } from '../snapshot/reader.ts';
+import { ChosenIds, counterNumber } from '../state/reserved-ids.ts';
+import { type CollectionNumbers, type MadeChange, State } from '../state/state.ts';
+import type { Entry, KeptNonce } from '../store.ts';
+import { isRecordValue } from '../value.ts';
+import { journalGeneration, journalName, previousName, snapshotName } from './recovery.ts';
+
+/** What could be read of a damaged store. */
+export interface Salvaged {
+  readonly state: State;
+  /** What could not be read, and what may not be as it was: a sentence each, with file and line. */
+  readonly lost: readonly string[];
+  readonly nonces: readonly KeptNonce[];
+}
+
+/** What is known of a collection. */
+interface Found {
+  readonly entries: Map<string, Entry>;
+  numbers: CollectionNumbers;
+}
+
+const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
+
+/**
+ * Reads all that can be read of the files of a directory, whatever is damaged, and changes nothing. Where the newest
+ * snapshot is not whole, what it lacks is taken from the one before. Of each item the newest change counts.
+ */
+export function salvage(disk: Disk, directory: string): Promise<Salvaged> {
+  return new Salvage(disk, directory).run();
+}
+
+class Salvage {
+  readonly #disk: Disk;
+  readonly #directory: string;
+  readonly #found = new Map<string, Found>();
+  readonly #lost: string[] = [];
+  readonly #nonces: KeptNonce[] = [];
+  #revision = 0;
+
+  constructor(disk: Disk, directory: string) {
+    this.#disk = disk;
+    this.#directory = directory;
+  }
+
+  async run(): Promise<Salvaged> {
+    const generation = await this.#readSnapshots();
+    const names = await this.#disk.list(this.#directory);
+    const generations = names.map(journalGeneration).filter((each) => each !== undefined);
+    generations.sort((one, other) => one - other);
+    let before: number | undefined;
+    for (const [index, each] of generations.entries()) {
+      if (each < generation) continue;
+      const former = generations[index - 1];
+      if (former !== undefined && former >= generation && former + 1 !== each)
+        this.#lost.push(`${this.#path(journalName(former + 1))} is missing, with all its changes`);
+      before = await this.#readJournal(journalName(each), before);
+    }
+    return { state: this.#build(), lost: this.#lost, nonces: this.#nonces };
+  }
+
+  /** Gives the first generation of journals that has changes which are not read yet. */
+  async #readSnapshots(): Promise<number> {
+    const whole = await this.#readWhole(snapshotName);
+    if (whole !== undefined) return whole;
+    await this.#readParts(snapshotName);
+    if ((await this.#readWhole(previousName)) === undefined) await this.#readParts(previousName);
+    return 0;
+  }
+
+  /** Takes a snapshot that is not damaged, and gives its generation. */
+  async #readWhole(name: string): Promise<number | undefined> {
+    try {
+      const snapshot = await readSnapshot(this.#disk, this.#path(name));
+      if (snapshot === undefined) return undefined;
+      this.#revision = Math.max(this.#revision, snapshot.state.revision);
+      for (const { path, entries, ...numbers } of snapshot.state.collections()) {
+        this.#raise(path, numbers);
+        for (const entry of entries) this.#keep(path, entry);
+      }
+      return snapshot.head.generation;
+    } catch (error) {
+      if (error instanceof DamagedStoreError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Takes each line of a snapshot that can be read. */
+  async #readParts(name: string): Promise<void> {
+    const path = this.#path(name);
+    let collection: string | undefined;
+    let [first, taken] = [0, 0];
+    const there = await readSnapshotLines(this.#disk, path, (line) => {
+      const at = line.place.line;
+      if (line.kind === 'block') {
+        collection = this.#readBlock(path, line);
+        [first, taken] = [at, 0];
+        if (collection === undefined)
+          this.#lost.push(`${path}, line ${at}: of which collection the items after it are`);
+      } else if (line.kind === 'item') {
+        const entry = itemOf(line.text);
+        if (collection === undefined || entry === undefined)
+          this.#lost.push(
+            `${path}, line ${at}: an item${collection === undefined ? '' : ` of ${collection}`}`,
+          );
+        else {
+          this.#keep(collection, entry);
+          taken += 1;
+        }
+      } else if (line.kind === 'end') {
+        if (!line.fits && taken > 0)
+          this.#lost.push(`${path}, lines ${first} to ${at}: saved, but perhaps not as they were written`);
+        collection = undefined;
+      } else if (line.kind === 'other') this.#lost.push(`${path}, line ${at}: it cannot be read`);
+    });
+    this.#lost.push(
+      there
+        ? `${path}: it is damaged, and what it had and is not told here may be lost`
+        : `${path} is missing`,
+    );
+  }
+
+  #readBlock(path: string, { text, place }: SnapshotLine): string | undefined {
+    try {
+      const document = new StoredDocument(path, place);
+      const members = document.members(JSON.parse(`${text}]}`), 'this line');
+      const collection = document.text(members.get('collection'), 'collection');
+      this.#raise(collection, readNumbers(document, members, collection).numbers);
+      return collection;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Makes the changes of a journal that can be read; gives the number of the last. */
+  async #readJournal(name: string, before: number | undefined): Promise<number | undefined> {
+    const path = this.#path(name);
+    let [last, number] = [before, 0];
+    const takeLine = (line: Buffer, whole: boolean): void => {
+      // Space that was allocated ahead.
+      if (!whole && line.every((byte) => byte === 0)) return;
+      number += 1;
+      const text = checkedLine(line);
+      const change = text === undefined ? undefined : parseJournalLine(text);
+      const header = text === undefined ? undefined : parseJournalHeader(text);
+      if (change !== undefined) {
+        const { seq } = change;
+        if (last !== undefined && seq > last + 1)
+          this.#lost.push(`${path}, before line ${number}: ${changesFrom(last + 1, seq - 1)}`);
+        last = Math.max(last ?? 0, seq);
+        this.#make(change.change);
+        if (change.nonce !== undefined) this.#nonces.push(change.nonce);
+      } else if (header !== undefined) {
+        this.#revision = Math.max(this.#revision, header.revision);
+        if (last !== undefined && header.sequence > last)
+          this.#lost.push(`before ${path}: ${changesFrom(last + 1, header.sequence)}`);
+        last = Math.max(last ?? 0, header.sequence);
+      } else this.#lost.push(`${path}, line ${number}: it cannot be read`);
+    };
+    await readLines(this.#disk, path, takeLine);
+    return last;
+  }
+
+  #make(change: MadeChange): void {
+    const { collection, id, sequence, revision, modified, value } = change;
+    const number = change.kind === 'create' ? (counterNumber(id) ?? 0) : 0;
+    this.#raise(collection, { counter: number, sequence, revision, modified });
+    if (change.kind !== 'delete')
+      this.#keep(collection, { id, sequence, revision, modified, value: value ?? {} });
+    else if ((this.#of(collection).entries.get(id)?.revision ?? revision) < revision)
+      this.#of(collection).entries.delete(id);
+  }
+
+  #keep(collection: string, entry: Entry): void {
+    const { entries } = this.#of(collection);
+    if ((entries.get(entry.id)?.revision ?? 0) < entry.revision) entries.set(entry.id, entry);
+    this.#raise(collection, { ...noNumbers, sequence: entry.sequence, revision: entry.revision });
+  }
+
+  #raise(collection: string, numbers: CollectionNumbers): void {
+    const found = this.#of(collection);
+    const { counter, sequence, revision, modified } = found.numbers;
+    found.numbers = {
+      counter: Math.max(counter, numbers.counter),
+      sequence: Math.max(sequence, numbers.sequence),
+      revision: Math.max(revision, numbers.revision),
+      modified: Math.max(modified, numbers.modified),
+    };
+    this.#revision = Math.max(this.#revision, numbers.revision);
+  }
+
+  #of(collection: string): Found {
+    const found = this.#found.get(collection) ?? { entries: new Map<string, Entry>(), numbers: noNumbers };
+    this.#found.set(collection, found);
+    return found;
+  }
+
+  #build(): State {
+    const state = new State(this.#revision);
+    for (const [path, { entries, numbers }] of this.#found) {
+      const sorted = [...entries.values()].sort((one, other) => one.sequence - other.sequence);
+      const placed: Entry[] = [];
+      for (const entry of sorted) {
+        // Two that claim one place stand one behind the other.
+        const sequence = Math.max(entry.sequence, (placed.at(-1)?.sequence ?? 0) + 1);
+        placed.push({ ...entry, sequence });
+      }
+      const sequence = Math.max(numbers.sequence, placed.at(-1)?.sequence ?? 0);
+      state.restore(path, { ...numbers, sequence }, chosenOf(entries.keys(), numbers.counter), placed);
+    }
+    return state;
+  }
+
+  #path(name: string): string {
+    return join(this.#directory, name);
+  }
+}
+
+/** The numbers above the counter among ids. */
+function chosenOf(ids: Iterable<string>, counter: number): ChosenIds {
+  const chosen = new ChosenIds();
+  for (const id of ids) {
+    const number = counterNumber(id);
+    if (number !== undefined && number > counter) chosen.add(number);
+  }
+  return chosen;
+}
+
+/** The item of a line; undefined when it is none. */
+function itemOf(text: string): Entry | undefined {
+  try {
+    const document = new StoredDocument('');
+    const members = document.object(JSON.parse(text), '', [
+      'id',
+      'sequence',
+      'revision',
+      'modified',
+      'value',
+    ]);
+    const value = members.get('value');
+    if (!isRecordValue(value)) return undefined;
+    return {
+      id: document.text(members.get('id'), ''),
+      sequence: document.count(members.get('sequence'), ''),
+      revision: document.count(members.get('revision'), ''),
+      modified: document.time(members.get('modified'), ''),
+      value,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function changesFrom(first: number, last: number): string {
+  return first === last ? `change ${first} is lost` : `changes ${first} to ${last} are lost`;
+}

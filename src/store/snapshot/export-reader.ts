@@ -1,0 +1,186 @@
+import type { DamagedStoreError, Place } from '../corruption-error.ts';
+import { crc32 } from '../encoding/crc32.ts';
+import { StoredDocument } from '../encoding/json-fields.ts';
+import { splitLines } from '../files/read-chunks.ts';
+import { ChosenIds, counterNumber } from '../state/reserved-ids.ts';
+import { type CollectionNumbers, State } from '../state/state.ts';
+import type { Entry, RecordValue } from '../store.ts';
+import { isRecordValue } from '../value.ts';
+import { exportFormat, exportVersion } from './export-writer.ts';
+import { readChosen } from './reader.ts';
+import { formatChecksum } from './writer.ts';
+
+/** What an export is read with. */
+export interface ExportReading {
+  /** The name of the file in messages. */
+  readonly file: string;
+  /** The time of items without one (ms). */
+  readonly now: number;
+  /** Returns why an item of a collection cannot be imported, or undefined. */
+  readonly faultOf: (path: string, entry: Entry) => string | undefined;
+}
+
+/** The content of an export. */
+export interface Imported {
+  /** Undefined if the export has none: then a new one is drawn, and no earlier entity tag matches. */
+  readonly storeId: string | undefined;
+  readonly state: State;
+}
+
+/** What was read of a collection; the revision of an item without one is 0. */
+interface Collected {
+  readonly numbers: CollectionNumbers;
+  readonly chosen: ChosenIds;
+  readonly entries: Entry[];
+  readonly ids: Set<string>;
+}
+
+const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
+
+/**
+ * Reads an export, and validates every line. Numbers that are left out are drawn: an item with `collection`, `id` and
+ * `value` alone is the newest one of its collection. An export with a store id must be as it was written, because its entity tags
+ * remain valid. Every method throws DamagedStoreError.
+ */
+export class ExportReader {
+  readonly #reading: ExportReading;
+  readonly #collections = new Map<string, Collected>();
+  #place: Place = { line: 1, byte: 0 };
+  #checksum = 0;
+  #storeId: string | undefined;
+  #revision = 0;
+  #items = 0;
+  #ended = false;
+
+  constructor(reading: ExportReading) {
+    this.#reading = reading;
+  }
+
+  /** Reads the whole lines, and at the end the last one; returns the number of bytes that were read. */
+  take(bytes: Buffer, ended: boolean): number {
+    const taken = splitLines(bytes, ended, (line) => this.#takeLine(line));
+    if (ended && !this.#ended) throw this.#damage('the end is missing, so the file is not complete');
+    return taken;
+  }
+
+  /** Returns the content, once all is read. */
+  result(): Imported {
+    const state = new State(this.#revision);
+    for (const [path, { numbers, chosen, entries }] of this.#collections) {
+      let { revision, modified, sequence } = numbers;
+      const numbered = entries.map((entry) =>
+        entry.revision > 0 ? entry : { ...entry, revision: ++this.#revision },
+      );
+      for (const entry of numbered) {
+        revision = Math.max(revision, entry.revision);
+        modified = Math.max(modified, entry.modified);
+        sequence = Math.max(sequence, entry.sequence);
+      }
+      state.restore(path, { ...numbers, revision, modified, sequence }, chosen, numbered);
+    }
+    return { storeId: this.#storeId, state };
+  }
+
+  #takeLine(bytes: Buffer): void {
+    const document = new StoredDocument(this.#reading.file, this.#place);
+    if (this.#ended) throw document.damage('a line follows the end');
+    const line = document.parse(bytes);
+    const members = document.members(line, 'the line');
+    if (this.#place.line === 1) this.#takeHeader(document, document.object(line, 'the header', headerNames));
+    else if (members.has('end')) this.#takeEnd(document, document.object(line, 'the end', endNames));
+    else if (members.has('value')) this.#takeItem(document, document.object(line, 'the item', itemNames));
+    else this.#takeCollection(document, document.object(line, 'the collection', collectionNames));
+    this.#checksum = crc32('\n', crc32(bytes, this.#checksum));
+    this.#place = { line: this.#place.line + 1, byte: this.#place.byte + bytes.length + 1 };
+  }
+
+  #takeHeader(document: StoredDocument, members: ReadonlyMap<string, unknown>): void {
+    if (members.get('format') !== exportFormat) throw document.damage('this is not the header of an export');
+    const version = document.count(members.get('version'), 'version');
+    if (version !== exportVersion)
+      throw document.damage(`its version is ${version}, and this program reads ${exportVersion}`);
+    if (members.has('storeId')) this.#storeId = document.text(members.get('storeId'), 'storeId');
+    if (this.#storeId !== undefined && !/^[A-Za-z0-9]{1,32}$/.test(this.#storeId))
+      throw document.damage('storeId has characters other than letters and digits');
+    this.#revision = countOr(document, members, 'revision', 0);
+  }
+
+  #takeCollection(document: StoredDocument, members: ReadonlyMap<string, unknown>): void {
+    const path = document.text(members.get('collection'), 'collection');
+    if (this.#collections.has(path)) throw document.damage('the collection has items or counters already');
+    const counter = countOr(document, members, 'counter', 0);
+    const numbers = {
+      counter,
+      sequence: countOr(document, members, 'sequence', 0),
+      revision: countOr(document, members, 'revision', 0),
+      modified: members.has('modified') ? document.time(members.get('modified'), 'modified') : 0,
+    };
+    const chosen = readChosen(document, members.get('chosen') ?? [], counter, 'the collection');
+    this.#revision = Math.max(this.#revision, numbers.revision);
+    this.#collections.set(path, { numbers, chosen, entries: [], ids: new Set() });
+  }
+
+  #takeItem(document: StoredDocument, members: ReadonlyMap<string, unknown>): void {
+    const path = document.text(members.get('collection'), 'collection');
+    const collected = this.#collections.get(path) ?? emptyCollection();
+    this.#collections.set(path, collected);
+    const former = collected.entries.at(-1)?.sequence ?? 0;
+    const entry: Entry = {
+      id: document.text(members.get('id'), 'id'),
+      sequence: countOr(document, members, 'sequence', former + 1),
+      revision: countOr(document, members, 'revision', 0),
+      modified: members.has('modified')
+        ? document.time(members.get('modified'), 'modified')
+        : this.#reading.now,
+      value: itemValue(document, members.get('value')),
+    };
+    if (entry.sequence <= former) throw document.damage('its sequence is not above that of the item before');
+    if (collected.ids.has(entry.id)) throw document.damage('the collection has an item with this id already');
+    const fault = this.#reading.faultOf(path, entry);
+    if (fault !== undefined) throw document.damage(fault);
+    this.#revision = Math.max(this.#revision, entry.revision);
+    collected.ids.add(entry.id);
+    collected.entries.push(entry);
+    const number = counterNumber(entry.id);
+    if (number !== undefined && number > collected.numbers.counter) collected.chosen.add(number);
+    this.#items += 1;
+  }
+
+  #takeEnd(document: StoredDocument, members: ReadonlyMap<string, unknown>): void {
+    const complete =
+      members.get('items') === this.#items && members.get('crc') === formatChecksum(this.#checksum);
+    if (this.#storeId !== undefined && !complete)
+      throw document.damage(
+        'the export was changed since it was written; remove "storeId" from its first line, so that no entity tag from before matches',
+      );
+    this.#ended = true;
+  }
+
+  #damage(what: string): DamagedStoreError {
+    return new StoredDocument(this.#reading.file, this.#place).damage(what);
+  }
+}
+
+const headerNames = ['format', 'version', 'storeId', 'revision', 'exported'];
+const collectionNames = ['collection', 'counter', 'chosen', 'sequence', 'revision', 'modified'];
+const itemNames = ['collection', 'id', 'sequence', 'revision', 'modified', 'value'];
+const endNames = ['end', 'items', 'crc'];
+
+function emptyCollection(): Collected {
+  return { numbers: noNumbers, chosen: new ChosenIds(), entries: [], ids: new Set() };
+}
+
+function countOr(
+  document: StoredDocument,
+  members: ReadonlyMap<string, unknown>,
+  name: string,
+  fallback: number,
+): number {
+  return members.has(name) ? document.count(members.get(name), name) : fallback;
+}
+
+function itemValue(document: StoredDocument, value: unknown): RecordValue {
+  if (!isRecordValue(value))
+    throw document.damage('its value is not an object of texts, numbers and the like');
+  return value;
+}

@@ -1,0 +1,51 @@
+import { crc32 } from '../encoding/crc32.ts';
+import { formatIsoDate } from '../encoding/iso-date.ts';
+import { formatMembers } from '../encoding/item-json.ts';
+import type { CollectionView, State } from '../state/state.ts';
+import { formatChecksum } from './writer.ts';
+
+/** The name and the version of the format of an export. */
+export const exportFormat = 'countersign-export';
+export const exportVersion = 1;
+
+/** The content of an export. */
+export interface Exporting {
+  /** Part of every entity tag. */
+  readonly storeId: string;
+  readonly state: State;
+  /** When the export is written (ms). */
+  readonly at: number;
+  /** Whether a collection is exported. */
+  readonly includes: (path: string) => boolean;
+}
+
+/**
+ * Returns an export as lines of JSON: a header; for each collection a line with its counters, then its items in the
+ * order of their creation; and an end with the number of items and the CRC-32 of all bytes before it.
+ */
+export function* formatExport({ storeId, state, at, includes }: Exporting): Generator<string> {
+  const exported = [...state.collections()].filter(({ path }) => includes(path));
+  let checksum = 0;
+  const counted = (line: string): string => {
+    checksum = crc32(line, checksum);
+    return line;
+  };
+  const format = { format: exportFormat, version: exportVersion };
+  yield counted(lineOf({ ...format, storeId, revision: state.revision, exported: formatIsoDate(at) }));
+  for (const collection of exported) for (const line of linesOf(collection)) yield counted(line);
+  const items = exported.reduce((sum, { count }) => sum + count, 0);
+  yield lineOf({ end: true, items, crc: formatChecksum(checksum) });
+}
+
+function* linesOf(collection: CollectionView): Generator<string> {
+  const { path, counter, sequence, revision, modified, entries } = collection;
+  const chosen = Array.from(collection.chosen, ({ first, last }) => [first, last]);
+  const numbers = { counter, chosen, sequence, revision, modified: formatIsoDate(modified) };
+  yield lineOf({ collection: path, ...numbers });
+  const start = `{"collection":${JSON.stringify(path)},`;
+  for (const entry of entries) yield `${start}${formatMembers(entry, JSON.stringify(entry.value))}}\n`;
+}
+
+function lineOf(members: Readonly<Record<string, unknown>>): string {
+  return `${JSON.stringify(members)}\n`;
+}

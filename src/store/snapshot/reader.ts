@@ -1,0 +1,267 @@
+import { DamagedStoreError, type Place } from '../corruption-error.ts';
+import { crc32 } from '../encoding/crc32.ts';
+import { StoredDocument } from '../encoding/json-fields.ts';
+import type { Disk } from '../files/disk.ts';
+import { readInChunks } from '../files/read-chunks.ts';
+import { ChosenIds } from '../state/reserved-ids.ts';
+import { type CollectionNumbers, State } from '../state/state.ts';
+import { formatChecksum, type SnapshotHead, snapshotVersion } from './writer.ts';
+
+/** What store.json holds. */
+export interface Snapshot {
+  readonly head: SnapshotHead;
+  /** The number of the last line of a journal whose change it may have. */
+  readonly reached: number;
+  readonly state: State;
+}
+
+/** Is told how many bytes of how many are read, and how many items that were. */
+export type Progress = (done: number, size: number, items: number) => void;
+
+/** What can be done about a snapshot that is not what was written. */
+const snapshotChoices =
+  'Put back a copy of it, with its journals, or save what can be read with "countersign check --repair NEWDIR"; to edit items, use "countersign export" and "countersign import"';
+
+/** `{"crc":"89abcdef",` */
+const checksumLength = 18;
+const [newline, comma, brace, bracket] = [0x0a, 0x2c, 0x7b, 0x5d];
+const blockEnd = '\n]}';
+
+/**
+ * Reads a snapshot; returns undefined if there is no such file. The values of items are not parsed: the checksums of their blocks
+ * are verified. Throws DamagedStoreError.
+ */
+export async function readSnapshot(
+  disk: Disk,
+  path: string,
+  progress: Progress = () => {},
+): Promise<Snapshot | undefined> {
+  const file = await disk.openToRead(path);
+  if (file === undefined) return undefined;
+  const reader = new BlockReader(path);
+  try {
+    await readInChunks(file, (bytes, ended) => {
+      const taken = reader.take(bytes, ended);
+      progress(reader.bytes, file.size, reader.items);
+      return taken;
+    });
+  } finally {
+    await file.close();
+  }
+  return reader.end();
+}
+
+/** Reads a snapshot part by part: its first line, its blocks, its footer. */
+class BlockReader {
+  readonly #path: string;
+  #state = new State();
+  #head: SnapshotHead | undefined;
+  #line = 1;
+  #sum = 0;
+  #blocks = 0;
+  #reached: number | undefined;
+  /** What may come next. */
+  #next: 'head' | 'block or footer' | 'block' | 'footer' | 'nothing' = 'head';
+  /** How many bytes and items are taken. */
+  bytes = 0;
+  items = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Takes all whole parts, and gives how many bytes they have. */
+  take(bytes: Buffer, ended: boolean): number {
+    let at = 0;
+    while (at < bytes.length) {
+      const length = this.#takePart(bytes, at, ended);
+      if (length === 0) break;
+      at += length;
+      this.bytes += length;
+    }
+    if (ended && at < bytes.length) throw this.#damage('it is cut off here');
+    return at;
+  }
+
+  /** What was read. */
+  end(): Snapshot {
+    if (this.#head === undefined || this.#reached === undefined) throw this.#damage('it is cut off here');
+    return { head: this.#head, reached: this.#reached, state: this.#state };
+  }
+
+  #takePart(bytes: Buffer, at: number, ended: boolean): number {
+    if (this.#next === 'nothing') throw this.#damage('something follows its end');
+    if (this.#next === 'head') return this.#takeHead(bytes, ended);
+    if (bytes[at] === brace && this.#next !== 'footer') return this.#takeBlock(bytes, at);
+    if (bytes[at] === bracket && this.#next !== 'block') return this.#takeFooter(bytes, at);
+    throw this.#damage('neither a block nor the end begins here');
+  }
+
+  #takeHead(bytes: Buffer, ended: boolean): number {
+    const end = bytes.indexOf(newline) + 1;
+    if (end === 0 && !ended) return 0;
+    const line = bytes.toString('utf8', 0, end);
+    const version = Number(
+      /^\{"version":([0-9]{1,9}),/.exec(bytes.toString('latin1', 0, 32))?.[1] ?? snapshotVersion,
+    );
+    if (version !== snapshotVersion)
+      throw new DamagedStoreError(
+        this.#path,
+        `its version is ${version}, and this program reads ${snapshotVersion}`,
+      );
+    const document = this.#document();
+    const members = this.#object(document, `${line}]}`, [
+      'version',
+      'lineage',
+      'generation',
+      'revision',
+      'sequence',
+      'written',
+      'blocks',
+    ]);
+    const head = {
+      lineage: document.text(members.get('lineage'), 'lineage'),
+      generation: document.count(members.get('generation'), 'generation'),
+      revision: document.count(members.get('revision'), 'revision'),
+      sequence: document.count(members.get('sequence'), 'sequence'),
+      written: document.time(members.get('written'), 'written'),
+    };
+    this.#head = head;
+    this.#state = new State(head.revision);
+    this.#sum = crc32(bytes.subarray(0, end));
+    this.#next = 'block or footer';
+    this.#line += 1;
+    return end;
+  }
+
+  #takeBlock(bytes: Buffer, at: number): number {
+    const found = bytes.indexOf(blockEnd, at);
+    const end = found + blockEnd.length;
+    // Whether another block follows is in the two bytes behind it.
+    if (found < 0 || end + 2 > bytes.length) return 0;
+    const block = bytes.subarray(at, end);
+    const checksum = formatChecksum(crc32(block.subarray(checksumLength)));
+    if (block.toString('latin1', 0, checksumLength) !== `{"crc":"${checksum}",`)
+      throw this.#misfit(block.toString());
+    this.#restore(block);
+    this.#sum = crc32(checksum, this.#sum);
+    this.#blocks += 1;
+    const follows = bytes[end] === comma;
+    if (bytes[follows ? end + 1 : end] !== newline) throw this.#damage('a block does not end as it should');
+    this.#next = follows ? 'block' : 'footer';
+    return end - at + (follows ? 2 : 1);
+  }
+
+  #restore(block: Buffer): void {
+    const start = block.indexOf(newline) + 1;
+    const document = this.#document();
+    const names = ['crc', 'collection', 'counter', 'chosen', 'sequence', 'revision', 'modified', 'items'];
+    const members = this.#object(document, `${block.toString('utf8', 0, start)}]}`, names);
+    const path = document.text(members.get('collection'), 'collection');
+    const { numbers, chosen } = readNumbers(document, members, path);
+    this.#state.restoreNumbers(path, numbers, chosen);
+    const lines = block.subarray(start, 1 - blockEnd.length);
+    const count = lines.length === 0 ? 0 : this.#state.restoreLines(path, lines);
+    if (count === undefined) throw this.#damage('the items of this block do not fit those before');
+    this.items += count;
+    this.#line += count + 2;
+  }
+
+  #takeFooter(bytes: Buffer, at: number): number {
+    const end = bytes.indexOf(newline, at) + 1;
+    if (end === 0) return 0;
+    const line = bytes.toString('utf8', at, end);
+    const [, checksum, rest = ''] = /^\],"footer":\{"crc":"([0-9a-f]{8})"(,.*\}\})\n$/.exec(line) ?? [];
+    if (checksum === undefined) throw this.#damage('this is not the end of a snapshot');
+    if (checksum !== formatChecksum(crc32(rest, this.#sum)))
+      throw this.#damage('the checksum of the first line and of all blocks does not fit');
+    const document = this.#document();
+    const members = this.#object(document, `{${rest.slice(1, -1)}`, ['blocks', 'items', 'sequence']);
+    this.#reached = document.count(members.get('sequence'), 'sequence');
+    if (members.get('blocks') !== this.#blocks || members.get('items') !== this.items)
+      throw this.#damage(`it says ${members.get('blocks')} blocks and ${members.get('items')} items`);
+    this.#next = 'nothing';
+    this.#line += 1;
+    return end - at;
+  }
+
+  #object(document: StoredDocument, text: string, names: readonly string[]): ReadonlyMap<string, unknown> {
+    try {
+      const value: unknown = JSON.parse(text);
+      return document.object(value, 'this part', names);
+    } catch (error) {
+      throw error instanceof SyntaxError ? this.#damage('this is not JSON') : error;
+    }
+  }
+
+  /** What is wrong with a block whose checksum does not fit. */
+  #misfit(text: string): DamagedStoreError {
+    const lines = text.split('\n');
+    const last = this.#line + lines.length - 1;
+    let byte = this.bytes;
+    for (const [index, line] of lines.entries()) {
+      const first = index === 0 ? `${line}]}` : line.replace(/,$/, '');
+      if (!isJson(index === lines.length - 1 ? '0' : first))
+        return this.#damage('this is not JSON', { line: this.#line + index, byte });
+      byte += Buffer.byteLength(line) + 1;
+    }
+    return this.#damage(`lines ${this.#line} to ${last} do not fit their checksum`);
+  }
+
+  #document(): StoredDocument {
+    return new StoredDocument(this.#path, this.#place(), snapshotChoices);
+  }
+
+  #place(): Place {
+    return { line: this.#line, byte: this.bytes };
+  }
+
+  #damage(what: string, place = this.#place()): DamagedStoreError {
+    return new DamagedStoreError(this.#path, what, place, snapshotChoices);
+  }
+}
+
+/** The numbers that a block has of its collection. */
+export function readNumbers(
+  document: StoredDocument,
+  members: ReadonlyMap<string, unknown>,
+  path: string,
+): { readonly numbers: CollectionNumbers; readonly chosen: ChosenIds } {
+  const name = `the collection ${JSON.stringify(path)}`;
+  const numbers = {
+    counter: document.count(members.get('counter'), `counter of ${name}`),
+    sequence: document.count(members.get('sequence'), `sequence of ${name}`),
+    revision: document.count(members.get('revision'), `revision of ${name}`),
+    modified: document.time(members.get('modified'), `modified of ${name}`),
+  };
+  return { numbers, chosen: readChosen(document, members.get('chosen'), numbers.counter, name) };
+}
+
+/** Reads the ranges of chosen ids of the collection called `name`; all are above the counter. */
+export function readChosen(
+  document: StoredDocument,
+  value: unknown,
+  counter: number,
+  name: string,
+): ChosenIds {
+  const chosen = new ChosenIds();
+  let former = counter;
+  for (const part of document.array(value, `chosen of ${name}`)) {
+    const [first, last] = document.array(part, `a range of chosen of ${name}`);
+    const from = document.count(first, `the start of a range of chosen of ${name}`);
+    const to = document.count(last, `the end of a range of chosen of ${name}`);
+    if (from <= former || to < from) throw document.damage(`chosen of ${name} does not ascend`);
+    chosen.append({ first: from, last: to });
+    former = to;
+  }
+  return chosen;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,151 @@
+import type { Entry } from '../../store.ts';
+import type { RecentEntries } from '../entry-cache.ts';
+import type { Run } from '../entry-chunk.ts';
+import { type EncodedLines, type EntryHead, parseHead, parseLine, sliceLines } from './lines.ts';
+
+/** The share of its items that may have changed before a segment is encoded again. */
+const changedShare = 1 / 10;
+
+/**
+ * Items as the lines of a snapshot: as objects they take twice the memory, and the garbage collector has to visit each of them.
+ * An item is parsed when it is read. The lines are immutable: changed items are in a map beside them, until too many have
+ * changed or the collection is copied, when the items are encoded into a new segment.
+ */
+export class EncodedSegment implements Run {
+  readonly sequence: number;
+  readonly lines: EncodedLines;
+  readonly #recent: RecentEntries;
+  /** The changed items by the index of their line; undefined for a removed one. */
+  readonly #changed = new Map<number, Entry | undefined>();
+  #count: number;
+
+  /** Takes ownership of the lines, at least one. `recent` is the cache of the collection. */
+  constructor(lines: EncodedLines, recent: RecentEntries) {
+    this.lines = lines;
+    this.#recent = recent;
+    this.#count = lines.sequences.length;
+    this.sequence = this.#sequenceOf(0);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get last(): number {
+    let line = this.lines.sequences.length - 1;
+    while (line > 0 && this.#isRemoved(line)) line -= 1;
+    return this.#sequenceOf(line);
+  }
+
+  get hasChanges(): boolean {
+    return this.#changed.size > 0;
+  }
+
+  /** Whether so many items have changed that the segment should be encoded again. */
+  get isOutdated(): boolean {
+    return this.#changed.size > changedShare * this.lines.sequences.length;
+  }
+
+  find(sequence: number): Entry | undefined {
+    const line = this.#lineOf(sequence);
+    return line < 0 ? undefined : this.#entryAt(line);
+  }
+
+  head(sequence: number): EntryHead | undefined {
+    const line = this.#lineOf(sequence);
+    if (line < 0) return undefined;
+    const { bytes, starts } = this.lines;
+    return this.#changed.get(line) ?? parseHead(bytes, starts[line] ?? 0, (starts[line + 1] ?? 0) - 1);
+  }
+
+  replace(entry: Entry): boolean {
+    const line = this.#lineOf(entry.sequence);
+    if (line >= 0) this.#changed.set(line, entry);
+    return line >= 0;
+  }
+
+  remove(sequence: number): boolean {
+    const line = this.#lineOf(sequence);
+    if (line < 0) return false;
+    this.#changed.set(line, undefined);
+    this.#count -= 1;
+    return true;
+  }
+
+  after(sequence: number, limit: number): Entry[] {
+    const entries: Entry[] = [];
+    this.readAfter(sequence, limit, Number.POSITIVE_INFINITY, entries);
+    return entries;
+  }
+
+  /**
+   * Adds up to `limit` entries with a greater sequence to `entries`, until so many bytes of lines were read. Returns how
+   * many were. A changed item counts as many as it had in the snapshot.
+   */
+  readAfter(sequence: number, limit: number, bytes: number, entries: Entry[]): number {
+    let [line, left, read] = [this.#linesUpTo(sequence), limit, 0];
+    for (; line < this.lines.sequences.length && left > 0 && read < bytes; line += 1) {
+      if (this.#isRemoved(line)) continue;
+      entries.push(this.#entryAt(line));
+      read += this.#lengthOf(line);
+      left -= 1;
+    }
+    return read;
+  }
+
+  /** Returns all lines with a greater sequence. The segment has no changes. */
+  piece(sequence: number): EncodedLines | undefined {
+    const { length } = this.lines.sequences;
+    const first = this.#linesUpTo(sequence);
+    return first === length ? undefined : sliceLines(this.lines, first, length);
+  }
+
+  /** Returns the changed items, and the lines between them. */
+  *parts(): Generator<Entry | EncodedLines> {
+    let first = 0;
+    for (const line of [...this.#changed.keys(), this.lines.sequences.length].sort(
+      (one, other) => one - other,
+    )) {
+      if (line > first) yield sliceLines(this.lines, first, line);
+      const changed = this.#changed.get(line);
+      if (changed !== undefined) yield changed;
+      first = line + 1;
+    }
+  }
+
+  #entryAt(line: number): Entry {
+    const { bytes, starts } = this.lines;
+    const parse = (): Entry => parseLine(bytes, starts[line] ?? 0, (starts[line + 1] ?? 0) - 1);
+    return this.#changed.get(line) ?? this.#recent.get(this.#sequenceOf(line), this.#lengthOf(line), parse);
+  }
+
+  #lengthOf(line: number): number {
+    const { starts } = this.lines;
+    return (starts[line + 1] ?? 0) - (starts[line] ?? 0);
+  }
+
+  #isRemoved(line: number): boolean {
+    return this.#changed.has(line) && this.#changed.get(line) === undefined;
+  }
+
+  #sequenceOf(line: number): number {
+    return this.lines.sequences[line] ?? 0;
+  }
+
+  /** Returns the line with this sequence, or -1. */
+  #lineOf(sequence: number): number {
+    const line = this.#linesUpTo(sequence) - 1;
+    return line >= 0 && this.#sequenceOf(line) === sequence && !this.#isRemoved(line) ? line : -1;
+  }
+
+  /** Returns the number of lines whose sequence is at most this. */
+  #linesUpTo(sequence: number): number {
+    let [low, high] = [0, this.lines.sequences.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#sequenceOf(middle) <= sequence) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,104 @@
+import type { Entry } from '../store.ts';
+import { type EncodedLines, type EntryHead, encodeLines } from './encoded/lines.ts';
+
+/** Entries in ascending sequence; at least one. */
+export interface Run {
+  /** No entry has a lower sequence. */
+  readonly sequence: number;
+  /** The highest sequence. */
+  readonly last: number;
+  readonly count: number;
+  /** Returns the entry with this sequence, or undefined. */
+  find(sequence: number): Entry | undefined;
+  /** Returns the same without parsing the value. */
+  head(sequence: number): EntryHead | undefined;
+  /** Replaces the entry with the same sequence; returns false if there is none. */
+  replace(entry: Entry): boolean;
+  /** Removes the entry with this sequence; returns false if there is none. */
+  remove(sequence: number): boolean;
+  /** Returns up to `limit` entries with a greater sequence. */
+  after(sequence: number, limit: number): Entry[];
+  /**
+   * Returns the entries with a greater sequence for a copy: up to `limit` of those up to `end`, or all of a segment, which has none
+   * after `end`. Undefined if there are none.
+   */
+  piece(sequence: number, limit: number, end: number): EncodedLines | undefined;
+}
+
+/** Entries as objects. */
+export class EntryRun implements Run {
+  readonly sequence: number;
+  readonly #entries: Entry[];
+
+  /** Takes ownership of the entries, at least one. */
+  constructor(sequence: number, entries: Entry[]) {
+    this.sequence = sequence;
+    this.#entries = entries;
+  }
+
+  get last(): number {
+    return this.#entries.at(-1)?.sequence ?? 0;
+  }
+
+  get count(): number {
+    return this.#entries.length;
+  }
+
+  find(sequence: number): Entry | undefined {
+    return this.#entries[this.#indexOf(sequence)];
+  }
+
+  head(sequence: number): EntryHead | undefined {
+    return this.find(sequence);
+  }
+
+  replace(entry: Entry): boolean {
+    const index = this.#indexOf(entry.sequence);
+    if (index >= 0) this.#entries[index] = entry;
+    return index >= 0;
+  }
+
+  remove(sequence: number): boolean {
+    const index = this.#indexOf(sequence);
+    if (index >= 0) this.#entries.splice(index, 1);
+    return index >= 0;
+  }
+
+  /** Adds an entry whose sequence is above all others. */
+  append(entry: Entry): void {
+    this.#entries.push(entry);
+  }
+
+  /** Adds an entry in its place; no other has its sequence. */
+  insert(entry: Entry): void {
+    this.#entries.splice(countUpTo(this.#entries, entry.sequence), 0, entry);
+  }
+
+  after(sequence: number, limit: number): Entry[] {
+    const from = countUpTo(this.#entries, sequence);
+    return this.#entries.slice(from, from + limit);
+  }
+
+  piece(sequence: number, limit: number, end: number): EncodedLines | undefined {
+    const entries = this.after(sequence, limit).filter((entry) => entry.sequence <= end);
+    return entries.length === 0 ? undefined : encodeLines(entries);
+  }
+
+  #indexOf(sequence: number): number {
+    const index = countUpTo(this.#entries, sequence) - 1;
+    return this.#entries[index]?.sequence === sequence ? index : -1;
+  }
+}
+
+/** Returns how many of the items, which ascend, have at most this sequence. */
+export function countUpTo(items: readonly { readonly sequence: number }[], sequence: number): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const item = items[middle];
+    if (item !== undefined && item.sequence <= sequence) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { clientRoster, consumerRoster } from '../../src/accounts/clients.ts';
+import { hashPassword } from '../../src/accounts/passwords.ts';
+import { createSeal, SealError } from '../../src/accounts/secret-box.ts';
+import { userRoster } from '../../src/accounts/users.ts';
+import { DamagedStoreError } from '../../src/store/corruption-error.ts';
+import { scratchDirectory } from '../support/store/scratch.ts';
+
+const rest = { redirectUris: [], grants: ['refresh_token'], scopes: ['read'], users: [] } as const;
+const sha256 = 'A'.repeat(43);
+
+describe('the clients file', () => {
+  test('gives back what was kept, and is its owner’s alone', async (context) => {
+    const directory = await scratchDirectory(context);
+    const scrypt = await hashPassword('s', new Uint8Array(16), 16);
+    const clients = new Map([
+      ['app', { ...rest, secret: { sha256 }, redirectUris: ['https://a.example/?a=b'] }],
+      ['__proto__', { ...rest, secret: { scrypt }, users: '*' as const }],
+      ['7', { ...rest, secret: undefined, users: ['ann'] }],
+    ]);
+    await clientRoster.write(directory, clients);
+    const { entries, clear } = await clientRoster.read(directory);
+    assert.equal(entries.size, 3);
+    for (const [id, client] of clients) assert.deepEqual(entries.get(id), client);
+    assert.equal(clear, 0);
+    assert.equal((await stat(join(directory, 'clients.json'))).mode & 0o777, 0o600);
+  });
+
+  const wrong: readonly (readonly [client: unknown, says: RegExp])[] = [
+    [{ secret: 's3cret-in-clear' }, /secret of the client "app" is not a digest of one/],
+    [{ secret: { plain: 's3cret-in-clear' } }, /secret of the client "app" is not a digest of one/],
+    [{ secret: { scrypt: 'scrypt$s3cret-in-clear' } }, /secret of the client "app" is not a digest of one/],
+    [{ redirectUris: ['http://a.example'] }, /redirectUris\[0\] of the client "app" is plain HTTP/],
+    [{ 's3cret-in-clear': 1 }, /the client "app" has a member that is not known/],
+    [[], /the client "app" is not an object/],
+  ];
+  for (const [client, says] of wrong)
+    test(`is damaged with ${JSON.stringify(client)}, and nothing secret is told`, async (context) => {
+      const directory = await scratchDirectory(context);
+      const content = JSON.stringify({ version: 1, clients: { app: client } });
+      await writeFile(join(directory, 'clients.json'), content);
+      await assert.rejects(clientRoster.read(directory), (error) => {
+        assert.ok(error instanceof DamagedStoreError);
+        assert.match(error.message, says);
+        assert.ok(!error.message.includes('s3cret'));
+        return true;
+      });
+    });
+});
+
+describe('the consumers file', () => {
+  const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const rsaPublicKey = keys.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  const consumers = new Map([
+    [
+      'key',
+      {
+        secret: 's3cret-in-clear',
+        rsaPublicKey: undefined,
+        callbacks: ['oob'],
+        methods: ['PLAINTEXT'] as const,
+        scopes: ['read'] as const,
+      },
+    ],
+    [
+      'rsa',
+      {
+        secret: undefined,
+        rsaPublicKey,
+        callbacks: [],
+        methods: ['RSA-SHA1'] as const,
+        scopes: ['write'] as const,
+      },
+    ],
+  ]);
+
+  test('gives back what was kept, and counts what is in the clear', async (context) => {
+    const directory = await scratchDirectory(context);
+    await consumerRoster.write(directory, consumers);
+    const { entries, clear } = await consumerRoster.read(directory);
+    assert.deepEqual([...entries], [...consumers]);
+    assert.equal(clear, 1);
+  });
+
+  test('seals secrets, each for its consumer and for nothing else', async (context) => {
+    const directory = await scratchDirectory(context);
+    const seal = createSeal(randomBytes(32), randomBytes);
+    await consumerRoster.write(directory, consumers, { seal });
+    const path = join(directory, 'consumers.json');
+    const text = await readFile(path, 'utf8');
+    assert.ok(!text.includes('s3cret'));
+    const { entries, clear } = await consumerRoster.read(directory, { seal });
+    assert.deepEqual([...entries], [...consumers]);
+    assert.equal(clear, 0);
+    await assert.rejects(consumerRoster.read(directory), SealError);
+    const { sealed } = JSON.parse(text).consumers.key.secret;
+    await writeFile(path, text.replace('"key"', '"yek"'));
+    await assert.rejects(consumerRoster.read(directory, { seal }), SealError, 'under another key');
+    const user = { version: 1, users: { key: { secrets: [{ secret: { sealed } }] } } };
+    await writeFile(join(directory, 'users.json'), JSON.stringify(user));
+    await assert.rejects(userRoster.read(directory, { seal }), SealError, 'as a user');
+  });
+});

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { clientsOf, consumersOf, readClient, readConsumer } from '../../src/accounts/registration.ts';
+import { createService } from '../../src/index.ts';
+import { seeded } from '../support/seeded.ts';
+
+function publicKey(bits: number): string {
+  return generateKeyPairSync('rsa', { modulusLength: bits })
+    .publicKey.export({ type: 'spki', format: 'pem' })
+    .toString();
+}
+
+const rsaPublicKey = publicKey(2048);
+const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const ecKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+/** What is wrong with a client, a sentence each. */
+function clientFaults(value: unknown, id = 'app'): string[] {
+  return readClient(id, value, ['text']).faults.map(({ at, says }) => `${at} ${says}`.trim());
+}
+
+function consumerFaults(value: unknown, key = 'key'): string[] {
+  return readConsumer(key, value).faults.map(({ at, says }) => `${at} ${says}`.trim());
+}
+
+test('what is left out of a client is as documented', () => {
+  assert.deepEqual(readClient('app', { secret: 's' }, ['text']).made, {
+    secret: { plain: 's' },
+    redirectUris: [],
+    grants: ['authorization_code', 'refresh_token'],
+    scopes: ['read'],
+    users: [],
+  });
+});
+
+test('what is left out of a consumer is as documented', () => {
+  const made = { callbacks: [], scopes: ['read'] };
+  const hmac = ['HMAC-SHA256', 'HMAC-SHA1'];
+  assert.deepEqual(readConsumer('key', { secret: 's' }), {
+    made: { ...made, secret: 's', rsaPublicKey: undefined, methods: hmac },
+    faults: [],
+  });
+  assert.deepEqual(readConsumer('key', { rsaPublicKey }), {
+    made: { ...made, secret: undefined, rsaPublicKey, methods: ['RSA-SHA1'] },
+    faults: [],
+  });
+});
+
+describe('a redirect URI', () => {
+  for (const uri of [
+    'https://client.example/cb',
+    'https://client.example',
+    'https://client.example/cb?from=here&x=%2F',
+    'http://127.0.0.1:3000/cb',
+    'http://[::1]/cb',
+    'http://localhost/cb',
+    'com.example.app:/cb',
+  ])
+    test(`may be ${uri}`, () => assert.deepEqual(clientFaults({ redirectUris: [uri] }), []));
+
+  const noUri = 'is not an absolute URI without a fragment';
+  const scheme = 'has a scheme that is neither https nor a reversed domain name';
+  for (const [uri, says] of [
+    ['/cb', noUri],
+    ['client.example/cb', noUri],
+    ['https://', noUri],
+    ['https://client.example/cb#part', noUri],
+    ['https://client.example/cb#', noUri],
+    [' https://client.example/cb', noUri],
+    ['https://client.example/c b', noUri],
+    ['https://client.example/cb\r\nSet-Cookie: a=b', noUri],
+    ['https://clïent.example/cb', noUri],
+    ['http://client.example/cb', 'is plain HTTP to another host than the loopback'],
+    ['http://127.0.0.1.client.example/', 'is plain HTTP to another host than the loopback'],
+    ['http://localhost@client.example/', 'is plain HTTP to another host than the loopback'],
+    ['javascript:alert(1)', scheme],
+    ['JavaScript:alert(1)', scheme],
+    ['data:text/html,x', scheme],
+    ['app:/cb', scheme],
+    ['', 'is not a text of at least one character'],
+  ] as const)
+    test(`is not ${JSON.stringify(uri)}`, () =>
+      assert.deepEqual(clientFaults({ redirectUris: ['https://a.example/', uri] }), [
+        `redirectUris[1] ${says}`,
+      ]));
+});
+
+describe('a client that cannot be is told why', () => {
+  const cases: readonly (readonly [value: unknown, faults: string[]])[] = [
+    [null, ['is not an object']],
+    ['secret', ['is not an object']],
+    [[], ['is not an object']],
+    [{ secrt: 's' }, ['secrt is not known; did you mean "secret"?']],
+    [{ redirectUrls: [] }, ['redirectUrls is not known; did you mean "redirectUris"?']],
+    [{ secret: '' }, ['secret is not a text of printable ASCII characters']],
+    [{ secret: 's\u0000' }, ['secret is not a text of printable ASCII characters']],
+    [{ secret: 'sécret' }, ['secret is not a text of printable ASCII characters']],
+    [{ secret: { sha256: 'x'.repeat(43) } }, ['secret is not a text of printable ASCII characters']],
+    [{ secret: 7 }, ['secret is not a text of printable ASCII characters']],
+    [{ redirectUris: 'https://a.example' }, ['redirectUris is not a list']],
+    [
+      { grants: ['implicit'] },
+      ['grants[0] is not one of authorization_code, refresh_token, client_credentials'],
+    ],
+    [
+      { grants: ['toString'] },
+      ['grants[0] is not one of authorization_code, refresh_token, client_credentials'],
+    ],
+    [{ grants: ['client_credentials'] }, ['has no secret, and so cannot have the grant client_credentials']],
+    [
+      { scopes: ['read', 'admin', 7] },
+      ['scopes[1] is not one of read, write', 'scopes[2] is not a text of at least one character'],
+    ],
+    [{ users: 'ann' }, ['users is not a list']],
+    [{ users: ['ann', '*'] }, ['users[1] stands alone, and not in a list, when it means all']],
+  ];
+  for (const [value, faults] of cases)
+    test(JSON.stringify(value), () => assert.deepEqual(clientFaults(value), faults));
+
+  for (const id of ['', 'a:b', 'a\n', 'é', 'x'.repeat(129)])
+    test(`by the id ${JSON.stringify(id).slice(0, 20)}`, () =>
+      assert.deepEqual(clientFaults({}, id), [
+        'needs an id of 1 to 128 printable ASCII characters without a colon',
+      ]));
+});
+
+describe('a consumer that cannot be is told why', () => {
+  const noKey = 'rsaPublicKey is not the public key of RSA as SPKI in PEM (-----BEGIN PUBLIC KEY-----)';
+  const cases: readonly (readonly [what: string, value: unknown, faults: string[]])[] = [
+    ['nothing to sign with', {}, ['has neither a secret nor an RSA key']],
+    ['an empty secret', { secret: '' }, ['secret is not a text of at least one character']],
+    [
+      'an unknown method',
+      { secret: 's', methods: ['HMAC-MD5'] },
+      ['methods[0] is not one of HMAC-SHA256, HMAC-SHA1, PLAINTEXT, RSA-SHA1'],
+    ],
+    [
+      'RSA without a key',
+      { secret: 's', methods: ['RSA-SHA1'] },
+      ['methods have RSA-SHA1, and there is no rsaPublicKey'],
+    ],
+    [
+      'HMAC without a secret',
+      { rsaPublicKey, methods: ['HMAC-SHA1'] },
+      ['methods have HMAC-SHA1, and there is no secret'],
+    ],
+    ['what is no key', { rsaPublicKey: 'abc' }, [noKey]],
+    ['a private key', { rsaPublicKey: privateKey }, [noKey]],
+    ['a private key behind a public one', { rsaPublicKey: rsaPublicKey + privateKey }, [noKey]],
+    ['a key of another kind', { rsaPublicKey: ecKey }, [noKey]],
+    [
+      'a short key',
+      { rsaPublicKey: publicKey(1024) },
+      ['rsaPublicKey has 1024 bits, and at least 2048 are needed'],
+    ],
+    [
+      'a callback that is no URI',
+      { secret: 's', callbacks: ['oob', 'OOB'] },
+      ['callbacks[1] is not an absolute URI without a fragment'],
+    ],
+    ['a misspelt key', { secret: 's', callback: [] }, ['callback is not known; did you mean "callbacks"?']],
+  ];
+  for (const [what, value, faults] of cases)
+    test(what, () => assert.deepEqual(consumerFaults(value), faults));
+  test('a key that cannot be told', () => {
+    for (const key of ['', 'a\u0000', 'é'.repeat(65), '\ud800'])
+      assert.deepEqual(consumerFaults({ secret: 's' }, key), [
+        'needs a key of 1 to 128 bytes without control characters',
+      ]);
+    assert.deepEqual(consumerFaults({ secret: 's' }, 'a:b ü'), []);
+  });
+});
+
+test('who embeds a service is told the first fault, and no secret', () => {
+  const message = (options: Parameters<typeof createService>[0]): string => {
+    try {
+      createService(options);
+    } catch (error) {
+      assert.ok(error instanceof RangeError);
+      return error.message;
+    }
+    return '';
+  };
+  assert.equal(
+    message({ clients: { app: { secret: 'hidden\n', redirectUris: ['/x'] } } }),
+    'secret of the client "app" is not a text of printable ASCII characters',
+  );
+  assert.equal(
+    message({ consumers: { key: { secret: 'hidden', callbacks: ['x'] } } }),
+    'callbacks[0] of the consumer "key" is not an absolute URI without a fragment',
+  );
+  assert.equal(message({ consumers: { key: {} } }), 'the consumer "key" has neither a secret nor an RSA key');
+  assert.equal(message({ publicUrl: 'http://a.example' }), 'publicUrl is not an https origin');
+});
+
+test('in code a secret may be a digest, and what is undefined is left out', () => {
+  const sha256 = 'A'.repeat(43);
+  const clients = clientsOf({ app: { secret: { sha256 } }, open: { secret: undefined } });
+  assert.deepEqual(clients.get('app')?.secret, { sha256 });
+  assert.equal(clients.get('open')?.secret, undefined);
+  assert.throws(() => clientsOf({ app: { secret: { sha256: 'short' } } }), RangeError);
+  assert.equal(
+    consumersOf(new Map([['key', { secret: 's', rsaPublicKey: undefined }]])).get('key')?.key,
+    'key',
+  );
+});
+
+test('no value makes a registration fail otherwise than by its faults', () => {
+  const random = seeded();
+  const values: readonly unknown[] = [null, 0, '', 'x', [], ['x'], [null], {}, { sha256: 1 }, '*', true];
+  const keys = [
+    'secret',
+    'redirectUris',
+    'grants',
+    'scopes',
+    'users',
+    'callbacks',
+    'methods',
+    'rsaPublicKey',
+    '__proto__',
+  ];
+  let sound = 0;
+  for (let round = 0; round < 3000; round += 1) {
+    const entries = Array.from({ length: random.below(5) }, () => [random.pick(keys), random.pick(values)]);
+    const value: unknown = random.below(10) === 0 ? random.pick(values) : Object.fromEntries(entries);
+    for (const read of [
+      readClient(random.text('a:é\n', 4), value, ['text', 'sha256']),
+      readConsumer('key', value),
+    ]) {
+      if (read.faults.length === 0) sound += 1;
+      for (const { at, says } of read.faults)
+        assert.ok(typeof at === 'string' && says.length > 5, `seed ${random.seed}`);
+    }
+  }
+  assert.ok(sound > 0, `seed ${random.seed}`);
+});

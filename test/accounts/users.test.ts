@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { hashPassword } from '../../src/accounts/passwords.ts';
+import { createSeal, SealError } from '../../src/accounts/secret-box.ts';
+import { type StoredUser, userRoster } from '../../src/accounts/users.ts';
+import { DamagedStoreError } from '../../src/store/corruption-error.ts';
+import { StoreError } from '../../src/store/store.ts';
+import { faultyDisk } from '../support/store/faulty-disk.ts';
+import { scratchDirectory } from '../support/store/scratch.ts';
+
+const until = Date.UTC(2013, 3, 20, 12, 59, 24);
+
+describe('the users file', () => {
+  test('is no users when it is missing', async (context) => {
+    assert.equal((await userRoster.read(await scratchDirectory(context))).entries.size, 0);
+  });
+
+  test('gives back what was kept, whatever the users are called', async (context) => {
+    const directory = await scratchDirectory(context);
+    const password = await hashPassword('pw', new Uint8Array(16), 16);
+    const users = new Map<string, StoredUser>([
+      ['demo', { secrets: [{ secret: 'new' }, { secret: 'old', until }], password }],
+      ['__proto__', { secrets: [{ secret: 'é\u{1f511}"\n' }] }],
+      ['7', { secrets: [], disabled: true }],
+      ['', { secrets: [{ secret: 's' }] }],
+    ]);
+    await userRoster.write(directory, users);
+    const { entries: read } = await userRoster.read(directory);
+    assert.equal(read.size, users.size);
+    for (const [name, user] of users) assert.deepEqual(read.get(name), user);
+    await userRoster.write(directory, new Map());
+    assert.equal((await userRoster.read(directory)).entries.size, 0);
+  });
+
+  test('is JSON that its owner can read, and nobody else', async (context) => {
+    const directory = await scratchDirectory(context);
+    await userRoster.write(
+      directory,
+      new Map([['demo', { secrets: [{ secret: 'new' }, { secret: 'old', until }] }]]),
+    );
+    const path = join(directory, 'users.json');
+    const text = await readFile(path, 'utf8');
+    assert.deepEqual(JSON.parse(text), {
+      version: 1,
+      users: { demo: { secrets: [{ secret: 'new' }, { secret: 'old', until: '2013-04-20T12:59:24.000Z' }] } },
+    });
+    assert.ok(text.includes('\n    "demo": {\n'));
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+  });
+
+  test('stands as it was when it cannot be written', async (context) => {
+    const directory = await scratchDirectory(context);
+    await userRoster.write(directory, new Map([['demo', { secrets: [{ secret: 'a' }] }]]));
+    for (const operation of ['create', 'write', 'sync', 'close', 'rename'] as const) {
+      const disk = faultyDisk();
+      disk.failNext(operation, 'EIO');
+      await assert.rejects(userRoster.write(directory, new Map(), { disk }), StoreError);
+      assert.deepEqual([...(await userRoster.read(directory)).entries.keys()], ['demo']);
+      assert.deepEqual(await readdir(directory), ['users.json']);
+    }
+  });
+
+  test('is written beside others who write it, and rid of what a crash left', async (context) => {
+    const directory = await scratchDirectory(context);
+    const crashed = join(directory, 'users.json.2147483647-1.tmp');
+    await writeFile(crashed, '{"secret":"left behind"}');
+    await Promise.all(
+      ['a', 'b', 'c'].map((name) => userRoster.write(directory, new Map([[name, { secrets: [] }]]))),
+    );
+    assert.deepEqual(await readdir(directory), ['users.json']);
+    assert.equal((await userRoster.read(directory)).entries.size, 1);
+  });
+
+  const damages: readonly (readonly [string, string, RegExp])[] = [
+    ['not JSON', '{"version":1,"users":{"demo":{"secrets":[{"secret":s3cret}]}}}', /not JSON/],
+    ['of another version', '{"version":9}', /version is 9/],
+    ['no users', '{"version":1,"users":[]}', /users is not an object/],
+    ['a user that is none', '{"version":1,"users":{"demo":"s3cret"}}', /the user "demo"/],
+    ['an unknown member', '{"version":1,"users":{"demo":{"secrets":[],"s3cret":1}}}', /the user "demo"/],
+    [
+      'a secret that is none',
+      '{"version":1,"users":{"demo":{"secrets":["s3cret"]}}}',
+      /secret 1 of the user "demo"/,
+    ],
+    ['an empty secret', '{"version":1,"users":{"demo":{"secrets":[{"secret":""}]}}}', /secret 1 .* is empty/],
+    [
+      'a date that is none',
+      '{"version":1,"users":{"demo":{"secrets":[{"secret":"s3cret","until":"soon"}]}}}',
+      /until/,
+    ],
+    [
+      'a password in clear',
+      '{"version":1,"users":{"demo":{"secrets":[],"password":"s3cret"}}}',
+      /password of the user/,
+    ],
+    [
+      'a disabled that is neither',
+      '{"version":1,"users":{"demo":{"secrets":[],"disabled":"yes"}}}',
+      /disabled/,
+    ],
+  ];
+  for (const [what, content, message] of damages) {
+    test(`with ${what} is refused, left as it is, and quoted nowhere`, async (context) => {
+      const directory = await scratchDirectory(context);
+      const path = join(directory, 'users.json');
+      await writeFile(path, content);
+      await assert.rejects(userRoster.read(directory), (error) => {
+        assert.ok(error instanceof DamagedStoreError);
+        assert.ok(error.message.startsWith(path));
+        assert.match(error.message, message);
+        assert.ok(!`${error.message}${error.stack}${String(error.cause)}`.includes('s3cret'));
+        return true;
+      });
+      assert.equal(await readFile(path, 'utf8'), content);
+    });
+  }
+});
+
+describe('the users file under a key', () => {
+  const seal = createSeal(randomBytes(32), randomBytes);
+  const users = new Map<string, StoredUser>([
+    ['ann', { secrets: [{ secret: 'new-of-ann' }, { secret: 'old-of-ann', until }] }],
+    ['bea', { secrets: [{ secret: 'one-of-bea' }], disabled: true }],
+    ['__proto__', { secrets: [{ secret: 'of-proto' }] }],
+  ]);
+
+  test('has no secret in it, and gives back what was kept', async (context) => {
+    const directory = await scratchDirectory(context);
+    await userRoster.write(directory, users, { seal });
+    const text = await readFile(join(directory, 'users.json'), 'utf8');
+    for (const { secrets } of users.values())
+      for (const { secret } of secrets) assert.ok(!text.includes(secret), secret);
+    const read = await userRoster.read(directory, { seal });
+    assert.deepEqual([...read.entries], [...users]);
+    assert.equal(read.clear, 0);
+  });
+
+  test('is read with secrets in the clear as well, which are counted', async (context) => {
+    const directory = await scratchDirectory(context);
+    await userRoster.write(directory, users);
+    assert.equal((await userRoster.read(directory, { seal })).clear, 4);
+    assert.equal((await userRoster.read(directory)).clear, 4);
+  });
+
+  test('is refused without the key and with another, whoever asks', async (context) => {
+    const directory = await scratchDirectory(context);
+    await userRoster.write(directory, users, { seal });
+    const path = join(directory, 'users.json');
+    const before = await readFile(path, 'utf8');
+    await assert.rejects(userRoster.read(directory), (error) => {
+      assert.ok(error instanceof SealError && error.code === 'sealed');
+      assert.match(error.message, /users\.json has encrypted secrets, and no key is given/);
+      return true;
+    });
+    const other = createSeal(randomBytes(32), randomBytes);
+    await assert.rejects(userRoster.read(directory, { seal: other }), (error) => {
+      assert.ok(error instanceof SealError);
+      assert.match(error.message, /secret 1 of the user "ann" cannot be decrypted/);
+      return true;
+    });
+    assert.equal(await readFile(path, 'utf8'), before);
+  });
+
+  test("is refused when one user's sealed secret is put in the place of another's", async (context) => {
+    const directory = await scratchDirectory(context);
+    await userRoster.write(directory, users, { seal });
+    const path = join(directory, 'users.json');
+    const text = await readFile(path, 'utf8');
+    const [ofAnn = '', , ofBea = ''] = [...text.matchAll(/"sealed": "([^"]+)"/g)].map(([, sealed]) => sealed);
+    await writeFile(path, text.replace(ofBea, ofAnn));
+    await assert.rejects(
+      userRoster.read(directory, { seal }),
+      /secret 1 of the user "bea" cannot be decrypted/,
+    );
+    await writeFile(path, text.replace(ofAnn, '*').replace(ofBea, ofAnn).replace('*', ofBea));
+    await assert.rejects(userRoster.read(directory, { seal }), SealError);
+    await writeFile(path, text.replace('"ann"', '"eve"'));
+    await assert.rejects(
+      userRoster.read(directory, { seal }),
+      /secret 1 of the user "eve" cannot be decrypted/,
+    );
+  });
+
+  const damages: readonly (readonly [string, unknown, RegExp])[] = [
+    ['a number', 7, /secret 1 .* is not a text/],
+    ['nothing', null, /secret 1 .* is not a text/],
+    ['a list', ['x'], /secret 1 .* is not an object/],
+    ['a member too many', { sealed: 'x', secret: 's3cret' }, /has a member that is not known/],
+    ['no text', { sealed: 7 }, /secret 1 .* is not a text/],
+    ['an empty one, sealed', { sealed: seal.seal('', ['secret', 'demo']) }, /secret 1 .* is empty/],
+  ];
+  for (const [what, secret, message] of damages) {
+    test(`with ${what} for a secret is refused as damaged`, async (context) => {
+      const directory = await scratchDirectory(context);
+      const content = { version: 1, users: { demo: { secrets: [{ secret }] } } };
+      await writeFile(join(directory, 'users.json'), JSON.stringify(content));
+      await assert.rejects(userRoster.read(directory, { seal }), (error) => {
+        assert.ok(error instanceof DamagedStoreError);
+        assert.match(error.message, message);
+        assert.ok(!error.message.includes('s3cret'));
+        return true;
+      });
+    });
+  }
+});

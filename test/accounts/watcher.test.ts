@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { createSeal, type Seal } from '../../src/accounts/secret-box.ts';
+import { type StoredUser, userRoster } from '../../src/accounts/users.ts';
+import { type RosterWatch, waitForUse, watchRoster } from '../../src/accounts/watcher.ts';
+import { lockDirectory } from '../../src/store/files/lock.ts';
+import { scratchDirectory } from '../support/store/scratch.ts';
+
+/** A watch that looks only when it is told to, and what it did. */
+interface Watched {
+  readonly directory: string;
+  readonly watch: RosterWatch;
+  /** The names of the users, each time that they were changed. */
+  readonly used: string[][];
+  readonly told: string[];
+  /** How often it began to watch the file that is there. */
+  watches(): number;
+  /** What a prompt does. */
+  prompt(): void;
+}
+
+async function watched(
+  context: TestContext,
+  { seal, users = new Map() }: { seal?: Seal; users?: ReadonlyMap<string, StoredUser> } = {},
+): Promise<Watched> {
+  const directory = await scratchDirectory(context);
+  if (users.size > 0) await userRoster.write(directory, users, { seal });
+  const { mark } = await userRoster.read(directory, { seal });
+  const [used, told]: [string[][], string[]] = [[], []];
+  let [watches, prompt] = [0, (): void => {}];
+  const watch = watchRoster({
+    roster: userRoster,
+    directory,
+    seal,
+    mark,
+    use: (found) => void used.push([...found.keys()]),
+    tell: (line) => told.push(line),
+    prompts: {
+      watch(path, look) {
+        assert.equal(path, join(directory, 'users.json'));
+        [watches, prompt] = [watches + 1, look];
+      },
+      stop() {},
+    },
+  });
+  await watch.look();
+  context.after(() => watch.close());
+  return { directory, watch, used, told, watches: () => watches, prompt: () => prompt() };
+}
+
+function named(...names: string[]): Map<string, StoredUser> {
+  return new Map(names.map((name) => [name, { secrets: [{ secret: `of ${name}` }] }]));
+}
+
+describe('a watch on the users', () => {
+  test('puts to use what was changed, and looks at nothing that was not', async (context) => {
+    const { directory, watch, used, told, watches } = await watched(context, { users: named('ann') });
+    assert.deepEqual(used, []);
+    await userRoster.write(directory, named('ann', 'bea'));
+    await watch.look();
+    await watch.look();
+    assert.deepEqual(used, [['ann', 'bea']]);
+    assert.equal(watches(), 2, 'the file that took the place of the first is watched');
+    await userRoster.write(directory, named('ann'));
+    await watch.look();
+    assert.deepEqual(used, [['ann', 'bea'], ['ann']]);
+    assert.deepEqual(told, []);
+  });
+
+  test('sees the first user come', async (context) => {
+    const { directory, watch, used } = await watched(context);
+    await userRoster.write(directory, named('ann'));
+    await watch.look();
+    assert.deepEqual(used, [['ann']]);
+  });
+
+  test('sees what was changed after the users were read and before it began', async (context) => {
+    const directory = await scratchDirectory(context);
+    const { mark } = await userRoster.read(directory);
+    await userRoster.write(directory, named('ann'));
+    const used: string[] = [];
+    const watch = watchRoster({
+      roster: userRoster,
+      directory,
+      mark,
+      use: (users) => void used.push(...users.keys()),
+      tell: assert.fail,
+    });
+    await watch.look();
+    await watch.close();
+    assert.deepEqual(used, ['ann']);
+  });
+
+  test('makes one look of many prompts, and the last state counts', async (context) => {
+    const { directory, watch, used, prompt } = await watched(context);
+    for (const name of ['a', 'b', 'c', 'd']) {
+      await userRoster.write(directory, named(name));
+      for (let times = 0; times < 5; times += 1) prompt();
+    }
+    await watch.look();
+    assert.deepEqual(used.at(-1), ['d']);
+    assert.ok(used.length <= 4, String(used.length));
+  });
+
+  test('leaves the users as they are when the file is damaged, and tells it once', async (context) => {
+    const { directory, watch, used, told } = await watched(context, { users: named('ann') });
+    const path = join(directory, 'users.json');
+    await writeFile(path, '{ "version": 1, "users": { "ann": { "secrets": [{ "secret": "s3cr');
+    for (let times = 0; times < 3; times += 1) await watch.look();
+    assert.deepEqual(used, []);
+    assert.equal(told.length, 1);
+    assert.match(
+      told[0] ?? '',
+      /users\.json cannot be used: it is not JSON.*\. The users stay as they were\.$/,
+    );
+    assert.ok(!told[0]?.includes('s3cr') && !told[0]?.includes('\n'));
+    await writeFile(path, '[]');
+    await watch.look();
+    await watch.look();
+    assert.equal(told.length, 2, 'another damage is told as well');
+    await userRoster.write(directory, named('bea'));
+    await watch.look();
+    assert.deepEqual(used, [['bea']]);
+    assert.equal(told.length, 2);
+  });
+
+  test('does not mind a file that is emptied, or gone, for the moment in which it is written', async (context) => {
+    const { directory, watch, used, told } = await watched(context, { users: named('ann') });
+    const path = join(directory, 'users.json');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, '');
+    await watch.look();
+    await writeFile(path, text.slice(0, 20));
+    await watch.look();
+    await writeFile(path, text);
+    await watch.look();
+    await unlink(path);
+    await watch.look();
+    await writeFile(path, text);
+    await watch.look();
+    assert.deepEqual(used, [['ann'], ['ann']]);
+    assert.deepEqual(told, []);
+  });
+
+  test('goes on trying a file that the system does not give', async (context) => {
+    const { directory, watch, used, told } = await watched(context, { users: named('ann') });
+    const path = join(directory, 'users.json');
+    await rename(path, `${path}.away`);
+    await mkdir(path);
+    for (let times = 0; times < 3; times += 1) await watch.look();
+    assert.deepEqual(used, []);
+    assert.equal(told.length, 1);
+    await rm(path, { recursive: true });
+    await rename(`${path}.away`, path);
+    await watch.look();
+    await userRoster.write(directory, named('ann', 'bea'));
+    await watch.look();
+    assert.deepEqual(used.at(-1), ['ann', 'bea']);
+  });
+
+  test('has no users when the file is gone, and says so', async (context) => {
+    const { directory, watch, used, told } = await watched(context, { users: named('ann') });
+    await unlink(join(directory, 'users.json'));
+    for (let times = 0; times < 3; times += 1) await watch.look();
+    assert.deepEqual(used, [[]]);
+    assert.equal(told.length, 1);
+    assert.match(told[0] ?? '', /users\.json is gone/);
+  });
+
+  test('opens what is sealed, and keeps the users when it cannot', async (context) => {
+    const seal = createSeal(randomBytes(32), randomBytes);
+    const { directory, watch, used, told } = await watched(context, { seal, users: named('ann') });
+    await userRoster.write(directory, named('ann', 'bea'), { seal });
+    await watch.look();
+    assert.deepEqual(used, [['ann', 'bea']]);
+    await userRoster.write(directory, named('eve'), { seal: createSeal(randomBytes(32), randomBytes) });
+    await watch.look();
+    await watch.look();
+    assert.deepEqual(used, [['ann', 'bea']]);
+    assert.equal(told.length, 1);
+  });
+
+  test('ends, and looks no more', async (context) => {
+    const { directory, watch, used, prompt } = await watched(context);
+    await watch.close();
+    await userRoster.write(directory, named('ann'));
+    prompt();
+    await watch.look();
+    assert.deepEqual(used, []);
+  });
+
+  test("is prompted by the host's own file system", async (context) => {
+    const directory = await scratchDirectory(context);
+    await userRoster.write(directory, named('ann'));
+    const { mark } = await userRoster.read(directory);
+    const names = ['bea', 'cid', 'dan'];
+    // Neither the watch nor its timer keeps a process alive.
+    const alive = setInterval(() => {}, 1000);
+    context.after(() => clearInterval(alive));
+    let saw = (_: readonly string[]): void => {};
+    const watch = watchRoster({
+      roster: userRoster,
+      directory,
+      mark,
+      use: (users) => saw([...users.keys()]),
+      tell: assert.fail,
+    });
+    for (const name of names) {
+      const seen = new Promise<readonly string[]>((resolve) => {
+        saw = resolve;
+      });
+      await userRoster.write(directory, named(name));
+      assert.deepEqual(await seen, [name]);
+    }
+    await watch.close();
+  });
+});
+
+describe('who changed the users', () => {
+  const never = (): Promise<never> => assert.fail('there is nothing to wait for');
+
+  test('does not wait where no server runs', async (context) => {
+    const directory = await scratchDirectory(context);
+    await userRoster.write(directory, named('ann'));
+    assert.deepEqual(await waitForUse(userRoster, directory, await userRoster.mark(directory), never), {
+      pid: undefined,
+      seen: false,
+    });
+  });
+
+  test('learns that the server goes by it, as soon as it does', async (context) => {
+    const { directory, watch } = await watched(context, { users: named('ann') });
+    const lock = await lockDirectory(directory);
+    context.after(() => lock.release());
+    const seen = { pid: process.pid, seen: true };
+    assert.deepEqual(await waitForUse(userRoster, directory, await userRoster.mark(directory), never), seen);
+    await userRoster.write(directory, named('ann', 'bea'));
+    const mark = await userRoster.mark(directory);
+    let waits = 0;
+    const wait = async (): Promise<void> => {
+      waits += 1;
+      if (waits === 3) await watch.look();
+    };
+    assert.deepEqual(await waitForUse(userRoster, directory, mark, wait), seen);
+    assert.equal(waits, 3);
+    assert.equal((await stat(join(directory, 'users.seen'))).mode & 0o777, 0o600);
+    assert.equal(await readFile(join(directory, 'users.seen'), 'utf8'), mark);
+  });
+
+  test('learns after two seconds that it does not', async (context) => {
+    const { directory, watch } = await watched(context, { users: named('ann') });
+    const lock = await lockDirectory(directory);
+    context.after(() => lock.release());
+    await writeFile(join(directory, 'users.json'), 'damaged');
+    await watch.look();
+    await watch.look();
+    let waited = 0;
+    const wait = async (ms: number): Promise<void> => {
+      waited += ms;
+    };
+    const use = await waitForUse(userRoster, directory, await userRoster.mark(directory), wait);
+    assert.deepEqual(use, { pid: process.pid, seen: false });
+    assert.ok(waited > 1900 && waited <= 2000, `${waited} ms`);
+  });
+});

@@ -1,0 +1,363 @@
+import assert from 'node:assert/strict';
+import { Agent } from 'node:http';
+import { describe, type TestContext, test } from 'node:test';
+import { manualClock } from '../../src/clock.ts';
+import {
+  type Attempt,
+  adversary,
+  attack,
+  basicSigner,
+  bearerSigner,
+  type DoubleOptions,
+  type GoodRequest,
+  hmacSigner,
+  oauth1Signer,
+  type RequestSigner,
+  startDouble,
+} from '../../src/double/index.ts';
+import { createService, type ServiceOptions } from '../../src/index.ts';
+import { makeIdentity } from '../support/net/transport.ts';
+import { seeded } from '../support/seeded.ts';
+
+const clock = manualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
+const secret = 'a secret of johndoe';
+const user = { user: 'johndoe', secret };
+const content = '<article><title>Second thoughts</title><price currency="EUR">12.30</price></article>';
+
+const read: GoodRequest = { url: 'http://api.example/articles/1?a=1&b=2' };
+const write: GoodRequest = {
+  method: 'PUT',
+  url: 'http://api.example/articles/1',
+  headers: { 'Content-Type': 'application/xml' },
+  body: content,
+};
+
+function random(seed = 1): (size: number) => Uint8Array {
+  const drawn = seeded(seed);
+  return (size) => Uint8Array.from({ length: size }, () => drawn.below(256));
+}
+
+function attempts(request: GoodRequest, signer: RequestSigner, seed = 1, open = false): Attempt[] {
+  return adversary(request, signer, { clock, otherUser: 'jane', random: random(seed), open });
+}
+
+async function ours(context: TestContext, options: ServiceOptions = {}) {
+  const service = createService({
+    clock,
+    maxAuthFailures: 0,
+    users: {
+      johndoe: { secret, password: 'a password' },
+      jane: { secret: 'another secret', password: 'pw' },
+    },
+    seed: { '/articles': [{ title: 'First', price: { value: '9.99', currency: 'EUR' } }] },
+    ...options,
+  });
+  context.after(() => service.close(0));
+  const tls = makeIdentity();
+  const [plain, secure] = [await service.listen({}), await service.listen({ tls })];
+  return {
+    plain: { url: plain.url },
+    secure: { secureUrl: secure.url, ca: tls.cert },
+    both: { url: plain.url, secureUrl: secure.url, ca: tls.cert },
+  };
+}
+
+const forms: readonly (readonly [
+  name: string,
+  request: GoodRequest,
+  signer: RequestSigner,
+  open: boolean,
+  least: number,
+])[] = [
+  ['a GET in the full form', read, hmacSigner(user), true, 80],
+  ['a GET in the simple form', read, hmacSigner({ ...user, form: 'simple' }), true, 50],
+  ['a PUT in the full form', write, hmacSigner(user), false, 85],
+  ['a PUT with its digest', write, hmacSigner({ ...user, bodyDigest: true }), false, 90],
+  ['a PUT dated by X-Date', write, hmacSigner({ ...user, bodyDigest: true, dateField: 'X-Date' }), false, 90],
+];
+
+describe('Our own server refuses all that is made of', () => {
+  for (const [name, request, signer, open, least] of forms) {
+    test(name, async (context) => {
+      const { plain, secure } = await ours(context);
+      for (const [at, target] of [plain, secure].entries()) {
+        const report = await attack(target, attempts(request, signer, at, open));
+        assert.ok(report.held, String(report));
+        assert.equal(report.notTried.length, 0);
+        assert.ok(report.results.length >= least, String(report));
+      }
+    });
+  }
+
+  test('a PUT with a password, over both transports', async (context) => {
+    const { both, plain } = await ours(context);
+    const made = attempts(write, basicSigner({ user: 'johndoe', password: 'a password' }));
+    const report = await attack(both, made);
+    assert.ok(report.held, String(report));
+    assert.equal(
+      report.results.filter(({ attempt, status }) => attempt.needs === 'plain' && status === 403).length,
+      5,
+    );
+    const untried = await attack(plain, made);
+    assert.equal(untried.notTried.length, made.filter(({ needs }) => needs === 'tls').length);
+    assert.ok(untried.held);
+  });
+});
+
+describe('A double refuses all that is made of', () => {
+  const options: DoubleOptions = {
+    now: clock.now(),
+    randomSeed: 1,
+    maxAuthFailures: 0,
+    users: { johndoe: { secret, password: 'a password' } },
+    clients: { app: { secret: 'an app', grants: ['client_credentials'], scopes: ['read', 'write'] } },
+    consumers: { partner: { secret: 'a partner', scopes: ['read', 'write'] } },
+  };
+
+  test('a request signed with OAuth 1.0a', async () => {
+    await using double = await startDouble(options);
+    const token = await double.oauth1.issueToken({ user: 'johndoe' });
+    const signer = oauth1Signer({ consumer: { key: 'partner', secret: 'a partner' }, token });
+    const url = `${double.secureUrl}/articles?a=1&b=2`;
+    const made = adversary({ url }, signer, { clock: double.clock, open: true });
+    const report = await attack(double, made);
+    assert.ok(report.held, String(report));
+    assert.ok(made.length > 50, String(made.length));
+  });
+
+  test('a request with a token of OAuth 2.0', async () => {
+    await using double = await startDouble(options);
+    const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read write' });
+    const made = adversary(write, bearerSigner({ token: accessToken }), { clock: double.clock });
+    const report = await attack(double, made);
+    assert.ok(report.held, String(report));
+  });
+});
+
+interface Naive {
+  start(parts: {
+    secrets: ReadonlyMap<string, string>;
+    now: () => number;
+  }): Promise<{ url: string; close(): Promise<void> }>;
+}
+
+async function naive(context: TestContext, name: string): Promise<string> {
+  const { start }: Naive = await import(new URL(`../../fixtures/naive/${name}.mjs`, import.meta.url).href);
+  const server = await start({
+    secrets: new Map([
+      ['johndoe', secret],
+      ['jane', 'other'],
+    ]),
+    now: clock.now,
+  });
+  context.after(() => server.close());
+  return server.url;
+}
+
+async function letThrough(context: TestContext, name: string, made: readonly Attempt[]): Promise<string[]> {
+  const report = await attack(await naive(context, name), made);
+  assert.deepEqual(report.unexpected.map(String), [], String(report));
+  assert.equal(report.held, false);
+  return report.letThrough.map((result) => result.name);
+}
+
+describe('A naive server', () => {
+  test('that looks for the header alone refuses only what has none', async (context) => {
+    const made = attempts(read, hmacSigner(user));
+    const through = new Set(await letThrough(context, 'header-only', made));
+    const bad = made.filter(({ expected }) => !expected.includes(200)).map((attempt) => attempt.name);
+    assert.deepEqual(
+      bad.filter((name) => !through.has(name)),
+      ['there are no credentials', 'the user is only named, in fields that a proxy sets'],
+    );
+  });
+
+  const old = [
+    'the date is a minute older than the window allows',
+    'the date is a minute further ahead than the window allows',
+    'the date is a day old',
+    'the date is a day ahead',
+    'the date is of 1970',
+    'the date is of the year 9999',
+    'the date is in another zone',
+    'the date has the name of a zone',
+    'the date is in the format of ISO 8601',
+    'the date is a number of seconds',
+    'the date is an IMF-fixdate in another zone',
+    'the date has a year of two digits',
+    'the date has a 32nd day',
+    'a stale request has a fresh X-Date beside its Date',
+    'the request is sent again on the same connection',
+    'the request is sent again on another connection',
+    'the request is sent again after another one',
+    'the request is sent again with its credentials in Authorization',
+    'the nonce is sent again under a new date',
+    'the credentials are in Authentication and in Authorization',
+    'there is a password in Authorization besides',
+    'a full digest is sent in the simple form, with date and nonce in the path or query',
+    'a full digest is sent in the simple form, with date and nonce in a parameter that means nothing',
+    'a full digest is sent in the simple form, with date and nonce for a Content-Digest',
+  ];
+
+  test('that verifies the digest alone lets through what is old, doubled or sent again', async (context) => {
+    assert.deepEqual(await letThrough(context, 'digest-only', attempts(read, hmacSigner(user))), old);
+  });
+
+  test('that does not compare content with its digest lets other content through', async (context) => {
+    const signer = hmacSigner({ ...user, bodyDigest: true });
+    const through = await letThrough(context, 'digest-only', attempts(write, signer));
+    assert.deepEqual(
+      through.filter((name) => /\bcontent\b/.test(name)),
+      [
+        'the content was changed, and its digest left',
+        'the content lacks its last byte, and its digest is left',
+      ],
+    );
+  });
+
+  test('that tidies what it verifies lets through every other spelling', async (context) => {
+    assert.deepEqual(await letThrough(context, 'normalising', attempts(read, hmacSigner(user))), [
+      'the proof has eight more characters behind it',
+      'the digest is in hexadecimal',
+      'the digest is in the URL-safe alphabet',
+      'the digest is without its padding',
+      'the digest has other bits before its padding',
+      'the request is sent again on another connection',
+      'a letter of the path is percent-encoded',
+      'the parameters of the query are in another order',
+      'a parameter of the query is in another case',
+      'a letter of the query is percent-encoded',
+      'the query has an ampersand behind it',
+    ]);
+  });
+});
+
+describe('The attempts', () => {
+  const made = forms.map(([, request, signer]) => attempts(request, signer));
+
+  test('have names of their own', () => {
+    for (const list of made) assert.equal(new Set(list.map(({ name }) => name)).size, list.length);
+  });
+
+  test('share no nonce, so that none is refused for what another one did', () => {
+    for (const list of made) {
+      const users = new Map<string, string>();
+      for (const { name, requests } of list) {
+        for (const line of requests.flatMap(({ headers }) => headers)) {
+          const nonce = /^hmac [^:]+:(n[^:]+):/.exec(line[1])?.[1];
+          if (nonce === undefined) continue;
+          assert.equal(users.get(nonce) ?? name, name);
+          users.set(nonce, name);
+        }
+      }
+    }
+  });
+
+  test('are the same from the same clock and chance', () => {
+    assert.deepEqual(attempts(write, hmacSigner(user), 7), attempts(write, hmacSigner(user), 7));
+  });
+
+  test('leave out what a signature does not cover', () => {
+    const signer: RequestSigner = ({ method }, { secret: key = 'key' }) => ({
+      'X-Signature': `${key}:${method}`,
+    });
+    const names = attempts(read, signer).map(({ name }) => name);
+    assert.ok(names.includes('PUT is sent with what signs GET'));
+    assert.ok(names.includes('the secret is another one'));
+    assert.deepEqual(
+      names.filter((name) => /date|nonce|sent again|query|path is|user does/.test(name)),
+      [],
+    );
+  });
+
+  test('try what is signed for another host where the host is signed', () => {
+    const signer: RequestSigner = ({ url }) => ({ Signature: `sig ${Buffer.from(url).toString('base64')}` });
+    const foreign = attempts(read, signer).find(({ name }) => name.includes('another host'));
+    const signed = foreign?.request.headers.at(-1)?.[1].slice('sig '.length) ?? '';
+    assert.equal(Buffer.from(signed, 'base64').toString(), 'http://other.example/articles/1?a=1&b=2');
+    assert.equal(foreign?.request.url, read.url);
+  });
+
+  test('take the format in which a scheme writes its dates for no other one', () => {
+    const signer: RequestSigner = ({ url }, { date = clock.now(), nonce = '' }) => {
+      const time = typeof date === 'string' ? date : String(Math.floor(date / 1000));
+      return { 'X-Timestamp': time, 'X-Signature': `${url} ${time} ${nonce}` };
+    };
+    const names = attempts(read, signer).map(({ name }) => name);
+    assert.ok(names.includes('the date is in the format of ISO 8601'));
+    assert.ok(!names.includes('the date is a number of seconds'));
+  });
+
+  test('keep a token to TLS, and try it without', () => {
+    const list = attempts(read, bearerSigner({ token: 'abcdefgh12345678' }));
+    assert.deepEqual([...new Set(list.map(({ needs }) => needs))].sort(), ['plain', 'tls']);
+    assert.equal(list.filter(({ needs }) => needs === 'plain').length, 5);
+  });
+
+  test('need a signer that signs at once, and the same in the same way', () => {
+    assert.throws(() => attempts(read, () => undefined), RangeError);
+    let count = 0;
+    const moody: RequestSigner = () => {
+      count += 1;
+      return { Authorization: `x ${count}` };
+    };
+    assert.throws(() => attempts(read, moody), /the same fields/);
+  });
+});
+
+describe('A report', () => {
+  test('proves nothing where the good request is refused', async (context) => {
+    const { plain } = await ours(context);
+    const report = await attack(
+      plain,
+      attempts(read, hmacSigner({ ...user, secret: 'a wrong one' }), 1, true),
+    );
+    assert.equal(report.letThrough.length, 0);
+    assert.equal(report.held, false);
+    assert.match(String(report), /- the good request is taken \(GET\): 401; expected 200/);
+  });
+
+  test('tells when it was the count of failures that refused', async (context) => {
+    const { plain } = await ours(context, { maxAuthFailures: 5 });
+    const report = await attack(plain, attempts(read, hmacSigner(user), 1, true));
+    assert.ok(report.unexpected.some(({ status }) => status === 429));
+    assert.match(String(report), /429, the server counts failures/);
+  });
+
+  test('names what got through first, with why, and no credentials', async (context) => {
+    const made = attempts(read, hmacSigner(user));
+    const text = String(await attack(await naive(context, 'digest-only'), made));
+    assert.match(
+      text,
+      /^90 attempts: [0-9]+ held, 24 let through, 0 unexpected, 0 not tried\.\n\nLet through/,
+    );
+    assert.match(text, /- the date is a day old \(GET\): 200; expected 401 or 403 or 400\. Whoever/);
+    for (const { request } of made) {
+      const proof = request.headers.find(([name]) => name === 'Authentication')?.[1];
+      assert.ok(proof === undefined || proof === '' || proof === 'hmac' || !text.includes(proof));
+    }
+    assert.ok(!text.includes(secret));
+  });
+
+  test('tells where there was no answer', async (context) => {
+    const { plain } = await ours(context);
+    const [first] = attempts(read, hmacSigner(user));
+    assert.ok(first !== undefined);
+    const unreachable = await attack('http://127.0.0.1:1', [first]);
+    assert.match(String(unreachable), /no answer: connect ECONNREFUSED/);
+    // The certificate is its own authority, and nobody said that it is to be trusted.
+    const { secure } = await ours(context);
+    const untrusted = await attack(secure.secureUrl, [first]);
+    assert.match(String(untrusted), /no answer: self-signed certificate/);
+    assert.ok((await attack(plain.url, [first])).held);
+  });
+
+  test('is had through an agent of one’s own, which stays open', async (context) => {
+    const { plain } = await ours(context);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    context.after(() => agent.destroy());
+    const report = await attack(plain, attempts(read, hmacSigner(user), 1, true), { agent });
+    assert.ok(report.held, String(report));
+    assert.equal(Object.values(agent.freeSockets).flat().length, 1);
+  });
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import { adversary, attack, type RequestSigner } from '../../src/attack/adversary.ts';
+import { manualClock } from '../../src/clock.ts';
+
+// A scheme that is not ours, and a server that has it right: nothing may be held against it.
+const clock = manualClock(Date.UTC(2026, 1, 9));
+const secret = 'shared';
+
+function digestOf(key: string, parts: readonly string[]): string {
+  return createHmac('sha256', key).update(parts.join('\n')).digest('base64');
+}
+
+const signer: RequestSigner = ({ method, url }, changes) => {
+  const { date = clock.now(), nonce = '', secret: key = secret } = changes;
+  const time = String(date);
+  const path = new URL(url).pathname;
+  return {
+    'X-Timestamp': time,
+    'X-Nonce': nonce,
+    'X-Signature': digestOf(key, [method, path, time, nonce]),
+  };
+};
+
+interface Checks {
+  readonly time: boolean;
+  readonly nonce: boolean;
+}
+
+function createJudge(checks: Checks): (request: IncomingMessage) => boolean {
+  const nonces = new Set<string>();
+  return ({ method = '', url = '', headersDistinct }) => {
+    const [times = [], values = [], signatures = []] = ['x-timestamp', 'x-nonce', 'x-signature'].map(
+      (name) => headersDistinct[name],
+    );
+    if (times.length !== 1 || values.length !== 1 || signatures.length !== 1) return false;
+    const [[time = ''], [nonce = '']] = [times, values];
+    if (signatures[0] !== digestOf(secret, [method, url.split('?')[0] ?? '', time, nonce])) return false;
+    if (checks.time && !(/^[0-9]+$/.test(time) && Math.abs(Number(time) - clock.now()) <= 600_000))
+      return false;
+    if (checks.nonce && nonces.has(nonce)) return false;
+    nonces.add(nonce);
+    return true;
+  };
+}
+
+async function serve(context: TestContext, checks: Checks): Promise<string> {
+  const isGood = createJudge(checks);
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(isGood(request) ? 200 : 401).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+const attempts = () => adversary({ url: 'http://api.example/things/7?b=1' }, signer, { clock });
+
+test('A server that has a scheme of its own right is let be.', async (context) => {
+  const report = await attack(await serve(context, { time: true, nonce: true }), attempts());
+  assert.ok(report.held, String(report));
+  assert.ok(report.results.length > 45, String(report.results.length));
+});
+
+test('One that does not look at the time lets dates through alone.', async (context) => {
+  const report = await attack(await serve(context, { time: false, nonce: true }), attempts());
+  const names = report.letThrough.map(({ name }) => name);
+  assert.ok(names.includes('the date is a day old'));
+  assert.deepEqual(
+    names.filter((name) => !/^the date (is|has)|^a stale request has a fresh Date beside/.test(name)),
+    [],
+  );
+});
+
+test('One that does not remember nonces lets replays through alone.', async (context) => {
+  const report = await attack(await serve(context, { time: true, nonce: false }), attempts());
+  assert.deepEqual(
+    report.letThrough.map(({ name }) => name),
+    [
+      'the request is sent again on the same connection',
+      'the request is sent again on another connection',
+      'the request is sent again after another one',
+      'the nonce is sent again under a new date',
+    ],
+  );
+});

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { createAccounts } from '../../../src/auth/accounts.ts';
+import { createHmacScheme, type HmacOptions, type Nonces } from '../../../src/auth/hmac/scheme.ts';
+import { manualClock } from '../../../src/clock.ts';
+import { parseCredentials } from '../../../src/http/headers/authorization.ts';
+import type { Request } from '../../../src/http/message.ts';
+import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
+import { openHouse, signed, start } from '../../support/auth/service.ts';
+
+const users = new Map([
+  ['ann', { secrets: [{ secret: 'ann-secret' }] }],
+  ['bob', { secrets: [{ secret: 'bob-secret' }, { secret: 'old', until: start + 1000 }] }],
+  ['cid', { secrets: [{ secret: 'cid-secret' }, { secret: 'expired', until: start }] }],
+  ['dan', { secrets: [{ secret: 'dan-expired', until: start }] }],
+  ['eve', { secrets: [] }],
+  ['fay', { secrets: [{ secret: 'fay-secret' }], disabled: true }],
+]);
+
+async function digestsFor(context: TestContext, request: Request, verdict: string): Promise<number> {
+  const counted = context.mock.method(SigningKey.prototype, 'digest');
+  const house = openHouse({ users });
+  const before = counted.mock.callCount();
+  assert.equal(await house.verdictOn(request), verdict);
+  const count = counted.mock.callCount() - before;
+  counted.mock.restore();
+  return count;
+}
+
+test('every refused digest costs two, whoever is named and however many secrets there are', async (context) => {
+  for (const user of [...users.keys(), 'mallory']) {
+    const request = signed({ user, secret: 'guessed' });
+    assert.equal(await digestsFor(context, request, 'credentials-refused'), 2, user);
+  }
+  const expired = signed({ user: 'cid', secret: 'expired' });
+  assert.equal(await digestsFor(context, expired, 'credentials-refused'), 2);
+  const alone = signed({ user: 'dan', secret: 'dan-expired' });
+  assert.equal(await digestsFor(context, alone, 'credentials-refused'), 2);
+});
+
+test('a good digest costs one by the first secret, two by the second', async (context) => {
+  assert.equal(await digestsFor(context, signed({ user: 'bob' }), 'bob'), 1);
+  assert.equal(await digestsFor(context, signed({ user: 'bob', secret: 'old' }), 'bob'), 2);
+});
+
+test('the secret that stands in for one that is not there opens nothing', async () => {
+  const house = openHouse({ users });
+  for (const user of [...users.keys(), 'mallory', '']) {
+    const request = signed({ user: user === '' ? 'x' : user, secret: 'no one has this secret' });
+    assert.equal(await house.verdictOn(request), 'credentials-refused', user);
+  }
+});
+
+function schemeWith(nonces: Nonces, options: Partial<HmacOptions> = {}) {
+  return createHmacScheme({
+    realm: 'test',
+    accounts: createAccounts(users),
+    nonces,
+    clock: manualClock(start),
+    window: 600_000,
+    simple: 'safe',
+    requireBodyDigest: false,
+    explain: false,
+    ...options,
+  });
+}
+
+const restOf = (request: Request): string =>
+  parseCredentials(request.fields.get('authentication') ?? '')?.rest ?? '';
+
+test('a verdict for which nothing has to be waited for comes at once', () => {
+  const scheme = schemeWith({ claim: () => 'fresh', kept: () => undefined, hold: () => undefined });
+  for (const [request, outcome] of [
+    [signed(), 'good'],
+    [signed({ secret: 'guessed' }), 'bad'],
+    [signed({ at: 0 }), 'bad'],
+  ] as const) {
+    const verdict = scheme.authenticate(request, restOf(request));
+    assert.ok('outcome' in verdict);
+    assert.equal(verdict.outcome, outcome);
+  }
+});
+
+test('accounts that take a while are waited for', async () => {
+  const known = createAccounts(users);
+  const accounts = { ...known, find: async (name: string) => known.find(name) };
+  const scheme = schemeWith(
+    { claim: () => 'fresh', kept: () => undefined, hold: () => undefined },
+    { accounts },
+  );
+  const request = signed();
+  const verdict = scheme.authenticate(request, restOf(request));
+  assert.ok(verdict instanceof Promise);
+  assert.deepEqual(await verdict, { outcome: 'good', principal: { name: 'ann', scheme: 'hmac' } });
+});
+
+test('the verdict on a safe request waits until its nonce is written', async () => {
+  let release = (): void => {};
+  const nonces: Nonces = {
+    claim: () => 'fresh',
+    kept(durably) {
+      assert.equal(durably, false);
+      return new Promise((resolve) => {
+        release = resolve;
+      });
+    },
+    hold: () => assert.fail('held'),
+  };
+  const scheme = schemeWith(nonces);
+  for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+    const request = signed({ method, target: '/articles/1' });
+    const verdict = scheme.authenticate(request, restOf(request));
+    assert.ok(verdict instanceof Promise, method);
+    const early = await Promise.race([verdict, 'not yet']);
+    assert.equal(early, 'not yet', method);
+    release();
+    assert.equal((await verdict).outcome, 'good', method);
+  }
+});
+
+test('the nonce of a request that may change something goes with its principal, to be kept with the change', () => {
+  const nonce = { user: 'ann', nonce: 'n1', until: start + 600_999 };
+  const scheme = schemeWith({
+    claim: () => 'fresh',
+    kept: () => assert.fail('waited for'),
+    hold: () => nonce,
+  });
+  for (const method of ['PUT', 'POST', 'DELETE', 'BREW']) {
+    const request = signed({ method, target: '/articles/1' });
+    const verdict = scheme.authenticate(request, restOf(request));
+    assert.deepEqual(verdict, { outcome: 'good', principal: { name: 'ann', scheme: 'hmac', nonce } });
+  }
+});
+
+test('nothing is kept for a request that is refused, or in the simple form', () => {
+  const kept = (): never => assert.fail('asked');
+  for (const [claim, request] of [
+    [() => 'seen' as const, signed()],
+    [() => 'full' as const, signed()],
+    [() => assert.fail('claimed'), signed({ secret: 'guessed' })],
+    [() => assert.fail('claimed'), signed({ at: 0 })],
+    [() => assert.fail('claimed'), signed({ form: 'simple' })],
+  ] as const) {
+    const verdict = schemeWith({ claim, kept, hold: kept }).authenticate(request, restOf(request));
+    assert.ok('outcome' in verdict);
+  }
+});
+
+test('a nonce that cannot be kept rejects with what the store says', async () => {
+  const fault = new Error('no room on the disk');
+  const hold = (): never => assert.fail('held');
+  const scheme = schemeWith({ claim: () => 'fresh', kept: () => Promise.reject(fault), hold });
+  const request = signed();
+  await assert.rejects(async () => scheme.authenticate(request, restOf(request)), fault);
+});

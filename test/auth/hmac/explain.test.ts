@@ -1,0 +1,415 @@
+import assert from 'node:assert/strict';
+import { createHash, createHmac } from 'node:crypto';
+import test from 'node:test';
+import type { UserDeclaration } from '../../../src/auth/accounts.ts';
+import { createRequest } from '../../../src/http/message.ts';
+import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
+import { openHouse, signed, start } from '../../support/auth/service.ts';
+import { seeded } from '../../support/seeded.ts';
+
+const date = '29 feb 2024 12:00:00';
+const stamp = '29feb202412:00:00';
+const target = '/articles?limit=5';
+
+function requestSigning(message: string, key: string | Buffer = 'ann-secret') {
+  const digest = createHmac('sha256', key).update(message).digest('base64');
+  const fields: [string, string][] = [
+    ['Date', date],
+    ['Authentication', `hmac ann:n1:${digest}`],
+  ];
+  return createRequest({ method: 'GET', target, fields });
+}
+
+const mistakes: [what: string, message: string, hint: RegExp, at: number][] = [
+  ['the query left out', `GET+/articles+${stamp}+n1`, /query was left out/, 13],
+  ['the spaces left in the date', `GET+${target}+${date}+n1`, /spaces were left in/, 24],
+  ['a line feed at the end', `GET+${target}+${stamp}+n1\n`, /line feed/, 42],
+  ['the method in lower case', `get+${target}+${stamp}+n1`, /lower case/, 0],
+  ['the nonce left out', `GET+${target}+${stamp}`, /nonce was left out/, 39],
+  ['date and nonce left out', `GET+${target}`, /date and nonce were left out/, 21],
+  ['the month capitalised', `GET+${target}+29Feb202412:00:00+n1`, /another case/, 24],
+];
+
+for (const [what, message, hint, at] of mistakes) {
+  test(`an explained refusal recognises ${what}`, async () => {
+    const { members } = await openHouse({ explain: true }).problemWith(requestSigning(message));
+    assert.equal(members['check'], 'digest');
+    assert.equal(members['message'], `GET+${target}+${stamp}+n1`);
+    assert.match(String(members['hint']), hint);
+    assert.equal(members['signedMessage'], message);
+    assert.equal(members['firstDifference'], at);
+  });
+}
+
+test('an explained refusal has neither a secret nor a digest in it', async () => {
+  const house = openHouse({ explain: true });
+  const request = requestSigning('something else');
+  const problem = await house.problemWith(request);
+  const shown = JSON.stringify([problem.detail, problem.members, problem.fields]);
+  assert.doesNotMatch(shown, /ann-secret/);
+  assert.doesNotMatch(shown, /[A-Za-z0-9+/]{43}=/);
+});
+
+test('an explained refusal names the check for date and nonce', async () => {
+  const house = openHouse({ explain: true });
+  const stale = await house.problemWith(signed({ at: 0 }));
+  assert.equal(stale.members['check'], 'date');
+  assert.equal(stale.members['message'], 'GET+/articles+01jan197000:00:00+n1');
+  await house.verdictOn(signed());
+  assert.equal((await house.problemWith(signed())).members['check'], 'nonce');
+});
+
+test('without the option a refusal shows nothing of what was rebuilt', async () => {
+  const { members } = await openHouse().problemWith(requestSigning('something else'));
+  assert.deepEqual(members, {});
+});
+
+/** A request of which a message is signed that is not the one that the server builds. */
+interface Sent {
+  readonly method?: string;
+  readonly target?: string;
+  readonly date?: string | null;
+  readonly nonce?: string | null;
+  readonly fields?: readonly [string, string][];
+  readonly content?: string;
+}
+
+function sent(message: string, parts: Sent = {}, digest = hmac(message)) {
+  const { method = 'GET', nonce = 'n1', content } = parts;
+  const date0 = parts.date === undefined ? date : parts.date;
+  const credentials = nonce === null ? `ann:${digest}` : `ann:${nonce}:${digest}`;
+  const fields: [string, string][] = [...(parts.fields ?? []), ['Authentication', `hmac ${credentials}`]];
+  if (date0 !== null) fields.push(['Date', date0]);
+  const request = { method, target: parts.target ?? target, fields };
+  return createRequest(content === undefined ? request : { ...request, content });
+}
+
+function hmac(message: string, key: string | Buffer = 'ann-secret', algorithm = 'sha256'): string {
+  return createHmac(algorithm, key).update(message, 'latin1').digest().subarray(0, 32).toString('base64');
+}
+
+const contentDigest = `sha-256=:${createHash('sha256').update('<a/>').digest('base64')}:`;
+const withDigest: Sent = { method: 'PUT', fields: [['Content-Digest', contentDigest]], content: '<a/>' };
+const empty = createHash('sha256').digest();
+
+const moreMistakes: [what: string, arrived: string, signed: string, parts: Sent, hint: RegExp][] = [
+  ['%7E that became ~', '/a~b', 'GET+/a%7Eb', {}, /percent-encoding was changed/],
+  ['%7e that became ~', '/a~b', 'GET+/a%7eb', {}, /percent-encoding was changed/],
+  ['~ that became %7E', '/a%7Eb', 'GET+/a~b', {}, /percent-encoding was changed|percent-decoded/],
+  ['escapes in small letters', '/a%2Fb', 'GET+/a%2fb', {}, /escapes had small letters/],
+  ['escapes in capitals', '/a%2fb', 'GET+/a%2Fb', {}, /escapes had capitals/],
+  ['%2F that was a slash, beside another escape', '/a%2Fb%20c', 'GET+/a/b%20c', {}, /%2F/],
+  ['%20 that was +', '/a?q=b%20c', 'GET+/a?q=b+c', {}, /space in the query was "\+"/],
+  ['+ that was %20', '/a?q=b+c', 'GET+/a?q=b%20c', {}, /space in the query was "%20"/],
+  ['+ that was %2B', '/a?q=b+c', 'GET+/a?q=b%2Bc', {}, /"%2B"/],
+  ['a comma that was escaped', '/a?q=b,c', 'GET+/a?q=b%2Cc', {}, /characters were escaped/],
+  ['a trailing slash that was not signed', '/a/?q', 'GET+/a?q', {}, /slash at its end was not there/],
+  ['a trailing slash that was signed', '/a?q', 'GET+/a/?q', {}, /there was a slash at its end/],
+  ['dot segments resolved before signing', '/a/./b/../c', 'GET+/a/c', {}, /dot segments/],
+  ['double slashes made one before signing', '//a//b', 'GET+/a/b', {}, /double slashes/],
+  ['a question mark with nothing behind it', '/a?', 'GET+/a', {}, /query was left out|"\?"/],
+  ['a question mark that went lost', '/a', 'GET+/a?', {}, /"\?" without a query was signed/],
+  ['sorted parameters', '/a?b=2&a=1', 'GET+/a?a=1&b=2', {}, /sorted/],
+  ['the host in the target', '/a', 'GET+http://localhost/a', {}, /host was signed/],
+  ['the host before the path', '/a', 'GET+localhost/a', {}, /host was signed/],
+  ['a target of absolute form, signed as a path', 'http://localhost/a', 'GET+/a', {}, /not signed/],
+  ['a HEAD signed as GET', '/a', 'GET+/a', { method: 'HEAD' }, /GET was signed, and HEAD arrived/],
+  ['a PUT signed, sent as POST', '/a', 'PUT+/a', { method: 'POST' }, /PUT was signed, and POST arrived/],
+  [
+    'a method that an override field names',
+    '/a',
+    'PURGE+/a',
+    { method: 'POST', fields: [['X-HTTP-Method-Override', 'PURGE']] },
+    /override field/,
+  ],
+];
+
+for (const [what, arrived, signedStart, parts, hint] of moreMistakes) {
+  test(`an explained refusal recognises ${what}`, async () => {
+    const message = `${signedStart}+${stamp}+n1`;
+    const house = openHouse({ explain: true });
+    const { members } = await house.problemWith(sent(message, { ...parts, target: arrived }));
+    assert.match(String(members['hint']), hint);
+    assert.equal(members['signedMessage'], message);
+    assert.equal(members['message'], `${parts.method ?? 'GET'}+${arrived}+${stamp}+n1`);
+  });
+}
+
+const wholeMistakes: [what: string, message: string, parts: Sent, hint: RegExp][] = [
+  [
+    'Date signed where X-Date counts',
+    `GET+${target}+${stamp}+n1`,
+    { fields: [['X-Date', '29 feb 2024 12:00:01']] },
+    /Date was signed, but X-Date/,
+  ],
+  [
+    'an IMF-fixdate signed and the short form sent',
+    `GET+${target}+Thu,29Feb202412:00:00GMT+n1`,
+    {},
+    /another form/,
+  ],
+  [
+    'the short form signed and an IMF-fixdate sent',
+    `GET+${target}+${stamp}+n1`,
+    { date: 'Thu, 29 Feb 2024 12:00:00 GMT' },
+    /another form/,
+  ],
+  ['the simple form signed and the full form sent', `GET+${target}`, {}, /simple form was signed/],
+  [
+    'the date signed and the simple form sent',
+    `GET+${target}+${stamp}`,
+    { nonce: null },
+    /full form was signed/,
+  ],
+  ['date and nonce exchanged', `GET+${target}+n1+${stamp}`, {}, /exchanged/],
+  ['parts joined by line feeds', `GET\n${target}\n${stamp}\nn1`, {}, /joined by line feeds/],
+  ['parts joined by nothing', `GET${target}${stamp}n1`, {}, /joined by nothing/],
+  ['the content digest left out', `PUT+${target}+${stamp}+n1`, withDigest, /content digest was left out/],
+  [
+    'the bare content digest',
+    `PUT+${target}+${stamp}+n1+${contentDigest.slice(9, -1)}`,
+    withDigest,
+    /bare digest/,
+  ],
+  [
+    'a digest of no content',
+    `GET+${target}+${stamp}+n1+${empty.toString('hex')}`,
+    {},
+    /digest of no content/,
+  ],
+  [
+    'Content-MD5 signed where Content-Digest counts',
+    `PUT+${target}+${stamp}+n1+bWQ1`,
+    {
+      ...withDigest,
+      fields: [
+        ['Content-MD5', 'bWQ1'],
+        ['Content-Digest', contentDigest],
+      ],
+    },
+    /Content-MD5 was signed/,
+  ],
+];
+
+for (const [what, message, parts, hint] of wholeMistakes) {
+  test(`an explained refusal recognises ${what}`, async () => {
+    const { members } = await openHouse({ explain: true }).problemWith(sent(message, parts));
+    assert.match(String(members['hint']), hint);
+    assert.equal(members['signedMessage'], message);
+  });
+}
+
+const right = `GET+${target}+${stamp}+n1`;
+const secretMistakes: [what: string, digest: string, hint: RegExp][] = [
+  ['with a line feed', hmac(right, 'ann-secret\n'), /line feed/],
+  ['with CR LF', hmac(right, 'ann-secret\r\n'), /CR LF/],
+  ['in double quotes', hmac(right, '"ann-secret"'), /quotes/],
+  ['in single quotes', hmac(right, "'ann-secret'"), /quotes/],
+  ['with a space behind it', hmac(right, 'ann-secret '), /space before or after/],
+  ['encoded as base64', hmac(right, Buffer.from('ann-secret').toString('base64')), /encoded as base64/],
+  [
+    'encoded as hexadecimal',
+    hmac(right, Buffer.from('ann-secret').toString('hex')),
+    /encoded as hexadecimal/,
+  ],
+  ['in UTF-16', hmac(right, Buffer.from('ann-secret', 'utf16le')), /UTF-16/],
+  ['hashed before', hmac(right, createHash('sha256').update('ann-secret').digest()), /secret was hashed/],
+  ['exchanged with the message', hmac('ann-secret', right), /exchanged/],
+  ['with SHA-512 cut off', hmac(right, 'ann-secret', 'sha512'), /SHA-512, cut off/],
+  ['with SHA-512/256', hmac(right, 'ann-secret', 'sha512-256'), /SHA-512\/256/],
+  ['with SHA3-256', hmac(right, 'ann-secret', 'sha3-256'), /SHA3-256/],
+  ['not at all', createHash('sha256').update(right).digest('base64'), /without HMAC/],
+  ['before the message', createHash('sha256').update(`ann-secret${right}`).digest('base64'), /without HMAC/],
+  ['over a hashed message', hmac(createHash('sha256').update(right).digest('hex')), /message was hashed/],
+];
+
+for (const [what, digest, hint] of secretMistakes) {
+  test(`an explained refusal recognises a secret that was used ${what}`, async () => {
+    const { members } = await openHouse({ explain: true }).problemWith(sent(right, {}, digest));
+    assert.match(String(members['hint']), hint);
+    assert.equal(members['signedMessage'], undefined);
+  });
+}
+
+/** The hint to a user with this secret who signs with this key. */
+async function hintFor(secret: string, key: Buffer): Promise<string> {
+  const house = openHouse({ explain: true, users: new Map([['ann', { secrets: [{ secret }] }]]) });
+  return String((await house.problemWith(sent(right, {}, hmac(right, key)))).members['hint']);
+}
+
+const sixteen = 'c0ffee00c0ffee00c0ffee00c0ffee00';
+const wholly: [what: string, secret: string, key: Buffer, hint: RegExp][] = [
+  ['hexadecimal', sixteen, Buffer.from(sixteen, 'hex'), /decoded as hexadecimal/],
+  ['hexadecimal in capitals', sixteen.toUpperCase(), Buffer.from(sixteen, 'hex'), /decoded as hexadecimal/],
+  ['base64', 'YW5uJ3Mgc2VjcmV0IGlzIGxvbmc=', Buffer.from("ann's secret is long"), /decoded as base64/],
+  ['bare base64', 'YW5uJ3Mgc2VjcmV0IGlzIGxvbmc', Buffer.from("ann's secret is long"), /decoded as base64/],
+  [
+    'base64url',
+    '-_-_YW5uJ3Mgc2VjcmV0IGlzIGxvbmc',
+    Buffer.from('-_-_YW5uJ3Mgc2VjcmV0IGlzIGxvbmc', 'base64url'),
+    /decoded as base64/,
+  ],
+  ['white space cut off', ' sixteen letters. ', Buffer.from('sixteen letters.'), /white space/],
+  ['Latin-1', 'sixteen letters \u00e9', Buffer.from('sixteen letters \u00e9', 'latin1'), /Latin-1/],
+];
+
+for (const [what, secret, key, hint] of wholly) {
+  test(`an explained refusal recognises a secret of 16 bytes or more that was decoded: ${what}`, async () => {
+    assert.match(await hintFor(secret, key), hint);
+  });
+}
+
+const inPart: [what: string, secret: string, key: Buffer][] = [
+  ['nothing of it is hexadecimal', 'my secret that is long enough', Buffer.alloc(0)],
+  ['its first two letters are hexadecimal', 'be careful with this secret', Buffer.from('be', 'hex')],
+  ['its first 32 letters are hexadecimal', `${sixteen}z`, Buffer.from(sixteen, 'hex')],
+  ['its last letter is half a byte', `${sixteen}0`, Buffer.from(sixteen, 'hex')],
+  ['it is hexadecimal of 15 bytes', sixteen.slice(2), Buffer.from(sixteen.slice(2), 'hex')],
+  ['it is base64 of 15 bytes', 'A'.repeat(20), Buffer.alloc(15)],
+  ['there are marks that base64 passes over', `!!${'A'.repeat(22)}??`, Buffer.alloc(16)],
+  ['there is no base64 in it', '\u017e\u017e\u017e\u017e', Buffer.alloc(0)],
+  ['it is base64 with bits left over', 'A'.repeat(21).concat('B'), Buffer.alloc(16)],
+  ['it is white space', ' '.repeat(40), Buffer.alloc(0)],
+  ['a letter between white space is left', `${' '.repeat(40)}a`, Buffer.from('a')],
+  ['its letters are not in Latin-1', '\u0161'.repeat(20), Buffer.from('a'.repeat(20))],
+];
+
+for (const [what, secret, key] of inPart) {
+  test(`a part of a secret cannot be guessed by the hints: ${what}`, async () => {
+    assert.match(await hintFor(secret, key), /there is no such user, the secret is another one/);
+  });
+}
+
+test('an explained refusal tells an expired secret', async () => {
+  const secrets = [{ secret: 'new' }, { secret: 'ann-secret', until: start }];
+  const rotated = openHouse({ explain: true, users: new Map([['ann', { secrets }]]) });
+  assert.match(String((await rotated.problemWith(sent(right))).members['hint']), /has expired/);
+});
+
+const diverse = new Map<string, UserDeclaration>([
+  ['one', { secrets: [{ secret: 'the secret of one' }] }],
+  ['two', { secrets: [{ secret: 'the secret of two' }, { secret: 'another of two' }] }],
+  ['old', { secrets: [{ secret: 'the old secret', until: start }] }],
+  ['hex', { secrets: [{ secret: sixteen }] }],
+  ['nil', { secrets: [] }],
+  ['off', { secrets: [{ secret: 'the secret of off' }], disabled: true }],
+  ['pwd', { secrets: [], password: { plain: 'a password' } }],
+]);
+
+/** What somebody can send who knows the source of the server, and no secret. */
+const guesses: [what: string, digest: string][] = [
+  ['a secret', hmac(right, 'guessed')],
+  ['no secret', hmac(right, '')],
+  ['a line feed', hmac(right, '\n')],
+  ['what stands in for a secret that is not there', hmac(right, 'no one has this secret')],
+  ['the same, mistaken', hmac(right, 'no one has this secret\n')],
+  ['the same, for another message', hmac(`GET+${target}`, 'no one has this secret')],
+  ['the message without HMAC', createHash('sha256').update(right).digest('base64')],
+  ['another message without HMAC', createHash('sha256').update(`GET+${target}`).digest('base64')],
+];
+
+for (const [what, digest] of guesses) {
+  test(`an explained refusal is the same for every user and for none, to somebody who guesses ${what}`, async (context) => {
+    const digests = context.mock.method(SigningKey.prototype, 'digest');
+    const others = context.mock.method(SigningKey.prototype, 'makes');
+    const house = openHouse({ explain: true, users: diverse });
+    const shown = new Set<string>();
+    for (const user of [...diverse.keys(), 'who']) {
+      const [before, othersBefore] = [digests.mock.callCount(), others.mock.callCount()];
+      const request = sent(right, {}, digest);
+      const fields: [string, string][] = [
+        ['Date', date],
+        ['Authentication', `hmac ${user}:n1:${digest}`],
+      ];
+      const problem = await house.problemWith(
+        createRequest({ method: 'GET', target: request.target, fields }),
+      );
+      const work = [digests.mock.callCount() - before, others.mock.callCount() - othersBefore];
+      const { type, status, title, detail, members } = problem;
+      shown.add(JSON.stringify([type, status, title, detail, members, problem.fields, work]));
+    }
+    assert.equal(shown.size, 1, [...shown].join('\n'));
+  });
+}
+
+const offs: [seconds: number, hint: RegExp][] = [
+  [3600, /off by exactly 1 hour: a time zone/],
+  [-7200, /off by exactly 2 hours/],
+  [-19_800, /off by exactly 5.5 hours/],
+  [32_405, /off by nearly 9 hours/],
+  [-20_700, /off by exactly 5.75 hours/],
+  [900, /clock is wrong/],
+  [5000, /clock is wrong/],
+  [86_400, /clock is wrong/],
+];
+
+for (const [seconds, hint] of offs) {
+  test(`an explained refusal says what a date ${seconds} s off may be`, async () => {
+    const house = openHouse({ explain: true });
+    const { members } = await house.problemWith(signed({ at: start + seconds * 1000 }));
+    assert.equal(members['check'], 'date');
+    assert.match(String(members['hint']), hint);
+    assert.equal(members['serverDate'], 'Thu, 29 Feb 2024 12:00:00 GMT');
+  });
+}
+
+test('an explained refusal says what an unreadable date looks like', async () => {
+  const house = openHouse({ explain: true });
+  for (const [unreadable, hint] of [
+    ['2024-02-29T12:00:00Z', /ISO 8601/],
+    ['1709208000', /number of seconds/],
+    ['Thursday, 29-Feb-24 12:00:00 GMT', /RFC 850/],
+    ['Thu Feb 29 12:00:00 2024', /asctime/],
+    ['29 feb 2024 12:00:00 +0100', /offset/],
+    ['Fri, 29 Feb 2024 12:00:00 GMT', /day of the week/],
+    ['29 february 2024 12:00:00', /written out/],
+    ['30 feb 2024 12:00:00', /no such day/],
+    ['29feb202412:00:00', /spaces/],
+  ] as const) {
+    const { type, members } = await house.problemWith(sent('x', { date: unreadable }));
+    assert.equal(type, 'malformed-credentials');
+    assert.equal(members['check'], 'grammar');
+    assert.match(String(members['hint']), hint, unreadable);
+  }
+});
+
+test('no explanation has a secret, or a signature other than content\u2019s, in it', async () => {
+  const random = seeded();
+  const house = openHouse({ explain: true, maxNonces: 10_000 });
+  const requests = [
+    ...mistakes.map(([, message]) => requestSigning(message)),
+    ...moreMistakes.map(([, arrived, message, parts]) =>
+      sent(`${message}+${stamp}+n1`, { ...parts, target: arrived }),
+    ),
+    ...secretMistakes.map(([, digest]) => sent(right, {}, digest)),
+    ...Array.from({ length: 200 }, () =>
+      sent(random.text('GET+/a%7E?=&. \n', 20), { target: `/${random.text('a%7E/.?&=~+', 12)}` }),
+    ),
+  ];
+  for (const request of requests) {
+    const problem = await house.problemWith(request);
+    const shown = JSON.stringify([problem.detail, problem.members, problem.fields]);
+    assert.doesNotMatch(shown, /ann-secret|[A-Za-z0-9+/]{43}=|[0-9a-f]{64}/, `seed ${random.seed}`);
+    assert.equal(problem.members['check'], 'digest');
+  }
+});
+
+test('without the option neither a reply\u2019s words nor its fields depend on what a stranger cannot know', async () => {
+  const house = openHouse();
+  await house.verdictOn(signed({ nonce: 'used' }));
+  const refusals = [
+    signed({ secret: 'guessed' }),
+    signed({ secret: 'guessed', at: 0 }),
+    signed({ secret: 'guessed', nonce: 'used' }),
+    signed({ user: 'mallory', secret: 'guessed' }),
+    signed({ secret: 'guessed', form: 'simple' }),
+    sent(`GET+/articles+${stamp}+n1`),
+    sent(right, {}, hmac(right, 'ann-secret\n')),
+  ];
+  const shown = new Set<string>();
+  for (const request of refusals) {
+    const { type, detail, members, fields, status, title } = await house.problemWith(request);
+    shown.add(JSON.stringify([type, status, title, detail, members, fields]));
+  }
+  assert.equal(shown.size, 1, [...shown].join('\n'));
+});

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { clientRoster, consumerRoster } from '../../../src/accounts/clients.ts';
+import { verifyPassword } from '../../../src/accounts/passwords.ts';
+import { call, run, startServer, temporaryDirectory } from '../../support/cli/command.ts';
+import { done } from '../../support/cli/oauth.ts';
+
+const redirect = ['--redirect-uri', 'https://client.example/cb'];
+
+/** What was told of somebody new: `secret    …` on a line of its own. */
+function told(output: string, what: 'client' | 'consumer' | 'secret'): string | undefined {
+  return new RegExp(`^${what} +(\\S.*)$`, 'm').exec(output)?.[1];
+}
+
+function freshData(): string {
+  return join(temporaryDirectory(), 'data');
+}
+
+describe('countersign client', () => {
+  test('adds a client with a secret of 256 bits, which is told once and kept as its digest', async () => {
+    const data = freshData();
+    const added = await call(['client', 'add', 'app', ...redirect, '--scope', 'write', '--data', data]);
+    assert.equal(added.status, 0, added.stderr);
+    assert.match(added.stderr, /^no server runs on .*; one that starts reads this\n$/);
+    const secret = told(added.stdout, 'secret') ?? '';
+    assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
+    assert.equal(statSync(join(data, 'clients.json')).mode & 0o777, 0o600);
+    assert.ok(!readFileSync(join(data, 'clients.json'), 'utf8').includes(secret));
+    const { since, ...kept } = (await clientRoster.read(data)).entries.get('app') ?? {};
+    assert.equal(typeof since, 'number');
+    assert.deepEqual(kept, {
+      secret: { sha256: createHash('sha256').update(secret).digest('base64url') },
+      redirectUris: ['https://client.example/cb'],
+      grants: ['authorization_code', 'refresh_token'],
+      scopes: ['write'],
+      users: [],
+    });
+    const listed = await call(['client', 'list', '--data', data]);
+    assert.equal(
+      listed.stdout,
+      'app  with a secret; authorization_code refresh_token; write; https://client.example/cb\n',
+    );
+    assert.equal(await done(['client', 'remove', 'app', '--data', data]), 'removed   app\n');
+    assert.equal((await clientRoster.read(data)).entries.size, 0);
+  });
+
+  test('keeps a secret that was chosen as a scrypt hash, and tells it to nobody', async () => {
+    const data = freshData();
+    const secret = 'chosen-by-somebody';
+    const machine = ['--grant', 'client_credentials', '--users', '*', '--data', data];
+    const ways = [
+      { args: ['client', 'add', 'one', '--secret-stdin', ...machine], given: { input: `${secret}\nmore` } },
+      { args: ['client', 'add', 'two', ...machine], given: { environment: { COUNTERSIGN_SECRET: secret } } },
+    ];
+    for (const { args, given } of ways) {
+      const { status, stdout, stderr } = await call(args, given);
+      assert.equal(status, 0, stderr);
+      assert.equal(told(stdout, 'secret'), 'the one that was given');
+    }
+    for (const [, client] of (await clientRoster.read(data)).entries) {
+      assert.ok(client.secret !== undefined && 'scrypt' in client.secret);
+      assert.ok(await verifyPassword(secret, client.secret.scrypt));
+      assert.equal(client.users, '*');
+    }
+    assert.match(
+      await done(['client', 'list', '--data', data]),
+      /^one {2}with a secret; client_credentials; read; users \*$/m,
+    );
+  });
+
+  test('gives a public client no secret, also where one is set for other commands', async () => {
+    const data = freshData();
+    const environment = { COUNTERSIGN_SECRET: 'to-sign-with' };
+    const { status, stdout } = await call(['client', 'add', 'app', '--public', ...redirect, '--data', data], {
+      environment,
+    });
+    assert.deepEqual([status, stdout], [0, 'client    app\n']);
+    assert.equal((await clientRoster.read(data)).entries.get('app')?.secret, undefined);
+  });
+
+  test('makes an id where none is given, and no secret for a public client', async () => {
+    const data = freshData();
+    const stdout = await done(['client', 'add', '--public', ...redirect, '--data', data]);
+    const id = told(stdout, 'client') ?? '';
+    assert.match(id, /^[A-Za-z0-9_-]{43}$/);
+    assert.equal(told(stdout, 'secret'), undefined);
+    assert.equal((await clientRoster.read(data)).entries.get(id)?.secret, undefined);
+  });
+
+  const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+    [[], /^countersign: one of add, remove, list is needed: countersign client add ID$/m],
+    [['ad', 'app'], /"ad" is not one of add, remove, list; did you mean "add"\?/],
+    [['remove'], /one ID is needed: countersign client remove ID/],
+    [['list', 'app'], /list takes no name/],
+    [['list', '--public'], /--public goes with add only/],
+    [['add', 'app', '--public=false', ...redirect], /--public takes no value/],
+    [['remove', 'app', '--scope=read'], /--scope goes with add only/],
+    [['add', 'app'], /authorization_code needs a --redirect-uri; .* --grant client_credentials/],
+    [['add', 'app', '--redirect-uri'], /--redirect-uri needs a value/],
+    [
+      ['add', 'app', '--redirect-url', 'x'],
+      /--redirect-url is not an option; did you mean "--redirect-uri"\?/,
+    ],
+    [
+      ['add', 'app', ...redirect, '--redirect-uri=http://a.example/'],
+      /--redirect-uri "http:\/\/a\.example\/" is plain HTTP/,
+    ],
+    [
+      ['add', 'app', ...redirect, '--grant', 'password'],
+      /--grant "password" is not one of authorization_code,/,
+    ],
+    [['add', 'app', ...redirect, '--users', 'ann', '--users', '*'], /--users "\*" stands alone/],
+    [['add', 'a:b', ...redirect], /the client a:b needs an id of 1 to 128 printable/],
+    [['add', 'app', '--secret', 'hidden-secret', ...redirect], /--secret is not an option/],
+    [['add', 'app', '--public', '--secret-stdin', ...redirect], /a --public client has no secret/],
+    [
+      ['add', 'app', '--public', '--grant', 'client_credentials'],
+      /has no secret, and so cannot have the grant/,
+    ],
+  ];
+  for (const [args, says] of refused)
+    test(`is refused: ${args.join(' ')}`, async () => {
+      const data = freshData();
+      const end = await call(['client', ...args, '--data', data], { input: 'a-secret-of-mine\n' });
+      assert.equal(end.status, 2, end.stdout);
+      assert.match(end.stderr, says);
+      assert.ok(!existsSync(data), 'nothing is made');
+    });
+
+  test('changes nobody of the configuration file, and says of whom it is overruled', async () => {
+    const data = freshData();
+    await done(['client', 'add', 'app', ...redirect, '--data', data]);
+    await done(['client', 'add', 'kept', '--public', ...redirect, '--data', data]);
+    const config = join(temporaryDirectory(), 'config.json');
+    const clients = { app: { secret: 'of the file', grants: [] } };
+    writeFileSync(config, JSON.stringify({ data, clients }), { mode: 0o600 });
+    for (const action of ['add', 'remove']) {
+      const end = await call([
+        'client',
+        action,
+        'app',
+        ...(action === 'add' ? redirect : []),
+        '--config',
+        config,
+      ]);
+      assert.equal(end.status, 1);
+      assert.match(end.stderr, /^countersign: the client app is in .*config\.json, and is changed there$/m);
+    }
+    assert.equal(
+      await done(['client', 'list', '--config', config]),
+      `app  with a secret; no grant; read; in ${config}
+app  with a secret; authorization_code refresh_token; read; https://client.example/cb; overruled by ${config}
+kept  public; authorization_code refresh_token; read; https://client.example/cb
+`,
+    );
+    const again = await call(['client', 'add', 'kept', ...redirect, '--config', config]);
+    assert.deepEqual([again.status, /a client kept already; remove it first/.test(again.stderr)], [1, true]);
+    const unknown = await call(['client', 'remove', 'ketp', '--config', config]);
+    assert.match(unknown.stderr, /there is no client ketp; did you mean "kept"\?/);
+  });
+});
+
+describe('countersign consumer', () => {
+  test('adds a consumer whose secret is sealed where there is a key', async () => {
+    const data = freshData();
+    const environment = { COUNTERSIGN_KEY: 'ab'.repeat(32) };
+    const args = ['consumer', 'add', 'key', '--callback', 'oob', '--method', 'PLAINTEXT', '--data', data];
+    const added = await call(args, { environment });
+    assert.equal(added.status, 0, added.stderr);
+    const secret = told(added.stdout, 'secret') ?? '';
+    assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
+    const text = readFileSync(join(data, 'consumers.json'), 'utf8');
+    assert.ok(!text.includes(secret) && text.includes('"sealed"'));
+    const listed = await call(['consumer', 'list', '--data', data], { environment });
+    assert.equal(listed.stdout, 'key  with a secret; PLAINTEXT; read; oob\n');
+    const without = await call(['consumer', 'list', '--data', data]);
+    assert.deepEqual([without.status, /no key is given/.test(without.stderr)], [1, true]);
+  });
+
+  test('takes an RSA key from a file, and then makes no secret unless another method needs one', async () => {
+    const data = freshData();
+    const file = join(temporaryDirectory(), 'key.pem');
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    writeFileSync(file, publicKey.export({ type: 'spki', format: 'pem' }));
+    const add = ['consumer', 'add', '--callback', 'oob', '--rsa-public-key', file, '--data', data];
+    assert.equal(told(await done([...add, 'rsa']), 'secret'), undefined);
+    assert.match(
+      told(await done([...add, 'both', '--method=RSA-SHA1', '--method=HMAC-SHA1']), 'secret') ?? '',
+      /^.{43}$/,
+    );
+    const { entries } = await consumerRoster.read(data);
+    assert.deepEqual(entries.get('rsa')?.methods, ['RSA-SHA1']);
+    assert.deepEqual(entries.get('both')?.methods, ['HMAC-SHA1', 'RSA-SHA1']);
+    assert.equal(
+      await done(['consumer', 'list', '--data', data]),
+      'rsa  an RSA key; RSA-SHA1; read; oob\nboth  with a secret and an RSA key; HMAC-SHA1 RSA-SHA1; read; oob\n',
+    );
+    const missing = await call([
+      'consumer',
+      'add',
+      'x',
+      '--callback=oob',
+      '--rsa-public-key=none.pem',
+      '--data',
+      data,
+    ]);
+    assert.deepEqual([missing.status, /none\.pem cannot be read \(ENOENT\)/.test(missing.stderr)], [1, true]);
+  });
+
+  const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+    [['add', 'key'], /--callback is needed: the URI that users come back to, or oob/],
+    [
+      ['add', 'key', '--callback=oob', '--method', 'RSA-SHA1', '--secret-stdin'],
+      /no --method needs a secret/,
+    ],
+    [['add', 'key', '--callback', 'nowhere'], /--callback "nowhere" is not an absolute URI/],
+    [
+      ['add', 'key', '--callback=oob', '--method', 'RSA-SHA1'],
+      /--method have RSA-SHA1, and there is no rsaPublicKey/,
+    ],
+    [
+      ['add', 'key', '--callback=oob', '--method', 'HMAC-MD5'],
+      /--method "HMAC-MD5" is not one of HMAC-SHA256,/,
+    ],
+  ];
+  for (const [args, says] of refused)
+    test(`is refused: ${args.join(' ')}`, async () => {
+      const end = await call(['consumer', ...args, '--data', freshData()], { input: 'a-secret-of-mine\n' });
+      assert.equal(end.status, 2, end.stdout);
+      assert.match(end.stderr, says);
+    });
+});
+
+describe('clients and consumers need HTTPS', () => {
+  test('those of the configuration are a fault of it', async () => {
+    const config = join(temporaryDirectory(), 'config.json');
+    const content = { clients: { app: { secret: 's', grants: [] } }, consumers: { key: { secret: 's' } } };
+    writeFileSync(config, JSON.stringify(content), { mode: 0o600 });
+    const end = await run(['--memory', '--port', '0', '--no-tls', '--config', config]);
+    assert.equal(end.status, 2);
+    assert.equal(
+      end.stderr,
+      `countersign: ${config}: clients need HTTPS, and --no-tls turns it off
+countersign: ${config}: consumers need HTTPS, and --no-tls turns it off
+`,
+    );
+  });
+
+  test('those of the data directory stop a start, and what comes later is not taken', async () => {
+    const data = freshData();
+    const plain = ['--data', data, '--port', '0', '--no-tls'];
+    const server = await startServer([...plain, '--log', 'off']);
+    const added = await call(['client', 'add', 'app', ...redirect, '--data', data]);
+    assert.equal(added.status, 0);
+    assert.match(added.stderr, /has not read this yet/);
+    await server.told(
+      /the clients in .*clients\.json need HTTPS, and --no-tls turns it off\. The clients stay as they were\.\n/,
+    );
+    server.signal('SIGTERM');
+    assert.equal((await server.ended).status, 0);
+    const refusal = `countersign: the clients in ${join(data, 'clients.json')} need HTTPS, and --no-tls turns it off\n`;
+    for (const args of [plain, ['check', ...plain]]) {
+      const end = await run(args);
+      assert.deepEqual([end.status, end.stderr], [1, refusal]);
+    }
+  });
+});
+
+test('check tells who is registered, and of a file that cannot be used', async () => {
+  const data = freshData();
+  await done(['client', 'add', 'app', ...redirect, '--data', data]);
+  await done(['consumer', 'add', 'key', '--callback', 'oob', '--data', data]);
+  const whole = await call(['check', '--data', data]);
+  assert.equal(whole.status, 0, whole.stderr);
+  assert.match(whole.stdout, /^clients {6}app\nconsumers {4}key\nsecrets {6}in the clear$/m);
+  writeFileSync(join(data, 'clients.json'), '{"version":1,"clients":{"app":{"scopes":["all"]}}}');
+  writeFileSync(join(data, 'oauth.key'), 'cut', { mode: 0o600 });
+  const damaged = await call(['check', '--data', data]);
+  assert.equal(damaged.status, 1);
+  assert.match(
+    damaged.stderr,
+    /clients\.json cannot be used: scopes\[0\] of the client "app" is not one of read, write/,
+  );
+  assert.match(damaged.stderr, /oauth\.key cannot be used: it is not a key of 32 bytes/);
+});

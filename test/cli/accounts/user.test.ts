@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { verifyPassword } from '../../../src/accounts/passwords.ts';
+import { type StoredUser, userRoster } from '../../../src/accounts/users.ts';
+import { allUsers } from '../../../src/cli/serve/compose.ts';
+import { signRequest } from '../../../src/client/sign.ts';
+import { manualClock } from '../../../src/clock.ts';
+import { createRequest, createService } from '../../../src/index.ts';
+import { readOptions } from '../../../src/options/options.ts';
+import { call, run, temporaryDirectory } from '../../support/cli/command.ts';
+
+/** What the command says of the new user: `secret    …` on a line of its own. */
+function told(output: string, what: 'user' | 'password' | 'secret'): string | undefined {
+  return new RegExp(`^${what} +(\\S.*)$`, 'm').exec(output)?.[1];
+}
+
+async function kept(data: string, name: string): Promise<StoredUser> {
+  const user = (await userRoster.read(data)).entries.get(name);
+  assert.ok(user !== undefined, `${name} is not kept`);
+  return user;
+}
+
+test('a user is added, listed, rotated and removed', async () => {
+  const data = join(temporaryDirectory(), 'deep', 'data');
+  const added = await call(['user', 'add', 'johndoe', '--data', data]);
+  assert.equal(added.status, 0, added.stderr);
+  assert.match(added.stderr, /^no server runs on .*; one that starts reads this\n$/);
+  const secret = told(added.stdout, 'secret');
+  assert.match(secret ?? '', /^[A-Za-z0-9_-]{43}$/);
+  const user = await kept(data, 'johndoe');
+  assert.deepEqual(user.secrets, [{ secret }]);
+  assert.ok(await verifyPassword(told(added.stdout, 'password') ?? '', user.password ?? ''));
+  assert.equal(statSync(data).mode & 0o777, 0o700);
+  assert.equal(statSync(join(data, 'users.json')).mode & 0o777, 0o600);
+
+  const again = await call(['user', 'add', 'johndoe', '--data', data]);
+  assert.equal(again.status, 1);
+  assert.match(again.stderr, /a user johndoe already/);
+
+  const before = Date.now();
+  const rotated = await call(['user', 'rotate', 'johndoe', '--data', data, '--grace', '15m']);
+  assert.equal(rotated.status, 0, rotated.stderr);
+  const [current, old, ...more] = (await kept(data, 'johndoe')).secrets;
+  assert.deepEqual(current, { secret: told(rotated.stdout, 'secret') });
+  assert.equal(old?.secret, secret);
+  const until = (old?.until ?? 0) - before;
+  assert.ok(until >= 900_000 && until < 960_000, `valid for ${until} ms more`);
+  assert.deepEqual(more, []);
+  assert.equal((await kept(data, 'johndoe')).password, user.password);
+
+  const listed = await call(['user', 'list', '--data', data]);
+  assert.equal(listed.stdout, 'johndoe  2 valid secrets\n');
+
+  const removed = await call(['user', 'remove', 'johndoe', '--data', data]);
+  assert.equal(removed.status, 0, removed.stderr);
+  assert.equal((await userRoster.read(data)).entries.size, 0);
+});
+
+test('a rotation leaves two secrets valid, and with --grace 0 the new one alone', async () => {
+  const data = temporaryDirectory();
+  const hour = 3_600_000;
+  const time = (ms: number): string => new Date(Date.now() + ms).toISOString();
+  const secrets = [
+    { secret: 'now' },
+    { secret: 'lately', until: time(hour) },
+    { secret: 'long ago', until: time(-hour) },
+  ];
+  writeFileSync(
+    join(data, 'users.json'),
+    JSON.stringify({ version: 1, users: { ann: { secrets, disabled: true } } }),
+    { mode: 0o600 },
+  );
+  assert.equal((await call(['user', 'list', '--data', data])).stdout, 'ann  2 valid secrets, disabled\n');
+  const first = await call(['user', 'rotate', 'ann', '--data', data]);
+  assert.equal(first.status, 0, first.stderr);
+  const user = await kept(data, 'ann');
+  assert.deepEqual(
+    user.secrets.map(({ secret }) => secret),
+    [told(first.stdout, 'secret'), 'now'],
+  );
+  assert.equal(user.disabled, true);
+  const second = await call(['user', 'rotate', 'ann', '--data', data, '--grace', '0']);
+  assert.deepEqual((await kept(data, 'ann')).secrets, [{ secret: told(second.stdout, 'secret') }]);
+});
+
+test('where a service goes by the file, two secrets sign until the grace ends, and never three', async () => {
+  const data = temporaryDirectory();
+  const clock = manualClock(Date.now());
+  const service = createService({ clock, users: {}, maxAuthFailures: 0 });
+  const secrets: string[] = [];
+  const change = async (...args: string[]): Promise<void> => {
+    const { status, stdout, stderr } = await call(['user', ...args, '--data', data]);
+    assert.equal(status, 0, stderr);
+    const secret = told(stdout, 'secret');
+    if (secret !== undefined) secrets.push(secret);
+    service.replaceUsers(allUsers(readOptions([], {}), (await userRoster.read(data)).entries));
+  };
+  const target = '/users/ann/financialrecords';
+  const signs = async (secret: string): Promise<boolean> => {
+    const headers = signRequest({ method: 'GET', url: `http://x${target}`, user: 'ann', secret, clock });
+    const request = createRequest({ method: 'GET', target, fields: Object.entries(headers) });
+    return (await service.handle(request)).status === 200;
+  };
+  const valid = (): Promise<boolean[]> => Promise.all(secrets.map(signs));
+
+  await change('add', 'ann');
+  assert.deepEqual(await valid(), [true]);
+  await change('rotate', 'ann', '--grace', '24h');
+  assert.deepEqual(await valid(), [true, true]);
+  clock.advance(12 * 3_600_000);
+  await change('rotate', 'ann', '--grace', '24h');
+  assert.deepEqual(await valid(), [false, true, true], 'the rotation ends the grace of the one before');
+  clock.advance(11 * 3_600_000);
+  assert.deepEqual(await valid(), [false, true, true]);
+  clock.advance(3_600_000 + 60_000);
+  assert.deepEqual(await valid(), [false, false, true], 'the time of the command counts, not of the service');
+  await change('disable', 'ann');
+  assert.deepEqual(await valid(), [false, false, false]);
+  await change('enable', 'ann');
+  assert.deepEqual(await valid(), [false, false, true]);
+  await service.close();
+});
+
+test('a user is disabled and enabled again, as often as is asked', async () => {
+  const data = temporaryDirectory();
+  await call(['user', 'add', 'ann', '--data', data]);
+  const before = await kept(data, 'ann');
+  for (const [action, disabled, stdout] of [
+    ['disable', true, 'disabled  ann\n'],
+    ['disable', true, 'disabled  ann\n'],
+    ['enable', undefined, 'enabled   ann\n'],
+    ['enable', undefined, 'enabled   ann\n'],
+  ] as const) {
+    const end = await call(['user', action, 'ann', '--data', data]);
+    assert.equal(end.status, 0, end.stderr);
+    assert.equal(end.stdout, stdout);
+    const { disabled: found, ...rest } = await kept(data, 'ann');
+    assert.equal(found, disabled);
+    assert.deepEqual(rest, before);
+    const state = disabled ? ', disabled' : '';
+    assert.equal((await call(['user', 'list', '--data', data])).stdout, `ann  1 valid secret${state}\n`);
+    const checked = (await call(['check', '--data', data])).stdout;
+    assert.match(checked, disabled ? /^users {8}ann \(disabled\)$/m : /^users {8}ann$/m);
+  }
+});
+
+test('a secret that is given is taken, and not printed', async () => {
+  const data = temporaryDirectory();
+  const environment = { COUNTERSIGN_SECRET: 'given to me', COUNTERSIGN_DATA: data };
+  const { status, stdout, stderr } = await call(['user', 'add', '__proto__'], { environment });
+  assert.equal(status, 0, stderr);
+  assert.ok(!`${stdout}${stderr}`.includes('given to me'));
+  assert.deepEqual((await kept(data, '__proto__')).secrets, [{ secret: 'given to me' }]);
+});
+
+test('users added at the same time are all kept', async () => {
+  const data = temporaryDirectory();
+  const names = ['ann', 'bea', 'cid', 'dan'];
+  const ends = await Promise.all(names.map((name) => run(['user', 'add', name, '--data', data])));
+  for (const { status, stderr } of ends) assert.equal(status, 0, stderr);
+  assert.deepEqual([...(await userRoster.read(data)).entries.keys()].sort(), names);
+});
+
+test('a user of the configuration file is listed, and changed only there', async () => {
+  const data = temporaryDirectory();
+  const config = join(data, 'config.json');
+  writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 'hidden' } } }), { mode: 0o600 });
+  const listed = await call(['user', 'list', '--config', config]);
+  assert.equal(listed.stdout, `ann  1 valid secret, in ${config}\n`);
+  for (const action of ['add', 'rotate', 'remove', 'disable', 'enable']) {
+    const { status, stderr } = await call(['user', action, 'ann', '--config', config]);
+    assert.equal(status, 1);
+    assert.match(stderr, /is changed there/);
+  }
+});
+
+test('a directory in which nothing is to be changed is not made', async () => {
+  const data = join(temporaryDirectory(), 'misspelt');
+  for (const args of [['remove', 'ann'], ['rotate', 'ann'], ['list']])
+    await call(['user', ...args, '--data', data]);
+  assert.ok(!existsSync(data));
+});
+
+test('who may do everything leaves a directory to its owner', {
+  skip: process.getuid?.() === 0 ? false : 'only who may do everything can act for somebody else',
+}, async () => {
+  const data = temporaryDirectory();
+  chownSync(data, 1234, 1235);
+  const { status, stderr } = await run(['user', 'add', 'ann', '--data', data]);
+  assert.equal(status, 0, stderr);
+  for (const name of readdirSync(data, { recursive: true, encoding: 'utf8' })) {
+    const { uid, gid } = statSync(join(data, name));
+    assert.deepEqual([uid, gid], [1234, 1235], name);
+  }
+});
+
+test('a file that is damaged is told and left alone', async () => {
+  const data = temporaryDirectory();
+  writeFileSync(join(data, 'users.json'), '{ "version": 1, "users": ', { mode: 0o600 });
+  const { status, stderr } = await call(['user', 'add', 'ann', '--data', data]);
+  assert.equal(status, 1);
+  assert.match(stderr, /^countersign: .*users\.json cannot be used/);
+  assert.equal(readFileSync(join(data, 'users.json'), 'utf8'), '{ "version": 1, "users": ');
+});
+
+describe('what is asked wrongly is refused with the reason', () => {
+  const data = temporaryDirectory();
+  mkdirSync(join(data, 'x'), { mode: 0o700 });
+  const cases: readonly [args: string[], status: number, reason: RegExp][] = [
+    [[], 2, /one of add, rotate, remove, disable, enable, list is needed/],
+    [['ad', 'x'], 2, /"ad" is not one of add, rotate, remove, disable, enable, list; did you mean "add"\?/],
+    [['add'], 2, /one name is needed/],
+    [['list', 'a'], 2, /list takes no name/],
+    [['add', 'a:b'], 2, /no colon/],
+    [['add', 'a\u0007'], 2, /no control characters/],
+    [['add', 'x'.repeat(129)], 2, /1 to 128 bytes/],
+    [
+      ['add', 'a', '--grace', '1w'],
+      2,
+      /--grace goes with rotate only\n.*--grace: a time such as 90s, 15m, 24h or 7d/,
+    ],
+    [['rotate', 'a', '--grcae', '1h'], 2, /--grcae is not an option; did you mean "--grace"\?/],
+    [['rotate', 'a'], 1, /there is no user a/],
+    [['remove', 'a'], 1, /there is no user a/],
+    [['disable'], 2, /one name is needed: countersign user disable NAME/],
+    [['disable', 'a'], 1, /there is no user a/],
+    [['enable', 'a'], 1, /there is no user a/],
+    [['disable', 'a', '--grace', '1h'], 2, /--grace goes with rotate only/],
+  ];
+  for (const [args, status, reason] of cases) {
+    test(args.join(' ') || 'nothing', async () => {
+      const end = await call(['user', ...args, '--data', data]);
+      assert.equal(end.status, status, end.stderr);
+      assert.match(end.stderr, reason);
+      assert.equal(end.stdout, '');
+    });
+  }
+});

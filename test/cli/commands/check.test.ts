@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { call, startServer, temporaryDirectory } from '../../support/cli/command.ts';
+
+const notes = {
+  element: 'notes',
+  item: 'note',
+  fields: { text: { type: 'text' } },
+  access: { read: 'anyone' },
+};
+
+test('before a first start it says what that would do, and makes nothing', async () => {
+  const data = join(temporaryDirectory(), 'data');
+  const { status, stdout, stderr } = await call(['check', '--data', data]);
+  assert.equal(status, 0, stderr);
+  assert.equal(
+    stdout,
+    [
+      'address      http://127.0.0.1:8080',
+      'address      https://127.0.0.1:8443',
+      `certificate  ${data}/tls/certificate.pem, self-signed, to be made`,
+      `data         ${data}, to be made`,
+      'users        none; the first start makes demo',
+      'collections  /articles, /users/{username}/financialrecords',
+      '',
+    ].join('\n'),
+  );
+  assert.ok(!existsSync(data));
+});
+
+test('in memory and on a free port there is nothing more to say', async () => {
+  const { stdout } = await call(['check', '--memory', '--port', '0', '--no-tls', '--host', '::1']);
+  assert.match(stdout, /^address {6}http on a free port of \[::1\]\ndata {9}in memory/);
+});
+
+test('of a directory in use it says by whom, and what is in it, and changes nothing', async () => {
+  const directory = temporaryDirectory();
+  const data = join(directory, 'data');
+  const config = join(directory, 'config.json');
+  const article = { title: 'One', price: { value: '1.00', currency: 'EUR' } };
+  const users = { ann: { secret: 'hidden' } };
+  writeFileSync(config, JSON.stringify({ data, users, seed: { '/articles': [article, article] } }), {
+    mode: 0o600,
+  });
+  await call(['user', 'add', 'bea', '--data', data]);
+  const server = await startServer(['--config', config, '--port', '0']);
+  const before = contentsOf(data);
+  const during = await call(['check', '--config', config]);
+  assert.equal(during.status, 0, during.stderr);
+  assert.match(during.stdout, new RegExp(`^in use {7}by process ${server.pid}: `, 'm'));
+  assert.match(during.stdout, /^users {8}bea, ann$/m);
+  assert.match(during.stdout, /^items {8}\/articles: 2$/m);
+  assert.ok(!during.stdout.includes('hidden'));
+  assert.deepEqual(contentsOf(data), before);
+  server.signal('SIGTERM');
+  await server.ended;
+  assert.doesNotMatch((await call(['check', '--config', config])).stdout, /in use/);
+});
+
+function contentsOf(directory: string): Map<string, string> {
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => !/^users\.(lock|seen)/.test(name) && statSync(join(directory, name)).isFile(),
+  );
+  return new Map(names.map((name) => [name, readFileSync(join(directory, name), 'utf8')]));
+}
+
+describe('what is wrong is told with exit 1', () => {
+  const cases: readonly [what: string, files: Record<string, unknown>, lines: RegExp[]][] = [
+    [
+      'a store and a list of users, both damaged',
+      { 'store.json': '{', 'users.json': '[' },
+      [/store\.json/, /users\.json/],
+    ],
+    ['a key and a value', { 'c.json': { prot: 1, window: 0 } }, [/prot is not known/, /window: 0 is not/]],
+    [
+      'two collections that are one',
+      { 'c.json': { collections: { '/{a}/n': notes, '/{b}/n': notes } } },
+      [/\/\{b\}\/n and \/\{a\}\/n are the same path/],
+    ],
+    [
+      'a collection where the items of another are',
+      { 'c.json': { collections: { '/n': notes, '/n/{x}': notes } } },
+      [/are the same path/],
+    ],
+    ['a seed of no collection', { 'c.json': { seed: { '/n': [] } } }, [/seed\.\/n: /]],
+  ];
+  for (const [what, files, lines] of cases) {
+    test(what, async () => {
+      const data = temporaryDirectory();
+      for (const [name, content] of Object.entries({ 'c.json': {}, ...files })) {
+        writeFileSync(join(data, name), typeof content === 'string' ? content : JSON.stringify(content), {
+          mode: 0o600,
+        });
+      }
+      const { status, stdout, stderr } = await call([
+        'check',
+        '--data',
+        data,
+        '--config',
+        join(data, 'c.json'),
+      ]);
+      assert.equal(status, 1);
+      assert.equal(stdout, '');
+      const told = stderr.trimEnd().split('\n');
+      assert.equal(told.length, lines.length, stderr);
+      for (const [at, line] of lines.entries()) assert.match(told[at] ?? '', line);
+    });
+  }
+
+  test('a directory that cannot be made or used', async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, 'file'), '');
+    for (const path of ['file', 'file/below']) {
+      const { status, stderr } = await call(['check', '--data', join(directory, path)]);
+      assert.equal(status, 1);
+      assert.match(stderr, /cannot be the data directory: .*file is not a directory/);
+    }
+    const closed = join(directory, 'closed');
+    mkdirSync(closed);
+    chmodSync(closed, 0o500);
+    // Whoever may do everything is not kept out by a mode.
+    if (process.getuid?.() === 0) return;
+    assert.match((await call(['check', '--data', join(closed, 'data')])).stderr, /no permission to write in/);
+  });
+});
+
+test('a flag that it does not know is a wrong question: exit 2', async () => {
+  const { status, stderr } = await call(['check', '--confg', 'x']);
+  assert.equal(status, 2);
+  assert.match(stderr, /did you mean "--config"\?/);
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { signRequest } from '../../../src/client/sign.ts';
+import { run, startServer, temporaryDirectory } from '../../support/cli/command.ts';
+import { createConsole } from '../../support/double/control-client.ts';
+
+const token = 'a-token-for-this-test-alone';
+const ports = ['--port', '0', '--control-port', '0', '--log', 'off'];
+const environment = { COUNTERSIGN_CONTROL_TOKEN: token };
+
+test('the control interface comes last in the ready line, and its token is drawn and told once', async () => {
+  const server = await startServer(['--memory', ...ports]);
+  const drawn = /the token of the control interface, told once: (\S+)\n/.exec(
+    await server.told(/told once: \S+\n/),
+  )?.[1];
+  const control = createConsole({ url: server.controlUrl, token: drawn ?? '' });
+  assert.equal((await control.send('GET', '/server')).keeps, 'memory');
+  server.signal('SIGTERM');
+  const { status, stdout } = await server.ended;
+  assert.equal(status, 0);
+  assert.match(stdout, /^Countersign is ready: http:\S+ https:\S+ control=http:\/\/127\.0\.0\.1:[0-9]+\n$/);
+});
+
+test('a token that cannot be and a port that is taken stop the start', async () => {
+  const short = await run(['--memory', ...ports], {
+    environment: { COUNTERSIGN_CONTROL_TOKEN: 'too-short' },
+  });
+  assert.equal(short.status, 2);
+  assert.match(short.stderr, /^countersign: COUNTERSIGN_CONTROL_TOKEN: [^\n]+16 characters[^\n]+\n$/);
+  assert.ok(!short.stderr.includes('too-short'));
+  const server = await startServer(['--memory', ...ports], { environment });
+  const taken = ['--memory', '--port', '0', '--control-port', new URL(server.controlUrl).port];
+  const { status, stdout, stderr } = await run(taken, { environment });
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(stderr, /in use/);
+  assert.ok(!stderr.includes(token));
+});
+
+test('waiting for an entry and a delayed reply do not keep the server from ending', async () => {
+  const server = await startServer(['--memory', ...ports], { environment });
+  const control = createConsole({ url: server.controlUrl, token });
+  await control.send('POST', '/faults', { fault: { delay: 100_000 } });
+  const delayed = fetch(server.url).catch(() => undefined);
+  await control.send('POST', '/journal/find', {});
+  const waiting = control.exchange('POST', '/journal/wait', { match: { path: '/never' }, timeout: 60_000 });
+  waiting.catch(() => {}); // it may be cut off
+  await control.send('GET', '/health');
+  server.signal('SIGTERM');
+  assert.equal((await server.ended).status, 0);
+  await Promise.allSettled([delayed, waiting]);
+});
+
+test('on a data directory', async (context) => {
+  const data = join(temporaryDirectory(), 'data');
+  const server = await startServer(['--data', data, ...ports], { environment });
+  const control = createConsole({ url: server.controlUrl, token });
+  const secret = /COUNTERSIGN_SECRET=(\S+)/.exec(await server.told(/COUNTERSIGN_SECRET=\S+\n/))?.[1] ?? '';
+  const get = (target: string, headers?: Record<string, string>): Promise<Response> =>
+    fetch(server.url + target, headers && { headers });
+  const signed = (date?: string): Record<string, string> =>
+    signRequest({
+      ...{ method: 'GET', url: `${server.url}/users/demo/financialrecords`, user: 'demo', secret },
+      ...(date !== undefined && { date }),
+    });
+
+  await context.test('readiness, time, faults and the journal are as in memory', async () => {
+    assert.deepEqual(await control.send('GET', '/health'), { status: 'ready' });
+    assert.equal((await control.send('GET', '/server')).keeps, 'data');
+    assert.equal((await get('/users/demo/financialrecords', signed())).status, 200);
+    await control.send('POST', '/clock/advance', { by: '11m' });
+    assert.equal((await get('/users/demo/financialrecords', signed())).status, 401);
+    await control.send('POST', '/clock/follow');
+    const last = await control.send('GET', '/journal/last');
+    assert.equal(last.problem.type, 'date-out-of-window');
+    assert.ok(!JSON.stringify(await control.send('GET', '/journal')).includes(secret));
+    await control.send('POST', '/faults', { fault: { nonceSeen: true } });
+    await control.send('POST', '/nonces/burn', { times: 1 });
+    const statuses = [];
+    for (let at = 0; at < 3; at++)
+      statuses.push((await get('/users/demo/financialrecords', signed())).status);
+    assert.deepEqual(statuses, [401, 401, 200]);
+    await control.refused(422, 'POST', '/faults', { fault: { rotatedSecret: true } });
+  });
+
+  await context.test('what would take away or replace what is kept is refused, and says so', async () => {
+    const cases: readonly [method: string, path: string, content?: unknown][] = [
+      ['POST', '/snapshot'],
+      ['POST', '/restore', { snapshot: '1' }],
+      ['POST', '/reset'],
+      ['POST', '/seed', {}],
+      ['POST', '/resources', { template: '/x', GET: { access: 'anyone' } }],
+      ['POST', '/collections', { path: '/x', declaration: {} }],
+      ['POST', '/allow-matrix', { as: [] }],
+      ['GET', '/users/demo'],
+      ['PUT', '/users/demo', {}],
+      ['POST', '/users/demo/rotate', {}],
+      ['DELETE', '/users/demo'],
+    ];
+    const { paths } = await control.send('GET', '/openapi.json');
+    for (const [method, path, content] of cases) {
+      const problem = await control.refused(409, method, path, content);
+      assert.match(String(problem['detail']), /--memory/);
+      const told = paths[path.replace('/demo', '/{name}')][method.toLowerCase()];
+      assert.match(told.description, /Needs memory/, `${method} ${path}`);
+      assert.ok(told.responses['409'] !== undefined);
+    }
+    assert.equal((await get('/users/demo/financialrecords', signed())).status, 200);
+  });
+
+  await context.test(
+    'a nonce that comes again is told as an event, and attempts are made with a secret that is given',
+    async () => {
+      await control.send('POST', '/nonces/burn', { times: 1 });
+      assert.equal((await get('/users/demo/financialrecords', signed())).status, 401);
+      const replay = await control.send('POST', '/events/wait', { kind: 'replay', user: 'demo' });
+      assert.equal(typeof replay.number, 'number');
+      const request = { url: 'https://partner.example/' };
+      const signer = { scheme: 'hmac', user: 'demo' };
+      await control.refused(409, 'POST', '/adversary', { request, signer });
+      const { attempts } = await control.send('POST', '/adversary', {
+        request,
+        signer: { ...signer, secret: 's' },
+      });
+      assert.ok(attempts.length > 10);
+    },
+  );
+
+  await context.test('users whom the command changes are known to it', async () => {
+    const rotated = await run(['user', 'rotate', 'demo', '--grace', '0', '--data', data]);
+    assert.equal(rotated.status, 0, rotated.stderr);
+    // The command ends when the file is written; the server sees it a moment later.
+    let status = 0;
+    for (let tries = 0; tries < 500 && status !== 401; tries++)
+      status = (await get('/users/demo/financialrecords', signed())).status;
+    assert.equal(status, 401);
+  });
+});

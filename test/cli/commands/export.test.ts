@@ -1,0 +1,421 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { lockDirectory } from '../../../src/store/files/lock.ts';
+import { formatJournalHeader } from '../../../src/store/journal/line.ts';
+import { recover } from '../../../src/store/recovery/recovery.ts';
+import { call, type Ended, root, run, startServer, temporaryDirectory } from '../../support/cli/command.ts';
+import { begun, History } from '../../support/store/history.ts';
+import { seen } from '../../support/store/snapshot.ts';
+
+const articles = '/articles';
+
+function article(title: string): { title: string; price: { currency: string; value: string } } {
+  return { title, price: { currency: 'EUR', value: '1.00' } };
+}
+
+/** Items in a snapshot and in a journal; the newest one was deleted, and a client chose the id 9. */
+function history(): History {
+  const made = new History();
+  const create = (title: string): unknown =>
+    made.add({ kind: 'create', collection: articles, value: article(title), at: begun });
+  create('One');
+  create('Two');
+  made.snapshot();
+  const value = article('Nine');
+  made.add({ kind: 'put', collection: articles, id: '9', expected: 'absent', value, at: begun + 1 });
+  create('Three');
+  const expected = made.state.read(articles, '3')?.revision ?? 0;
+  made.add({ kind: 'delete', collection: articles, id: '3', expected, at: begun + 2 });
+  return made;
+}
+
+function directoryOf({ files }: History): string {
+  const data = join(temporaryDirectory(), 'data');
+  mkdirSync(data, { mode: 0o700 });
+  for (const [name, content] of files) writeFileSync(join(data, name), content, { mode: 0o600 });
+  return data;
+}
+
+function freshDirectory(): string {
+  return join(temporaryDirectory(), 'fresh');
+}
+
+async function exported(data: string, ...args: string[]): Promise<string> {
+  const { status, stdout, stderr } = await call(['export', '--data', data, ...args]);
+  assert.equal(status, 0, stderr);
+  return stdout;
+}
+
+async function imported(input: string, data = freshDirectory()): Promise<Ended & { data: string }> {
+  return { data, ...(await call(['import', '--data', data], { input })) };
+}
+
+/** All files but those of the lock. */
+function contents(directory: string): [string, string][] {
+  return readdirSync(directory)
+    .filter((name) => !name.startsWith('lock.'))
+    .map((name) => [name, readFileSync(join(directory, name), 'latin1')]);
+}
+
+/** An export that somebody edited: without its store id. */
+function edited(text: string): string {
+  return text.replace(/"storeId":"[^"]*",/, '');
+}
+
+describe('export', () => {
+  test('writes a header, the counters of each collection, its items in the order of creation, and an end', async () => {
+    const lines = (await exported(directoryOf(history()))).trimEnd().split('\n');
+    const parsed: Record<string, unknown>[] = lines.map((line) => JSON.parse(line));
+    const { exported: at, ...header } = parsed[0] ?? {};
+    assert.ok(Math.abs(Date.parse(String(at)) - Date.now()) < 60_000);
+    assert.deepEqual(header, { format: 'countersign-export', version: 1, storeId: 'k3x9', revision: 5 });
+    const time = (ms: number): string => new Date(begun + ms).toISOString();
+    const collection = { collection: articles };
+    assert.deepEqual(parsed.slice(1, -1), [
+      { ...collection, counter: 3, chosen: [[9, 9]], sequence: 4, revision: 5, modified: time(2) },
+      { ...collection, id: '1', sequence: 1, revision: 1, modified: time(0), value: article('One') },
+      { ...collection, id: '2', sequence: 2, revision: 2, modified: time(0), value: article('Two') },
+      { ...collection, id: '9', sequence: 3, revision: 3, modified: time(1), value: article('Nine') },
+    ]);
+    const { end, items, crc } = parsed.at(-1) ?? {};
+    assert.deepEqual([end, items], [true, 3]);
+    assert.match(String(crc), /^[0-9a-f]{8}$/);
+  });
+
+  test('writes nothing of users, consumers and keys', async () => {
+    const data = directoryOf(history());
+    const secret = 'a-very-secret-text';
+    writeFileSync(
+      join(data, 'users.json'),
+      JSON.stringify({ version: 1, users: { ann: { secrets: [{ secret }] } } }),
+      { mode: 0o600 },
+    );
+    assert.ok(!(await exported(data)).includes(secret));
+  });
+
+  test('writes a new file for its owner alone, and no other', async () => {
+    const data = directoryOf(history());
+    const output = join(temporaryDirectory(), 'export.jsonl');
+    const first = await call(['export', '--data', data, '--output', output]);
+    assert.deepEqual(first, { status: 0, stdout: '', stderr: 'exported 3 items\n' });
+    assert.equal(statSync(output).mode & 0o777, 0o600);
+    const text = readFileSync(output, 'utf8');
+    const again = await call(['export', '--data', data, '--output', output]);
+    assert.equal(again.status, 1);
+    assert.match(again.stderr, /export\.jsonl exists already/);
+    assert.equal(readFileSync(output, 'utf8'), text);
+    const inside = await call(['export', '--data', data, '--output', join(data, 'export.jsonl')]);
+    assert.equal(inside.status, 2);
+    assert.match(inside.stderr, /is in the data directory/);
+  });
+
+  test('changes nothing in the data directory', async () => {
+    const data = directoryOf(history());
+    const before = contents(data);
+    await exported(data);
+    assert.deepEqual(contents(data), before);
+  });
+
+  test('is refused while a process has the data directory, and where there is none', async () => {
+    const data = directoryOf(history());
+    const lock = await lockDirectory(data);
+    const locked = await call(['export', '--data', data]);
+    await lock.release();
+    assert.deepEqual([locked.status, locked.stdout], [1, '']);
+    assert.match(locked.stderr, new RegExp(`^countersign: .* is in use by process ${process.pid}\n$`));
+    const absent = await call(['export', '--data', freshDirectory()]);
+    assert.equal(absent.status, 1);
+    assert.match(absent.stderr, /there is no data directory/);
+    const empty = await call(['export', '--data', temporaryDirectory()]);
+    assert.equal(empty.status, 1);
+    assert.match(empty.stderr, /has no store to export/);
+  });
+
+  test('is refused where the store is damaged', async () => {
+    const made = history();
+    made.files.set('store.json', `${made.files.get('store.json')}`.replace('"Two"', '"Too"'));
+    const { status, stdout, stderr } = await call(['export', '--data', directoryOf(made)]);
+    assert.deepEqual([status, stdout], [1, '']);
+    assert.match(stderr, /store\.json cannot be used/);
+  });
+});
+
+describe('import', () => {
+  test('makes a store with the same items, order, times, revisions, counters and store id', async () => {
+    const made = history();
+    const text = await exported(directoryOf(made));
+    const { status, stderr, data } = await imported(text);
+    assert.deepEqual([status, stderr], [0, 'imported 3 items\n']);
+    const found = await recover({ directory: data });
+    assert.deepEqual(found.told, []);
+    assert.equal(found.lineage, made.lineage);
+    assert.deepEqual(seen(found.state), seen(made.state));
+    const drawn = ['4', '5', '6', '7', '8', '10'].map(() => {
+      const next = found.state.prepare({ kind: 'create', collection: articles, value: {}, at: begun });
+      if (next !== undefined) found.state.commit(next);
+      return next?.entry.id;
+    });
+    assert.deepEqual(drawn, ['4', '5', '6', '7', '8', '10'], 'neither 3 nor 9 is used again');
+    for (const name of ['store.json', 'journal-1.jsonl'])
+      assert.equal(statSync(join(data, name)).mode & 0o777, 0o600);
+  });
+
+  test('reads a file, and what export writes of it is the same but for the time', async () => {
+    const data = directoryOf(history());
+    const output = join(temporaryDirectory(), 'export.jsonl');
+    await exported(data, '--output', output);
+    const fresh = freshDirectory();
+    const { status } = await call(['import', '--data', fresh, '--input', output]);
+    assert.equal(status, 0);
+    const bodyOf = (text: string): string[] => text.split('\n').slice(1, -2);
+    assert.deepEqual(bodyOf(await exported(fresh)), bodyOf(readFileSync(output, 'utf8')));
+  });
+
+  test('keeps entity tags and times, so that a server that runs on it answers as before', async () => {
+    const old = directoryOf(history());
+    const answers = async (data: string): Promise<unknown> => {
+      const server = await startServer(['--data', data, '--port', '0', '--no-tls']);
+      const paths = ['/articles', '/articles/1', '/articles/9', '/articles/3'];
+      const found = await Promise.all(
+        paths.map(async (path) => {
+          const response = await fetch(new URL(path, server.url), { headers: { connection: 'close' } });
+          const { headers, status } = response;
+          return [
+            status,
+            headers.get('etag'),
+            headers.get('last-modified'),
+            status === 200 && (await response.text()),
+          ];
+        }),
+      );
+      server.signal('SIGTERM');
+      await server.ended;
+      return found;
+    };
+    const before = await answers(old);
+    const { status, stderr, data } = await imported(await exported(old));
+    assert.equal(status, 0, stderr);
+    assert.deepEqual(await answers(data), before);
+  });
+
+  test('takes nothing of an export that was cut off, wherever that is', async () => {
+    const text = await exported(directoryOf(history()));
+    for (const whole of [text, edited(text)]) {
+      for (let end = 0; end < whole.length - 1; end += 7) {
+        const { status, stderr, data } = await imported(whole.slice(0, end));
+        assert.equal(status, 1, `${end}`);
+        assert.match(stderr, /^countersign: standard input cannot be used: line [0-9]+, at byte [0-9]+: /);
+        assert.equal(existsSync(data), false);
+      }
+    }
+  });
+
+  test('refuses an export that was changed and has its store id still', async () => {
+    const text = await exported(directoryOf(history()));
+    const { status, stderr } = await imported(text.replace('"Two"', '"Zwei"'));
+    assert.equal(status, 1);
+    assert.match(stderr, /line 6, .*: the export was changed since it was written; remove "storeId"/);
+  });
+
+  test('draws new entity tags, numbers and times for an edited export', async () => {
+    const item = JSON.stringify({ collection: articles, id: 'new', value: article('New') });
+    const text = edited(await exported(directoryOf(history())))
+      .replace('"Two"', '"Zwei"')
+      .replace('{"end"', `${item}\n{"end"`);
+    const { status, stderr, data } = await imported(text);
+    assert.equal(status, 0, stderr);
+    assert.match(stderr, /has no storeId: all entity tags are new/);
+    const { state, lineage } = await recover({ directory: data });
+    assert.notEqual(lineage, 'k3x9');
+    const { entries } = state.list(articles, 0, 10);
+    assert.deepEqual(
+      entries.map(({ id, sequence, revision, value }) => [id, sequence, revision, value['title']]),
+      [
+        ['1', 1, 1, 'One'],
+        ['2', 2, 2, 'Zwei'],
+        ['9', 3, 3, 'Nine'],
+        ['new', 4, 6, 'New'],
+      ],
+    );
+    assert.ok((entries[3]?.modified ?? 0) > begun);
+    assert.equal(state.revision, 6);
+  });
+
+  test('never gives an id that an item without counters has', async () => {
+    const header = '{"format":"countersign-export","version":1}';
+    const item = JSON.stringify({ collection: articles, id: '1', value: article('One') });
+    const { data, status } = await imported(`${header}\n${item}\n{"end":true}\n`);
+    assert.equal(status, 0);
+    const { state } = await recover({ directory: data });
+    assert.equal(
+      state.prepare({ kind: 'create', collection: articles, value: {}, at: begun })?.entry.id,
+      '2',
+    );
+  });
+
+  test('reports items whose collection is not declared', async () => {
+    const text = edited(await exported(directoryOf(history()))).replaceAll('"/articles"', '"/artcles"');
+    const { status, stderr } = await imported(text);
+    assert.equal(status, 0);
+    assert.match(stderr, /^\/artcles is the path of no declared collection, so its items are not served$/m);
+  });
+
+  const refusals: readonly [what: string, edit: (text: string) => string, message: RegExp][] = [
+    [
+      'a line that is not JSON',
+      (text) => text.replace('"Two"', '"Two'),
+      /line 4, at byte \d+: it is not JSON/,
+    ],
+    ['a line that is no object', (text) => text.replace('{"end"', '7\n{"end"'), /line 6, .*not an object/],
+    ['an empty line', (text) => text.replace('{"end"', '\n{"end"'), /line 6, .*not JSON/],
+    ['what is no export', () => '{"a":1}\n', /line 1, .*the header has a member that is not known/],
+    ['no header', (text) => text.slice(text.indexOf('\n') + 1), /line 1, .*the header has a member/],
+    ['another version', (text) => text.replace('"version":1', '"version":2'), /line 1, .*its version is 2/],
+    [
+      'a store id of other characters',
+      (text) => text.replace('"version":1', '"version":1,"storeId":"a\\"b"'),
+      /line 1, .*letters and digits/,
+    ],
+    ['a line behind the end', (text) => `${text}{}\n`, /line 7, .*a line follows the end/],
+    [
+      'a member that is not known',
+      (text) =>
+        text.replace(
+          '{"collection":"/articles","id":"2"',
+          '{"colour":"red","collection":"/articles","id":"2"',
+        ),
+      /line 4, .*a member that is not known/,
+    ],
+    ['an id twice', (text) => text.replace('"id":"2"', '"id":"1"'), /line 4, .*an item with this id already/],
+    [
+      'an id that no path can have',
+      (text) => text.replace('"id":"2"', '"id":"a/b"'),
+      /line 4, .*its id has a slash/,
+    ],
+    ['an empty id', (text) => text.replace('"id":"2"', '"id":""'), /line 4, .*its id is empty/],
+    ['an item without an id', (text) => text.replace('"id":"2",', ''), /line 4, .*id is not a text/],
+    [
+      'an order',
+      (text) => text.replace('"sequence":2', '"sequence":1'),
+      /line 4, .*its sequence is not above/,
+    ],
+    [
+      'a date',
+      (text) => text.replace(/("id":"2".*?"modified":)"[^"]*"/, '$1"yesterday"'),
+      /line 4, .*not a date/,
+    ],
+    ['a revision', (text) => text.replace('"revision":2', '"revision":-2'), /line 4, .*not a whole number/],
+    [
+      'a value that is none',
+      (text) => text.replace(/"value":\{"title":"Two".*?\}\}/, '"value":null'),
+      /line 4, .*its value is not an object/,
+    ],
+    [
+      'a value that does not fit',
+      (text) => text.replace('"Two"', '{"a":"b"}'),
+      /line 4, .*\/articles\/2 does not fit/,
+    ],
+    [
+      'counters twice',
+      (text) => text.replace('{"end"', '{"collection":"/articles"}\n{"end"'),
+      /line 6, .*has items or counters already/,
+    ],
+    ['chosen ids that descend', (text) => text.replace('[[9,9]]', '[[2,2]]'), /line 2, .*does not ascend/],
+  ];
+  for (const [what, edit, message] of refusals) {
+    test(`refuses ${what}, and imports nothing`, async () => {
+      const text = edited(await exported(directoryOf(history())));
+      const { status, stderr, data } = await imported(edit(text));
+      assert.equal(status, 1);
+      assert.match(stderr, message);
+      assert.equal(stderr.trimEnd().split('\n').length, 1);
+      assert.equal(existsSync(data), false);
+    });
+  }
+
+  test('is refused where there are items, in a snapshot or in a journal alone, and changes nothing', async () => {
+    const text = await exported(directoryOf(history()));
+    const journaled = new History();
+    journaled.add({ kind: 'create', collection: articles, value: article('One'), at: begun });
+    for (const made of [history(), journaled]) {
+      const data = directoryOf(made);
+      const before = contents(data);
+      const { status, stderr } = await imported(text, data);
+      assert.equal(status, 1);
+      assert.match(stderr, /has items; import into a data directory that has none/);
+      assert.deepEqual(contents(data), before);
+    }
+  });
+
+  test('is refused while a process has the data directory', async () => {
+    const text = await exported(directoryOf(history()));
+    const data = temporaryDirectory();
+    const lock = await lockDirectory(data);
+    const { status, stderr } = await imported(text, data);
+    await lock.release();
+    assert.equal(status, 1);
+    assert.match(stderr, new RegExp(`is in use by process ${process.pid}`));
+  });
+
+  test('can be repeated after it was interrupted, and keeps users that are there', async () => {
+    const text = await exported(directoryOf(history()));
+    const data = temporaryDirectory();
+    const header = { lineage: 'k3x9', generation: 1, revision: 5, sequence: 0, opened: begun };
+    const users = '{"version":1,"users":{}}';
+    const files = [
+      ['journal-1.jsonl', formatJournalHeader(header)],
+      ['store.json.99-1.tmp', '{"version":2,'],
+      ['users.json', users],
+    ] as const;
+    for (const [name, content] of files) writeFileSync(join(data, name), content, { mode: 0o600 });
+    await assert.rejects(recover({ directory: data }), /store\.json cannot be used: it is missing/);
+    const { status, stderr } = await imported(text, data);
+    assert.equal(status, 0, stderr);
+    assert.deepEqual(
+      contents(data)
+        .map(([name]) => name)
+        .sort(),
+      ['journal-1.jsonl', 'store.json', 'users.json'],
+    );
+    assert.equal((await recover({ directory: data })).lineage, 'k3x9');
+  });
+
+  test('reports a file that cannot be read', async () => {
+    const { status, stderr } = await call([
+      'import',
+      '--data',
+      freshDirectory(),
+      '--input',
+      join(root, 'nothing'),
+    ]);
+    assert.deepEqual(
+      [status, stderr],
+      [1, `countersign: ${join(root, 'nothing')} cannot be read (ENOENT)\n`],
+    );
+  });
+});
+
+test('an option that is not known is refused with the nearest one', async () => {
+  const cases = [
+    [['export', '--ouput', 'x'], /--ouput is not an option; did you mean "--output"\?/],
+    [['import', '--inptu', 'x'], /--inptu is not an option; did you mean "--input"\?/],
+    [['import', 'file'], /import takes options only/],
+    [['export', '--with-tokens=maybe'], /--with-tokens: true or false is expected/],
+  ] as const;
+  for (const [args, message] of cases) {
+    const { status, stderr } = await call(args);
+    assert.equal(status, 2);
+    assert.match(stderr, message);
+  }
+});
+
+test('the commands are connected by a pipe', async () => {
+  const { stdout, status } = await run(['export', '--data', directoryOf(history())]);
+  assert.equal(status, 0);
+  const output = join(temporaryDirectory(), 'export.jsonl');
+  writeFileSync(output, stdout);
+  const { stderr } = await run(['import', '--data', freshDirectory(), '--input', output]);
+  assert.equal(stderr, 'imported 3 items\n');
+});

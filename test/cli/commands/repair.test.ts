@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { type Recovered, recover } from '../../../src/store/recovery/recovery.ts';
+import { call, type Ended, run, temporaryDirectory } from '../../support/cli/command.ts';
+import { begun, History } from '../../support/store/history.ts';
+import { seen } from '../../support/store/snapshot.ts';
+
+const articles = '/articles';
+
+/** An article as it is kept. */
+function article(title: string): { title: string; price: { currency: string; value: string } } {
+  return { title, price: { currency: 'EUR', value: '1.00' } };
+}
+
+/** A store with two snapshots, with 1 to 4 in the newest, 3 changed and 5 made since. */
+function history(): History {
+  const made = new History();
+  const create = (title: string): void =>
+    void made.add({ kind: 'create', collection: articles, value: article(title), at: begun });
+  create('One');
+  create('Two');
+  made.snapshot();
+  create('Three');
+  create('Four');
+  made.snapshot();
+  const expected = made.state.read(articles, '3')?.revision ?? 0;
+  made.add({ kind: 'put', collection: articles, id: '3', expected, value: article('Third'), at: begun });
+  create('Five');
+  return made;
+}
+
+/** A data directory with these files, and the path of one that is not there. */
+function directoryOf(files: Iterable<readonly [string, string]>): { data: string; fresh: string } {
+  const directory = temporaryDirectory();
+  const data = join(directory, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  for (const [name, content] of files) writeFileSync(join(data, name), content, { mode: 0o600 });
+  return { data, fresh: join(directory, 'fresh') };
+}
+
+function contents(directory: string): Map<string, string> {
+  return new Map(
+    readdirSync(directory)
+      .filter((name) => !name.startsWith('lock.'))
+      .map((name) => [name, readFileSync(join(directory, name), 'latin1')]),
+  );
+}
+
+/** The titles of the articles by their ids. */
+function titles({ state }: Recovered): Record<string, unknown> {
+  const { entries } = state.list(articles, 0, 100);
+  return Object.fromEntries(entries.map(({ id, value }) => [id, value['title']]));
+}
+
+const all = { 1: 'One', 2: 'Two', 3: 'Third', 4: 'Four', 5: 'Five' };
+
+describe('check', () => {
+  test('tells what is in snapshot and journal, and of a torn end that a start would cut off', async () => {
+    const { files } = history();
+    const { data } = directoryOf(files);
+    const whole = await call(['check', '--data', data]);
+    assert.equal(whole.status, 0, whole.stderr);
+    assert.match(whole.stdout, /^items {8}\/articles: 5\njournal {6}2 changes since the snapshot$/m);
+    writeFileSync(join(data, 'journal-3.jsonl'), `${files.get('journal-3.jsonl')}{"crc":"0`);
+    const before = contents(data);
+    const torn = await call(['check', '--data', data]);
+    assert.equal(torn.status, 0);
+    assert.match(
+      torn.stderr,
+      /journal-3\.jsonl has a torn end.* line 4, at byte \d+, .*kept in torn-3-\d+\.bin/,
+    );
+    assert.deepEqual(contents(data), before);
+  });
+
+  test('says of damage what a start would say', async () => {
+    const { files } = history();
+    const { data } = directoryOf(files);
+    const journal = join(data, 'journal-3.jsonl');
+    writeFileSync(journal, readFileSync(journal, 'utf8').replace('Third', 'Thirst'));
+    const { status, stderr } = await call(['check', '--data', data]);
+    assert.equal(status, 1);
+    assert.match(
+      stderr,
+      /journal-3\.jsonl cannot be used: line 2, at byte \d+: .*countersign check --repair NEWDIR/,
+    );
+  });
+});
+
+describe('check --repair', () => {
+  async function repaired(
+    files: Iterable<readonly [string, string]>,
+  ): Promise<{ ended: Ended; found: Recovered; fresh: string }> {
+    const { data, fresh } = directoryOf(files);
+    const before = contents(data);
+    const ended = await call(['check', '--repair', fresh, '--data', data]);
+    assert.equal(ended.status, 0, ended.stderr);
+    assert.deepEqual(contents(data), before, 'the old one is not touched');
+    const check = await call(['check', '--data', fresh]);
+    assert.equal(check.status, 0, check.stderr);
+    return { ended, found: await recover({ directory: fresh }), fresh };
+  }
+
+  test('of what is not damaged writes the same, with users and certificate, and nothing is lost', async () => {
+    const made = history();
+    const { data, fresh } = directoryOf([...made.files, ['users.json', '{"version":1,"users":{}}']]);
+    mkdirSync(join(data, 'tls'), { mode: 0o700 });
+    writeFileSync(join(data, 'tls', 'key.pem'), 'key', { mode: 0o600 });
+    const { status, stdout, stderr } = await run(['check', '--data', data, `--repair=${fresh}`]);
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /^saved {8}\/articles: 5\nnothing {6}is lost\nwritten to {3}.*fresh\n$/);
+    assert.equal(statSync(fresh).mode & 0o777, 0o700);
+    assert.equal(statSync(join(fresh, 'store.json')).mode & 0o777, 0o600);
+    assert.equal(readFileSync(join(fresh, 'tls', 'key.pem'), 'utf8'), 'key');
+    assert.ok(existsSync(join(fresh, 'users.json')));
+    const found = await recover({ directory: fresh });
+    assert.equal(found.lineage, made.lineage);
+    assert.deepEqual(seen(found.state), seen(made.state));
+  });
+
+  test('saves what stands behind a bad line of a journal, and says which changes are lost', async () => {
+    const { files } = history();
+    const journal = (files.get('journal-3.jsonl') ?? '').replace('Third', 'Thirst');
+    const { ended, found } = await repaired([...files, ['journal-3.jsonl', journal]]);
+    assert.deepEqual(titles(found), { ...all, 3: 'Three' });
+    assert.match(ended.stderr, /journal-3\.jsonl, line 2: it cannot be read/);
+    assert.match(ended.stderr, /journal-3\.jsonl, before line 3: change 5 is lost/);
+    assert.match(ended.stdout, /saved {8}\/articles: 5\nwhat is lost/);
+    assert.notEqual(found.lineage, 'k3x9', 'no entity tag from before may fit');
+  });
+
+  test('takes from the snapshot before what the newest has lost, and then from all journals', async () => {
+    const { files } = history();
+    const store = (files.get('store.json') ?? '')
+      .replace('{"id":"2"', '["id":"2"')
+      .replace('"sequence":2', '"sequence":3');
+    const lacking = [...files].filter(([name]) => name !== 'journal-2.jsonl');
+    const { ended, found } = await repaired([...lacking, ['store.json', store]]);
+    assert.deepEqual(titles(found), all);
+    assert.match(ended.stderr, /store\.json, line 4: it cannot be read/);
+    assert.match(ended.stderr, /store\.json, lines 2 to 7: saved, but perhaps not as they were written/);
+  });
+
+  test('saves what is in the journals when no snapshot is left, and what is in the snapshots when no journal is', async () => {
+    const { files } = history();
+    const journals = [...files].filter(([name]) => name.startsWith('journal'));
+    const { found } = await repaired(journals);
+    assert.deepEqual(titles(found), { 3: 'Third', 4: 'Four', 5: 'Five' });
+    const snapshots = [...files].filter(([name]) => name.startsWith('store'));
+    const other = await repaired(snapshots);
+    assert.deepEqual(titles(other.found), { 1: 'One', 2: 'Two', 3: 'Three', 4: 'Four' });
+  });
+
+  test('is refused where there is something already, and where nothing is', async () => {
+    const { data, fresh } = directoryOf(history().files);
+    const cases: readonly [string[], number, RegExp][] = [
+      [['--repair', data], 2, /is the data directory or in it/],
+      [['--repair', join(data, 'sub')], 2, /is the data directory or in it/],
+      [['--repair', temporaryWithFile()], 1, /is not empty/],
+      [['--repair'], 2, /--repair needs a value/],
+    ];
+    for (const [args, , message] of cases) {
+      const { status, stderr } = await call(['check', '--data', data, ...args]);
+      assert.equal(status, 1);
+      assert.match(stderr, message);
+    }
+    assert.match((await call(['check', '--data', fresh, '--repair', `${fresh}2`])).stderr, /is not there/);
+    assert.ok(!existsSync(fresh) && !existsSync(`${fresh}2`));
+  });
+
+  function temporaryWithFile(): string {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, 'file'), '');
+    return directory;
+  }
+});

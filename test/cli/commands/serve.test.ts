@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { signRequest } from '../../../src/client/index.ts';
+import {
+  type Ended,
+  type Running,
+  root,
+  run,
+  startServer,
+  temporaryDirectory,
+} from '../../support/cli/command.ts';
+
+const article = '<article><title>One</title><price currency="EUR">12.30</price></article>';
+const xml = { 'Content-Type': 'application/xml' };
+const ann = JSON.stringify({ users: { ann: { secret: 'hidden-from-all' } } });
+
+async function stop(server: Running, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<Ended> {
+  server.signal(signal);
+  return server.ended;
+}
+
+/** The one line that is told where secrets are kept without a key. */
+const inTheClear =
+  /^countersign: the secrets in .*users\.json are in the clear; to encrypt them: .*--key-file .*\n$/;
+
+/** What a first start tells of the user that it made. */
+function credentialsIn(stderr: string): { password: string; secret: string } {
+  const [, password = ''] = /^ {2}password {2}(\S+)$/m.exec(stderr) ?? [];
+  const [, secret = ''] = /^ {2}secret {4}(\S+)$/m.exec(stderr) ?? [];
+  return { password, secret };
+}
+
+function signed(method: string, url: string, user: string, secret: string): Record<string, string> {
+  return signRequest({ method, url, user, secret });
+}
+
+/** A directory with a configuration file that has the user ann. */
+function configured(): { directory: string; data: string; config: string } {
+  const directory = temporaryDirectory();
+  const config = join(directory, 'config.json');
+  writeFileSync(config, ann, { mode: 0o600 });
+  return { directory, data: join(directory, 'data'), config };
+}
+
+test('standard output has the ready line and nothing else; SIGTERM and SIGINT end it with 0', async () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const server = await startServer(['--memory', '--port', '0']);
+    assert.match(server.url, /^http:\/\/127\.0\.0\.1:[1-9][0-9]*$/);
+    assert.equal((await fetch(`${server.url}/articles`)).status, 200);
+    const { status, stdout } = await stop(server, signal);
+    assert.equal(status, 0);
+    assert.match(server.secureUrl, /^https:\/\/127\.0\.0\.1:[1-9][0-9]*$/);
+    assert.equal(stdout, `Countersign is ready: ${server.url} ${server.secureUrl}\n`);
+  }
+});
+
+test('a first start makes the user demo and tells of it once; later starts keep it and the data', async () => {
+  const data = join(temporaryDirectory(), 'data');
+  const first = await startServer(['serve', '--data', data, '--port', '0']);
+  const url = `${first.url}/articles`;
+  const stored = readFileSync(join(data, 'users.json'), 'utf8');
+  const { password, secret } = credentialsIn(await first.told(/Try it/));
+  const headers = { ...xml, ...signed('POST', url, 'demo', secret) };
+  const created = await fetch(url, { method: 'POST', headers, body: article });
+  assert.equal(created.status, 201);
+  assert.equal((await stop(first)).status, 0);
+  assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
+  assert.match(password, /^[A-Za-z0-9_-]{43}$/);
+  assert.ok(stored.includes(secret) && !stored.includes(password));
+
+  const second = await startServer(['serve', '--data', data, '--port', '0', '--log', 'off']);
+  const location = `${second.url}${created.headers.get('location')}`;
+  assert.match(await (await fetch(location)).text(), /<title>One<\/title>/);
+  const removal = await fetch(location, {
+    method: 'DELETE',
+    headers: signed('DELETE', location, 'demo', secret),
+  });
+  assert.equal(removal.status, 204);
+  assert.match((await stop(second)).stderr, inTheClear);
+  assert.equal(readFileSync(join(data, 'users.json'), 'utf8'), stored);
+});
+
+test('no user is made where some are configured, or were added before', async () => {
+  const { data, config } = configured();
+  const server = await startServer(['--data', data, '--config', config, '--port', '0']);
+  assert.equal((await stop(server)).stderr, '');
+  assert.ok(!existsSync(join(data, 'users.json')));
+  const other = join(data, 'other');
+  await run(['user', 'add', 'bea', '--data', other]);
+  const next = await startServer(['--data', other, '--port', '0']);
+  assert.match((await stop(next)).stderr, inTheClear);
+});
+
+test('what is in flight is finished before it ends, and nothing more is accepted', async () => {
+  const { server, port, socket } = await serverWithRequest();
+  let received = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    received += chunk;
+  });
+  server.signal('SIGTERM');
+  while (await accepts(port)); // Until it refuses: then it is stopping.
+  socket.end(article);
+  await once(socket, 'close');
+  assert.match(received, /^HTTP\/1\.1 201 /);
+  assert.equal((await server.ended).status, 0);
+});
+
+test('a second signal ends it at once', async () => {
+  const { server, port } = await serverWithRequest();
+  server.signal('SIGTERM');
+  while (await accepts(port));
+  server.signal('SIGINT');
+  assert.equal((await server.ended).status, 1);
+});
+
+/** A server with a request in flight: it was told to go on, and waits for the content. */
+async function serverWithRequest(): Promise<{ server: Running; port: number; socket: Socket }> {
+  const { config } = configured();
+  const server = await startServer(['--memory', '--config', config, '--port', '0']);
+  const port = Number(new URL(server.url).port);
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  const headers = { Host: 'x', ...xml, 'Content-Length': String(article.length), Expect: '100-continue' };
+  const fields = { ...headers, ...signed('POST', `${server.url}/articles`, 'ann', 'hidden-from-all') };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`POST /articles HTTP/1.1\r\n${lines.join('')}\r\n`);
+  const [reply] = await once(socket, 'data');
+  assert.match(String(reply), /^HTTP\/1\.1 100 /);
+  return { server, port, socket };
+}
+
+/** Whether a connection is still accepted there. */
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(port, '127.0.0.1');
+    probe.on('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.on('error', () => resolve(false));
+  });
+}
+
+test('a port in use is told in a line, and the next start is a first one still', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const address = taken.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const data = join(temporaryDirectory(), 'data');
+  const { status, stdout, stderr } = await run(['--data', data, '--port', String(address.port)]);
+  taken.close();
+  assert.equal(status, 1);
+  assert.equal(stdout, '');
+  assert.match(stderr, new RegExp(`^countersign: .*${address.port}.*in use.*\\n$`));
+  assert.deepEqual(
+    readdirSync(data).filter((name) => name.endsWith('.json')),
+    [],
+  );
+  const next = await startServer(['--data', data, '--port', '0']);
+  assert.match(credentialsIn((await stop(next)).stderr).secret, /^[A-Za-z0-9_-]{43}$/);
+});
+
+test('a directory that a server has is not given to a second one, which names the process', async () => {
+  const { data, config } = configured();
+  const server = await startServer(['--data', data, '--config', config, '--port', '0']);
+  const { status, stderr } = await run(['--data', data, '--config', config, '--port', '0']);
+  assert.equal(status, 1);
+  assert.match(stderr, new RegExp(`^countersign: .* process ${server.pid}\\n$`));
+  await stop(server);
+});
+
+test('a server that was killed leaves nothing in the way of the next', async () => {
+  const { data, config } = configured();
+  const args = ['--data', data, '--config', config, '--port', '0'];
+  const killed = await startServer(args);
+  process.kill(killed.pid, 'SIGKILL');
+  await killed.ended;
+  assert.equal((await stop(await startServer(args))).status, 0);
+});
+
+describe('what stops a start is told in one line', () => {
+  const cases: readonly [what: string, file: string, content: string, status: number, line: RegExp][] = [
+    ['a damaged store', 'store.json', '{', 1, /^countersign: .*store\.json .*\n$/],
+    ['a damaged list of users', 'users.json', '[]', 1, /^countersign: .*users\.json .*\n$/],
+    [
+      'a configuration that is no JSON',
+      'c.json',
+      '{,}',
+      2,
+      /^countersign: .*c\.json: Line 1, column 2: .*\n$/,
+    ],
+    [
+      'a misspelt key',
+      'c.json',
+      '{"prot":1}',
+      2,
+      /^countersign: .*c\.json: prot is not known; did you mean "port"\?\n$/,
+    ],
+  ];
+  for (const [what, file, content, status, line] of cases) {
+    test(what, async () => {
+      const data = temporaryDirectory();
+      const config = join(data, 'c.json');
+      writeFileSync(config, ann, { mode: 0o600 });
+      writeFileSync(join(data, file), content, { mode: 0o600 });
+      const end = await run(['--data', data, '--config', config, '--port', '0']);
+      assert.equal(end.status, status);
+      assert.match(end.stderr, line);
+      assert.equal(end.stdout, '');
+      assert.equal(readFileSync(join(data, file), 'utf8'), content);
+    });
+  }
+
+  test('a configuration that is not there', async () => {
+    const { status, stderr } = await run(['--config', '/nonexistent/c.json']);
+    assert.equal(status, 1);
+    assert.match(stderr, /^countersign: the configuration file \/nonexistent\/c\.json cannot be read: .*\n$/);
+  });
+
+  test('a data directory that is a file', async () => {
+    const { directory, config } = configured();
+    const { status, stderr } = await run(['--data', config, '--port', '0']);
+    assert.equal(status, 1);
+    assert.match(stderr, /^countersign: .* cannot be the data directory: .*\n$/);
+    assert.deepEqual(readdirSync(directory), ['config.json']);
+  });
+
+  test('an unknown option, and nothing is opened', async () => {
+    const { data } = configured();
+    const { status, stdout, stderr } = await run(['--data', data, '--prot', '8080']);
+    assert.equal(status, 2);
+    assert.equal(stdout, '');
+    assert.equal(stderr, 'countersign: --prot is not an option; did you mean "--port"?\n');
+    assert.ok(!existsSync(data));
+  });
+});
+
+test('odd but harmless things are warned of: an unknown variable, an open address', async () => {
+  const { config } = configured();
+  const environment = { COUNTERSIGN_PROT: '1' };
+  const server = await startServer(['--memory', '--config', config, '--port', '0', '--host', '0.0.0.0'], {
+    environment,
+  });
+  const { stderr } = await stop(server);
+  const [variable, address, ...more] = stderr.trimEnd().split('\n');
+  assert.match(variable ?? '', /^countersign: COUNTERSIGN_PROT is not a variable/);
+  assert.match(address ?? '', /^countersign: 0\.0\.0\.0 is open to others/);
+  assert.deepEqual(more, []);
+});
+
+test('a signed exchange is in the log, and no secret, query or control character of it', async () => {
+  const { config } = configured();
+  for (const form of ['json', 'pretty']) {
+    const server = await startServer([
+      '--memory',
+      '--config',
+      config,
+      '--port',
+      '0',
+      '--log',
+      form,
+      '--explain',
+    ]);
+    const url = `${server.url}/articles?token=s3cr3t-query`;
+    const right = signed('POST', url, 'ann', 'hidden-from-all');
+    const wrong = signed('POST', url, 'ann', 'another-secret');
+    for (const headers of [right, wrong])
+      await fetch(url, { method: 'POST', headers: { ...xml, ...headers }, body: article });
+    await fetch(`${server.url}/%1b%5b2J%0aforged`);
+    const { stderr } = await stop(server);
+    const digests = [right, wrong].map((headers) => headers['Authentication']?.split(':')[2] ?? '');
+    for (const secret of ['hidden-from-all', 'another-secret', 's3cr3t-query', ...digests]) {
+      assert.ok(!stderr.includes(secret), `${form}: ${secret}`);
+    }
+    assert.doesNotMatch(stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    const lines = stderr.trimEnd().split('\n');
+    assert.equal(lines.length, 3, stderr);
+    if (form === 'pretty') assert.match(lines[0] ?? '', /^\S+Z 201 POST \/articles ann \(hmac\) [0-9]+µs$/);
+    else checkJsonLines(lines);
+  }
+});
+
+function checkJsonLines(lines: readonly string[]): void {
+  const [created, refused, missing] = lines.map((line) => JSON.parse(line));
+  const { time, microseconds, ...rest } = created;
+  assert.match(time, /^20[0-9-]+T[0-9:.]+Z$/);
+  assert.ok(Number.isInteger(microseconds) && microseconds > 0);
+  assert.deepEqual(rest, {
+    method: 'POST',
+    path: '/articles',
+    status: 201,
+    principal: 'ann',
+    scheme: 'hmac',
+  });
+  assert.equal(refused.status, 401);
+  assert.equal(typeof refused.problem, 'string');
+  assert.equal(missing.status, 404);
+}
+
+test('the commands that a first start tells work as they stand', async () => {
+  const server = await startServer(['--memory', '--port', '0', '--log', 'off']);
+  const stderr = await server.told(/Try it.*\n\n$/s);
+  const commands = stderr.split('\n').filter((line) => /^ {2}(export|node) /.test(line));
+  assert.equal(commands.length, 2);
+  const { stdout } = await promisify(execFile)('sh', ['-c', commands.join('\n')], { cwd: root });
+  assert.match(stdout, /^HTTP\/1\.1 201 /);
+  await stop(server);
+});

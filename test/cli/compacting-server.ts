@@ -1,6 +1,0 @@
-// The server as `countersign serve` runs it, but with a new snapshot as soon as its journals have some thousand bytes.
-import { serve } from '../../src/cli/serve.ts';
-
-serve(process.argv.slice(2), process.env, { leastBytes: 4_000, ratio: 0.05 }).then((status) => {
-  if (status !== undefined) process.exitCode = status;
-});

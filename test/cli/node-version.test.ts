@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { nodeVersionFault } from '../../src/cli/node-version.ts';
+import { root, run } from '../support/cli/command.ts';
+
+const older = ['v0.10.48', 'v12.22.12', 'v18.20.8', 'v20.9.0', 'v20.18.3', 'v20.19.0', 'v20.19.1'];
+const supported = [
+  'v20.19.2',
+  'v20.19.10',
+  'v20.20.0',
+  'v22.0.0',
+  'v24.1.0',
+  'v26.0.0',
+  'v27.0.0-nightly2026',
+];
+
+test('versions of Node.js below 20.19.2 are too old, and no others', () => {
+  for (const version of older)
+    assert.equal(nodeVersionFault(version), `Node.js 20.19.2 or newer is required; this is ${version}`);
+  for (const version of supported) assert.equal(nodeVersionFault(version), undefined, version);
+});
+
+test('package.json states the same version', () => {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  assert.deepEqual(engines, { node: '>=20.19.2' });
+});
+
+test('on an older Node.js the command prints one line and exits with 1', async () => {
+  const preload = "data:text/javascript,Object.defineProperty(process,'version',{value:'v20.19.1'})";
+  const environment = { NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import "${preload}"` };
+  for (const args of [[], ['--version'], ['serve', '--memory', '--no-tls', '--port', '0']]) {
+    const { status, stdout, stderr } = await run(args, { environment });
+    assert.deepEqual(
+      { status, stdout, stderr },
+      {
+        status: 1,
+        stdout: '',
+        stderr: 'countersign: Node.js 20.19.2 or newer is required; this is v20.19.1\n',
+      },
+    );
+  }
+});

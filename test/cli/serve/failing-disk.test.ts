@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { changedHost, signedOnce } from '../../support/cli/host.ts';
+
+const article = '<article><title>One</title><price currency="EUR">12.30</price></article>';
+const put = (id: string) => signedOnce('PUT', `/articles/${id}`, 0, article);
+
+test('after a failed sync changes are refused for good, reads go on, it is told once, and the end is no success', async () => {
+  const host = changedHost();
+  const server = await host.start('--log', 'off');
+  assert.equal(await put('before')(server), '201');
+  await host.change({ ahead: 0, failing: true }, server);
+  assert.equal(await put('never')(server), 'store-unavailable');
+  await host.change({ ahead: 0, failing: false }, server);
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    assert.equal(await put('never')(server), 'store-unavailable');
+    assert.equal((await fetch(`${server.url}/articles/before`)).status, 200);
+    assert.equal((await fetch(`${server.url}/articles/never`)).status, 404);
+  }
+  assert.equal(await signedOnce('DELETE', '/articles/before')(server), 'store-unavailable');
+  server.signal('SIGTERM');
+  const { status, stderr } = await server.ended;
+  assert.equal(status, 1);
+  const told = stderr.split('\n').filter((line) => /no change is kept any more/.test(line));
+  assert.equal(told.length, 1, stderr);
+  assert.doesNotMatch(stderr, /^ +at /m, 'no refused request is told as a fault of its own');
+  assert.match(told[0] ?? '', /fsync failed \(EIO\)/);
+
+  const next = await host.start('--log', 'off');
+  assert.equal((await fetch(`${next.url}/articles/before`)).status, 200);
+  assert.match(await put('again')(next), /^201$/);
+  next.signal('SIGTERM');
+  assert.equal((await next.ended).status, 0);
+});

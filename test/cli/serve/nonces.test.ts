@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { signRequest } from '../../../src/client/index.ts';
+import { call, type Running, run, startServer, temporaryDirectory } from '../../support/cli/command.ts';
+
+/** A directory with a configuration that has the user ann, and the arguments that name both. */
+function configured(): { data: string; args: readonly string[] } {
+  const directory = temporaryDirectory();
+  const config = join(directory, 'config.json');
+  const data = join(directory, 'data');
+  writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 'hidden-from-all' } } }), {
+    mode: 0o600,
+  });
+  return { data, args: ['--config', config, '--port', '0'] };
+}
+
+/** Sends a request again and again: signed once, for it is the same on any port. */
+function signedOnce(method: string, path: string): (server: Running) => Promise<string> {
+  const url = `http://127.0.0.1${path}`;
+  const headers = signRequest({ method, url, user: 'ann', secret: 'hidden-from-all' });
+  return async (server) => {
+    const reply = await fetch(`${server.url}${path}`, { method, headers });
+    const text = await reply.text();
+    return /<type>\/problems\/([a-z-]+)</.exec(text)?.[1] ?? String(reply.status);
+  };
+}
+
+async function kill({ pid, ended }: Running): Promise<void> {
+  process.kill(pid, 'SIGKILL');
+  await ended;
+}
+
+async function stop(server: Running): Promise<string> {
+  server.signal('SIGTERM');
+  return (await server.ended).stderr;
+}
+
+describe('a signed request is refused when it comes again', () => {
+  for (const [how, end] of [
+    ['SIGTERM', stop],
+    ['kill -9', kill],
+  ] as const) {
+    test(`after ${how} and a new start, and what is new is not`, async () => {
+      const { args } = configured();
+      const [get, change] = [signedOnce('GET', '/articles'), signedOnce('DELETE', '/articles/7')];
+      const first = await startServer([...args, '--log', 'off']);
+      assert.equal(await get(first), '200');
+      assert.equal(await change(first), 'not-found');
+      await end(first);
+      const second = await startServer([...args, '--log', 'off']);
+      assert.equal(await get(second), 'nonce-replayed');
+      assert.equal(await change(second), 'nonce-replayed');
+      assert.equal(await signedOnce('GET', '/articles')(second), '200');
+      assert.equal(await stop(second), '');
+      const third = await startServer([...args, '--log', 'off', '--durability', 'os', '--window', '1200']);
+      assert.equal(await get(third), 'nonce-replayed');
+      assert.equal(await stop(third), '');
+    });
+  }
+});
+
+test('what is dated before its start is taken by a server that has the nonces of then, and by none in memory', async () => {
+  const { args } = configured();
+  const dated = async (server: Running, secondsAgo: number): Promise<number> => {
+    const date = new Date(Date.now() - 1000 * secondsAgo).toUTCString();
+    const url = `${server.url}/articles`;
+    const headers = signRequest({ method: 'GET', url, user: 'ann', secret: 'hidden-from-all', date });
+    return (await fetch(url, { headers })).status;
+  };
+  for (const [how, taken] of [
+    [[], 200],
+    [['--memory'], 401],
+  ] as const) {
+    const server = await startServer([...args, ...how, '--log', 'off']);
+    assert.equal(await dated(server, 540), taken);
+    assert.equal(await dated(server, 660), 401);
+    assert.equal(await dated(server, 0), 200);
+    assert.equal(await stop(server), '');
+  }
+});
+
+describe('nonces that are not as they were', () => {
+  test('in the middle stop a start, and check says so', async () => {
+    const { data, args } = configured();
+    const first = await startServer([...args, '--log', 'off']);
+    for (let number = 0; number < 3; number += 1) await signedOnce('GET', '/articles')(first);
+    await stop(first);
+    assert.match((await call(['check', ...args])).stdout, /^nonces {7}3 that could come again$/m);
+    const path = join(data, 'nonces-1.jsonl');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"user":"ann"', '"user":"bob"'));
+    const expected = new RegExp(
+      `^countersign: ${path} cannot be used: line 2, at byte [0-9]+, is missing or not`,
+      'm',
+    );
+    for (const command of [['check'], ['serve']]) {
+      const { status, stderr, stdout } = await run([...command, ...args]);
+      assert.equal(status, 1);
+      assert.match(stderr, expected);
+      assert.equal(stdout, '');
+    }
+  });
+
+  test('at the end of what a crash left are told once, and requests with a date are refused for a window', async () => {
+    const { data, args } = configured();
+    const get = signedOnce('GET', '/articles');
+    const first = await startServer([...args, '--log', 'off']);
+    assert.equal(await get(first), '200');
+    await kill(first);
+    const name = readdirSync(data).find((each) => each.startsWith('nonces-')) ?? '';
+    appendFileSync(join(data, name), '{"crc":"0123');
+    const lost =
+      /nonces-1\.jsonl is cut off in line 3, at byte [0-9]+\. Nonces may be lost: full signed requests dated before/;
+    assert.match((await call(['check', ...args])).stdout, lost);
+    const second = await startServer([...args, '--log', 'off']);
+    assert.equal(await get(second), 'nonce-replayed');
+    assert.equal(await signedOnce('GET', '/articles')(second), 'nonce-replayed');
+    assert.equal((await fetch(`${second.url}/articles`)).status, 200);
+    assert.match(await stop(second), lost);
+    const third = await startServer([...args, '--log', 'off']);
+    assert.equal(await get(third), 'nonce-replayed');
+    assert.equal(await stop(third), '');
+  });
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { showLoading } from '../../../src/cli/serve/progress.ts';
+import { manualClock } from '../../../src/clock.ts';
+
+function terminal(isTTY: boolean): { isTTY: boolean; text: string; write(more: string): void } {
+  return {
+    isTTY,
+    text: '',
+    write(more) {
+      this.text += more;
+    },
+  };
+}
+
+test('progress shows on a terminal once loading takes longer than a second, and goes when it ends', () => {
+  const clock = manualClock(0);
+  const outlet = terminal(true);
+  const { loading, end } = showLoading(outlet, clock);
+  loading('store.json', 10, 200, 1);
+  clock.advance(999);
+  loading('store.json', 50, 200, 1234);
+  assert.equal(outlet.text.length, 0);
+  clock.advance(1);
+  loading('store.json', 100, 200, 1234);
+  loading('store.json', 101, 200, 1235);
+  assert.match(outlet.text, /^\r\u001b\[Kloading store\.json: 1,234 items, 50 %$/);
+  clock.advance(100);
+  loading('journal-3.jsonl', 300, 200, 7);
+  assert.ok(outlet.text.endsWith('\r\u001b[Kloading journal-3.jsonl: 7 changes, 100 %'));
+  end();
+  assert.ok(outlet.text.endsWith('%\r\u001b[K'));
+});
+
+test('progress does not show when it is quick, or where no terminal is', () => {
+  const clock = manualClock(0);
+  for (const isTTY of [true, false]) {
+    const outlet = terminal(isTTY);
+    const { loading, end } = showLoading(outlet, clock);
+    if (!isTTY) clock.advance(5000);
+    loading('store.json', 1, 2, 3);
+    end();
+    assert.equal(outlet.text, '');
+  }
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { signRequest } from '../../../src/client/index.ts';
+import { changedHost } from '../../support/cli/host.ts';
+import { open, type Wire } from '../../support/net/wire.ts';
+
+const article = '<article><title>One</title><price currency="EUR">12.30</price></article>';
+
+function post(): string {
+  const given = { method: 'POST', url: 'http://x/articles', user: 'ann', secret: 'hidden-from-all' };
+  const fields = { ...signRequest({ ...given, content: article }), 'Content-Length': article.length };
+  const lines = Object.entries({ Host: 'x', 'Content-Type': 'application/xml', ...fields });
+  return `POST /articles HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${article}`;
+}
+
+test('SIGTERM under load: each request is answered, what was acknowledged is there, and silent connections do not count', async () => {
+  const host = changedHost();
+  const server = await host.start('--log', 'off');
+  const port = Number(new URL(server.url).port);
+  const connect = (count: number): Promise<Wire[]> =>
+    Promise.all(Array.from({ length: count }, () => open(port)));
+  const silent = await connect(8);
+  // One of them has had a reply, the others nothing yet.
+  await silent[0]?.send('GET /articles HTTP/1.1\r\nHost: x\r\n\r\n');
+  await silent[0]?.reply();
+  const locations: string[] = [];
+  const statuses = new Set<number>();
+  const write = async (wire: Wire): Promise<void> => {
+    for (;;) {
+      await wire.send(post());
+      const reply = await wire.next();
+      if (reply === undefined) return wire.close();
+      statuses.add(reply.status);
+      if (reply.status === 201) locations.push(reply.field('Location') ?? '');
+      if (locations.length === 200) server.signal('SIGTERM');
+    }
+  };
+  await Promise.all((await connect(16)).map(write));
+  const { status, stderr } = await server.ended;
+  for (const wire of silent) await wire.close();
+  assert.equal(status, 0, stderr);
+  assert.ok(locations.length >= 200);
+  for (const each of statuses) assert.ok(each === 201 || each === 503, String(each));
+
+  const files = readdirSync(host.data);
+  assert.deepEqual(
+    files.filter((name) => /torn|tmp$/.test(name)),
+    [],
+  );
+  const journal = readFileSync(join(host.data, 'journal-1.jsonl'), 'latin1');
+  assert.match(journal, /\}\n$/);
+  assert.equal(journal.split('\n').length - 2, locations.length);
+  const next = await host.start('--log', 'off');
+  for (const location of locations)
+    assert.equal((await fetch(`${next.url}${location}`)).status, 200, location);
+  next.signal('SIGTERM');
+  assert.equal((await next.ended).status, 0);
+});

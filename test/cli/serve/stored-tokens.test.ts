@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { isLive } from '../../../src/oauth/grants.ts';
+import { grantsCollection, readGrant, readToken, tokensCollection } from '../../../src/oauth/records.ts';
+import { recover } from '../../../src/store/recovery/recovery.ts';
+import { call, temporaryDirectory } from '../../support/cli/command.ts';
+import { begun, History } from '../../support/store/history.ts';
+
+const grant = {
+  ...{ mechanism: 'oauth2', client: 'app', user: 'ann', scopes: ['read'] },
+  ...{ issued: begun, ends: begun + 1000, revoked: false },
+};
+const token = {
+  ...{ mechanism: 'oauth2', kind: 'access', client: 'app', user: 'ann', scopes: ['read'], grant: 'g1' },
+  ...{ issued: begun, expires: begun + 1000, used: false, details: {} },
+};
+
+/** A store with a grant and a token in the snapshot, a token since, and an article. */
+function history(): History {
+  const made = new History();
+  const put = (collection: string, id: string, value: typeof grant | typeof token): void =>
+    void made.add({ kind: 'put', collection, id, expected: 'absent', value, at: begun });
+  put(grantsCollection, 'g1', grant);
+  put(tokensCollection, 'A'.repeat(43), token);
+  made.snapshot();
+  put(tokensCollection, 'B'.repeat(43), { ...token, expires: begun + 2000 });
+  const value = { title: 'Tea', price: { currency: 'EUR', value: '1.00' } };
+  made.add({ kind: 'create', collection: '/articles', value, at: begun });
+  return made;
+}
+
+function directoryOf(files: Iterable<readonly [string, string]>): string {
+  const data = join(temporaryDirectory(), 'data');
+  mkdirSync(data, { mode: 0o700 });
+  for (const [name, content] of files) writeFileSync(join(data, name), content, { mode: 0o600 });
+  return data;
+}
+
+/** A configuration whose one collection has a path of one segment, as the name of no other collection may fit. */
+function openConfiguration(): string {
+  const path = join(temporaryDirectory(), 'config.json');
+  const collection = { element: 'things', item: 'thing', fields: { client: { type: 'integer' } } };
+  writeFileSync(path, JSON.stringify({ collections: { '/{name}': collection } }));
+  return path;
+}
+
+describe('tokens and grants of OAuth in the store', () => {
+  test('are told by check for what they are, whatever collections are declared', async () => {
+    const data = directoryOf(history().files);
+    for (const args of [[], ['--config', openConfiguration()]]) {
+      const { status, stdout, stderr } = await call(['check', '--data', data, ...args]);
+      assert.deepEqual([status, stderr.replace(/^.*no file of nonces.*\n/m, '')], [0, '']);
+      assert.match(stdout, /^items {8}grants of OAuth: 1$/m);
+      assert.match(stdout, /^items {8}tokens of OAuth: 2$/m);
+    }
+  });
+
+  test('are no place for seeds', async () => {
+    const path = join(temporaryDirectory(), 'config.json');
+    writeFileSync(path, JSON.stringify({ seed: { [tokensCollection]: [{}] } }));
+    const { status, stderr } = await call(['check', '--memory', '--config', path]);
+    assert.equal(status, 1);
+    assert.match(stderr, /seed\.oauth:tokens: is the path of no collection/);
+  });
+
+  /** Runs `export`, and imports what `edit` makes of it into a new directory. */
+  async function moved(args: readonly string[], edit = (text: string): string => text) {
+    const exported = await call(['export', '--data', directoryOf(history().files), ...args]);
+    assert.equal(exported.status, 0, exported.stderr);
+    const data = join(temporaryDirectory(), 'fresh');
+    const input = edit(exported.stdout);
+    return { exported, input, data, ...(await call(['import', '--data', data], { input })) };
+  }
+
+  test('are left out of an export, which reports it', async () => {
+    const { exported, status, data } = await moved([]);
+    assert.equal(status, 0);
+    assert.doesNotMatch(exported.stdout, /oauth|A{43}/);
+    assert.match(exported.stderr, /^exported 1 items, without the grants and tokens of OAuth$/m);
+    const { state } = await recover({ directory: data });
+    assert.deepEqual(
+      [...state.collections()].map(({ path }) => path),
+      ['/articles'],
+    );
+  });
+
+  test('are in an export that is asked for them, as they are stored', async () => {
+    const { status, stderr, data } = await moved(['--with-tokens']);
+    assert.equal(status, 0, stderr);
+    assert.doesNotMatch(stderr, /no declared collection/);
+    const { state } = await recover({ directory: data });
+    const [kept, given] = [state.read(tokensCollection, 'A'.repeat(43)), state.read(grantsCollection, 'g1')];
+    assert.ok(kept !== undefined && given !== undefined);
+    const found = { token: readToken(kept), grant: readGrant(given), revision: kept.revision };
+    assert.ok(found.token !== undefined);
+    assert.equal(isLive({ ...found, token: found.token }, begun), true);
+  });
+
+  test('cannot be imported as something else', async () => {
+    const { status, stderr, data } = await moved(['--with-tokens'], (text) =>
+      text.replace('"kind":"access"', '"kind":"acess"'),
+    );
+    assert.equal(status, 1);
+    assert.match(stderr, /standard input cannot be used: line 5, .*oauth:tokens\/A{43} is no token of OAuth/);
+    assert.equal(existsSync(data), false);
+  });
+
+  const others = ['users.json', 'clients.json', 'consumers.json'];
+
+  test('go with a repair that loses nothing, as does who is registered', async () => {
+    const data = directoryOf(history().files);
+    for (const name of others)
+      writeFileSync(join(data, name), JSON.stringify({ version: 1, [name.replace('.json', '')]: {} }));
+    writeFileSync(join(data, 'oauth.key'), `${'A'.repeat(43)}\n`);
+    const fresh = join(temporaryDirectory(), 'fresh');
+    const { status, stdout, stderr } = await call(['check', '--repair', fresh, '--data', data]);
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /^saved {8}tokens of OAuth: 2$/m);
+    for (const name of [...others, 'oauth.key'])
+      assert.equal(readFileSync(join(fresh, name), 'utf8'), readFileSync(join(data, name), 'utf8'));
+    assert.ok((await recover({ directory: fresh })).state.read(tokensCollection, 'B'.repeat(43)));
+  });
+
+  test('are ended by a repair that loses something: it could be that one was used, or revoked', async () => {
+    const { files } = history();
+    const data = directoryOf(files);
+    const name = readdirSync(data).findLast((each) => each.startsWith('journal-')) ?? '';
+    const lines = readFileSync(join(data, name), 'utf8').split('\n');
+    writeFileSync(join(data, name), [lines[0], 'damaged', ...lines.slice(2)].join('\n'));
+    const fresh = join(temporaryDirectory(), 'fresh');
+    const { status, stderr } = await call(['check', '--repair', fresh, '--data', data]);
+    assert.equal(status, 0, stderr);
+    assert.match(stderr, /no token or grant of OAuth was taken along: which of them were used or revoked/);
+    const { state } = await recover({ directory: fresh });
+    assert.deepEqual(
+      [...state.collections()].map(({ path, count }) => [path, count]).filter(([, count]) => count !== 0),
+      [['/articles', 1]],
+    );
+  });
+});

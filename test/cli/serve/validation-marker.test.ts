@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { forgetJudged, judgeKept } from '../../../src/cli/serve/validation-marker.ts';
+import { defineCollection } from '../../../src/collections/declaration.ts';
+import { State } from '../../../src/store/state/state.ts';
+import { temporaryDirectory } from '../../support/cli/command.ts';
+import { make } from '../../support/store/snapshot.ts';
+
+const notes = (type: 'text' | 'integer') =>
+  defineCollection('/notes', { element: 'notes', item: 'note', fields: { text: { type, required: true } } });
+
+/** A state with so many notes, the last of which does not fit. */
+function stateOf(count: number): State {
+  const state = new State();
+  for (let number = 1; number <= count; number += 1)
+    make(state, {
+      kind: 'create',
+      collection: '/notes',
+      value: number < count ? { text: 'a' } : { text: { a: 'b' } },
+      at: 0,
+    });
+  return state;
+}
+
+test('what is kept is judged once for the same declarations, and again for others', async () => {
+  const directory = temporaryDirectory();
+  const [good, bad] = [stateOf(10_001), stateOf(10_000)];
+  const last = good.read('/notes', '10001');
+  make(good, { kind: 'delete', collection: '/notes', id: '10001', expected: last?.revision ?? 0, at: 0 });
+  await assert.rejects(judgeKept(directory, bad, [notes('text')]), { name: 'MisfitError' });
+  assert.deepEqual(readdirSync(directory), []);
+  await judgeKept(directory, good, [notes('text')]);
+  await judgeKept(directory, bad, [notes('text')]); // nothing was looked at
+  await assert.rejects(
+    judgeKept(directory, bad, []).then(() => judgeKept(directory, bad, [notes('text')])),
+    {
+      name: 'MisfitError',
+    },
+  );
+  assert.ok(!existsSync(join(directory, 'judged.json')), 'a start that came to nothing leaves no word');
+  await judgeKept(directory, good, [notes('text')]);
+  await forgetJudged(directory);
+  await assert.rejects(judgeKept(directory, bad, [notes('text')]), { name: 'MisfitError' });
+});
+
+test('few items are judged each time, and no file is kept for them', async () => {
+  const directory = temporaryDirectory();
+  await judgeKept(directory, new State(), [notes('text')]);
+  assert.deepEqual(readdirSync(directory), []);
+  await assert.rejects(judgeKept(directory, stateOf(2), [notes('text')]), { name: 'MisfitError' });
+});

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { createPrivateKey, generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { Refusal } from '../../../src/cli/errors.ts';
+import type { Certificate } from '../../../src/cli/tls/certificate.ts';
+import { ownCertificate, passingCertificate } from '../../../src/cli/tls/own-certificate.ts';
+import { manualClock } from '../../../src/clock.ts';
+import { makeCertificate, makeKey, pemOfKey } from '../../../src/net/tls/certificate.ts';
+import { temporaryDirectory } from '../../support/cli/command.ts';
+
+const day = 86_400_000;
+const start = Date.UTC(2030, 5, 15, 12);
+
+/** A directory for a certificate, a clock, and what is in the directory. */
+function place() {
+  const directory = join(temporaryDirectory(), 'tls');
+  const clock = manualClock(start);
+  const surroundings = { clock, random: randomBytes };
+  const read = (name: string): string => readFileSync(join(directory, `${name}.pem`), 'utf8');
+  const write = (name: string, content: string): void =>
+    writeFileSync(join(directory, `${name}.pem`), content);
+  return { directory, clock, read, write, open: () => ownCertificate(directory, surroundings) };
+}
+
+/** A place where a certificate was kept. */
+async function settled(): Promise<ReturnType<typeof place>> {
+  const made = place();
+  await (await made.open()).keep();
+  return made;
+}
+
+function pems({ identity }: Certificate): readonly string[] {
+  return [String(identity.cert), String(identity.key)];
+}
+
+function until(cert: string | Buffer): number {
+  return Date.parse(new X509Certificate(cert).validTo);
+}
+
+async function refusalOf(opening: Promise<unknown>): Promise<string> {
+  return opening.then(
+    () => assert.fail('it was taken'),
+    (error: unknown) => {
+      assert.ok(error instanceof Refusal && error.status === 1);
+      assert.equal(error.faults.length, 1);
+      return error.faults[0] ?? '';
+    },
+  );
+}
+
+test('the first time both files are made, for their owner alone, valid for 397 days since yesterday', async () => {
+  const { directory, open, read } = place();
+  const certificate = await open();
+  assert.throws(() => readdirSync(directory), { code: 'ENOENT' });
+  await certificate.keep();
+  assert.deepEqual(readdirSync(directory).sort(), ['certificate.pem', 'key.pem']);
+  assert.equal(statSync(directory).mode & 0o777, 0o700);
+  for (const name of readdirSync(directory))
+    assert.equal(statSync(join(directory, name)).mode & 0o777, 0o600);
+  assert.deepEqual(pems(certificate), [read('certificate'), read('key')]);
+  const { subject, validFrom, validTo } = new X509Certificate(read('certificate'));
+  assert.equal(subject, 'CN=Countersign on localhost');
+  assert.equal(Date.parse(validFrom), start - day);
+  assert.equal(Date.parse(validTo), start - day + 397 * day - 1000);
+  assert.deepEqual(certificate.notes, []);
+});
+
+test('the next time the same two are found, and nothing is written', async () => {
+  const { directory, open } = await settled();
+  const before = readdirSync(directory).map((name) => statSync(join(directory, name)).ino);
+  const [first, second] = [await open(), await open()];
+  for (const each of [first, second]) await each.keep();
+  assert.deepEqual(pems(first), pems(second));
+  assert.deepEqual(
+    readdirSync(directory).map((name) => statSync(join(directory, name)).ino),
+    before,
+  );
+  assert.equal(await first.reload(), undefined);
+  assert.equal(await first.renew(), undefined);
+});
+
+test('a key whose certificate a crash has kept from being written gets one, and what lay about is gone', async () => {
+  const { directory, open, read } = await settled();
+  const key = read('key');
+  rmSync(join(directory, 'certificate.pem'));
+  writeFileSync(join(directory, 'certificate.pem.4194304-1.tmp'), 'half', { mode: 0o600 });
+  const certificate = await open();
+  await certificate.keep();
+  assert.equal(read('key'), key);
+  assert.ok(new X509Certificate(read('certificate')).checkPrivateKey(createPrivateKey(key)));
+  assert.deepEqual(readdirSync(directory).sort(), ['certificate.pem', 'key.pem']);
+});
+
+test('within 30 days of its end, after it, and before its beginning it is made anew at a start', async () => {
+  for (const [passed, renewed] of [
+    [365, false],
+    [367, true],
+    [1000, true],
+    [-2, true],
+  ] as const) {
+    const { clock, open, read } = await settled();
+    const [cert, key] = [read('certificate'), read('key')];
+    clock.set(start + passed * day);
+    const certificate = await open();
+    await certificate.keep();
+    assert.equal(read('certificate') !== cert, renewed, `${passed} days`);
+    assert.equal(read('key'), key);
+    assert.deepEqual(pems(certificate), [read('certificate'), key]);
+    assert.equal(certificate.notes.length, renewed ? 1 : 0);
+    if (renewed)
+      assert.match(certificate.notes[0] ?? '', /certificate\.pem is valid until 2031-.* made anew/);
+    if (renewed) assert.equal(until(read('certificate')), clock.now() + 396 * day - 1000);
+  }
+});
+
+test('while a server runs it is made anew as well, once', async () => {
+  for (const kept of [true, false]) {
+    const { directory, clock, open, read } = await settled();
+    const surroundings = { clock, random: randomBytes };
+    const certificate = kept ? await open() : await passingCertificate(surroundings);
+    clock.advance(365 * day);
+    assert.equal(await certificate.renew(), undefined);
+    clock.advance(2 * day);
+    const renewal = await certificate.renew();
+    assert.ok(renewal !== undefined);
+    assert.match(renewal.news, /made anew, with the same key, and is valid until 2032-/);
+    assert.equal(until(renewal.identity.cert), clock.now() + 396 * day - 1000);
+    assert.equal(String(renewal.identity.key), String(certificate.identity.key));
+    if (kept) assert.equal(read('certificate'), renewal.identity.cert);
+    assert.equal(await certificate.renew(), undefined);
+    assert.equal(readdirSync(directory).length, 2);
+  }
+});
+
+describe('what is damaged is told with its file, and left as it is', () => {
+  const cases: readonly [what: string, name: string, content: string, told: RegExp][] = [
+    [
+      'a certificate of garbage',
+      'certificate',
+      'garbage',
+      /certificate\.pem: there is no certificate in PEM/,
+    ],
+    [
+      'a certificate cut off',
+      'certificate',
+      '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
+      /certificate\.pem: the certificate cannot be read/,
+    ],
+    ['an empty certificate', 'certificate', '', /certificate\.pem: there is no certificate in PEM/],
+    ['a key of garbage', 'key', 'garbage', /key\.pem: there is no private key in PEM that can be read/],
+    ['an empty key', 'key', '', /key\.pem: there is no private key/],
+    [
+      'another key',
+      'key',
+      pemOfKey(makeKey()),
+      /certificate\.pem and .*key\.pem: the private key is not that of/,
+    ],
+  ];
+  for (const [what, name, content, told] of cases) {
+    test(what, async () => {
+      const { open, read, write } = await settled();
+      write(name, content);
+      const fault = await refusalOf(open());
+      assert.match(fault, told);
+      assert.match(fault, /a start makes both when neither is there$/);
+      assert.equal(read(name), content);
+    });
+  }
+
+  test('a key that is gone', async () => {
+    const { directory, open } = await settled();
+    rmSync(join(directory, 'key.pem'));
+    assert.match(await refusalOf(open()), /key\.pem: it is not there, and .*certificate\.pem is of no use/);
+  });
+
+  test('a key of another kind, without a certificate', async () => {
+    const { directory, open, write } = await settled();
+    rmSync(join(directory, 'certificate.pem'));
+    write('key', pemOfKey(generateKeyPairSync('ed25519').privateKey));
+    assert.match(await refusalOf(open()), /key\.pem: .*P-256/);
+  });
+
+  test('a directory in the place of a file', async () => {
+    const { directory, open } = await settled();
+    rmSync(join(directory, 'key.pem'));
+    mkdirSync(join(directory, 'key.pem'));
+    assert.match(await refusalOf(open()), /key\.pem cannot be read \(EISDIR\)$/);
+  });
+});
+
+test('a certificate that somebody else put there is taken as it is, and never replaced', async () => {
+  const { clock, open, read, write } = await settled();
+  const key = makeKey();
+  const parts = { subject: 'Somebody else', key, names: ['localhost'], from: start, until: start + day };
+  const cert = makeCertificate({ ...parts, random: randomBytes });
+  write('certificate', cert);
+  write('key', pemOfKey(key));
+  const fresh = await open();
+  assert.deepEqual(fresh.notes, []);
+  clock.advance(2 * day);
+  const late = await open();
+  assert.match(late.notes.join(), /certificate\.pem: the certificate was valid until 2030-06-16T12:00:00Z/);
+  await late.keep();
+  assert.equal(await late.renew(), undefined);
+  assert.equal(read('certificate'), cert);
+});

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import test from 'node:test';
+import { type Double, type DoubleEvent, startDouble } from '../../../src/double/index.ts';
+
+const redirectUri = 'https://client.example/cb';
+const options = {
+  users: { johndoe: { secret: 's3cret', password: 'pw' }, ann: {} },
+  clients: {
+    app: {
+      secret: 'the secret of the app',
+      redirectUris: [redirectUri],
+      scopes: ['read', 'write'],
+      grants: ['authorization_code', 'refresh_token', 'client_credentials'],
+      users: ['ann'],
+    },
+    reader: { secret: 'the secret of the reader', redirectUris: [redirectUri] },
+  },
+  consumers: {
+    key1: { secret: 'the secret of the consumer', callbacks: ['oob'], scopes: ['read', 'write'] },
+  },
+} as const;
+const article = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
+
+async function withToken(
+  double: Double,
+  token: string,
+  method = 'GET',
+  path = '/articles',
+): Promise<Response> {
+  return double.fetch(path, { secure: true, method, headers: { Authorization: `Bearer ${token}` } });
+}
+
+test('a token is drawn without a request, and is good for its user and scope', async () => {
+  await using double = await startDouble(options);
+  const issued = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read' });
+  assert.deepEqual([issued.tokenType, issued.expiresIn, issued.scope], ['Bearer', 3600, 'read']);
+  assert.equal(issued.refreshToken, undefined);
+  const { accessToken } = issued;
+  assert.equal((await withToken(double, accessToken, 'GET', '/users/johndoe/financialrecords')).status, 200);
+  assert.equal((await withToken(double, accessToken, 'GET', '/users/ann/financialrecords')).status, 403);
+  assert.equal((await withToken(double, accessToken, 'POST')).status, 403);
+  assert.equal(
+    (await double.fetch('/articles', { headers: { Authorization: `Bearer ${accessToken}` } })).status,
+    403,
+  );
+});
+
+test('a token of the client itself reaches the users that it is registered for', async () => {
+  await using double = await startDouble(options);
+  const { accessToken } = await double.oauth2.issueToken({ client: 'app' });
+  assert.equal((await withToken(double, accessToken, 'GET', '/users/ann/financialrecords')).status, 200);
+  assert.equal((await withToken(double, accessToken, 'GET', '/users/johndoe/financialrecords')).status, 403);
+});
+
+test('tokens expire by the clock, by name, and all that fit', async () => {
+  await using double = await startDouble(options);
+  const draw = async (user: string): Promise<string> =>
+    (await double.oauth2.issueToken({ user, expiresIn: '10m' })).accessToken;
+  const good = async (...tokens: string[]): Promise<boolean[]> =>
+    Promise.all(tokens.map(async (token) => (await withToken(double, token)).status === 200));
+  const [one, two, three] = [await draw('johndoe'), await draw('johndoe'), await draw('ann')];
+  assert.deepEqual(await good(one, two, three), [true, true, true]);
+  assert.equal(await double.oauth2.expire(one), 1);
+  assert.deepEqual(await good(one, two, three), [false, true, true]);
+  assert.equal(await double.auth.expireTokens({ client: 'app', user: 'johndoe' }), 2);
+  assert.deepEqual(await good(two, three), [false, true]);
+  double.clock.advance('11m');
+  assert.deepEqual(await good(three), [false]);
+});
+
+test('with a refresh token all tokens of its grant are revoked, with an access token that one alone', async () => {
+  await using double = await startDouble(options);
+  const draw = () => double.oauth2.issueToken({ user: 'johndoe', refresh: true });
+  const [ended, kept] = [await draw(), await draw()];
+  assert.equal(await double.oauth2.revoke(ended.refreshToken ?? ''), 1);
+  assert.equal((await withToken(double, ended.accessToken)).status, 401);
+  assert.equal((await withToken(double, kept.accessToken)).status, 200);
+  assert.equal(await double.oauth2.revoke(kept.accessToken), 1);
+  assert.equal((await withToken(double, kept.accessToken)).status, 401);
+  const form = { grant_type: 'refresh_token', refresh_token: kept.refreshToken ?? '' };
+  const refreshed = await double.fetch('/oauth2/token', {
+    ...{ method: 'POST', secure: true, body: new URLSearchParams(form) },
+    headers: { Authorization: `Basic ${btoa('app:the secret of the app')}` },
+  });
+  assert.equal(refreshed.status, 200);
+});
+
+test('only nonces can be burnt, and a whole number of them', async () => {
+  await using double = await startDouble(options);
+  assert.throws(() => Reflect.apply(double.auth.burnNext, undefined, ['token']), RangeError);
+  for (const times of [-1, 0.5]) assert.throws(() => double.auth.burnNext('nonce', times), RangeError);
+});
+
+test('tokens are a part of what a snapshot has', async () => {
+  await using double = await startDouble(options);
+  const { accessToken } = await double.oauth2.issueToken({ user: 'ann' });
+  const snapshot = double.snapshot();
+  await double.oauth2.revoke({ user: 'ann' });
+  const { accessToken: later } = await double.oauth2.issueToken({ user: 'ann' });
+  assert.deepEqual(
+    [(await withToken(double, accessToken)).status, (await withToken(double, later)).status],
+    [401, 200],
+  );
+  double.restore(snapshot);
+  assert.deepEqual(
+    [(await withToken(double, accessToken)).status, (await withToken(double, later)).status],
+    [200, 401],
+  );
+});
+
+test('a user approves without a browser, and the code is exchanged over a socket', async () => {
+  await using double = await startDouble(options);
+  const verifier = 'a-verifier-of-at-least-forty-three-characters-0123';
+  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  const query = new URLSearchParams({
+    ...{ response_type: 'code', client_id: 'app', redirect_uri: redirectUri, scope: 'read write' },
+    ...{ state: 'xyz', code_challenge: challenge, code_challenge_method: 'S256' },
+  });
+  const url = `${double.secureUrl}/oauth2/authorize?${query}`;
+  const back = new URL(await double.oauth2.approve(url, { user: 'johndoe' }));
+  assert.equal(back.origin + back.pathname, redirectUri);
+  assert.equal(back.searchParams.get('state'), 'xyz');
+  assert.equal(back.searchParams.get('iss'), double.secureUrl);
+  const exchange = {
+    ...{ grant_type: 'authorization_code', code: back.searchParams.get('code') ?? '' },
+    ...{ redirect_uri: redirectUri, code_verifier: verifier },
+  };
+  const token = (): Promise<Response> =>
+    double.fetch('/oauth2/token', {
+      ...{ method: 'POST', secure: true, body: new URLSearchParams(exchange) },
+      headers: { Authorization: `Basic ${btoa(`app:${options.clients.app.secret}`)}` },
+    });
+  const events: DoubleEvent[] = [];
+  const stop = double.on('reuse_detected', (event) => events.push(event));
+  const reply = await token();
+  const { access_token: accessToken, scope } = Object(await reply.json());
+  assert.deepEqual([reply.status, scope], [200, 'read write']);
+  assert.equal((await withToken(double, accessToken)).status, 200);
+  assert.equal((await token()).status, 400);
+  assert.equal((await withToken(double, accessToken)).status, 401);
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    ['reuse_detected'],
+  );
+  stop();
+});
+
+test('a user refuses, and one without a password is told to be one', async () => {
+  await using double = await startDouble({
+    ...options,
+    users: { ...options.users, signer: { secret: 'only signs' } },
+  });
+  const challenge = createHash('sha256').update('v').digest('base64url');
+  const query = `response_type=code&client_id=app&redirect_uri=${encodeURIComponent(redirectUri)}&state=s&code_challenge=${challenge}&code_challenge_method=S256`;
+  const path = `/oauth2/authorize?${query}`;
+  const back = new URL(await double.oauth2.approve(path, { user: 'ann', decision: 'deny' }));
+  assert.equal(back.searchParams.get('error'), 'access_denied');
+  await assert.rejects(double.oauth2.approve(path, { user: 'signer' }), /signer has no password/);
+  await assert.rejects(
+    double.oauth2.approve('/oauth2/authorize', { user: 'ann' }),
+    /the server answered 400/,
+  );
+});
+
+for (const scheme of ['hmac', 'basic', 'bearer', 'oauth1'] as const) {
+  test(`as() sends good requests with the scheme ${scheme}, also a form and a query`, async () => {
+    await using double = await startDouble(options);
+    const johndoe = double.as('johndoe', { scheme });
+    const made = await johndoe.fetch('/articles?b=2&a=1%202&a=%C3%A9', { method: 'POST', body: article });
+    assert.equal(made.status, 201, await made.text());
+    assert.equal((await johndoe.fetch('/users/johndoe/financialrecords')).status, 200);
+    assert.equal((await johndoe.fetch('/users/ann/financialrecords')).status, 403);
+    assert.equal(double.journal.last({ method: 'POST' })?.principal?.name, 'johndoe');
+    const form = new URLSearchParams({ note: 'a b&c' });
+    assert.equal((await johndoe.fetch('/articles', { method: 'POST', body: form })).status, 415);
+  });
+}
+
+test('headers that as() signs are good for a client of somebody else', async () => {
+  await using double = await startDouble(options);
+  const url = `${double.secureUrl}/users/johndoe/financialrecords`;
+  for (const scheme of ['hmac', 'basic', 'bearer', 'oauth1'] as const) {
+    const headers = await double.as('johndoe', { scheme }).sign('GET', url);
+    assert.equal((await double.fetch(url, { headers })).status, 200, scheme);
+  }
+});
+
+test('wrong ones can be sent on purpose', async () => {
+  await using double = await startDouble(options);
+  const status = async (asked: Parameters<Double['as']>[1]): Promise<number> =>
+    (await double.as('johndoe', asked).fetch('/articles')).status;
+  assert.equal(await status({ secret: 'another' }), 401);
+  assert.equal(await status({ scheme: 'basic', password: 'another' }), 401);
+  assert.equal(await status({ scheme: 'bearer', token: 'no-token' }), 401);
+  assert.equal(await status({ scheme: 'oauth1', date: '2020-01-01' }), 401);
+  assert.equal(await status({ nonce: 'n1' }), 200);
+  assert.equal(await status({ nonce: 'n1' }), 401);
+  assert.equal(await status({ form: 'simple' }), 200);
+  assert.equal(
+    (await double.as('johndoe', { form: 'simple' }).fetch('/articles/1', { method: 'PUT', body: article }))
+      .status,
+    401,
+  );
+  assert.throws(() => double.as('jondoe'), /jondoe is no user of this double; did you mean "johndoe"\?/);
+});
+
+test('a rotated secret, with grace and without, burnt nonces, and events of them', async () => {
+  await using double = await startDouble({ ...options, now: '2026-03-01T12:00:00Z' });
+  const old = { secret: 's3cret' };
+  const status = async (asked: Parameters<Double['as']>[1]): Promise<number> =>
+    (await double.as('johndoe', asked).fetch('/articles')).status;
+  const replays: string[] = [];
+  double.on('replay', ({ user }) => replays.push(user));
+  const secret = double.auth.rotateSecret('johndoe', { grace: '1h' });
+  assert.deepEqual([await status(old), await status({ secret }), await status({})], [200, 200, 200]);
+  double.clock.advance('61m');
+  assert.deepEqual([await status(old), await status({})], [401, 200]);
+  double.auth.rotateSecret('johndoe', { secret: 'third' });
+  assert.deepEqual([await status({ secret }), await status({ secret: 'third' })], [401, 200]);
+  double.auth.burnNext('nonce', 2);
+  assert.deepEqual([await status({}), await status({}), await status({})], [401, 401, 200]);
+  assert.deepEqual(replays, ['johndoe', 'johndoe']);
+});

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { openControl } from '../../../src/double/control/control.ts';
+import type { ControlledHealth } from '../../../src/double/control/target.ts';
+import { type Double, startDouble } from '../../../src/double/index.ts';
+import { createConsole } from '../../support/double/control-client.ts';
+
+const tea = { title: 'Tea', price: { value: '3.50', currency: 'EUR' } };
+
+async function opened(double: Double) {
+  return createConsole(await double.openControl());
+}
+
+test('only whether the server is ready and the document are told without the token', async () => {
+  await using double = await startDouble({ https: false });
+  const { url, token } = await double.openControl();
+  assert.deepEqual(await (await fetch(`${url}/health`)).json(), { status: 'ready' });
+  assert.equal((await fetch(`${url}/openapi.json`)).status, 200);
+  const cases: readonly [authorization: string | undefined, status: number][] = [
+    [undefined, 401],
+    [`Bearer ${token}x`, 401],
+    [`Bearer ${token.slice(1)}`, 401],
+    ['Bearer', 401],
+    [`Basic ${token}`, 401],
+    ['Bearer ,', 401],
+    ['', 400],
+    [`bearer ${token}`, 200],
+  ];
+  for (const [authorization, status] of cases) {
+    const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+    const reply = await fetch(`${url}/clock`, { headers });
+    const answer = await reply.text();
+    assert.equal(reply.status, status, `${authorization?.replace(token, '…')}: ${answer}`);
+    assert.ok(!answer.includes(token.slice(0, -1)));
+    if (status === 401) assert.match(reply.headers.get('www-authenticate') ?? '', /^Bearer /);
+  }
+});
+
+test('it listens on 127.0.0.1 alone, and refuses a token that could be guessed or cannot be sent', async () => {
+  await using double = await startDouble({ https: false });
+  const { url } = await double.openControl({ token: 'a-token-of-16-or-more' });
+  assert.match(url, /^http:\/\/127\.0\.0\.1:[0-9]+$/);
+  for (const token of ['short', 'with a space in it all', 'ümlaute-ümlaute-ümlaute', ''])
+    await assert.rejects(double.openControl({ token }), (error) => {
+      assert.ok(error instanceof RangeError);
+      return token === '' || !error.message.includes(token);
+    });
+});
+
+test('a store that takes no changes is told by /health, with why and without the token', async () => {
+  await using double = await startDouble({ https: false });
+  let health: ControlledHealth = { state: 'well', reason: undefined };
+  const place = { url: double.url, secureUrl: undefined, certificate: undefined };
+  const { clock, journal, faults, auth, oauth1, oauth2 } = double;
+  const steering = { clock, journal, faults, auth, oauth1, oauth2 };
+  const events = { on: () => () => {} };
+  const control = await openControl({ ...steering, events, memory: undefined, place, health: () => health });
+  const answer = async (): Promise<[number, string]> => {
+    const reply = await fetch(`${control.url}/health`);
+    return [reply.status, await reply.text()];
+  };
+  assert.deepEqual(await answer(), [200, '{"status":"ready"}']);
+  for (const state of ['full', 'failed'] as const) {
+    health = { state, reason: 'the disk says no' };
+    const [status, told] = await answer();
+    assert.equal(status, 503);
+    assert.ok(told.includes(`The store is ${state}: the disk says no`), told);
+  }
+  await control.close();
+});
+
+test('it is closed with the double', async () => {
+  const double = await startDouble({ https: false });
+  const { url } = await double.openControl();
+  await double.close();
+  await assert.rejects(fetch(`${url}/health`));
+});
+
+test('items come from a seed, and a snapshot brings them back', async () => {
+  await using double = await startDouble({ users: ['ann'], https: false });
+  const control = await opened(double);
+  await control.send('POST', '/seed', { '/articles': [tea] });
+  const { snapshot } = await control.send('POST', '/snapshot');
+  await double.as('ann').fetch('/articles/1', { method: 'DELETE' });
+  await control.send('POST', '/restore', { snapshot });
+  assert.equal((await double.fetch('/articles/1')).status, 200);
+  await control.send('POST', '/reset');
+  assert.equal((await double.fetch('/articles/1')).status, 404);
+  await control.refused(422, 'POST', '/restore', { snapshot: '9' });
+  const wrong = await control.refused(422, 'POST', '/seed', { '/articles': [{ title: 'Tea', price: '1' }] });
+  assert.match(String(wrong['detail']), /articles/);
+});
+
+test('the clock is moved, and what is signed is judged by it', async () => {
+  await using double = await startDouble({ users: ['ann'], https: false });
+  const control = await opened(double);
+  const path = '/users/ann/financialrecords';
+  const { iso } = await control.send('POST', '/clock/freeze', { at: '2026-03-01T12:00:00Z' });
+  assert.equal(iso, '2026-03-01T12:00:00.000Z');
+  const headers = await double.as('ann').sign('GET', double.url + path);
+  await control.send('POST', '/clock/advance', { by: '11m' });
+  const stale = await fetch(double.url + path, { headers });
+  assert.equal(stale.status, 401);
+  assert.equal(stale.headers.get('date'), 'Sun, 01 Mar 2026 12:11:00 GMT');
+  await control.send('POST', '/clock/skew', { by: '-5m' });
+  assert.equal((await fetch(double.url)).headers.get('date'), 'Sun, 01 Mar 2026 12:06:00 GMT');
+  await control.send('POST', '/clock/set', { to: 0 });
+  assert.deepEqual(await control.send('GET', '/clock'), { time: 0, iso: '1970-01-01T00:00:00.000Z' });
+  await control.send('POST', '/clock/follow');
+  assert.ok((await fetch(double.url + path, { headers })).status === 401);
+  await control.refused(422, 'POST', '/clock/advance', { by: 'soon' });
+});
+
+test('what goes wrong is planned, listed, met and taken back', async () => {
+  await using double = await startDouble({ https: false });
+  const control = await opened(double);
+  const fault = { status: 503, retryAfter: 2 };
+  const match = { method: 'GET', path: '/articles/{id}' };
+  const planned = await control.send('POST', '/faults', { match, fault, times: 2 });
+  assert.deepEqual(planned, { match, fault, left: 2, met: 0 });
+  assert.equal((await double.fetch('/articles/1')).headers.get('retry-after'), '2');
+  await control.send('POST', '/faults', { fault: { delay: 1 }, times: 'always' });
+  assert.deepEqual((await control.send('GET', '/faults')).faults, [
+    { match, fault, left: 1, met: 1 },
+    { match: {}, fault: { delay: 1 }, left: 'always', met: 0 },
+  ]);
+  await double.fetch('/articles/1');
+  await double.fetch('/articles/1');
+  assert.deepEqual((await control.send('GET', '/faults/pending')).faults, []);
+  await control.send('DELETE', '/faults');
+  assert.deepEqual((await control.send('GET', '/faults')).faults, []);
+  for (const wrong of [{}, { statsu: 503 }, { body: 'x' }, { status: 100 }, { truncate: 1, badChunk: true }])
+    await control.refused(422, 'POST', '/faults', { fault: wrong });
+});
+
+test('the journal is read, searched and waited for, and shows no secret', async () => {
+  const secret = 's3cret-of-nobody-else';
+  await using double = await startDouble({ users: { ann: { secret, password: 'pw-of-ann' } }, https: false });
+  const control = await opened(double);
+  await control.refused(404, 'GET', '/journal/last');
+  await double.as('ann', { nonce: 'n1' }).fetch('/users/ann/financialrecords');
+  await double.as('ann', { nonce: 'n1' }).fetch('/users/ann/financialrecords');
+  const last = await control.send('GET', '/journal/last');
+  assert.equal(last.problem.type, 'nonce-replayed');
+  assert.equal(last.auth.failedAt, 'nonce');
+  const { entries } = await control.send('POST', '/journal/find', { user: 'ann', status: 200 });
+  assert.deepEqual(
+    entries.map((entry: { number: number }) => entry.number),
+    [1],
+  );
+  assert.ok(!JSON.stringify(await control.send('GET', '/journal')).includes(secret));
+  const waiting = control.send('POST', '/journal/wait', { match: { path: '/' }, after: 2 });
+  await double.fetch('/');
+  assert.equal((await waiting).number, 3);
+  const none = await control.refused(404, 'POST', '/journal/wait', {
+    match: { method: 'PUT' },
+    after: 1,
+    timeout: 1,
+  });
+  assert.match(String(none['detail']), /PUT anywhere did not come within 1 ms.*the method is GET, not PUT/s);
+  assert.ok(!String(none['detail']).includes('#1 '));
+  await control.send('DELETE', '/journal');
+  assert.deepEqual((await control.send('GET', '/journal')).entries, []);
+});
+
+test('users are read, added, given other secrets and taken away, and nonces are burnt', async () => {
+  await using double = await startDouble({ https: false });
+  const control = await opened(double);
+  assert.equal((await control.send('PUT', '/users/ann%20b', { secret: 'one' })).secret, 'one');
+  assert.deepEqual(await control.send('GET', '/users/ann%20b'), { secret: 'one' });
+  const { secret } = await control.send('POST', '/users/ann%20b/rotate', { grace: '1h' });
+  const path = '/articles/1';
+  for (const good of ['one', secret])
+    assert.equal((await double.as('ann b', { secret: good }).fetch(path)).status, 404);
+  await control.send('POST', '/nonces/burn', { times: 2 });
+  const statuses = [];
+  for (let at = 0; at < 3; at++) statuses.push((await double.as('ann b').fetch(path)).status);
+  assert.deepEqual(statuses, [401, 401, 404]);
+  await control.send('DELETE', '/users/ann%20b');
+  await control.refused(422, 'GET', '/users/ann%20b');
+});
+
+test('tokens of both kinds are issued, expired and revoked, and a user’s consent is given', async () => {
+  await using double = await startDouble({
+    users: ['ann'],
+    clients: { app: { redirectUris: ['https://client.example/cb'], scopes: ['read', 'write'] } },
+    consumers: { printer: { secret: 'a-secret-of-the-printer', callbacks: ['oob'] } },
+  });
+  const control = await opened(double);
+  const good = async (token: string): Promise<boolean> => {
+    const headers = { Authorization: `Bearer ${token}` };
+    return (await double.fetch('/users/ann/financialrecords', { headers, secure: true })).status === 200;
+  };
+  const { accessToken } = await control.send('POST', '/tokens/oauth2', { user: 'ann', expiresIn: '5m' });
+  const { accessToken: other } = await control.send('POST', '/tokens/oauth2', { user: 'ann', scope: 'read' });
+  assert.deepEqual([await good(accessToken), await good(other)], [true, true]);
+  assert.deepEqual(await control.send('POST', '/tokens/expire', { token: accessToken }), { count: 1 });
+  assert.deepEqual([await good(accessToken), await good(other)], [false, true]);
+  const issued = await control.send('POST', '/tokens/oauth1', { user: 'ann' });
+  assert.deepEqual(Object.keys(issued), ['token', 'tokenSecret', 'expiresIn', 'scope']);
+  assert.deepEqual(await control.send('POST', '/tokens/revoke', { user: 'ann' }), { count: 2 });
+  assert.equal(await good(other), false);
+  const question = new URL('/oauth2/authorize', double.secureUrl);
+  question.search = String(
+    new URLSearchParams({
+      ...{ response_type: 'code', client_id: 'app', redirect_uri: 'https://client.example/cb', state: 's' },
+      ...{ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' },
+    }),
+  );
+  const asked = { url: String(question), user: 'ann' };
+  const { location } = await control.send('POST', '/tokens/approve', asked);
+  assert.match(location, /^https:\/\/client\.example\/cb\?.*code=/);
+  const denied = await control.send('POST', '/tokens/approve', { ...asked, decision: 'deny' });
+  assert.match(denied.location, /error=access_denied/);
+  await control.refused(422, 'POST', '/tokens/approve', { url: double.secureUrl, user: 'ann' });
+});
+
+test('Allow is held against what is answered, and differences are told', async () => {
+  await using double = await startDouble({ users: ['ann'], https: false });
+  const control = await opened(double);
+  const matrix = await control.send('POST', '/allow-matrix', { as: ['nobody', 'ann'], paths: ['/articles'] });
+  assert.deepEqual(matrix.differences, []);
+  assert.deepEqual(matrix.rows[0].may, ['HEAD', 'GET', 'OPTIONS']);
+  assert.match(matrix.text, /^path +as +HEAD/);
+  double.resource('/odd', { GET: { access: 'anyone', handle: async () => ({ status: 403 }) } });
+  const odd = await control.send('POST', '/allow-matrix', { as: ['ann'], paths: ['/odd'] });
+  assert.equal(odd.differences.length, 2);
+  await control.refused(422, 'POST', '/allow-matrix', { as: ['bob'] });
+});
+
+test('what cannot be read is refused by its place, and changes nothing', async () => {
+  await using double = await startDouble({ https: false });
+  const control = await opened(double);
+  const wrong = async (content: unknown) => {
+    const { detail, field } = await control.refused(422, 'POST', '/faults', content);
+    return [field, detail];
+  };
+  assert.deepEqual(await wrong([]), [undefined, 'The content must be an object, is an array.']);
+  assert.deepEqual(await wrong({}), ['fault', 'fault is missing.']);
+  assert.deepEqual(await wrong({ fault: { status: '503' } }), [
+    'fault.status',
+    'fault.status must be a whole number from 200 to 599, is text.',
+  ]);
+  assert.deepEqual((await wrong({ fault: { reset: 'after' } }))[0], 'fault.reset');
+  assert.deepEqual(
+    (await wrong({ fault: { delay: 1 }, match: { method: ['GET', 1] } }))[0],
+    'match.method[1]',
+  );
+  assert.deepEqual((await wrong({ fault: { __proto__: null, constructor: 1 } }))[0], 'fault.constructor');
+  assert.equal((await control.raw('POST', '/faults', '{"fault":{},"fault":{}}')).status, 400);
+  assert.equal((await control.raw('POST', '/faults', '{')).status, 400);
+  assert.equal((await control.raw('POST', '/faults', '<faults/>', 'application/xml')).status, 415);
+  assert.equal((await control.raw('POST', '/faults')).status, 415);
+  assert.deepEqual((await control.send('GET', '/faults')).faults, []);
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Double, startDouble } from '../../../src/double/index.ts';
+import { createConsole } from '../../support/double/control-client.ts';
+
+const options = {
+  users: ['ann'],
+  clients: { app: { redirectUris: ['https://client.example/cb'] } },
+  now: '2026-03-01T12:00:00Z',
+};
+
+async function opened(double: Double) {
+  return createConsole(await double.openControl());
+}
+
+test('what happens to tokens and nonces is told in order, without any of them', async () => {
+  await using double = await startDouble(options);
+  const control = await opened(double);
+  assert.deepEqual(await control.send('GET', '/events'), { events: [] });
+  const { accessToken } = await control.send('POST', '/tokens/oauth2', { user: 'ann' });
+  await control.send('POST', '/tokens/revoke', { token: accessToken });
+  await control.send('POST', '/nonces/burn', {});
+  assert.equal((await double.as('ann').fetch('/articles')).status, 401);
+  const { events } = await control.send('GET', '/events');
+  const about = { mechanism: 'oauth2', client: 'app', user: 'ann', token: 'access' };
+  const time = Date.UTC(2026, 2, 1, 12);
+  assert.deepEqual(events, [
+    { kind: 'issued', ...about, number: 1, time },
+    { kind: 'revoked', ...about, number: 2, time },
+    { kind: 'replay', user: 'ann', number: 3, time },
+  ]);
+  assert.ok(!JSON.stringify(events).includes(accessToken));
+});
+
+test('an event is waited for, there or to come, and who waits in vain is told what came', async () => {
+  await using double = await startDouble(options);
+  const control = await opened(double);
+  await double.oauth2.issueToken({ user: 'ann' });
+  const wait = (match: object) => control.send('POST', '/events/wait', match);
+  assert.equal((await wait({ kind: 'issued', client: 'app', user: 'ann' })).number, 1);
+  const coming = wait({ after: 1, timeout: 60_000 });
+  await double.oauth2.issueToken({ user: 'ann' });
+  assert.equal((await coming).number, 2);
+  for (const match of [{ kind: 'replay' }, { client: 'other' }, { user: 'bob' }, { after: 2 }]) {
+    const { detail } = await control.refused(404, 'POST', '/events/wait', { ...match, timeout: 1 });
+    assert.match(String(detail), 'after' in match ? /Others: none/ : /Others: issued, issued/);
+  }
+  await control.refused(422, 'POST', '/events/wait', { kind: 'sneezed' });
+});
+
+test('who waits when the interface is closed is not left waiting', async () => {
+  const double = await startDouble(options);
+  const control = await opened(double);
+  const waiting = control.exchange('POST', '/events/wait', { timeout: 60_000 });
+  await double.journal.waitFor({}, { timeout: 1 }).catch(() => {});
+  await new Promise((resolve) => setImmediate(resolve));
+  await Promise.all([double.close(), waiting.catch(() => {})]);
+});
+
+test('of thousands of events the latest are kept', async () => {
+  await using double = await startDouble(options);
+  const control = await opened(double);
+  for (let count = 0; count < 1100; count += 1) await double.oauth2.issueToken({});
+  const { events } = await control.send('GET', '/events');
+  assert.deepEqual([events.length, events[0].number, events.at(-1).number], [1000, 101, 1100]);
+});

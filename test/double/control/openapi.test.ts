@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { describe, test } from 'node:test';
+import { startDouble } from '../../../src/double/index.ts';
+import { createConsole } from '../../support/double/control-client.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+interface Told {
+  readonly operationId: string;
+  readonly security?: readonly unknown[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: object }>> };
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
+  >;
+}
+
+async function opened() {
+  const double = await startDouble({
+    users: ['ann'],
+    clients: { app: { redirectUris: ['https://client.example/cb'] } },
+    consumers: { printer: { secret: 'a-secret-of-the-printer', callbacks: ['oob'] } },
+  });
+  const control = await double.openControl();
+  const send = createConsole(control);
+  const document = await send.send('GET', '/openapi.json');
+  return { double, control, send, document, [Symbol.asyncDispose]: () => double.close() };
+}
+
+/** Every operation of a document with its path and method. */
+function operationsOf(document: { paths: Readonly<Record<string, Readonly<Record<string, Told>>>> }) {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([method]) => method !== 'parameters')
+      .map(([method, told]) => ({ path, method: method.toUpperCase(), told })),
+  );
+}
+
+/** What each operation that reads is sent here, in the order in which they are called. */
+const contents: Readonly<Record<string, (known: Json) => Json>> = {
+  seed: () => ({ '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] }),
+  restore: ({ snapshot }) => ({ snapshot }),
+  allowMatrix: () => ({ as: ['nobody', 'ann'], paths: ['/articles'] }),
+  advanceClock: () => ({ by: '90s' }),
+  setClock: () => ({ to: '2026-03-01T12:00:00Z' }),
+  freezeClock: () => ({}),
+  skewServerDate: () => ({ by: 0 }),
+  planFault: () => ({ fault: { status: 503 }, match: { method: ['PUT', 'POST'], user: 'x' }, times: 2 }),
+  findEntries: () => ({ method: 'GET', path: '/articles', status: 200, step: 16, text: '' }),
+  waitForEntry: () => ({ match: { path: '/articles' }, timeout: 10, after: 0 }),
+  setUser: () => ({ secret: 'another', password: 'pw' }),
+  rotateSecret: () => ({ secret: 'one more', grace: 1000 }),
+  addResource: () => ({ template: '/hello', GET: { access: 'anyone', content: 'hello' } }),
+  addCollection: () => ({ path: '/notes', declaration: { element: 'notes', item: 'note', fields: {} } }),
+  adversary: () => ({
+    request: { url: 'https://partner.example/', method: 'PUT', body: 'x', headers: [['X-One', '1']] },
+    signer: { scheme: 'hmac', user: 'ann', bodyDigest: true },
+  }),
+  waitForEvent: () => ({ kind: 'issued', client: 'app', timeout: 10, after: 0 }),
+  burnNonces: () => ({ times: 0 }),
+  issueToken: () => ({ user: 'ann', scope: 'read', expiresIn: 60, refresh: true }),
+  issueOAuth1Token: () => ({ user: 'ann' }),
+  expireTokens: () => ({ client: 'app', kind: 'access' }),
+  revokeTokens: () => ({ user: 'ann' }),
+};
+
+const missing = (name: string): string | false => {
+  try {
+    createRequire(import.meta.url).resolve(name);
+    return false;
+  } catch {
+    return `${name} is missing: npm ci --prefix test`;
+  }
+};
+
+test('every route is in the document with the methods that it has, and nothing else is', async () => {
+  await using house = await opened();
+  const { send, control, document } = house;
+  const listed = await fetch(control.url, { headers: { Accept: 'application/json' } });
+  const { resources } = JSON.parse(await listed.text());
+  const served = resources.map(({ href }: { href: string }) => href);
+  assert.deepEqual(Object.keys(document.paths).sort(), ['/', '/problems/{name}', ...served].sort());
+  for (const path of Object.keys(document.paths)) {
+    const reply = await send.raw('OPTIONS', path.replace('{name}', 'ann'));
+    const told = operationsOf(document).filter((each) => each.path === path);
+    const methods = new Set(['OPTIONS', ...told.map(({ method }) => method)]);
+    if (methods.has('GET')) methods.add('HEAD');
+    assert.deepEqual(reply.headers.get('allow')?.split(', ').sort(), [...methods].sort(), path);
+  }
+});
+
+test('every operation is answered as the document says, and without the token where it says so', async () => {
+  await using house = await opened();
+  const { double, control, document } = house;
+  const { Ajv2020 } = missing('ajv') ? {} : await import(resolved('ajv/dist/2020.js'));
+  const ajv = Ajv2020 && new Ajv2020({ strict: false, allErrors: true });
+  let known: Json = {};
+  const operations = operationsOf(document).filter(({ told }) => told.operationId !== 'approve');
+  // Those that take away go last.
+  operations.sort((one, other) => Number(one.method === 'DELETE') - Number(other.method === 'DELETE'));
+  for (const { path, method, told } of operations) {
+    const { operationId, responses, requestBody } = told;
+    const content = contents[operationId]?.(known);
+    assert.equal(content !== undefined, requestBody !== undefined, operationId);
+    const place = path.replace('{name}', path.startsWith('/problems') ? 'not-found' : 'ann');
+    const headers = { Accept: 'application/json', ...(content && { 'Content-Type': 'application/json' }) };
+    const init = { method, ...(content && { body: JSON.stringify(content) }) };
+    const without = await fetch(control.url + place, { ...init, headers });
+    assert.equal(without.status === 401, told.security === undefined, operationId);
+    await double.fetch('/articles'); // so that there is an entry
+    const Authorization = `Bearer ${control.token}`;
+    const reply = await fetch(control.url + place, { ...init, headers: { ...headers, Authorization } });
+    const text = await reply.text();
+    const answer = responses[reply.status];
+    assert.ok(reply.status < 300 && answer !== undefined, `${operationId}: ${reply.status} ${text}`);
+    const schema = answer.content?.['application/json']?.schema;
+    assert.equal(schema === undefined, text === '', operationId);
+    if (schema === undefined) continue;
+    const value = JSON.parse(text);
+    known = { ...known, ...value };
+    if (ajv === undefined) continue;
+    assert.ok(ajv.validate(schema, value), `${operationId}: ${ajv.errorsText()}\n${text}`);
+    const asked = requestBody?.content['application/json']?.schema;
+    if (asked !== undefined) assert.ok(ajv.validate(asked, content), `${operationId}: ${ajv.errorsText()}`);
+  }
+});
+
+test('who says nothing of formats is answered in one that the document has', async () => {
+  await using house = await opened();
+  const { control, document } = house;
+  for (const { path, told } of operationsOf(document).filter((each) => each.told.security !== undefined)) {
+    const reply = await fetch(control.url + path.replace('{name}', 'not-found'));
+    const type = reply.headers.get('content-type')?.split(';')[0] ?? '';
+    assert.ok(Object.hasOwn(told.responses[reply.status]?.content ?? {}, type), `${path}: ${type}`);
+  }
+});
+
+function resolved(name: string): string {
+  return createRequire(import.meta.url).resolve(name);
+}
+
+describe('an independent validator', { skip: missing('@seriousme/openapi-schema-validator') }, () => {
+  test('finds nothing wrong in the document, and what is wrong in another', async () => {
+    await using house = await opened();
+    const { document } = house;
+    const { Validator } = await import(resolved('@seriousme/openapi-schema-validator'));
+    const { valid, errors } = await new Validator().validate(document);
+    assert.ok(valid, JSON.stringify(errors));
+    const broken = { ...document, paths: { '/x': { get: { responses: [] } } } };
+    assert.equal((await new Validator().validate(broken)).valid, false);
+  });
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Double, startDouble } from '../../../src/double/index.ts';
+import { createConsole } from '../../support/double/control-client.ts';
+
+async function opened(double: Double) {
+  return createConsole(await double.openControl());
+}
+
+test('a canned resource answers as it was told, to whom it was told', async () => {
+  await using double = await startDouble({ users: ['ann', 'bob'], https: false });
+  const control = await opened(double);
+  await control.send('POST', '/resources', {
+    template: '/weather/{user}',
+    GET: {
+      access: 'owner:user',
+      type: 'application/xml',
+      content: '<weather/>',
+      fields: { 'Cache-Control': 'no-cache', 'X-Wind': 'west' },
+    },
+    PUT: { access: ['bob'], status: 202 },
+    POST: {
+      access: 'anyone',
+      status: 201,
+      base64: '/wA=',
+      type: 'image/png',
+      fields: { Location: '/weather/1' },
+    },
+  });
+  const [ann, bob] = [double.as('ann'), double.as('bob')];
+  const shown = await ann.fetch('/weather/ann');
+  assert.deepEqual([shown.status, await shown.text()], [200, '<weather/>']);
+  assert.equal(shown.headers.get('content-type'), 'application/xml');
+  assert.equal(shown.headers.get('x-wind'), 'west');
+  assert.equal((await bob.fetch('/weather/ann')).status, 403);
+  assert.equal((await double.fetch('/weather/ann')).status, 401);
+  assert.equal((await bob.fetch('/weather/x', { method: 'PUT', body: 'rain' })).status, 202);
+  assert.equal((await ann.fetch('/weather/x', { method: 'PUT', body: 'rain' })).status, 403);
+  const made = await double.fetch('/weather/x', { method: 'POST', body: 'rain' });
+  assert.equal(made.headers.get('location'), '/weather/1');
+  assert.deepEqual([...new Uint8Array(await made.arrayBuffer())], [255, 0]);
+  assert.equal((await bob.fetch('/weather/x', { method: 'DELETE' })).status, 405);
+  const options = await bob.fetch('/weather/bob', { method: 'OPTIONS' });
+  assert.equal(options.headers.get('allow'), 'HEAD, GET, PUT, POST, OPTIONS');
+  assert.equal((await ann.fetch('/weather/ann', { method: 'HEAD' })).status, 200);
+  const { differences } = await control.send('POST', '/allow-matrix', { as: ['nobody', 'ann', 'bob'] });
+  assert.deepEqual(differences, []);
+  await control.send('POST', '/reset');
+  assert.equal((await ann.fetch('/weather/ann')).status, 404);
+});
+
+test('a canned resource that cannot be is refused, and nothing is changed', async () => {
+  await using double = await startDouble({ https: false });
+  const control = await opened(double);
+  const GET = { access: 'anyone' };
+  const cases: readonly [content: object, told: RegExp][] = [
+    [{ template: '/x' }, /one method at least/],
+    [{ template: 'x', GET }, /x/],
+    [{ template: '/x', PATCH: GET }, /PATCH is not known/],
+    [{ template: '/x', GET: {} }, /GET\.access is missing/],
+    [{ template: '/x', GET: { access: 'everyone' } }, /GET\.access is not one of anyone/],
+    [{ template: '/x/{a}', GET: { access: 'owner:b' } }, /names no parameter/],
+    [{ template: '/x', GET: { ...GET, status: 100 } }, /from 200 to 599/],
+    [{ template: '/x', GET: { ...GET, content: 'a', base64: 'YQ==' } }, /two contents/],
+    [{ template: '/x', GET: { ...GET, base64: 'YQ' } }, /canonical base64/],
+    [{ template: '/x', GET: { ...GET, status: 204, content: 'a' } }, /status 204 has no content/],
+    [{ template: '/x', GET: { ...GET, status: 205, base64: 'YQ==' } }, /status 205 has no content/],
+    [{ template: '/x', GET: { ...GET, status: 304, content: '' } }, /status 304 has no content/],
+    [{ template: '/x', GET: { ...GET, fields: { 'A B': '1' } } }, /no name of a field/],
+    [{ template: '/x', GET: { ...GET, fields: { A: '1\r\nB: 2' } } }, /cannot be sent/],
+    [{ template: '/x', GET: { ...GET, fields: { A: 'ā' } } }, /cannot be sent/],
+    [{ template: '/x', GET: { ...GET, fields: { 'content-length': '1' } } }, /written by the server/],
+    [{ template: '/x', GET: { ...GET, type: 'a\nb' } }, /type cannot be sent/],
+  ];
+  for (const [content, told] of cases) {
+    const { detail } = await control.refused(422, 'POST', '/resources', content);
+    assert.match(String(detail), told, JSON.stringify(content));
+  }
+  assert.equal((await double.fetch('/x')).status, 404);
+});
+
+test('a collection that is declared at run time is served like one of the configuration', async () => {
+  await using double = await startDouble({ users: ['ann'], https: false });
+  const control = await opened(double);
+  const declaration = {
+    element: 'notes',
+    item: 'note',
+    fields: { text: { type: 'text', required: true } },
+    access: { read: 'anyone', write: 'authenticated' },
+  };
+  await control.send('POST', '/collections', { path: '/notes', declaration });
+  await control.send('POST', '/seed', { '/notes': [{ text: 'one' }] });
+  assert.match(
+    await (await double.fetch('/notes')).text(),
+    /<note href="\/notes\/1"><text>one<\/text><\/note>/,
+  );
+  const put = await double
+    .as('ann')
+    .fetch('/notes/two', { method: 'PUT', body: '<note><text>2</text></note>' });
+  assert.equal(put.status, 201);
+  const bad = [
+    {},
+    'x',
+    null,
+    { ...declaration, fields: { text: { type: 'txt' } } },
+    { ...declaration, more: 1 },
+  ];
+  for (const each of bad)
+    await control.refused(422, 'POST', '/collections', { path: '/x', declaration: each });
+  await control.refused(422, 'POST', '/collections', { path: 'x', declaration });
+  assert.equal((await double.fetch('/x')).status, 404);
+});

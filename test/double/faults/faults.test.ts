@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { type Double, type Fault, type Match, startDouble } from '../../../src/double/index.ts';
+import { get, rawExchange } from '../../support/double/raw-exchange.ts';
+
+const users = { johndoe: { secret: 'a-secret', password: 'a-password' }, ann: { secret: 'another' } };
+const seed = { '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] };
+const bread = '<article><title>Bread</title><price currency="EUR">2.80</price></article>';
+
+async function statuses(double: Double, ...paths: string[]): Promise<number[]> {
+  const found: number[] = [];
+  for (const path of paths) found.push((await double.fetch(path)).status);
+  return found;
+}
+
+test('a status is answered in the place of the server, with its fields and content, everywhere alike', async () => {
+  await using double = await startDouble({ seed, now: '2026-03-01T12:00:00Z' });
+  double.faults.times(3, {}, { status: 503, body: 'busy', retryAfter: 2, fields: { 'X-Cause': 'load' } });
+  const raw = await rawExchange(double.url, get('/articles/1'));
+  assert.equal(
+    raw.bytes,
+    [
+      'HTTP/1.1 503 Service Unavailable',
+      'Date: Sun, 01 Mar 2026 12:00:00 GMT',
+      'X-Cause: load',
+      'Content-Type: text/plain; charset=utf-8',
+      'Retry-After: 2',
+      'Content-Length: 4',
+      'Connection: close',
+      '',
+      'busy',
+    ].join('\r\n'),
+  );
+  for (const ask of [fetch, double.fetch]) {
+    const reply = await ask(`${double.url}/articles/1`);
+    assert.deepEqual(
+      [reply.status, reply.headers.get('retry-after'), await reply.text()],
+      [503, '2', 'busy'],
+    );
+  }
+  assert.deepEqual(await statuses(double, '/articles/1'), [200]);
+});
+
+test('the server does nothing where a status is answered in its place', async () => {
+  await using double = await startDouble({ users, seed });
+  double.faults.next({ method: 'PUT' }, { status: 500 });
+  const reply = await double.as('johndoe').fetch('/articles/b', { method: 'PUT', body: bread });
+  assert.equal(reply.status, 500);
+  assert.deepEqual(await statuses(double, '/articles/b'), [404]);
+  const entry = double.journal.last({ method: 'PUT' });
+  assert.deepEqual([entry?.step, entry?.fault, entry?.reply?.status], [undefined, { status: 500 }, 500]);
+});
+
+test('the server has acted where its reply breaks, and not where it is reset before it acts', async () => {
+  await using double = await startDouble({ users, seed });
+  const put = (path: string): Promise<Response> =>
+    double.as('johndoe').fetch(path, { method: 'PUT', body: bread });
+  double.faults.next({ method: 'PUT' }, { reset: 'before' });
+  await assert.rejects(put('/articles/acted'), TypeError);
+  double.faults.next({ method: 'PUT' }, { reset: 'before', before: true });
+  await assert.rejects(put('/articles/spared'), TypeError);
+  assert.deepEqual(await statuses(double, '/articles/acted', '/articles/spared'), [200, 404]);
+  const [acted, spared] = double.journal.find({ method: 'PUT' });
+  assert.deepEqual(
+    [acted?.step, acted?.reply, spared?.step, spared?.reply],
+    [16, undefined, undefined, undefined],
+  );
+});
+
+test('a reply is held back after the server has acted, or before', async () => {
+  await using double = await startDouble({ seed });
+  for (const before of [false, true]) {
+    double.faults.next({}, { delay: 30, before });
+    const begun = performance.now();
+    const asking = fetch(`${double.url}/articles/1`);
+    assert.equal((await asking).status, 200);
+    assert.ok(performance.now() - begun >= 29, 'it came at once');
+  }
+});
+
+test('what is delayed before it acts has not acted meanwhile', async () => {
+  await using double = await startDouble({ users, seed });
+  const put = (path: string): Promise<Response> =>
+    double.as('johndoe').fetch(path, { method: 'PUT', body: bread });
+  double.faults.next({ method: 'PUT' }, { delay: 60_000 });
+  double.faults.next({ method: 'PUT' }, { delay: 60_000, before: true });
+  const asking = [put('/articles/late'), put('/articles/later')];
+  while ((await statuses(double, '/articles/late'))[0] === 404) await setImmediate();
+  assert.deepEqual(await statuses(double, '/articles/later'), [404]);
+  await double.close();
+  const [late, later] = await Promise.all(asking);
+  assert.deepEqual([late?.status, later?.status], [201, 503]);
+});
+
+test('closing the double ends what is delayed', async () => {
+  const double = await startDouble();
+  await double.fetch('/'); // the platform loads its fetch when it is first asked for
+  double.faults.next({}, { delay: 60_000 });
+  const asking = double.fetch('/');
+  await setImmediate();
+  await double.close();
+  assert.equal((await asking).status, 200);
+});
+
+const matches: readonly [match: Match, meets: readonly string[]][] = [
+  [{}, ['GET /articles/1', 'GET /articles', 'PUT /articles/1']],
+  [{ method: 'PUT' }, ['PUT /articles/1']],
+  [{ method: ['PUT', 'DELETE'] }, ['PUT /articles/1']],
+  [{ path: '/articles/1' }, ['GET /articles/1', 'PUT /articles/1']],
+  [{ path: '/articles/{id}' }, ['GET /articles/1', 'PUT /articles/1']],
+  [{ path: /^\/articles$/ }, ['GET /articles']],
+  [{ user: 'ann' }, ['PUT /articles/1']],
+  [{ user: 'johndoe' }, []],
+  [{ method: 'GET', path: '/articles/{id}' }, ['GET /articles/1']],
+];
+
+test('a fault meets the requests that fit everything that is given, and no other', async () => {
+  await using double = await startDouble({ users, seed });
+  for (const [match, meets] of matches) {
+    const planned = double.faults.always(match, { status: 599 });
+    const met: string[] = [];
+    const note = (name: string, { status }: Response): void => {
+      if (status === 599) met.push(name);
+    };
+    note('GET /articles/1', await double.fetch('/articles/%31'));
+    note('GET /articles', await double.fetch('/articles?path=/articles/1'));
+    note('PUT /articles/1', await double.as('ann').fetch('/articles/1', { method: 'PUT', body: bread }));
+    planned.cancel();
+    assert.deepEqual(met, meets);
+    assert.equal(planned.met, meets.length);
+  }
+});
+
+test('faults are met in the order in which they were planned, one by each request', async () => {
+  await using double = await startDouble({ seed });
+  double.faults.next({}, { status: 500 });
+  double.faults.times(2, { method: 'GET' }, { status: 501 });
+  const always = double.faults.always({}, { status: 502 });
+  assert.deepEqual(await statuses(double, '/', '/', '/', '/', '/'), [500, 501, 501, 502, 502]);
+  assert.equal(always.met, 2);
+  double.faults.clear();
+  assert.deepEqual(await statuses(double, '/'), [200]);
+});
+
+test('of requests at a time each meets one of the faults', async () => {
+  await using double = await startDouble();
+  double.faults.times(3, {}, { status: 500 });
+  const replies = await Promise.all(Array.from({ length: 10 }, () => fetch(`${double.url}/`)));
+  assert.equal(replies.filter(({ status }) => status === 500).length, 3);
+});
+
+test('a reply that has nothing to break leaves the fault for the next one that has', async () => {
+  await using double = await startDouble({ users, seed });
+  for (const fault of [
+    { truncate: 5 },
+    { badChunk: true },
+    { malformedXml: true },
+    { dribble: 9999 },
+    { truncate: 1000 },
+  ]) {
+    const planned = double.faults.next({}, fault);
+    const head = await double.fetch('/articles/1', { method: 'HEAD' });
+    const unchanged = await double.fetch('/articles/1', {
+      headers: { 'if-none-match': head.headers.get('etag') ?? '' },
+    });
+    assert.equal(unchanged.status, 304);
+    assert.deepEqual([planned.left, planned.met], [1, 0]);
+    assert.equal(double.journal.last()?.fault, undefined);
+    planned.cancel();
+  }
+});
+
+test('what is pending is what was planned and not all met', async () => {
+  await using double = await startDouble();
+  const next = double.faults.next({ path: '/a' }, { status: 500 });
+  double.faults.times(2, { path: '/b' }, { status: 500 });
+  double.faults.always({ path: '/c' }, { status: 500 });
+  const listed = (): unknown[] =>
+    double.faults.pending().map(({ match, left, met }) => [match.path, left, met]);
+  assert.deepEqual(listed(), [
+    ['/a', 1, 0],
+    ['/b', 2, 0],
+    ['/c', Number.POSITIVE_INFINITY, 0],
+  ]);
+  await statuses(double, '/b', '/c');
+  assert.deepEqual(listed(), [
+    ['/a', 1, 0],
+    ['/b', 1, 1],
+  ]);
+  next.cancel();
+  assert.deepEqual(await statuses(double, '/a', '/b'), [404, 500]);
+  assert.deepEqual(listed(), []);
+});
+
+test('closing with faults pending is an error where that was asked for, and all is closed', async () => {
+  const double = await startDouble({ pendingFaults: 'error' });
+  double.faults.times(
+    2,
+    { method: 'PUT', path: '/articles/{id}', user: 'ann' },
+    { status: 503, retryAfter: 1 },
+  );
+  double.faults.always({}, { delay: 1 });
+  await assert.rejects(double.close(), {
+    message: `These faults were planned and not met:
+  PUT /articles/{id} by ann: status, retryAfter (met 0, waits for 2 more)
+  any method anywhere: delay (met 0, waits for any)`,
+  });
+  await assert.rejects(fetch(double.url), TypeError);
+  const lenient = await startDouble();
+  lenient.faults.next({}, { status: 500 });
+  await lenient.close();
+});
+
+test('a snapshot has the faults that are planned, and how far they have come', async () => {
+  await using double = await startDouble();
+  const planned = double.faults.times(2, {}, { status: 500 });
+  assert.deepEqual(await statuses(double, '/'), [500]);
+  const snapshot = double.snapshot();
+  for (let times = 0; times < 2; times += 1) {
+    double.restore(snapshot);
+    assert.deepEqual([planned.left, planned.met], [1, 1]);
+    assert.deepEqual(await statuses(double, '/', '/'), [500, 200]);
+  }
+  double.faults.always({}, { status: 500 });
+  double.reset();
+  assert.deepEqual(double.faults.pending(), []);
+  assert.deepEqual(await statuses(double, '/'), [200]);
+});
+
+test('a fault that cannot be is refused when it is planned', async () => {
+  await using double = await startDouble({ https: false });
+  const refused: readonly [fault: object, message: RegExp][] = [
+    [{}, /says what goes wrong/],
+    [{ stauts: 503 }, /stauts is no fault; did you mean "status"\?/],
+    [{ status: 199 }, /status of a fault is not a whole number from 200 to 599/],
+    [{ status: 503.5 }, /status/],
+    [{ body: 'x' }, /body of a fault goes with a status/],
+    [{ retryAfter: 1 }, /retryAfter of a fault goes with a status/],
+    [{ delay: -1 }, /delay/],
+    [{ delay: Number.NaN }, /delay/],
+    [{ dribble: 0 }, /dribble/],
+    [{ truncate: 1.5 }, /truncate/],
+    [{ reset: 'after' }, /reset/],
+    [{ wrongLength: 0 }, /wrongLength/],
+    [{ truncate: 1, reset: 'amid' }, /truncate and reset are two ways/],
+    [{ status: 500, malformedXml: true }, /malformedXml/],
+    [{ before: true, truncate: 1 }, /before goes with delay/],
+    [{ staleCertificate: true, delay: 1 }, /no other fault/],
+    [{ status: 503, fields: { 'A B': 'x' } }, /"A B" is no name of a field/],
+    [{ status: 503, fields: [['A', '1\r\nB: 2']] }, /value of A cannot be sent/],
+    [{ status: 503, retryAfter: 'soon\n' }, /value of Retry-After cannot be sent/],
+    [{ skewedDate: 400 * 86_400_000 }, /skewedDate/],
+  ];
+  for (const [fault, message] of refused)
+    assert.throws(
+      () => double.faults.next({}, fault as Fault),
+      { name: 'RangeError', message },
+      String(message),
+    );
+  assert.throws(() => double.faults.next({ method: 'GET' }, { staleCertificate: true }), /no match/);
+  for (const count of [0, -1, 1.5, Number.NaN])
+    assert.throws(() => double.faults.times(count, {}, { status: 500 }), RangeError);
+  assert.deepEqual(double.faults.pending(), []);
+});

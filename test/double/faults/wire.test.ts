@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:https';
+import test from 'node:test';
+import { type Double, type Fault, startDouble } from '../../../src/double/index.ts';
+import { createParser, XmlError } from '../../../src/xml/index.ts';
+import { get, rawExchange } from '../../support/double/raw-exchange.ts';
+
+const users = { johndoe: { secret: 'a-secret', password: 'a-password' } };
+const seed = { '/articles': [{ title: 'Tea, green', price: { value: '3.50', currency: 'EUR' } }] };
+const document = '<article><title>Tea, green</title><price currency="EUR">3.50</price></article>';
+
+/** What a client of the platform's fetch makes of a reply: its status and content, and the error in which it ended. */
+interface Seen {
+  readonly status: number | undefined;
+  readonly length: string | null | undefined;
+  readonly content: string;
+  readonly error: string | undefined;
+  readonly code: unknown;
+}
+
+async function seenBy(ask: () => Promise<Response>): Promise<Seen> {
+  let content = '';
+  let reply: Response | undefined;
+  const seen = (error?: unknown): Seen => ({
+    status: reply?.status,
+    length: reply?.headers.get('content-length'),
+    content,
+    error: error instanceof Error ? `${error.name}: ${error.message}` : undefined,
+    code:
+      error instanceof Error && error.cause instanceof Error ? Reflect.get(error.cause, 'code') : undefined,
+  });
+  try {
+    reply = await ask();
+    for await (const piece of reply.body ?? []) content += Buffer.from(piece).toString('latin1');
+    return seen();
+  } catch (error) {
+    return seen(error);
+  }
+}
+
+/** What arrives over TLS at a client of node:https: status, content, and the error in which it ended. */
+function seenOverTls(double: Double, path: string): Promise<Pick<Seen, 'status' | 'content' | 'code'>> {
+  return new Promise((resolve) => {
+    let status: number | undefined;
+    let content = '';
+    const end = (error?: unknown): void =>
+      resolve({ status, content, code: error instanceof Error ? Reflect.get(error, 'code') : undefined });
+    const asked = request(`${double.secureUrl}${path}`, { ca: double.ca, agent: false }, (reply) => {
+      status = reply.statusCode;
+      reply.setEncoding('latin1');
+      reply.on('data', (piece: string) => {
+        content += piece;
+      });
+      reply.on('error', end);
+      reply.on('end', () => end());
+    });
+    asked.on('error', end);
+    asked.end();
+  });
+}
+
+interface Case {
+  readonly name: string;
+  readonly fault: Fault;
+  /** What arrives: the content, whether the connection is reset, and what the head has. */
+  readonly content: string;
+  readonly ending: 'closed' | 'reset';
+  readonly head?: RegExp;
+  /** What the platform's fetch gives before it fails, and the error's message; `undefined` where it does not fail. */
+  readonly given: string;
+  readonly error: string | undefined;
+  /** The codes that clients of this platform have for it, one a release. */
+  readonly codes?: readonly unknown[];
+}
+
+const cutCodes = ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_SOCKET'];
+const half = document.slice(0, document.length / 2);
+
+const cases: readonly Case[] = [
+  {
+    name: 'a reset before the reply',
+    fault: { reset: 'before' },
+    ...{ content: '', ending: 'reset', given: '' },
+    ...{ error: 'TypeError: fetch failed', codes: ['ECONNRESET'] },
+  },
+  {
+    name: 'a reset amid the reply',
+    fault: { reset: 'amid' },
+    ...{ content: half, ending: 'reset', given: half },
+    ...{ error: 'TypeError: terminated', codes: [...cutCodes, 'ECONNRESET'] },
+  },
+  {
+    name: 'a reset after some bytes',
+    fault: { reset: 9 },
+    ...{ content: '<article>', ending: 'reset', given: '<article>' },
+    ...{ error: 'TypeError: terminated', codes: [...cutCodes, 'ECONNRESET'] },
+  },
+  {
+    name: 'a reply that is cut off',
+    fault: { truncate: 9 },
+    ...{ content: '<article>', ending: 'closed', head: /\r\nContent-Length: 78\r\n/, given: '<article>' },
+    ...{ error: 'TypeError: terminated', codes: cutCodes },
+  },
+  {
+    name: 'a length that is too great',
+    fault: { wrongLength: 5 },
+    ...{ content: document, ending: 'closed', head: /\r\nContent-Length: 83\r\n/, given: document },
+    ...{ error: 'TypeError: terminated', codes: cutCodes },
+  },
+  {
+    name: 'a length that is too small',
+    fault: { wrongLength: -5 },
+    ...{ content: document, ending: 'closed', head: /\r\nContent-Length: 73\r\n/ },
+    ...{ given: document.slice(0, -5), error: undefined },
+  },
+  {
+    name: 'a chunk that is none',
+    fault: { badChunk: true },
+    content: `27\r\n${half}\r\nnone\r\n${document.slice(half.length)}`,
+    ...{ ending: 'closed', head: /\r\nTransfer-Encoding: chunked\r\n/, given: half },
+    ...{ error: 'TypeError: terminated', codes: ['HPE_INVALID_CHUNK_SIZE', undefined] },
+  },
+];
+
+for (const { name, fault, content, ending, head, given, error, codes = [undefined] } of cases) {
+  test(`${name} arrives as bytes, at fetch, in process and over TLS`, async () => {
+    await using double = await startDouble({ users, seed, pendingFaults: 'error' });
+    double.faults.times(4, { path: '/articles/1' }, fault);
+
+    const raw = await rawExchange(double.url, get('/articles/1'));
+    assert.deepEqual([raw.content, raw.ending], [content, ending]);
+    if (head !== undefined) assert.match(raw.head, head);
+
+    const over = await seenBy(() => fetch(`${double.url}/articles/1`));
+    assert.deepEqual([over.content, over.error], [given, error]);
+    assert.ok(codes.includes(over.code), String(over.code));
+
+    const within = await seenBy(() => double.fetch('/articles/1'));
+    assert.deepEqual({ ...within, code: undefined }, { ...over, code: undefined });
+    assert.ok(codes.includes(within.code), String(within.code));
+
+    const secured = await seenOverTls(double, '/articles/1');
+    assert.equal(secured.content, given);
+    if (ending === 'reset') assert.equal(secured.code, 'ECONNRESET');
+    if (error !== undefined) assert.notEqual(secured.code, undefined);
+
+    const after = await fetch(`${double.url}/articles/1`);
+    assert.equal(await after.text(), document);
+  });
+}
+
+test('a broken document has the right length and is no XML', async () => {
+  await using double = await startDouble({ users, seed });
+  double.faults.always({}, { malformedXml: true });
+  const broken = document.slice(0, -'</article>'.length);
+  const raw = await rawExchange(double.url, get('/articles/1'));
+  assert.equal(raw.content, broken);
+  assert.match(raw.head, new RegExp(`\r\nContent-Length: ${broken.length}\r\n`));
+  for (const ask of [double.fetch, fetch]) {
+    const reply = await ask(`${double.url}/articles/1`);
+    const text = await reply.text();
+    assert.equal(text, broken);
+    const parser = createParser({});
+    assert.throws(() => {
+      parser.write(Buffer.from(text));
+      parser.end();
+    }, XmlError);
+  }
+  const json = await double.fetch('/articles/1', { headers: { accept: 'application/json' } });
+  await assert.rejects(json.json(), SyntaxError);
+});
+
+test('a broken document is broken before it would be packed', async () => {
+  await using double = await startDouble({ users, seed });
+  double.seed({
+    '/articles': Array.from({ length: 40 }, () => ({
+      title: 'x',
+      price: { value: '1.00', currency: 'EUR' },
+    })),
+  });
+  double.faults.next({}, { malformedXml: true });
+  const reply = await fetch(`${double.url}/articles`);
+  const text = await reply.text();
+  assert.equal(reply.headers.get('content-encoding'), null);
+  assert.match(text, /^<articles>.*<\/article>$/s);
+});
+
+test('what is packed breaks in process as it breaks over a socket', async () => {
+  await using double = await startDouble({ users, seed });
+  double.seed({
+    '/articles': Array.from({ length: 40 }, () => ({
+      title: 'x',
+      price: { value: '1.00', currency: 'EUR' },
+    })),
+  });
+  double.faults.always({}, { truncate: 20 });
+  const headers = { 'accept-encoding': 'gzip' };
+  const over = await seenBy(() => fetch(`${double.url}/articles`, { headers }));
+  const within = await seenBy(() => double.fetch('/articles', { headers }));
+  assert.equal(over.error, 'TypeError: terminated');
+  assert.equal(within.error, over.error);
+});
+
+test('content dribbles at its pace, over a socket and in process', async () => {
+  await using double = await startDouble({ users, seed });
+  double.faults.always({}, { dribble: 400 }); // 78 bytes: four pieces, 50 ms before each
+  const raw = await rawExchange(double.url, get('/articles/1'));
+  assert.equal(raw.content, document);
+  assert.ok(raw.times.length >= 4, `in ${raw.times.length} pieces`);
+  assert.ok((raw.times.at(-1) ?? 0) > 150, `all came within ${raw.times.at(-1)} ms`);
+  for (const ask of [fetch, double.fetch]) {
+    const begun = performance.now();
+    const reply = await ask(`${double.url}/articles/1`);
+    const head = performance.now() - begun;
+    assert.equal(await reply.text(), document);
+    const whole = performance.now() - begun;
+    assert.ok(whole - head > 100, `${head} ms and ${whole} ms`);
+  }
+});
+
+test('content that dribbles can break as well', async () => {
+  await using double = await startDouble({ users, seed });
+  double.faults.always({}, { dribble: 400, reset: 30 });
+  const raw = await rawExchange(double.url, get('/articles/1'));
+  assert.deepEqual([raw.content, raw.ending], [document.slice(0, 30), 'reset']);
+  const within = await seenBy(() => double.fetch('/articles/1'));
+  assert.deepEqual([within.content, within.error], [document.slice(0, 30), 'TypeError: terminated']);
+});
+
+test('a client that leaves while content dribbles leaves nothing behind', async () => {
+  await using double = await startDouble({ users, seed });
+  double.faults.always({}, { dribble: 1 });
+  const leaving = new AbortController();
+  const reply = await fetch(`${double.url}/articles/1`, { signal: leaving.signal });
+  leaving.abort();
+  await assert.rejects(reply.text(), { name: 'AbortError' });
+  const within = await double.fetch('/articles/1');
+  await within.body?.cancel();
+});
+
+test('replies before a broken one on a connection arrive whole', async () => {
+  await using double = await startDouble({ users, seed });
+  double.faults.next({ path: '/articles/1' }, { reset: 9 });
+  const ask = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  const raw = await rawExchange(double.url, ask('/problems/full') + ask('/articles/1') + ask('/never'));
+  assert.equal(raw.ending, 'reset');
+  assert.equal(raw.bytes.split('HTTP/1.1 200 OK\r\n').length, 3);
+  assert.ok(raw.bytes.endsWith('\r\n\r\n<article>'));
+  assert.equal(double.journal.find({ path: '/never' }).length, 0);
+});
+
+test('a handler on a server of one’s own carries faults out too', async () => {
+  await using double = await startDouble({ users, seed });
+  const { createServer } = await import('node:http');
+  const server = createServer(double.handler);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const url = `http://127.0.0.1:${address.port}`;
+  double.faults.next({}, { reset: 'before' });
+  double.faults.next({}, { truncate: 9 });
+  assert.equal((await rawExchange(url, get('/articles/1'))).ending, 'reset');
+  assert.equal((await rawExchange(url, get('/articles/1'))).content, '<article>');
+  server.close();
+});

@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import test from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { type Double, type JournalEntry, startDouble } from '../../../src/double/index.ts';
+import { get, rawExchange } from '../../support/double/raw-exchange.ts';
+
+const users = { johndoe: { secret: 'a-secret', password: 'a-password' } };
+const seed = { '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] };
+const article = '<article><title>Bread</title><price currency="EUR">2.80</price></article>';
+
+function latest(double: Double): JournalEntry {
+  const entry = double.journal.last();
+  assert.ok(entry !== undefined, 'the journal is empty');
+  return entry;
+}
+
+test('an entry has the request as it was sent, the reply, who asked and the step that answered', async () => {
+  await using double = await startDouble({ users, seed, now: '2026-03-01T12:00:00Z' });
+  await double.as('johndoe').fetch('/articles/t%65a?note=a+b&note=%C3%A4', {
+    method: 'PUT',
+    body: article,
+  });
+  const { number, time, request, reply, principal, step, problem, aborted } = latest(double);
+  assert.deepEqual(
+    [number, time, step, problem, aborted],
+    [1, Date.UTC(2026, 2, 1, 12), 16, undefined, false],
+  );
+  assert.deepEqual(principal, { name: 'johndoe', scheme: 'hmac' });
+  assert.equal(request?.method, 'PUT');
+  assert.equal(request.target, '/articles/t%65a?note=a+b&note=%C3%A4');
+  assert.equal(request.path, '/articles/tea');
+  assert.deepEqual(request.query, [
+    ['note', 'a b'],
+    ['note', 'ä'],
+  ]);
+  assert.equal(request.text, article);
+  assert.equal(request.length, article.length);
+  assert.equal(reply?.status, 201);
+  assert.ok(reply.fields.some(([name, value]) => name === 'Location' && value === '/articles/tea'));
+});
+
+test('an entry names the user that refused credentials speak of, by HMAC and by Basic', async () => {
+  await using double = await startDouble({ users });
+  for (const scheme of ['hmac', 'basic'] as const) {
+    await double.as('johndoe', { scheme, secret: 'wrong', password: 'wrong' }).fetch('/articles');
+    const { user, principal, reply } = latest(double);
+    assert.deepEqual([user, principal, reply?.status], ['johndoe', undefined, 401], scheme);
+  }
+});
+
+test('field lines stand in the order in which they came over a socket', async () => {
+  await using double = await startDouble({ seed });
+  const lines = ['Host: localhost', 'X-B: 2', 'X-A: 1', 'x-b:  3', 'Connection: close'];
+  await rawExchange(double.url, `GET /articles/1 HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+  assert.deepEqual(
+    latest(double).request?.fields.map((line) => line.join(': ')),
+    lines.map((line) => line.replace(/ {2}/, ' ')),
+  );
+});
+
+test('a reply that was packed is shown unpacked', async () => {
+  await using double = await startDouble({ seed });
+  double.seed({
+    '/articles': Array.from({ length: 40 }, () => ({
+      title: 'x',
+      price: { value: '1.00', currency: 'EUR' },
+    })),
+  });
+  await double.fetch('/articles', { headers: { 'accept-encoding': 'gzip' } });
+  const { reply } = latest(double);
+  assert.ok(reply?.fields.some(([name, value]) => name === 'Content-Encoding' && value === 'gzip'));
+  assert.match(reply?.text ?? '', /^<articles>.*<\/articles>$/s);
+});
+
+test('a reply that says it is packed and is not is shown as it was sent', async () => {
+  await using double = await startDouble({ users, https: false });
+  double.faults.next({}, { status: 200, body: 'Tea', fields: { 'Content-Encoding': 'gzip' } });
+  const reply = await fetch(`${double.url}/articles`);
+  await assert.rejects(reply.text());
+  assert.equal(latest(double).reply?.text, 'Tea');
+});
+
+const host = 'Host: localhost\r\n';
+const steps: readonly [step: number, status: number, bytes: string][] = [
+  [0, 400, 'what is this\r\n\r\n'],
+  [0, 414, `GET /${'a'.repeat(9000)} HTTP/1.1\r\n${host}\r\n`],
+  [0, 431, `GET / HTTP/1.1\r\n${host}X: ${'a'.repeat(17_000)}\r\n\r\n`],
+  [2, 400, 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'],
+  [3, 501, `PATCH /articles HTTP/1.1\r\n${host}Connection: close\r\n\r\n`],
+  [4, 400, `GET /% HTTP/1.1\r\n${host}Connection: close\r\n\r\n`],
+  [
+    5,
+    417,
+    `PUT /articles/1 HTTP/1.1\r\n${host}Expect: more\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+  ],
+  [6, 404, get('/nowhere')],
+  [7, 400, `GET / HTTP/1.1\r\n${host}Authorization: hmac\r\nConnection: close\r\n\r\n`],
+  [8, 200, `OPTIONS * HTTP/1.1\r\n${host}Connection: close\r\n\r\n`],
+  [9, 405, `PUT / HTTP/1.1\r\n${host}Content-Length: 0\r\nConnection: close\r\n\r\n`],
+  [10, 401, `DELETE /articles/1 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`],
+  [12, 404, get('/articles/2')],
+  [13, 406, `GET /articles/1 HTTP/1.1\r\n${host}Accept: image/png\r\nConnection: close\r\n\r\n`],
+  [14, 412, `GET /articles/1 HTTP/1.1\r\n${host}If-Match: "other"\r\nConnection: close\r\n\r\n`],
+  [14, 304, `GET /articles/1 HTTP/1.1\r\n${host}If-None-Match: *\r\nConnection: close\r\n\r\n`],
+  [16, 200, get('/articles/1')],
+];
+
+for (const [step, status, bytes] of steps) {
+  test(`step ${step} is known to have answered ${status}`, async () => {
+    await using double = await startDouble({ seed });
+    const { head } = await rawExchange(double.url, bytes);
+    assert.match(head, new RegExp(`^HTTP/1.1 ${status} `));
+    const entry = latest(double);
+    assert.deepEqual([entry.step, entry.reply?.status], [step, status]);
+  });
+}
+
+test('the steps that come after the credentials are known to have answered too', async () => {
+  await using double = await startDouble({ users, seed });
+  const john = double.as('johndoe');
+  const put = (type: string, body: string): Promise<Response> =>
+    john.fetch('/articles/1', { method: 'PUT', headers: { 'content-type': type }, body });
+  await put('image/png', 'no picture');
+  assert.deepEqual([latest(double).step, latest(double).problem?.type], [11, 'unsupported-media-type']);
+  await put('application/xml', '<article>');
+  assert.equal(latest(double).step, 15);
+});
+
+test('what could not be parsed is there with what was being read', async () => {
+  await using double = await startDouble();
+  await rawExchange(double.url, 'GET / HTTP/1.1\r\nHost: a\r\nAuthorization: Basic abc\r\nno colon\r\n\r\n');
+  const entry = latest(double);
+  assert.equal(entry.request, undefined);
+  assert.match(
+    entry.received ?? '',
+    /^GET \/ HTTP\/1\.1\r\nHost: a\r\nAuthorization: \[redacted\]\r\nno colon/,
+  );
+  assert.match(entry.raw().received ?? '', /Basic abc/);
+  assert.deepEqual([entry.problem?.type, entry.reply?.status], ['malformed-request', 400]);
+});
+
+test('a request that breaks off within its content is there, aborted', async () => {
+  await using double = await startDouble({ users });
+  const socket = connect(Number(new URL(double.url).port), '127.0.0.1');
+  const fields = await double.as('johndoe').sign('POST', `${double.url}/articles`);
+  const lines = Object.entries(fields)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+  const head = `POST /articles HTTP/1.1\r\n${host}${lines}Content-Type: application/xml\r\nContent-Length: 100\r\n\r\n`;
+  socket.end(`${head}<article>`);
+  const entry = await double.journal.waitFor({ method: 'POST' });
+  assert.deepEqual([entry.aborted, entry.step, entry.problem?.type], [true, 15, 'content-incomplete']);
+  assert.equal(entry.request?.text, '<article>');
+});
+
+test('a client that leaves before its reply is seen to have left, over a socket and in process', async () => {
+  await using double = await startDouble({ seed });
+  for (const ask of [fetch, double.fetch]) {
+    await ask(`${double.url}/`); // the platform loads its fetch when it is first asked for
+    const delayed = double.faults.next({}, { delay: 400 });
+    const client = new AbortController();
+    const asked = ask(`${double.url}/articles/1`, { signal: client.signal });
+    asked.catch(() => {}); // judged below
+    while (delayed.met === 0) await setImmediate();
+    client.abort();
+    await assert.rejects(asked, { name: 'AbortError' });
+    const entry = await double.journal.waitFor({ path: '/articles/1' });
+    await setImmediate(); // the reply is given to the socket after it is written down
+    assert.equal(entry.aborted, true);
+    double.journal.clear();
+  }
+});
+
+test('the oldest entries go when there are too many, or too many bytes', async () => {
+  await using few = await startDouble({ journal: { entries: 2 } });
+  for (const path of ['/a', '/b', '/c']) await few.fetch(path);
+  assert.deepEqual(
+    few.journal.all().map(({ request }) => request?.path),
+    ['/b', '/c'],
+  );
+  assert.equal(few.journal.length, 2);
+  await using small = await startDouble({ users, journal: { bytes: 20_000 } });
+  const body = `<article>${' '.repeat(8000)}`;
+  for (const path of ['/articles/a', '/articles/b', '/articles/c'])
+    await small.as('johndoe').fetch(path, { method: 'PUT', body });
+  assert.deepEqual(
+    small.journal.all().map(({ request }) => request?.path),
+    ['/articles/b', '/articles/c'],
+  );
+});
+
+test('of long content the beginning is kept, and its whole length', async () => {
+  await using double = await startDouble({ users, journal: { content: 10 } });
+  await double.as('johndoe').fetch('/articles/a', { method: 'PUT', body: article });
+  const { request } = latest(double);
+  assert.deepEqual([request?.text, request?.length], [article.slice(0, 10), article.length]);
+});
+
+test('entries are found by method, path, template, pattern, user, status, step, problem, text and function', async () => {
+  await using double = await startDouble({ users, seed });
+  await double.fetch('/articles/1');
+  await double.as('johndoe').fetch('/articles/b', { method: 'PUT', body: article });
+  await double.fetch('/nowhere');
+  const { journal } = double;
+  const numbers = (match: Parameters<typeof journal.find>[0]): number[] =>
+    journal.find(match).map(({ number }) => number);
+  assert.deepEqual(numbers({ method: 'GET' }), [1, 3]);
+  assert.deepEqual(numbers({ method: ['PUT', 'POST'] }), [2]);
+  assert.deepEqual(numbers({ path: '/articles/1' }), [1]);
+  assert.deepEqual(numbers({ path: '/articles/{id}' }), [1, 2]);
+  assert.deepEqual(numbers({ path: '/{id}' }), [3]);
+  assert.deepEqual(numbers({ path: /^\/articles/g }), [1, 2]);
+  assert.deepEqual(numbers({ user: 'johndoe' }), [2]);
+  assert.deepEqual(numbers({ status: 404, step: 6 }), [3]);
+  assert.deepEqual(numbers({ problem: 'not-found' }), [3]);
+  assert.deepEqual(numbers({ text: 'Bread' }), [2]);
+  assert.deepEqual(
+    numbers(({ duration }) => duration >= 0),
+    [1, 2, 3],
+  );
+  assert.equal(journal.last({ method: 'GET', status: 200 })?.number, 1);
+  assert.equal(journal.last({ user: 'nobody-here' }), undefined);
+});
+
+test('entries can be walked through, listened to and forgotten, and are numbered on', async () => {
+  await using double = await startDouble();
+  const told: number[] = [];
+  const end = double.journal.subscribe(({ number }) => told.push(number));
+  await double.fetch('/');
+  await double.fetch('/');
+  end();
+  double.journal.clear();
+  assert.equal(double.journal.last(), undefined);
+  await double.fetch('/');
+  assert.deepEqual(told, [1, 2]);
+  assert.deepEqual(
+    [...double.journal].map(({ number }) => number),
+    [3],
+  );
+});
+
+test('a snapshot has the journal, and a reset empties it', async () => {
+  await using double = await startDouble();
+  await double.fetch('/a');
+  const snapshot = double.snapshot();
+  await double.fetch('/b');
+  for (let times = 0; times < 2; times += 1) {
+    double.restore(snapshot);
+    assert.deepEqual(
+      double.journal.all().map(({ request }) => request?.path),
+      ['/a'],
+    );
+    await double.fetch('/c');
+    assert.equal(latest(double).number, 2);
+  }
+  double.reset();
+  assert.equal(double.journal.length, 0);
+});
+
+test('a bound that is none is refused', async () => {
+  for (const entries of [0, -1, 1.5, Number.NaN])
+    await assert.rejects(startDouble({ journal: { entries } }), RangeError);
+});

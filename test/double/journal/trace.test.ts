@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { signRequest } from '../../../src/client/index.ts';
+import { type Double, type DoubleOptions, type ShownStory, startDouble } from '../../../src/double/index.ts';
+import { digestOnce } from '../../../src/signature/hmac.ts';
+
+const users = { johndoe: { secret: 'a-secret', password: 'a-password' } };
+
+async function open(options: DoubleOptions = {}): Promise<Double> {
+  return startDouble({ users, now: '2026-03-01T12:00:00Z', ...options });
+}
+
+/** The story of a request with these fields. */
+async function storyOf(
+  double: Double,
+  target: string,
+  headers: Record<string, string>,
+  secure = false,
+): Promise<ShownStory> {
+  await double.fetch(target, { headers, secure });
+  const auth = double.journal.last()?.auth;
+  assert.ok(auth !== undefined, 'there is no story');
+  return auth;
+}
+
+/** Credentials in the full form over a message that the test makes: `DATE` and `NONCE` in it are what is sent. */
+function signed(
+  message: string,
+  { date = '01 mar 2026 12:00:00', nonce = 'n-1', sent = '' } = {},
+): Record<'date' | 'authentication', string> {
+  const digest = digestOnce('a-secret', message);
+  return { date, authentication: `hmac johndoe:${sent || nonce}:${digest}` };
+}
+
+test('good credentials have passed every check of their form', async () => {
+  await using double = await open();
+  const full = await storyOf(double, '/articles', signed('GET+/articles+01mar202612:00:00+n-1'));
+  assert.deepEqual(
+    [full.scheme, full.passed, full.failedAt, full.hint],
+    ['hmac', ['parse', 'user', 'digest', 'date', 'nonce'], undefined, undefined],
+  );
+  const simple = await storyOf(double, '/articles', {
+    authentication: `hmac johndoe:${digestOnce('a-secret', 'GET+/articles')}`,
+  });
+  assert.deepEqual(simple.passed, ['parse', 'user', 'digest']);
+  const basic = await storyOf(double, '/articles', { authorization: basicOf('johndoe', 'a-password') }, true);
+  assert.deepEqual([basic.scheme, basic.passed], ['basic', ['parse', 'user', 'password']]);
+});
+
+function basicOf(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+}
+
+test('a request without credentials has no story, nor has one that was answered before they were looked at', async () => {
+  await using double = await open();
+  await double.fetch('/articles');
+  assert.equal(double.journal.last()?.auth, undefined);
+  await double.as('johndoe').fetch('/nowhere');
+  assert.equal(double.journal.last()?.auth, undefined);
+});
+
+test('a query that was not signed is found, with both messages and where they part', async () => {
+  await using double = await open();
+  const story = await storyOf(double, '/articles?limit=2', signed('GET+/articles+01mar202612:00:00+n-1'));
+  assert.deepEqual(story, {
+    scheme: 'hmac',
+    passed: ['parse', 'user'],
+    failedAt: 'digest',
+    detail: 'User, secret or signed message do not fit.',
+    hint: 'the query was left out',
+    expected: 'GET+/articles?limit=2+01mar202612:00:00+n-1',
+    received: 'GET+/articles+01mar202612:00:00+n-1',
+    firstDifference: {
+      at: 13,
+      expected: '?limit=2+01mar202612:00:00+n-1',
+      received: '+01mar202612:00:00+n-1',
+    },
+  });
+});
+
+test('a nonce that was percent-encoded is found, in the field and in the message', async () => {
+  await using double = await open();
+  const inField = await storyOf(
+    double,
+    '/articles',
+    signed('GET+/articles+01mar202612:00:00+a/b', { sent: 'a%2Fb' }),
+  );
+  assert.deepEqual(
+    [inField.failedAt, inField.passed, inField.hint],
+    ['parse', [], 'the nonce was percent-encoded'],
+  );
+  const inMessage = await storyOf(
+    double,
+    '/articles',
+    signed('GET+/articles+01mar202612:00:00+a%7Eb', { nonce: 'a~b' }),
+  );
+  assert.deepEqual(
+    [inMessage.failedAt, inMessage.hint],
+    ['digest', 'the nonce was percent-encoded before it was signed'],
+  );
+  assert.deepEqual(inMessage.firstDifference?.received, '%7Eb');
+});
+
+const parses: readonly [credentials: string, hint: string | undefined][] = [
+  [`johndoe:n:${'A'.repeat(43)}%3D`, 'the digest was percent-encoded'],
+  [`"johndoe:n:${'A'.repeat(43)}="`, 'the credentials stand in quotes'],
+  [
+    Buffer.from('johndoe:n:digest').toString('base64'),
+    'the credentials were encoded as base64, like those of Basic',
+  ],
+  [`johndoe%3An%3A${'A'.repeat(43)}=`, 'the colons were percent-encoded'],
+  ['user="johndoe", nonce="n"', 'the credentials are parameters, as other schemes have them'],
+  [`johndoe: n: ${'A'.repeat(43)}=`, 'there are spaces around a colon'],
+];
+
+test('credentials that cannot be read are told by their look', async () => {
+  await using double = await open();
+  for (const [credentials, hint] of parses) {
+    const story = await storyOf(double, '/articles', { authentication: `hmac ${credentials}` });
+    assert.deepEqual([story.failedAt, story.hint], ['parse', hint], credentials);
+  }
+});
+
+test('each check that can fail is named, with what passed before', async () => {
+  await using double = await open();
+  const message = 'GET+/articles+01mar202612:00:00+n-1';
+  const good = signed(message);
+  const stale = signed('GET+/articles+01mar202611:00:00+n-2', { date: '01 mar 2026 11:00:00', nonce: 'n-2' });
+  const failures: [
+    headers: Record<string, string>,
+    failedAt: string,
+    passed: string[],
+    hint: string | undefined,
+  ][] = [
+    [
+      { ...good, authentication: good.authentication.replace('johndoe', 'nobody') },
+      'user',
+      ['parse'],
+      undefined,
+    ],
+    [
+      { ...good, authentication: signed('x').authentication },
+      'digest',
+      ['parse', 'user'],
+      'the secret is another one, or the message differs in a way that is not among the usual ones',
+    ],
+    [stale, 'date', ['parse', 'user', 'digest'], 'off by exactly 1 hour: a time zone? The date is in UTC'],
+    [{ ...good, date: '2026-03-01T12:00:00Z' }, 'parse', [], 'this is ISO 8601'],
+    [{ authorization: basicOf('johndoe', 'a-password') }, 'transport', [], undefined],
+    [{ authorization: 'Digest a' }, 'scheme', [], undefined],
+    [{ ...good, authorization: 'hmac b' }, 'parse', [], undefined],
+    [{ authentication: '' }, 'parse', [], undefined],
+  ];
+  for (const [headers, failedAt, passed, hint] of failures) {
+    const story = await storyOf(double, '/articles', headers);
+    assert.deepEqual([story.failedAt, story.passed, story.hint], [failedAt, passed, hint]);
+  }
+  assert.equal((await storyOf(double, '/articles', good)).failedAt, undefined);
+  const replayed = await storyOf(double, '/articles', good);
+  assert.deepEqual(
+    [replayed.failedAt, replayed.passed.at(-1), replayed.expected],
+    ['nonce', 'date', message],
+  );
+  const basic = await storyOf(double, '/articles', { authorization: basicOf('johndoe', 'wrong') }, true);
+  assert.deepEqual([basic.failedAt, basic.passed], ['password', ['parse', 'user']]);
+  const stranger = await storyOf(double, '/articles', { authorization: basicOf('stranger', 'wrong') }, true);
+  assert.deepEqual([stranger.failedAt, stranger.passed], ['user', ['parse']]);
+});
+
+test('tokens and signatures of OAuth are told check by check, with the base string that the server made', async () => {
+  const clients = { app: { secret: 'app-secret', redirectUris: ['https://client.example/cb'] } };
+  const consumers = { key: { secret: 'key-secret', callbacks: ['oob'] } };
+  await using double = await open({ clients, consumers });
+  await double.as('johndoe', { scheme: 'bearer' }).fetch('/articles', { secure: true });
+  const bearer = double.journal.last()?.auth;
+  assert.deepEqual(
+    [bearer?.scheme, bearer?.passed, bearer?.failedAt],
+    ['bearer', ['parse', 'token'], undefined],
+  );
+  const unknown = await storyOf(double, '/articles', { authorization: 'Bearer abc' }, true);
+  assert.deepEqual([unknown.passed, unknown.failedAt], [['parse'], 'token']);
+
+  const john = double.as('johndoe', { scheme: 'oauth1' });
+  await john.fetch('/articles', { secure: true });
+  assert.equal(double.journal.last()?.auth?.passed.at(-1), 'nonce');
+  const signature = await john.sign('GET', `${double.secureUrl}/articles`);
+  const story = await storyOf(double, '/articles?limit=2', signature, true);
+  assert.deepEqual([story.scheme, story.failedAt, story.passed.at(-1)], ['oauth', 'signature', 'timestamp']);
+  const authority = encodeURIComponent(`${double.secureUrl}/articles`);
+  assert.ok(story.expected?.startsWith(`GET&${authority}&limit%3D2%26`), story.expected);
+  assert.match(story.expected ?? '', /oauth_token%3D\[redacted\]/);
+});
+
+test('a user or peer that failed too often is told so, and what was wrong as well', async () => {
+  await using double = await open({ maxAuthFailures: 2 });
+  const wrong = { authentication: `hmac johndoe:${digestOnce('another', 'GET+/articles')}` };
+  const stories = [];
+  for (let times = 0; times < 3; times += 1)
+    stories.push((await storyOf(double, '/articles', wrong)).failedAt);
+  assert.deepEqual(stories, ['digest', 'digest', 'throttle']);
+});
+
+test('a secret that was mistaken is found, with the message that was right', async () => {
+  await using double = await open();
+  const headers = { authentication: `hmac johndoe:${digestOnce('a-secret\n', 'GET+/articles')}` };
+  const story = await storyOf(double, '/articles', headers);
+  assert.equal(story.hint, 'the secret was taken with a line feed at its end');
+  assert.deepEqual([story.received, story.firstDifference], [undefined, undefined]);
+});
+
+test('the journal has the story where refusals do not explain themselves', async () => {
+  await using double = await open({ explain: false });
+  const headers = signed('GET+/articles+01mar202612:00:00+n-1');
+  const story = await storyOf(double, '/articles?limit=2', headers);
+  assert.equal(story.hint, 'the query was left out');
+  const { text } = double.journal.last()?.reply ?? { text: '' };
+  assert.doesNotMatch(text, /left out|GET\+/);
+});
+
+test('what a person sees of a refusal is its line, its hint and both messages', async () => {
+  await using double = await open();
+  const url = `${double.url}/articles`;
+  const headers = signRequest({
+    method: 'GET',
+    url,
+    user: 'johndoe',
+    secret: 'a-secret',
+    nonce: 'n',
+    date: '01 mar 2026 12:00:00',
+  });
+  await double.fetch('/articles?limit=2', { headers });
+  assert.equal(
+    String(double.journal.last()),
+    `#1 GET /articles?limit=2 by johndoe: 401, credentials-refused, step 7
+  hmac: failed at digest
+  the query was left out
+  expected GET+/articles?limit=2+01mar202612:00:00+n
+  received GET+/articles+01mar202612:00:00+n`,
+  );
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { JournalTimeout, startDouble } from '../../../src/double/index.ts';
+
+test('who waits gets the first entry that fits, come before or after', async () => {
+  await using double = await startDouble();
+  await double.fetch('/a');
+  assert.equal((await double.journal.waitFor({ path: '/a' })).number, 1);
+  const waiting = double.journal.waitFor({ path: '/b' });
+  await double.fetch('/a');
+  await double.fetch('/b');
+  await double.fetch('/b');
+  assert.equal((await waiting).number, 3);
+});
+
+test('what is there already does not count after an entry that is named', async () => {
+  await using double = await startDouble();
+  await double.fetch('/a');
+  const first = double.journal.last({ path: '/a' });
+  assert.ok(first !== undefined);
+  const waiting = double.journal.waitFor({ path: '/a' }, { after: first });
+  await double.fetch('/a');
+  assert.equal((await waiting).number, 2);
+});
+
+test('who waits in vain is told what did come, and how each differs', async () => {
+  await using double = await startDouble({ users: { johndoe: { secret: 'a-secret' } } });
+  await double.fetch('/articles');
+  await double.as('johndoe').fetch('/articles/1');
+  const waiting = double.journal.waitFor(
+    { method: 'PUT', path: '/articles/{id}', user: 'johndoe', status: 201, text: 'Tea' },
+    { timeout: 10 },
+  );
+  await assert.rejects(waiting, (error) => {
+    assert.ok(error instanceof JournalTimeout);
+    assert.equal(
+      error.message,
+      `PUT /articles/{id} by johndoe, status 201, text Tea did not come within 10 ms. These came:
+  #1 GET /articles: 200, step 16
+    the method is GET, not PUT; the path is /articles, not /articles/{id}; the user is nobody, not johndoe; the status is 200, not 201; the content has no "Tea"
+  #2 GET /articles/1 by johndoe: 404, not-found, step 12
+    the method is GET, not PUT; the status is 404, not 201; the content has no "Tea"`,
+    );
+    return true;
+  });
+});
+
+test('who waits in vain with nothing come is told so', async () => {
+  await using double = await startDouble();
+  await assert.rejects(double.journal.waitFor({ path: /^\/x/ }, { timeout: 1 }), {
+    message: 'any method /^\\/x/ did not come within 1 ms. Nothing came.',
+  });
+  await double.fetch('/a');
+  await assert.rejects(
+    double.journal.waitFor(() => false, { timeout: 1 }),
+    /what the function takes/,
+  );
+});
+
+test('of many that came the latest are listed', async () => {
+  await using double = await startDouble();
+  for (let times = 0; times < 25; times += 1) await double.fetch(`/a${times}`);
+  await assert.rejects(double.journal.waitFor({ path: '/b' }, { timeout: 1 }), ({ message }: Error) => {
+    assert.match(message, /\(5 earlier ones\)\n {2}#6 GET \/a5: 404/);
+    return true;
+  });
+});
+
+test('closing the double ends all waiting', async () => {
+  const double = await startDouble();
+  const waiting = assert.rejects(double.journal.waitFor({ path: '/a' }, { timeout: 60_000 }), JournalTimeout);
+  await double.close();
+  await waiting;
+});

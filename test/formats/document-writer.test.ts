@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { writeDocumentJson, writeDocumentXml } from '../../src/formats/document-writer.ts';
+import { writeProblemJson, writeProblemXml } from '../../src/formats/problem.ts';
+import { Problem } from '../../src/http/problem.ts';
+import { createParser } from '../../src/xml/parser.ts';
+import { seeded } from '../support/seeded.ts';
+
+function isWellFormed(document: string): boolean {
+  const parser = createParser({});
+  parser.write(Buffer.from(document));
+  parser.end();
+  return true;
+}
+
+test('a document is its members as elements, and its arrays with an element for each item', () => {
+  const doc = {
+    href: '/a?b=1&c=2',
+    count: 2,
+    open: true,
+    methods: ['GET', 'PUT'],
+    none: [],
+    nested: { deep: [{ a: '<' }] },
+  };
+  assert.equal(
+    writeDocumentXml('resource', doc, { item: (name) => name.replace(/s$/, '') }),
+    '<resource><href>/a?b=1&amp;c=2</href><count>2</count><open>true</open>' +
+      '<methods><method>GET</method><method>PUT</method></methods><none></none>' +
+      '<nested><deep><deep><a>&lt;</a></deep></deep></nested></resource>',
+  );
+  assert.equal(writeDocumentXml('list', ['a', 'b']), '<list><item>a</item><item>b</item></list>');
+  assert.equal(
+    writeDocumentXml('word', 'a', { namespace: 'urn:"x"' }),
+    '<word xmlns="urn:&quot;x&quot;">a</word>',
+  );
+  assert.deepEqual(JSON.parse(writeDocumentJson(doc)), doc);
+});
+
+const problem = new Problem('invalid-content', 'price must have exactly 2 fraction digits, has 1.', {
+  members: {
+    field: 'price',
+    line: 3,
+    errors: [
+      { field: 'price', rule: 'fractionDigits' },
+      { field: 'title', rule: 'required' },
+    ],
+  },
+});
+
+test('a problem in XML is in the namespace and form of RFC 9457 Appendix B', () => {
+  assert.equal(
+    writeProblemXml(problem, '/articles/1'),
+    '<problem xmlns="urn:ietf:rfc:7807"><type>/problems/invalid-content</type>' +
+      '<title>The content breaks the rules of this resource</title><status>422</status>' +
+      '<detail>price must have exactly 2 fraction digits, has 1.</detail><instance>/articles/1</instance>' +
+      '<field>price</field><line>3</line><errors><i><field>price</field><rule>fractionDigits</rule></i>' +
+      '<i><field>title</field><rule>required</rule></i></errors></problem>',
+  );
+});
+
+test('a problem in JSON has the members of RFC 9457 §3.1 and its own', () => {
+  assert.deepEqual(JSON.parse(writeProblemJson(problem, '/articles/1')), {
+    type: '/problems/invalid-content',
+    title: 'The content breaks the rules of this resource',
+    status: 422,
+    detail: 'price must have exactly 2 fraction digits, has 1.',
+    instance: '/articles/1',
+    ...problem.members,
+  });
+});
+
+test('what a problem adds never takes the place of a standard member', () => {
+  const sly = new Problem('not-found', 'nothing', { members: { status: 200, type: 'x' } });
+  assert.match(writeProblemJson(sly, '/'), /^\{"type":"\/problems\/not-found".*"status":404/);
+  assert.match(writeProblemXml(sly, '/'), /<status>404<\/status>/);
+});
+
+test('a problem can be written whatever characters it holds', () => {
+  const random = seeded();
+  const alphabet =
+    'a<>&"]\u0000\u0001\u000b\u001f\ufffe\uffff\ud800\udfff\u{1f600}\u{1ffff}\r\n\t\u007f\u0085';
+  for (let round = 0; round < 500; round++) {
+    const text = Array.from({ length: 10 }, () => alphabet[random.below(alphabet.length)]).join('');
+    const hostile = new Problem('not-found', text, { members: { field: text, errors: [{ detail: text }] } });
+    const xml = writeProblemXml(hostile, text);
+    assert.ok(isWellFormed(xml), `seed ${random.seed}`);
+    assert.equal(JSON.parse(writeProblemJson(hostile, text)).detail, text, `seed ${random.seed}`);
+  }
+  assert.match(
+    writeProblemXml(new Problem('not-found', 'a\u0000b\ud800c'), '/'),
+    /<detail>a\ufffdb\ufffdc<\/detail>/,
+  );
+});

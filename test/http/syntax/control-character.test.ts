@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hasControlCharacter, hasLoneSurrogate } from '../../../src/http/syntax/control-character.ts';
+
+const halves = { first: '\ud83d', second: '\ude00' };
+
+test('The control characters are those that Unicode calls so, and no others.', () => {
+  for (let code = 0; code <= 0xffff; code += 1) {
+    const character = String.fromCharCode(code);
+    const expected = /\p{Cc}/u.test(character);
+    assert.equal(hasControlCharacter(`a${character}b`), expected, `U+${code.toString(16)}`);
+  }
+});
+
+test('A surrogate is alone where Unicode finds one, and not where it is half of a pair.', () => {
+  const { first, second } = halves;
+  for (const text of ['', 'a', first, second, first + second, second + first, `${first}a${second}`])
+    for (const around of ['', 'a', first + second])
+      assert.equal(
+        hasLoneSurrogate(around + text + around),
+        /\p{Cs}/u.test(around + text + around),
+        JSON.stringify(text),
+      );
+  for (let code = 0; code <= 0xffff; code += 1) {
+    const character = String.fromCharCode(code);
+    assert.equal(hasLoneSurrogate(character), /\p{Cs}/u.test(character), `U+${code.toString(16)}`);
+  }
+});

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { createService } from '../../../src/index.ts';
+import { missing } from '../../support/net/program.ts';
+import { makeIdentity } from '../../support/net/transport.ts';
+import { openPage, type Page } from '../../support/oauth/browser.ts';
+import { challenge, users } from '../../support/oauth/server.ts';
+
+/** A client that browsers are sent back to, what it was told, and the address at which a user is asked. */
+interface Visited {
+  readonly told: URL[];
+  readonly address: string;
+}
+
+/** Where every answer of the client's own is the same small page. */
+async function listenAsClient(context: TestContext, told: URL[]): Promise<Server> {
+  const client = createServer((request, response) => {
+    told.push(new URL(request.url ?? '', 'http://localhost'));
+    response.setHeader('Content-Type', 'text/html').end('<title>back</title>');
+  });
+  client.listen(0, '127.0.0.1');
+  await once(client, 'listening');
+  context.after(() => client.close());
+  return client;
+}
+
+async function visit(context: TestContext, name = 'Ledger & <b>Sons</b>'): Promise<Visited> {
+  const told: URL[] = [];
+  const client = await listenAsClient(context, told);
+  const { port } = client.address() as AddressInfo; // it listens on a port
+  const redirectUri = `http://127.0.0.1:${port}/cb`;
+  const service = createService({
+    users: users(),
+    clients: { [name]: { redirectUris: [redirectUri], scopes: ['read', 'write'] } },
+  });
+  const listening = await service.listen({ tls: makeIdentity() });
+  context.after(() => service.close(0));
+  const query = new URLSearchParams({
+    ...{
+      response_type: 'code',
+      client_id: name,
+      redirect_uri: redirectUri,
+      scope: 'read write',
+      state: 'xyz',
+    },
+    ...{ code_challenge: challenge, code_challenge_method: 'S256' },
+  });
+  const origin = `ann:ann-password@localhost:${listening.port}`;
+  return { told, address: `https://${origin}/oauth2/authorize?${query}` };
+}
+
+const inBrowser = { skip: missing('chromium'), timeout: 120_000 };
+
+test('a browser shows the page as it is meant, to eyes and to screen readers', inBrowser, async (t) => {
+  const { address } = await visit(t);
+  const page = await openPage(t);
+  await page.open(address);
+  const seen = await page.evaluate<Record<string, unknown>>(`({
+    lang: document.documentElement.lang,
+    title: document.title,
+    headings: document.querySelectorAll('h1').length,
+    foreign: document.querySelectorAll('script, b, img, iframe, link').length,
+    styled: getComputedStyle(document.querySelector('main')).maxWidth !== 'none',
+    scopes: [...document.querySelectorAll('li')].map((each) => each.textContent),
+  })`);
+  assert.deepEqual(seen, {
+    lang: 'en',
+    title: 'Allow Ledger & <b>Sons</b> to use your account?',
+    headings: 1,
+    foreign: 0,
+    styled: true,
+    scopes: ['read what you may read here', 'add, change and delete what you may change here'],
+  });
+  const roles = await spoken(page);
+  for (const role of [
+    'main',
+    'heading: Allow Ledger & <b>Sons</b> to use your account?',
+    'button: Allow',
+    'button: Refuse',
+  ])
+    assert.ok(roles.includes(role), `${role} is not among ${roles.join(', ')}`);
+});
+
+/** The roles and names that a screen reader gets; of landmarks the role alone. */
+async function spoken(page: Page): Promise<string[]> {
+  const { nodes } = await page.call('Accessibility.getFullAXTree');
+  type Node = { role?: { value: string }; name?: { value: string } };
+  return (nodes as Node[]).map(({ role, name }) => [role?.value, name?.value].filter(Boolean).join(': ')); // CDP's form
+}
+
+for (const width of [320, 390, 1280]) {
+  for (const scheme of ['light', 'dark']) {
+    test(`the page can be read at ${width} pixels, ${scheme}`, inBrowser, async (t) => {
+      const { address } = await visit(t, 'an-application-whose-name-is-one-word-and-does-not-fit-a-phone');
+      const page = await openPage(t);
+      const metrics = { width, height: 700, deviceScaleFactor: 1, mobile: width < 500 };
+      await page.call('Emulation.setDeviceMetricsOverride', metrics);
+      const features = [{ name: 'prefers-color-scheme', value: scheme }];
+      await page.call('Emulation.setEmulatedMedia', { features });
+      await page.open(address);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
+      const colours = await page.evaluate<
+        string[][]
+      >(`['p', 'button.deed', 'button:not(.deed)'].map((selector) => {
+        const { color, backgroundColor } = getComputedStyle(document.querySelector(selector));
+        const clear = backgroundColor === 'rgba(0, 0, 0, 0)';
+        return [color, clear ? getComputedStyle(document.body).backgroundColor : backgroundColor];
+      })`);
+      for (const [ink = '', paper = ''] of colours)
+        assert.ok(contrast(ink, paper) >= 7, `${ink} on ${paper}`);
+      const paper = colours[0]?.[1] ?? '';
+      assert.equal(luminance(paper) > 0.5, scheme === 'light');
+      const heights = await page.evaluate<number[]>(
+        `[...document.querySelectorAll('button')].map((each) => each.getBoundingClientRect().height)`,
+      );
+      for (const height of heights) assert.ok(height >= 44, `a button is ${height} pixels high`);
+    });
+  }
+}
+
+/** WCAG 2.2: contrast ratio and relative luminance of colours as a browser computes them, `rgb(1, 2, 3)`. */
+function contrast(one: string, other: string): number {
+  const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = (colour.match(/\d+/g) ?? []).map((part) => {
+    const share = Number(part) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+test('both buttons send a browser back to the client with what was decided', inBrowser, async (t) => {
+  const { told, address } = await visit(t);
+  const page = await openPage(t);
+  for (const [button, said] of [
+    ['Allow', 'code'],
+    ['Refuse', 'error'],
+  ] as const) {
+    told.length = 0;
+    await page.open(address);
+    await page.press(`button[value=${button === 'Allow' ? 'allow' : 'deny'}]`);
+    const back = told.find(({ pathname }) => pathname === '/cb');
+    assert.ok(back?.searchParams.has(said), `${button} sends ${said}`);
+    assert.equal(back?.searchParams.get('state'), 'xyz');
+    assert.match(back?.searchParams.get('iss') ?? '', /^https:\/\/localhost:\d+$/);
+    assert.equal(await page.evaluate('document.title'), 'back');
+    assert.equal(await page.evaluate('document.referrer'), '');
+  }
+});
+
+test('nobody can show the page in a frame, not even a page of its own origin', inBrowser, async (t) => {
+  const { address } = await visit(t);
+  const page = await openPage(t);
+  await page.open(address); // so that the password is known to the browser
+  await page.open(new URL('/articles', address).href);
+  const framing = (target: string): Promise<string | null> =>
+    page.evaluate(`new Promise((resolve) => {
+      const frame = document.createElementNS('http://www.w3.org/1999/xhtml', 'iframe');
+      frame.onload = () => resolve(frame.contentDocument && frame.contentDocument.documentElement.textContent);
+      frame.src = ${JSON.stringify(target)};
+      document.documentElement.append(frame);
+    })`);
+  assert.match((await framing('/problems')) ?? '', /malformed/);
+  assert.equal(await framing(address.replace(/^.*(?=\/oauth2)/, '')), null);
+});
+
+test('the page that refuses is one that can be read, too', inBrowser, async (t) => {
+  const { address } = await visit(t);
+  const page = await openPage(t);
+  await page.open(address.replace(/redirect_uri=[^&]*/, 'redirect_uri=https://evil.example/'));
+  assert.equal(await page.evaluate('document.title'), 'This cannot be answered');
+  assert.equal(await page.evaluate('location.pathname'), '/oauth2/authorize');
+  assert.ok((await spoken(page)).includes('heading: This cannot be answered'));
+});

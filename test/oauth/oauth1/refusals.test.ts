@@ -1,0 +1,425 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  accessToken,
+  answer,
+  approve,
+  ask,
+  askAccessToken,
+  askRequestToken,
+  type Credentials,
+  consumers,
+  given,
+  openHouse,
+  plain,
+  question,
+  requestToken,
+  type Signing,
+  sign,
+  startSecond,
+} from '../../support/oauth/consumer.ts';
+import { edited, records, refuses } from '../../support/oauth/oauth1-refusals.ts';
+import type { Answer, Server } from '../../support/oauth/server.ts';
+
+/** Sends an access token request with a request token that a user has allowed. */
+const exchange =
+  (signing: Partial<Signing> | ((token: Credentials) => Partial<Signing>) = {}, verifier?: string) =>
+  async (server: Server): Promise<Answer> => {
+    const token = await requestToken(server);
+    const right = await approve(server, token.token);
+    return askAccessToken(
+      server,
+      token,
+      verifier ?? right,
+      typeof signing === 'function' ? signing(token) : signing,
+    );
+  };
+
+refuses('the endpoint of access tokens refuses', true, [
+  [
+    'no verifier',
+    exchange({ protocol: { oauth_verifier: undefined } }),
+    '400 parameter_absent oauth_verifier',
+  ],
+  ['an empty verifier', exchange({}, ''), '400 parameter_absent oauth_verifier'],
+  ['a wrong verifier', exchange({}, 'wrong'), '401 verifier_invalid'],
+  [
+    'a changed callback',
+    exchange({ protocol: { oauth_callback: 'oob' } }),
+    '400 parameter_rejected oauth_callback',
+  ],
+  ['no token', exchange({ token: undefined }), '400 parameter_absent oauth_token'],
+  [
+    'a token that nobody has allowed',
+    async (server) => askAccessToken(server, await requestToken(server), 'x'),
+    '401 permission_unknown',
+  ],
+  ['an unknown token', exchange({ token: { token: 'unknown', secret: 'x' } }), '401 signature_invalid'],
+  [
+    'a wrong token secret',
+    exchange(({ token }) => ({ token: { token, secret: 'x' } })),
+    '401 signature_invalid',
+  ],
+  ['no token secret', exchange(({ token }) => ({ token: { token, secret: '' } })), '401 signature_invalid'],
+  [
+    'an access token',
+    async (server) => askAccessToken(server, await accessToken(server), 'x'),
+    '401 signature_invalid',
+  ],
+  ["another consumer's token", exchange({ key: 'rival' }), '401 token_rejected'],
+  [
+    'a token twice',
+    async (server) => {
+      const token = await requestToken(server);
+      const verifier = await approve(server, token.token);
+      await askAccessToken(server, token, verifier);
+      return askAccessToken(server, token, verifier);
+    },
+    '401 token_used',
+  ],
+  [
+    'a token that has expired',
+    async (server) => {
+      const token = await requestToken(server);
+      const verifier = await approve(server, token.token);
+      server.clock.advance(600_000);
+      return askAccessToken(server, token, verifier);
+    },
+    '401 token_expired',
+  ],
+  [
+    'a token whose user is gone',
+    async (server) => {
+      const token = await requestToken(server);
+      const verifier = await approve(server, token.token);
+      server.service.replaceUsers({});
+      return askAccessToken(server, token, verifier);
+    },
+    '401 token_rejected',
+  ],
+  [
+    'a consumer that was taken away',
+    async (server) => {
+      const token = await requestToken(server);
+      const verifier = await approve(server, token.token);
+      server.service.replaceConsumers({ rival: { secret: 'x' } });
+      return askAccessToken(server, token, verifier);
+    },
+    '401 signature_invalid',
+  ],
+  ['plain HTTP', exchange({ sending: { secure: false } }), '403 tls-required'],
+]);
+
+const page =
+  (target: string, sending = {}) =>
+  (server: Server): Promise<Answer> =>
+    server.ask('GET', target, { basic: 'ann:ann-password', ...sending });
+
+refuses('the page on which a user allows something refuses', false, [
+  ['nobody', (server) => server.ask('GET', '/oauth1/authorize?oauth_token=x'), '401 authentication-required'],
+  [
+    'a wrong password',
+    page('/oauth1/authorize?oauth_token=x', { basic: 'ann:wrong' }),
+    '401 credentials-refused',
+  ],
+  ['no token', page('/oauth1/authorize'), '400 page'],
+  ['a token twice', page('/oauth1/authorize?oauth_token=x&oauth_token=x'), '400 page'],
+  ['an unknown token', page('/oauth1/authorize?oauth_token=x'), '400 page'],
+  [
+    'a token that was allowed',
+    async (server) => {
+      const { token } = await requestToken(server);
+      await approve(server, token);
+      return page(`/oauth1/authorize?oauth_token=${token}`)(server);
+    },
+    '400 page',
+  ],
+  [
+    'a token that has expired',
+    async (server) => {
+      const { token } = await requestToken(server);
+      server.clock.advance(600_000);
+      return page(`/oauth1/authorize?oauth_token=${token}`)(server);
+    },
+    '400 page',
+  ],
+  [
+    'a token whose callback is registered no more',
+    async (server) => {
+      const { token } = await requestToken(server);
+      server.service.replaceConsumers({
+        printer: { secret: 'printer-secret-0123456789', callbacks: ['oob'] },
+      });
+      return page(`/oauth1/authorize?oauth_token=${token}`)(server);
+    },
+    '400 page',
+  ],
+  [
+    'a ticket twice',
+    async (server) => {
+      const { token } = await requestToken(server);
+      const shown = await question(server, token);
+      await answer(server, shown);
+      const form = { consent_ticket: shown.member('consent_ticket'), decision: 'allow' };
+      return server.ask('POST', '/oauth1/authorize', { basic: 'ann:ann-password', form });
+    },
+    '400 page',
+  ],
+  [
+    "another user's ticket",
+    async (server) => {
+      const { token } = await requestToken(server);
+      const shown = await question(server, token);
+      const form = { consent_ticket: shown.member('consent_ticket'), decision: 'allow' };
+      return server.ask('POST', '/oauth1/authorize', { basic: 'bob:bob-password', form });
+    },
+    '400 page',
+  ],
+  ['plain HTTP', page('/oauth1/authorize?oauth_token=x', { secure: false }), '403 tls-required'],
+]);
+
+/** Reads with an access token. */
+const read =
+  (
+    signing: Partial<Signing> | ((token: Credentials) => Partial<Signing>) = {},
+    before?: (server: Server) => void,
+  ) =>
+  async (server: Server): Promise<Answer> => {
+    const token = await accessToken(server);
+    before?.(server);
+    return ask(server, {
+      method: 'GET',
+      target: records,
+      token,
+      ...(typeof signing === 'function' ? signing(token) : signing),
+    });
+  };
+
+refuses('a resource refuses', false, [
+  ['no token', read({ token: undefined }), '400 parameter_absent oauth_token'],
+  ['an empty token', read({ protocol: { oauth_token: '' } }), '400 parameter_absent oauth_token'],
+  ['an unknown token', read({ token: { token: 'unknown', secret: '' } }), '401 signature_invalid'],
+  [
+    'a request token',
+    async (server) => ask(server, { method: 'GET', target: records, token: await requestToken(server) }),
+    '401 signature_invalid',
+  ],
+  ['a wrong token secret', read(({ token }) => ({ token: { token, secret: 'x' } })), '401 signature_invalid'],
+  ['an unknown consumer', read({ key: 'nobody' }), '401 signature_invalid'],
+  ["another consumer's token", read({ key: 'rival' }), '401 token_rejected'],
+  ['a token that has expired', read({}, ({ clock }) => clock.advance(86_400_000)), '401 token_expired'],
+  ['a token whose user is gone', read({}, ({ service }) => service.replaceUsers({})), '401 token_rejected'],
+  [
+    'a token whose user is disabled',
+    read({}, ({ service }) => service.replaceUsers({ ann: { secret: 'x', disabled: true } })),
+    '401 token_rejected',
+  ],
+  ['a verifier', read({ protocol: { oauth_verifier: 'x' } }), '400 parameter_rejected oauth_verifier'],
+  ['version 2.0', read({ protocol: { oauth_version: '2.0' } }), '400 version_rejected'],
+  [
+    'an unknown method',
+    read({ protocol: { oauth_signature_method: 'HMAC-SHA512' } }),
+    '400 signature_method_rejected',
+  ],
+  [
+    'a timestamp 301 s behind',
+    read({ protocol: { oauth_timestamp: String(startSecond - 301) } }),
+    '401 timestamp_refused',
+  ],
+  [
+    'a nonce twice',
+    async (server) => {
+      const token = await accessToken(server);
+      const signing = { method: 'GET', target: records, token, protocol: { oauth_nonce: 'once' } };
+      await ask(server, signing);
+      return ask(server, signing);
+    },
+    '401 nonce_used',
+  ],
+  [
+    'another method than was signed',
+    async (server) => {
+      const { sending } = sign(server, { method: 'GET', target: records, token: await accessToken(server) });
+      return server.ask('HEAD', records, sending);
+    },
+    '401 signature_invalid',
+  ],
+  [
+    'another query than was signed',
+    async (server) => {
+      const { sending } = sign(server, {
+        method: 'GET',
+        target: `${records}?limit=1`,
+        token: await accessToken(server),
+      });
+      return server.ask('GET', `${records}?limit=2`, sending);
+    },
+    '401 signature_invalid',
+  ],
+  [
+    'the path otherwise escaped than was signed',
+    async (server) => {
+      const { sending } = sign(server, { method: 'GET', target: records, token: await accessToken(server) });
+      return server.ask('GET', '/users/%61nn/financialrecords', sending);
+    },
+    '401 signature_invalid',
+  ],
+  [
+    'parameters in header and query',
+    read({ target: `${records}?oauth_nonce=x` }),
+    '400 parameter_rejected oauth_nonce',
+  ],
+  [
+    'a lone parameter of the protocol in the query',
+    (server) => server.ask('GET', `${records}?oauth%5Ftoken=x`),
+    '400 parameter_absent oauth_consumer_key&oauth_signature_method&oauth_signature&oauth_timestamp&oauth_nonce',
+  ],
+  [
+    'Basic beside parameters in the query',
+    read({ place: 'query', sending: { basic: 'ann:ann-password' } }),
+    '400 parameter_rejected',
+  ],
+  ['two Authorization fields', read({ sending: { basic: 'ann:ann-password' } }), '400 parameter_rejected'],
+  [
+    'a header without commas',
+    edited((field) => field.replaceAll(',', ''), records),
+    '400 parameter_rejected',
+  ],
+  ["another user's resource", read({ target: '/users/bob/financialrecords' }), '403 forbidden'],
+  ['plain HTTP, in the header', read({ sending: { secure: false } }), '403 tls-required'],
+  ['plain HTTP, in the query', read({ place: 'query', sending: { secure: false } }), '403 tls-required'],
+]);
+
+refuses(
+  'where some consumers may send their secret, a resource refuses',
+  false,
+  [
+    [
+      'a method that is not the consumer’s, signed right',
+      read({ protocol: { oauth_signature_method: 'PLAINTEXT' } }),
+      '400 signature_method_rejected',
+    ],
+    [
+      'the same, signed wrong',
+      read({ secret: 'x', protocol: { oauth_signature_method: 'PLAINTEXT' } }),
+      '401 signature_invalid',
+    ],
+    [
+      'the same by an unknown consumer',
+      read({ key: 'nobody', protocol: { oauth_signature_method: 'PLAINTEXT' } }),
+      '401 signature_invalid',
+    ],
+    [
+      'a timestamp without a nonce',
+      async (server) => {
+        const protocol = { oauth_signature_method: 'PLAINTEXT', oauth_nonce: undefined };
+        return ask(server, {
+          method: 'GET',
+          target: records,
+          key: 'plain',
+          token: { token: 'x', secret: 'x' },
+          protocol,
+        });
+      },
+      '400 parameter_absent oauth_nonce',
+    ],
+  ],
+  () => openHouse({ consumers: { ...consumers, ...plain } }),
+);
+
+test('an unknown consumer and a wrong secret are answered with the same bytes', async () => {
+  const server = openHouse();
+  const token = await accessToken(server);
+  const protocol = { oauth_nonce: 'n' };
+  const signing = { method: 'GET', target: records, token, protocol };
+  const unknown = await ask(server, { ...signing, key: 'nobody' });
+  const wrong = await ask(server, { ...signing, secret: 'wrong' });
+  assert.equal(wrong.text, unknown.text);
+  assert.equal(wrong.field('WWW-Authenticate'), unknown.field('WWW-Authenticate'));
+  const atEndpoint = [{ key: 'nobody' }, { secret: 'wrong' }].map((one) => askRequestToken(server, one));
+  const [first, second] = await Promise.all(atEndpoint);
+  assert.equal(first?.text, second?.text);
+  assert.equal(first?.field('WWW-Authenticate'), second?.field('WWW-Authenticate'));
+});
+
+test('a refused timestamp comes with those that are taken', async () => {
+  const server = openHouse();
+  const refused = await askRequestToken(server, { protocol: { oauth_timestamp: '1' } });
+  assert.equal(given(refused, 'oauth_acceptable_timestamps'), `${startSecond - 300}-${startSecond + 300}`);
+  for (const edge of [-300, 300]) {
+    const taken = await askRequestToken(server, {
+      protocol: { oauth_timestamp: String(startSecond + edge) },
+    });
+    assert.equal(taken.status, 200);
+  }
+});
+
+test('timestamps from before the server began are refused', async () => {
+  const server = openHouse({ notBefore: startSecond * 1000 });
+  const at = (offset: number): Promise<Answer> =>
+    askRequestToken(server, { protocol: { oauth_timestamp: String(startSecond + offset) } });
+  assert.equal(given(await at(-1), 'oauth_problem'), 'timestamp_refused');
+  assert.equal((await at(0)).status, 200);
+});
+
+test('a refused version comes with the one that is taken', async () => {
+  const refused = await askRequestToken(openHouse(), { protocol: { oauth_version: '1.1' } });
+  assert.equal(given(refused, 'oauth_acceptable_versions'), '1.0-1.0');
+});
+
+test('a nonce is remembered as long as its timestamp is good, by the window that is set', async () => {
+  const server = openHouse({ window: 10, lifetimes: { oauth1Window: 3_600_000 } });
+  const protocol = { oauth_nonce: 'n', oauth_timestamp: String(startSecond + 3600) };
+  assert.equal((await askRequestToken(server, { protocol })).status, 200);
+  for (let passed = 0; passed < 7200; passed += 600) {
+    assert.equal(given(await askRequestToken(server, { protocol }), 'oauth_problem'), 'nonce_used');
+    server.clock.advance(600_000);
+  }
+  server.clock.advance(1000);
+  assert.equal(given(await askRequestToken(server, { protocol }), 'oauth_problem'), 'timestamp_refused');
+});
+
+test('nothing is claimed by a request that is refused before its nonce is looked at', async () => {
+  const server = openHouse();
+  const protocol = { oauth_nonce: 'n' };
+  assert.equal((await askRequestToken(server, { protocol, secret: 'wrong' })).status, 401);
+  assert.equal((await askRequestToken(server, { protocol })).status, 200);
+});
+
+test('where no more nonces can be remembered, the answer is to come again', async () => {
+  const server = openHouse({ maxNonces: 1 });
+  assert.equal((await askRequestToken(server)).status, 200);
+  const refused = await askRequestToken(server);
+  assert.equal(refused.status, 503);
+  assert.equal(refused.field('Retry-After'), '300');
+});
+
+test('a consumer with as many nonces as one may have is told when to come again', async () => {
+  const server = openHouse({ maxNonces: 100, maxNoncesPerUser: 1 });
+  assert.equal((await askRequestToken(server)).status, 200);
+  const refused = await askRequestToken(server);
+  assert.equal(refused.status, 429);
+  const wait = Number(refused.field('Retry-After'));
+  assert.ok(wait > 0, refused.field('Retry-After'));
+  server.clock.advance(wait * 1000);
+  assert.equal((await askRequestToken(server)).status, 200);
+});
+
+test('whoever signs wrongly too often is told no more, at endpoints and resources alike', async () => {
+  const server = openHouse({ maxAuthFailures: 3 });
+  const wrong = { secret: 'wrong' };
+  assert.equal((await askRequestToken(server, wrong)).status, 401);
+  assert.equal(
+    (await ask(server, { method: 'GET', target: records, token: { token: 'x', secret: 'x' } })).status,
+    401,
+  );
+  assert.equal((await askRequestToken(server, wrong)).status, 401);
+  assert.equal((await askRequestToken(server)).status, 429);
+  const elsewhere = { peer: '192.0.2.1' };
+  assert.equal((await askRequestToken(server, { ...wrong, sending: elsewhere })).status, 429);
+  assert.equal(
+    (await askRequestToken(server, { sending: elsewhere })).status,
+    200,
+    'the right one still passes',
+  );
+});

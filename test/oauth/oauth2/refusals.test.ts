@@ -1,0 +1,687 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  type Answer,
+  authorizeTarget,
+  basicField,
+  callback,
+  codeFor,
+  decide,
+  exchange,
+  openServer,
+  refresh,
+  type Server,
+  ticketFor,
+  tokensFor,
+} from '../../support/oauth/server.ts';
+
+/** A bad request: what is wrong with it, how it is sent, and the status and error that its RFC gives. */
+type Case = readonly [wrong: string, send: (server: Server) => Promise<Answer>, outcome: string];
+
+/** Status and error: of the redirect, the JSON, the challenge, the problem document, or a page. */
+function outcomeOf(answer: Answer): string {
+  const challenged = /error="([a-z_]+)"/.exec(answer.field('WWW-Authenticate'))?.[1];
+  const problem = /\/problems\/([a-z-]+)/.exec(answer.text)?.[1];
+  const page = answer.field('Content-Type').startsWith('text/html') ? 'page' : undefined;
+  const said =
+    answer.returned('error') || answer.member('error') || page || challenged || problem || 'nothing';
+  return `${answer.status} ${said}`;
+}
+
+/** What must come with the outcome, whatever was wrong. */
+function checkFields(answer: Answer, outcome: string): void {
+  assert.equal(answer.field('Content-Security-Policy') !== '', outcome === '400 page');
+  const challenges = answer.field('WWW-Authenticate');
+  if (answer.status === 401) assert.match(challenges, /Basic realm="/);
+  if (outcome.endsWith('invalid_client')) assert.match(challenges, /^Basic realm="[^"]+", charset="UTF-8"$/);
+  if (outcome.endsWith('invalid_token'))
+    assert.match(challenges, /Bearer realm="[^"]+", error="invalid_token"/);
+  if (outcome.endsWith('several-credentials')) assert.equal(challenges, '');
+  if (outcome.endsWith('insufficient_scope')) assert.match(challenges, /^Bearer [^|]* scope="(read|write)"$/);
+  if (answer.status === 303) {
+    assert.ok(answer.field('Location').startsWith(`${callback}&`), 'the redirect goes to the registered URI');
+    assert.equal(answer.returned('iss'), 'https://localhost');
+    assert.equal(answer.returned('code'), '');
+  }
+  if (answer.field('Content-Type') === 'application/json') assert.equal(answer.field('Pragma'), 'no-cache');
+  const refusal =
+    [401, 403, 303].includes(answer.status) || answer.member('error') !== '' || outcome === '400 page';
+  if (refusal) assert.equal(answer.field('Cache-Control'), 'no-store');
+}
+
+function refuses(what: string, cases: readonly Case[]): void {
+  describe(what, () => {
+    for (const [wrong, send, outcome] of cases) {
+      test(`${wrong}: ${outcome}`, async () => {
+        const answer = await send(openServer());
+        assert.equal(outcomeOf(answer), outcome);
+        checkFields(answer, outcome);
+      });
+    }
+  });
+}
+
+const ann = 'ann:ann-password';
+const app = 'app:app-secret-0123456789';
+const rival = 'rival:rival-secret-0123456789';
+const robot = 'robot:robot-secret-0123456789';
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+// RFC 6749 §4.1.2.1: nobody is sent to a place that is not the client's.
+const nearMisses: readonly (readonly [string, string | undefined])[] = [
+  ['no redirect URI', undefined],
+  ['an empty redirect URI', ''],
+  ['a slash more', `${callback}/`],
+  ['a query more', `${callback}&more=1`],
+  ['a query less', 'https://app.example/cb'],
+  ['a fragment', `${callback}#`],
+  ['another path', 'https://app.example/cb2?from=here'],
+  ['another case of the path', 'https://app.example/CB?from=here'],
+  ['another case of the host', 'https://APP.example/cb?from=here'],
+  ['another case of the scheme', 'HTTPS://app.example/cb?from=here'],
+  ['http for https', 'http://app.example/cb?from=here'],
+  ['the default port written out', 'https://app.example:443/cb?from=here'],
+  ['a port', 'https://app.example:8443/cb?from=here'],
+  ['a user before the host', 'https://app.example@evil.example/cb?from=here'],
+  ['a host that only begins so', 'https://app.example.evil.example/cb?from=here'],
+  ['a host below', 'https://sub.app.example/cb?from=here'],
+  ['a dot segment', 'https://app.example/x/../cb?from=here'],
+  ['a letter percent-encoded', 'https://app.example/%63b?from=here'],
+  ['a space behind', `${callback} `],
+  ['a line break behind', `${callback}\r\n`],
+  ['a backslash', 'https://app.example\\cb?from=here'],
+  ['a letter that looks alike', 'https://аpp.example/cb?from=here'],
+  ['the URI of another client', 'https://rival.example/'],
+  ['a script', 'javascript:alert(1)'],
+];
+
+refuses(
+  'A redirect URI that is not the registered one is no place to go',
+  nearMisses.map(
+    ([wrong, uri]): Case => [
+      wrong,
+      ({ ask }) => ask('GET', authorizeTarget({ redirect_uri: uri }), { basic: ann }),
+      '400 page',
+    ],
+  ),
+);
+
+const asking =
+  (changes: Readonly<Record<string, string | undefined>>, more = '') =>
+  ({ ask }: Server): Promise<Answer> =>
+    ask('GET', authorizeTarget(changes) + more, { basic: ann });
+
+refuses('Authorization, where nobody knows who asks (RFC 6749 §4.1.2.1)', [
+  ['no user', ({ ask }) => ask('GET', authorizeTarget()), '401 authentication-required'],
+  ['no user, and nothing else', ({ ask }) => ask('GET', '/oauth2/authorize'), '401 authentication-required'],
+  [
+    'a wrong password',
+    ({ ask }) => ask('GET', authorizeTarget(), { basic: 'ann:wrong' }),
+    '401 credentials-refused',
+  ],
+  [
+    'the client for a user',
+    ({ ask }) => ask('GET', authorizeTarget(), { basic: app }),
+    '401 credentials-refused',
+  ],
+  [
+    'a token for a user',
+    async (server) => server.ask('GET', authorizeTarget(), { bearer: (await tokensFor(server)).access }),
+    '401 scheme-not-offered',
+  ],
+  ['no client', asking({ client_id: undefined }), '400 page'],
+  ['an unknown client', asking({ client_id: 'nobody' }), '400 page'],
+  ['a client twice', asking({}, '&client_id=app'), '400 page'],
+  ['a redirect URI twice', asking({}, `&redirect_uri=${encodeURIComponent(callback)}`), '400 page'],
+  ['a query that is no UTF-8', asking({}, '&x=%FF'), '400 page'],
+]);
+
+refuses('Authorization, told to the client (RFC 6749 §4.1.2.1, RFC 7636 §4.4.1)', [
+  ['no response_type', asking({ response_type: undefined }), '303 invalid_request'],
+  ['an empty response_type', asking({ response_type: '' }), '303 invalid_request'],
+  ['the implicit grant', asking({ response_type: 'token' }), '303 unsupported_response_type'],
+  ['code and token', asking({ response_type: 'code token' }), '303 unsupported_response_type'],
+  ['a response_type twice', asking({}, '&response_type=code'), '303 invalid_request'],
+  ['a state twice', asking({}, '&state=2'), '303 invalid_request'],
+  ['a scope twice', asking({}, '&scope=read'), '303 invalid_request'],
+  ['no PKCE', asking({ code_challenge: undefined, code_challenge_method: undefined }), '303 invalid_request'],
+  ['a challenge without a method', asking({ code_challenge_method: undefined }), '303 invalid_request'],
+  ['plain PKCE', asking({ code_challenge_method: 'plain' }), '303 invalid_request'],
+  ['another case of the method', asking({ code_challenge_method: 's256' }), '303 invalid_request'],
+  ['an empty challenge', asking({ code_challenge: '' }), '303 invalid_request'],
+  ['a challenge too short', asking({ code_challenge: 'x'.repeat(42) }), '303 invalid_request'],
+  ['a challenge too long', asking({ code_challenge: 'x'.repeat(44) }), '303 invalid_request'],
+  ['a challenge with padding', asking({ code_challenge: `${'x'.repeat(42)}=` }), '303 invalid_request'],
+  ['an unknown scope', asking({ scope: 'admin' }), '303 invalid_scope'],
+  ['an unknown scope beside a known one', asking({ scope: 'read admin' }), '303 invalid_scope'],
+  ['scopes with a comma', asking({ scope: 'read,write' }), '303 invalid_scope'],
+  ['scopes with two spaces', asking({ scope: 'read  write' }), '303 invalid_scope'],
+  ['another case of a scope', asking({ scope: 'Read' }), '303 invalid_scope'],
+]);
+
+refuses('Answers to the question', [
+  [
+    'no ticket',
+    ({ ask }) => ask('POST', '/oauth2/authorize', { basic: ann, form: { decision: 'allow' } }),
+    '400 page',
+  ],
+  ['an unknown ticket', (server) => decide(server, 'x'.repeat(43)), '400 page'],
+  ['no decision', async (server) => decide(server, await ticketFor(server), ''), '400 page'],
+  ['another decision', async (server) => decide(server, await ticketFor(server), 'yes'), '400 page'],
+  [
+    'the ticket of another user',
+    async (server) => decide(server, await ticketFor(server), 'allow', 'bob'),
+    '400 page',
+  ],
+  [
+    'a ticket twice',
+    async (server) => {
+      const ticket = await ticketFor(server);
+      await decide(server, ticket);
+      return decide(server, ticket);
+    },
+    '400 page',
+  ],
+  [
+    'a ticket that was refused',
+    async (server) => {
+      const ticket = await ticketFor(server);
+      await decide(server, ticket, 'deny');
+      return decide(server, ticket);
+    },
+    '400 page',
+  ],
+  [
+    'a ticket after 5 minutes',
+    async (server) => {
+      const ticket = await ticketFor(server);
+      server.clock.advance(5 * minute);
+      return decide(server, ticket);
+    },
+    '400 page',
+  ],
+  [
+    'two decisions',
+    async (server) => {
+      const form = `consent_ticket=${await ticketFor(server)}&decision=deny&decision=allow`;
+      return server.ask('POST', '/oauth2/authorize', { basic: ann, form });
+    },
+    '400 page',
+  ],
+  [
+    'an answer without the user',
+    async (server) => {
+      const form = { consent_ticket: await ticketFor(server), decision: 'allow' };
+      return server.ask('POST', '/oauth2/authorize', { form });
+    },
+    '401 authentication-required',
+  ],
+  [
+    'an answer in the query',
+    async (server) => {
+      const query = new URLSearchParams({ consent_ticket: await ticketFor(server), decision: 'allow' });
+      return server.ask('POST', `/oauth2/authorize?${query}`, { basic: ann, form: {} });
+    },
+    '400 page',
+  ],
+  ['a code for a ticket', async (server) => decide(server, await codeFor(server)), '400 page'],
+  ['refusal', async (server) => decide(server, await ticketFor(server), 'deny'), '303 access_denied'],
+]);
+
+const credentials = { grant_type: 'client_credentials' };
+const byForm =
+  (form: Readonly<Record<string, string>> | string, more: Parameters<Server['ask']>[2] = {}, query = '') =>
+  ({ ask }: Server): Promise<Answer> =>
+    ask('POST', `/oauth2/token${query}`, { form, ...more });
+
+refuses('Client authentication (RFC 6749 §2.3, §5.2)', [
+  ['none', byForm(credentials), '401 invalid_client'],
+  ['an unknown client', byForm(credentials, { basic: 'nobody:x' }), '401 invalid_client'],
+  ['a wrong secret', byForm(credentials, { basic: 'robot:wrong' }), '401 invalid_client'],
+  ['another case of the secret', byForm(credentials, { basic: robot.toUpperCase() }), '401 invalid_client'],
+  [
+    'the secret of another client',
+    byForm(credentials, { basic: 'robot:app-secret-0123456789' }),
+    '401 invalid_client',
+  ],
+  ['an empty secret', byForm(credentials, { basic: 'robot:' }), '401 invalid_client'],
+  [
+    'the digest of the secret',
+    byForm(credentials, { basic: `robot:${'x'.repeat(43)}` }),
+    '401 invalid_client',
+  ],
+  [
+    'a client with a secret, without it',
+    byForm({ ...credentials, client_id: 'robot' }),
+    '401 invalid_client',
+  ],
+  [
+    'a wrong secret in the content',
+    byForm({ ...credentials, client_id: 'robot', client_secret: 'x' }),
+    '401 invalid_client',
+  ],
+  [
+    'a secret of a client without one',
+    byForm({ ...credentials, client_id: 'phone', client_secret: 'x' }),
+    '401 invalid_client',
+  ],
+  [
+    'a secret without a client',
+    byForm({ ...credentials, client_secret: 'robot-secret-0123456789' }),
+    '401 invalid_client',
+  ],
+  ['a user for a client', byForm(credentials, { basic: ann }), '401 invalid_client'],
+  [
+    'two ways at once',
+    byForm({ ...credentials, client_secret: 'robot-secret-0123456789' }, { basic: robot }),
+    '400 invalid_request',
+  ],
+  [
+    'two fields',
+    byForm(credentials, {
+      fields: [
+        ['Authorization', basicField(robot)],
+        ['Authorization', basicField(robot)],
+      ],
+    }),
+    '400 invalid_request',
+  ],
+  ['two clients', byForm({ ...credentials, client_id: 'app' }, { basic: robot }), '400 invalid_request'],
+  [
+    'a client_id twice',
+    byForm('grant_type=client_credentials&client_id=robot&client_id=robot', { basic: robot }),
+    '400 invalid_request',
+  ],
+  [
+    'the secret in the query',
+    byForm(credentials, {}, '?client_id=robot&client_secret=robot-secret-0123456789'),
+    '400 invalid_request',
+  ],
+  [
+    'the client in the query',
+    byForm(credentials, { basic: robot }, '?client_id=robot'),
+    '400 invalid_request',
+  ],
+  ['Basic without a colon', byForm(credentials, { basic: 'robot' }), '400 invalid_request'],
+  [
+    'Basic that is no base64',
+    byForm(credentials, { fields: [['Authorization', 'Basic ***']] }),
+    '400 invalid_request',
+  ],
+  [
+    'Digest',
+    byForm(credentials, { fields: [['Authorization', 'Digest username="robot"']] }),
+    '401 invalid_client',
+  ],
+  [
+    'a token for a secret',
+    async (server) => byForm(credentials, { bearer: (await tokensFor(server)).access })(server),
+    '401 invalid_client',
+  ],
+]);
+
+refuses('The token endpoint (RFC 6749 §3.2, §5.2)', [
+  ['no grant_type', byForm({}, { basic: app }), '400 invalid_request'],
+  ['an empty grant_type', byForm({ grant_type: '' }, { basic: app }), '400 invalid_request'],
+  ['an unknown grant_type', byForm({ grant_type: 'urn:x' }, { basic: app }), '400 unsupported_grant_type'],
+  [
+    'the password grant',
+    byForm({ grant_type: 'password', username: 'ann', password: 'ann-password' }, { basic: app }),
+    '400 unsupported_grant_type',
+  ],
+  [
+    'a grant_type by another name',
+    byForm({ grant_type: 'toString' }, { basic: app }),
+    '400 unsupported_grant_type',
+  ],
+  [
+    'a grant_type twice',
+    byForm('grant_type=client_credentials&grant_type=client_credentials', { basic: robot }),
+    '400 invalid_request',
+  ],
+  ['a form that does not decode', byForm('grant_type=%FF', { basic: robot }), '400 invalid_request'],
+  ['a grant that is not the client’s', byForm(credentials, { basic: app }), '400 unauthorized_client'],
+  [
+    'a code for who only has credentials',
+    byForm(
+      { grant_type: 'authorization_code', code: 'x', redirect_uri: 'x', code_verifier: 'x' },
+      { basic: robot },
+    ),
+    '400 unauthorized_client',
+  ],
+  [
+    'a refresh token for who gets none',
+    byForm({ grant_type: 'refresh_token', refresh_token: 'x', client_id: 'phone' }),
+    '400 unauthorized_client',
+  ],
+  ['an unknown scope', byForm({ ...credentials, scope: 'admin' }, { basic: robot }), '400 invalid_scope'],
+  [
+    'GET',
+    ({ ask }) => ask('GET', '/oauth2/token?grant_type=client_credentials', { basic: robot }),
+    '405 method-not-allowed',
+  ],
+  [
+    'JSON',
+    ({ ask }) =>
+      ask('POST', '/oauth2/token', {
+        basic: robot,
+        content: '{}',
+        fields: [['Content-Type', 'application/json']],
+      }),
+    '415 unsupported-media-type',
+  ],
+  ['no content', ({ ask }) => ask('POST', '/oauth2/token', { basic: robot }), '400 content-missing'],
+]);
+
+const exchanging =
+  (changes: Readonly<Record<string, string>>, basic = app) =>
+  async (server: Server): Promise<Answer> =>
+    exchange(server, await codeFor(server), changes, basic);
+
+refuses('Codes (RFC 6749 §4.1.3, RFC 7636 §4.6)', [
+  ['no code', exchanging({ code: '' }), '400 invalid_request'],
+  ['an unknown code', exchanging({ code: 'x'.repeat(43) }), '400 invalid_grant'],
+  ['no redirect URI', exchanging({ redirect_uri: '' }), '400 invalid_request'],
+  [
+    'another redirect URI of the client',
+    exchanging({ redirect_uri: 'https://app.example/other' }),
+    '400 invalid_grant',
+  ],
+  ['no verifier', exchanging({ code_verifier: '' }), '400 invalid_request'],
+  ['a wrong verifier', exchanging({ code_verifier: 'x'.repeat(43) }), '400 invalid_grant'],
+  ['a verifier too short', exchanging({ code_verifier: 'x'.repeat(42) }), '400 invalid_grant'],
+  [
+    'the challenge for a verifier',
+    exchanging({ code_verifier: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' }),
+    '400 invalid_grant',
+  ],
+  ['another client', exchanging({}, rival), '400 invalid_grant'],
+  ['a client without a secret', exchanging({ client_id: 'phone' }, ''), '400 invalid_grant'],
+  [
+    'a code after 60 s',
+    async (server) => {
+      const code = await codeFor(server);
+      server.clock.advance(minute);
+      return exchange(server, code);
+    },
+    '400 invalid_grant',
+  ],
+  [
+    'a code twice',
+    async (server) => {
+      const code = await codeFor(server);
+      await exchange(server, code);
+      return exchange(server, code);
+    },
+    '400 invalid_grant',
+  ],
+  [
+    'a code after a wrong attempt',
+    async (server) => {
+      const code = await codeFor(server);
+      await exchange(server, code, { code_verifier: 'x'.repeat(43) });
+      return exchange(server, code);
+    },
+    '400 invalid_grant',
+  ],
+  ['a ticket for a code', async (server) => exchange(server, await ticketFor(server)), '400 invalid_grant'],
+  [
+    'a code of a user who was disabled',
+    async (server) => {
+      const code = await codeFor(server);
+      server.service.replaceUsers({ ann: { secret: 'ann-secret', disabled: true } });
+      return exchange(server, code);
+    },
+    '400 invalid_grant',
+  ],
+  [
+    'a code in the query',
+    async (server) =>
+      server.ask('POST', `/oauth2/token?code=${await codeFor(server)}`, {
+        basic: app,
+        form: { grant_type: 'authorization_code' },
+      }),
+    '400 invalid_request',
+  ],
+]);
+
+const refreshing =
+  (changes: Readonly<Record<string, string>>, basic = app) =>
+  async (server: Server): Promise<Answer> =>
+    refresh(server, (await tokensFor(server, { scope: 'read' })).refresh, changes, basic);
+
+refuses('Refresh tokens (RFC 6749 §6, RFC 9700 §4.14)', [
+  ['none', refreshing({ refresh_token: '' }), '400 invalid_request'],
+  ['an unknown one', refreshing({ refresh_token: 'x'.repeat(43) }), '400 invalid_grant'],
+  ['one of another client', refreshing({}, rival), '400 invalid_grant'],
+  [
+    'an access token for one',
+    async (server) => refresh(server, (await tokensFor(server)).access),
+    '400 invalid_grant',
+  ],
+  ['a scope wider than granted', refreshing({ scope: 'read write' }), '400 invalid_scope'],
+  ['another scope than granted', refreshing({ scope: 'write' }), '400 invalid_scope'],
+  [
+    'one that was replaced',
+    async (server) => {
+      const tokens = await tokensFor(server);
+      await refresh(server, tokens.refresh);
+      return refresh(server, tokens.refresh);
+    },
+    '400 invalid_grant',
+  ],
+  [
+    'one after 14 days',
+    async (server) => {
+      const tokens = await tokensFor(server);
+      server.clock.advance(14 * day);
+      return refresh(server, tokens.refresh);
+    },
+    '400 invalid_grant',
+  ],
+  [
+    'one that was revoked',
+    async (server) => {
+      const tokens = await tokensFor(server);
+      await server.ask('POST', '/oauth2/revoke', { basic: app, form: { token: tokens.refresh } });
+      return refresh(server, tokens.refresh);
+    },
+    '400 invalid_grant',
+  ],
+]);
+
+refuses('Revocation and introspection (RFC 7009 §2.1, RFC 7662 §2.1)', [
+  [
+    'revoking nothing',
+    ({ ask }) => ask('POST', '/oauth2/revoke', { basic: app, form: {} }),
+    '400 invalid_request',
+  ],
+  [
+    'revoking as nobody',
+    ({ ask }) => ask('POST', '/oauth2/revoke', { form: { token: 'x' } }),
+    '401 invalid_client',
+  ],
+  [
+    'revoking a token in the query',
+    ({ ask }) => ask('POST', '/oauth2/revoke?token=x', { basic: app, form: { token: 'x' } }),
+    '400 invalid_request',
+  ],
+  [
+    'revoking a token twice at once',
+    ({ ask }) => ask('POST', '/oauth2/revoke', { basic: app, form: 'token=x&token=y' }),
+    '400 invalid_request',
+  ],
+  [
+    'inspecting nothing',
+    ({ ask }) => ask('POST', '/oauth2/introspect', { basic: app, form: {} }),
+    '400 invalid_request',
+  ],
+  [
+    'inspecting as nobody',
+    ({ ask }) => ask('POST', '/oauth2/introspect', { form: { token: 'x' } }),
+    '401 invalid_client',
+  ],
+  [
+    'inspecting without a secret',
+    ({ ask }) => ask('POST', '/oauth2/introspect', { form: { token: 'x', client_id: 'phone' } }),
+    '401 invalid_client',
+  ],
+  [
+    'inspecting by GET',
+    ({ ask }) => ask('GET', '/oauth2/introspect?token=x', { basic: app }),
+    '405 method-not-allowed',
+  ],
+]);
+
+const records = '/users/ann/financialrecords';
+
+refuses('Tokens at the resources (RFC 6750 §3.1)', [
+  ['no token where one is needed', ({ ask }) => ask('GET', records), '401 authentication-required'],
+  ['an unknown token', ({ ask }) => ask('GET', records, { bearer: 'x'.repeat(43) }), '401 invalid_token'],
+  ['an empty token', ({ ask }) => ask('GET', records, { bearer: '' }), '400 invalid_request'],
+  ['two tokens', ({ ask }) => ask('GET', records, { bearer: 'a b' }), '400 invalid_request'],
+  ['a token in quotes', ({ ask }) => ask('GET', records, { bearer: '"a"' }), '400 invalid_request'],
+  ['padding inside', ({ ask }) => ask('GET', records, { bearer: 'a=b' }), '400 invalid_request'],
+  [
+    'a refresh token',
+    async (server) => server.ask('GET', records, { bearer: (await tokensFor(server)).refresh }),
+    '401 invalid_token',
+  ],
+  [
+    'a code',
+    async (server) => server.ask('GET', records, { bearer: await codeFor(server) }),
+    '401 invalid_token',
+  ],
+  [
+    'a token in the query',
+    async (server) => server.ask('GET', `${records}?access_token=${(await tokensFor(server)).access}`),
+    '401 authentication-required',
+  ],
+  [
+    'a token in a form',
+    async (server) =>
+      server.ask('POST', records, { form: { access_token: (await tokensFor(server)).access } }),
+    '401 authentication-required',
+  ],
+  [
+    'two fields',
+    async (server) => {
+      const { access } = await tokensFor(server);
+      return server.ask('GET', records, { bearer: access, fields: [['Authorization', `Bearer ${access}`]] });
+    },
+    '400 invalid_request',
+  ],
+  [
+    'a token beside a password',
+    async (server) => {
+      const { access } = await tokensFor(server);
+      return server.ask('GET', records, { bearer: access, basic: 'ann:ann-password' });
+    },
+    '400 invalid_request',
+  ],
+  [
+    'a password twice',
+    (server) => server.ask('GET', records, { basic: 'ann:x', fields: [['Authorization', 'Basic YTpi']] }),
+    '400 several-credentials',
+  ],
+  [
+    'two tokens in the clear',
+    (server) =>
+      server.ask('GET', records, { bearer: 'x', fields: [['Authorization', 'Bearer y']], secure: false }),
+    '400 several-credentials',
+  ],
+  [
+    'a token after an hour',
+    async (server) => {
+      const { access } = await tokensFor(server);
+      server.clock.advance(60 * minute);
+      return server.ask('GET', records, { bearer: access });
+    },
+    '401 invalid_token',
+  ],
+  [
+    'a token that was revoked',
+    async (server) => {
+      const { access } = await tokensFor(server);
+      await server.ask('POST', '/oauth2/revoke', { basic: app, form: { token: access } });
+      return server.ask('GET', records, { bearer: access });
+    },
+    '401 invalid_token',
+  ],
+  [
+    'a token of a user who was disabled',
+    async (server) => {
+      const { access } = await tokensFor(server);
+      server.service.replaceUsers({
+        ann: { secret: 'ann-secret', password: 'ann-password', disabled: true },
+      });
+      return server.ask('GET', records, { bearer: access });
+    },
+    '401 invalid_token',
+  ],
+  [
+    'a token of a client that is gone',
+    async (server) => {
+      const { access } = await tokensFor(server);
+      server.service.replaceClients({ rival: { secret: 'rival-secret-0123456789' } });
+      return server.ask('GET', records, { bearer: access });
+    },
+    '401 invalid_token',
+  ],
+  [
+    'writing with the scope read',
+    async (server) => {
+      const { access } = await tokensFor(server, { scope: 'read' });
+      return server.ask('POST', records, {
+        bearer: access,
+        content: '<x/>',
+        fields: [['Content-Type', 'application/xml']],
+      });
+    },
+    '403 insufficient_scope',
+  ],
+  [
+    'reading with the scope write',
+    async (server) =>
+      server.ask('GET', records, { bearer: (await tokensFor(server, { scope: 'write' })).access }),
+    '403 insufficient_scope',
+  ],
+  [
+    'the records of another user',
+    async (server) =>
+      server.ask('GET', '/users/bob/financialrecords', { bearer: (await tokensFor(server)).access }),
+    '403 forbidden',
+  ],
+  [
+    'the records of nobody',
+    async (server) =>
+      server.ask('GET', '/users/nobody/financialrecords', { bearer: (await tokensFor(server)).access }),
+    '403 forbidden',
+  ],
+]);
+
+refuses('Over plain HTTP nothing is read', [
+  ...(
+    [
+      ['GET', '/.well-known/oauth-authorization-server'],
+      ['GET', authorizeTarget()],
+      ['POST', '/oauth2/authorize'],
+      ['POST', '/oauth2/token'],
+      ['POST', '/oauth2/revoke'],
+      ['POST', '/oauth2/introspect'],
+    ] as const
+  ).map(([method, target]): Case => {
+    const sending = method === 'GET' ? { basic: app } : { basic: app, form: { token: 'x' } };
+    return [
+      `${method} ${target.replace(/\?.*/, '')}`,
+      ({ ask }) => ask(method, target, { ...sending, secure: false }),
+      '403 tls-required',
+    ];
+  }),
+  [
+    'a token',
+    async (server) => server.ask('GET', records, { bearer: (await tokensFor(server)).access, secure: false }),
+    '403 tls-required',
+  ],
+]);

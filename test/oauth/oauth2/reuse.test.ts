@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, type TestContext, test } from 'node:test';
+import { systemClock } from '../../../src/clock.ts';
+import { openDurableStore } from '../../../src/store/durable.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
+import { recover } from '../../../src/store/recovery/recovery.ts';
+import type { Store } from '../../../src/store/store.ts';
+import {
+  type Answer,
+  codeFor,
+  decide,
+  exchange,
+  openServer,
+  refresh,
+  type Server,
+  ticketFor,
+  tokensFor,
+} from '../../support/oauth/server.ts';
+import { scratchDirectory } from '../../support/store/scratch.ts';
+
+const records = '/users/ann/financialrecords';
+
+async function openDirectory(directory: string): Promise<Store> {
+  const recovered = await recover({ directory });
+  const given = { lineage: () => 'd', durability: 'os', clock: systemClock, tell: () => {} } as const;
+  return openDurableStore({ directory, recovered, ...given });
+}
+
+async function onDisk(context: TestContext): Promise<Store> {
+  const store = await openDirectory(await scratchDirectory(context));
+  context.after(() => store.close());
+  return store;
+}
+
+const inMemory = async (): Promise<Store> => createMemoryStore({ lineage: 'm' });
+
+/** Whether an access token is good. */
+async function works({ ask }: Server, bearer: string): Promise<boolean> {
+  return (await ask('GET', records, { bearer })).status === 200;
+}
+
+function tally(answers: readonly Answer[]): string[] {
+  return answers.map((answer) => `${answer.status} ${answer.member('error')}`.trim()).sort();
+}
+
+for (const [name, open] of [
+  ['in memory', inMemory],
+  ['in a journal', onDisk],
+] as const) {
+  describe(`what is used twice, kept ${name}`, () => {
+    test('a code that comes again ends the tokens of the first time', async (t) => {
+      const server = openServer({ store: await open(t) });
+      const code = await codeFor(server);
+      const first = await exchange(server, code);
+      assert.equal(await works(server, first.member('access_token')), true);
+      assert.equal((await exchange(server, code)).member('error'), 'invalid_grant');
+      assert.equal(await works(server, first.member('access_token')), false);
+      assert.equal((await refresh(server, first.member('refresh_token'))).member('error'), 'invalid_grant');
+    });
+
+    test('a code that another client brings again ends them, too', async (t) => {
+      const server = openServer({ store: await open(t) });
+      const code = await codeFor(server);
+      const first = await exchange(server, code);
+      await exchange(server, code, {}, 'rival:rival-secret-0123456789');
+      assert.equal(await works(server, first.member('access_token')), false);
+    });
+
+    test('a refresh token that comes again ends the whole family', async (t) => {
+      const server = openServer({ store: await open(t) });
+      const first = await tokensFor(server);
+      const second = await refresh(server, first.refresh);
+      assert.equal((await refresh(server, first.refresh)).member('error'), 'invalid_grant');
+      assert.equal((await refresh(server, second.member('refresh_token'))).member('error'), 'invalid_grant');
+      for (const access of [first.access, second.member('access_token')])
+        assert.equal(await works(server, access), false);
+    });
+
+    test('a replaced refresh token that another client brings ends nothing', async (t) => {
+      const server = openServer({ store: await open(t) });
+      const first = await tokensFor(server);
+      const second = await refresh(server, first.refresh);
+      await refresh(server, first.refresh, {}, 'rival:rival-secret-0123456789');
+      assert.equal(await works(server, second.member('access_token')), true);
+    });
+
+    test('of eight who bring one code at once, one gets tokens, and they are dead', async (t) => {
+      const server = openServer({ store: await open(t) });
+      const code = await codeFor(server);
+      const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(server, code)));
+      assert.deepEqual(tally(answers), ['200', ...Array(7).fill('400 invalid_grant')]);
+      const winner = answers.find(({ status }) => status === 200);
+      assert.equal(await works(server, winner?.member('access_token') ?? ''), false);
+    });
+
+    test('of a right and a wrong attempt with one code at once, at most one gets tokens, and they are dead', async (t) => {
+      const server = openServer({ store: await open(t) });
+      const code = await codeFor(server);
+      const wrong = { code_verifier: 'x'.repeat(43) };
+      const answers = await Promise.all([exchange(server, code, wrong), exchange(server, code)]);
+      const access = answers[1]?.member('access_token') ?? '';
+      assert.equal(answers[0]?.member('error'), 'invalid_grant');
+      assert.equal(access !== '' && (await works(server, access)), false);
+    });
+
+    for (const name of ['redirect_uri', 'code_verifier']) {
+      test(`a code that was brought without ${name} had its one attempt`, async (t) => {
+        const server = openServer({ store: await open(t) });
+        const code = await codeFor(server);
+        assert.equal((await exchange(server, code, { [name]: '' })).member('error'), 'invalid_request');
+        assert.equal((await exchange(server, code)).member('error'), 'invalid_grant');
+      });
+    }
+
+    test('of eight who bring one refresh token at once, one gets tokens, and the family is dead', async (t) => {
+      const server = openServer({ store: await open(t) });
+      const tokens = await tokensFor(server);
+      const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(server, tokens.refresh)));
+      assert.deepEqual(tally(answers), ['200', ...Array(7).fill('400 invalid_grant')]);
+      const winner = answers.find(({ status }) => status === 200);
+      for (const access of [tokens.access, winner?.member('access_token') ?? ''])
+        assert.equal(await works(server, access), false);
+    });
+
+    test('of eight who answer one question at once, one gets a code, and it works', async (t) => {
+      const server = openServer({ store: await open(t) });
+      const ticket = await ticketFor(server);
+      const answers = await Promise.all(Array.from({ length: 8 }, () => decide(server, ticket)));
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [303, ...Array(7).fill(400)]);
+      const code = answers.find(({ status }) => status === 303)?.returned('code') ?? '';
+      assert.equal((await exchange(server, code)).status, 200);
+    });
+
+    test('a ticket that somebody else brought is still good for its user', async (t) => {
+      const server = openServer({ store: await open(t) });
+      const ticket = await ticketFor(server);
+      assert.equal((await decide(server, ticket, 'allow', 'bob')).status, 400);
+      assert.equal((await decide(server, ticket)).status, 303);
+    });
+  });
+}
+
+test('a restart loses no token, and forgets nothing that was used', async (t) => {
+  const directory = await scratchDirectory(t);
+  const store = await openDirectory(directory);
+  const before = openServer({ store });
+  const kept = await tokensFor(before);
+  const rotated = await tokensFor(before);
+  const second = await refresh(before, rotated.refresh);
+  const code = await codeFor(before);
+  const usedCode = await codeFor(before);
+  const ofUsed = await exchange(before, usedCode);
+  const ticket = await ticketFor(before);
+  const usedTicket = await ticketFor(before);
+  await decide(before, usedTicket);
+  await store.close();
+
+  const again = await openDirectory(directory);
+  t.after(() => again.close());
+  const after = openServer({ store: again, random: randomBytes });
+  assert.equal(await works(after, kept.access), true);
+  assert.equal((await refresh(after, kept.refresh)).status, 200);
+  assert.equal((await exchange(after, code)).status, 200);
+  assert.equal((await decide(after, ticket)).status, 303);
+  assert.equal((await decide(after, usedTicket)).status, 400);
+  assert.equal(await works(after, second.member('access_token')), true);
+  assert.equal((await refresh(after, rotated.refresh)).member('error'), 'invalid_grant');
+  assert.equal(await works(after, second.member('access_token')), false);
+  assert.equal(await works(after, ofUsed.member('access_token')), true);
+  assert.equal((await exchange(after, usedCode)).member('error'), 'invalid_grant');
+  assert.equal(await works(after, ofUsed.member('access_token')), false);
+});

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startDouble } from '../../src/double/index.ts';
+import type { ServiceOptions } from '../../src/index.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { type Store, StoreError } from '../../src/store/store.ts';
+import { temporaryDirectory } from '../support/cli/command.ts';
+import { startOn } from '../support/cli/oauth.ts';
+import {
+  accessToken,
+  approve,
+  askAccessToken,
+  ask as askSigned,
+  callback as calledBack,
+  consumers,
+  requestToken,
+} from '../support/oauth/consumer.ts';
+import {
+  type Asked,
+  callback,
+  clients,
+  codeFor,
+  decide,
+  exchange,
+  openServer,
+  refresh,
+  ticketFor,
+  tokensFor,
+  users,
+} from '../support/oauth/server.ts';
+
+const records = '/users/ann/financialrecords';
+
+/** Everything that a client, a consumer and a user can have, and what becomes of each of it when it is used. */
+async function collected(server: Asked): Promise<() => Promise<Readonly<Record<string, boolean>>>> {
+  const tokens = await tokensFor(server);
+  const code = await codeFor(server);
+  const ticket = await ticketFor(server);
+  const signed = await accessToken(server);
+  const pending = await requestToken(server);
+  const verifier = await approve(server, pending.token);
+  const form = { grant_type: 'client_credentials' };
+  const own = await server.ask('POST', '/oauth2/token', { form, basic: 'robot:robot-secret-0123456789' });
+  const robot = own.member('access_token');
+  return async () => ({
+    access: (await server.ask('GET', records, { bearer: tokens.access })).status === 200,
+    refresh: (await refresh(server, tokens.refresh)).status === 200,
+    code: (await exchange(server, code)).status === 200,
+    ticket: (await decide(server, ticket)).status === 303,
+    signed: (await askSigned(server, { method: 'GET', target: records, token: signed })).status === 200,
+    pending: (await askAccessToken(server, pending, verifier)).status === 200,
+    robot: (await server.ask('GET', records, { bearer: robot })).status === 200,
+  });
+}
+
+const all = {
+  access: true,
+  refresh: true,
+  code: true,
+  ticket: true,
+  signed: true,
+  pending: true,
+  robot: true,
+};
+const ofUser = {
+  ...all,
+  access: false,
+  refresh: false,
+  code: false,
+  ticket: false,
+  signed: false,
+  pending: false,
+};
+const ofClient = { ...ofUser, signed: true, pending: true };
+const ofConsumer = { ...all, signed: false, pending: false };
+
+const without = <T>(
+  everybody: Readonly<Record<string, T>> | ReadonlyMap<string, T>,
+  name: string,
+): Record<string, T> => Object.fromEntries(Object.entries(everybody).filter(([each]) => each !== name));
+
+type Everybody = Required<Pick<ServiceOptions, 'users' | 'clients' | 'consumers'>>;
+const everybody = (): Everybody => ({ users: users(), clients, consumers });
+
+/** How a name goes, and comes again, at one moment of a clock that stands. */
+const changes = {
+  user: [ofUser, (who: string) => ({ users: without(users(), who) }), 'ann'],
+  client: [ofClient, (who: string) => ({ clients: without(clients, who) }), 'app'],
+  consumer: [ofConsumer, (who: string) => ({ consumers: without(consumers, who) }), 'printer'],
+} as const;
+
+for (const [role, [left, lacking, name]] of Object.entries(changes)) {
+  test(`a ${role} that goes and comes again has nothing of what its namesake had`, async () => {
+    const server = openServer({ consumers });
+    const use = await collected(server);
+    const replace = (changed: Partial<Everybody>): void => {
+      const { users: there, clients: second, consumers: first } = { ...everybody(), ...changed };
+      server.service.replaceUsers(there);
+      server.service.replaceClients(second);
+      server.service.replaceConsumers(first);
+    };
+    replace(lacking(name));
+    replace({});
+    assert.deepEqual(await use(), left);
+    const anew = await collected(server);
+    assert.deepEqual(await anew(), all);
+  });
+
+  test(`a ${role} that was left out for one life of the server begins with nothing`, async () => {
+    const store = createMemoryStore({ lineage: 'a' });
+    const use = await collected(openServer({ ...everybody(), store }));
+    await openServer({ ...everybody(), store }).service.close();
+    await openServer({ ...everybody(), ...lacking(name), store }).service.close();
+    assert.deepEqual(await use(), left);
+  });
+}
+
+test('a start with everybody takes nothing away', async () => {
+  const store = createMemoryStore({ lineage: 'a' });
+  const use = await collected(openServer({ ...everybody(), store }));
+  await openServer({ ...everybody(), store }).service.close();
+  assert.deepEqual(await use(), all);
+});
+
+test('a start without a word about consumers leaves theirs', async () => {
+  const store = createMemoryStore({ lineage: 'a' });
+  const use = await collected(openServer({ ...everybody(), store }));
+  await openServer({ store }).service.close();
+  assert.deepEqual(await use(), all);
+});
+
+test('who is disabled and enabled again is the same, and so are the tokens', async () => {
+  const server = openServer({ consumers });
+  const use = await collected(server);
+  const ann = { secret: 'ann-secret', password: 'ann-password' };
+  server.service.replaceUsers({ ...users(), ann: { ...ann, disabled: true } });
+  server.service.replaceUsers(users());
+  assert.deepEqual(await use(), all);
+});
+
+test('what ended is no good when the store cannot say so', async () => {
+  const memory = createMemoryStore({ lineage: 'a' });
+  let full = false;
+  const store: Store = {
+    ...memory,
+    apply: async (change) => {
+      if (full) throw new StoreError('full', 'no room', undefined, true);
+      return memory.apply(change);
+    },
+  };
+  const server = openServer({ users: users(), store });
+  const { access } = await tokensFor(server);
+  full = true;
+  server.service.replaceUsers({});
+  assert.equal((await server.ask('GET', records, { bearer: access })).status, 401);
+  server.service.replaceUsers(users());
+  assert.equal((await server.ask('GET', records, { bearer: access })).status, 401);
+  full = false;
+  assert.equal((await server.ask('GET', records, { bearer: access })).status, 401);
+  const anew = await tokensFor(server);
+  assert.equal((await server.ask('GET', records, { bearer: anew.access })).status, 200);
+});
+
+test('of many tokens those of others stay', async () => {
+  const server = openServer();
+  const { access } = await tokensFor(server);
+  const held: string[] = [];
+  for (let count = 0; count < 300; count += 1) {
+    const form = { grant_type: 'client_credentials' };
+    const own = await server.ask('POST', '/oauth2/token', { form, basic: 'robot:robot-secret-0123456789' });
+    held.push(own.member('access_token'));
+  }
+  const later = await tokensFor(server);
+  server.service.replaceClients(without(clients, 'app'));
+  server.service.replaceClients(clients);
+  const status = async (bearer: string): Promise<number> =>
+    (await server.ask('GET', records, { bearer })).status;
+  assert.deepEqual([await status(access), await status(later.access)], [401, 401]);
+  for (const token of held) assert.equal(await status(token), 200);
+});
+
+test('a name that left the configuration file while the server was off begins with nothing', async () => {
+  const data = join(temporaryDirectory(), 'data');
+  const config = (names: object): string => {
+    const path = join(temporaryDirectory(), 'config.json');
+    writeFileSync(path, JSON.stringify(names), { mode: 0o600 });
+    return path;
+  };
+  const registered = {
+    clients: {
+      app: { secret: 'app-secret-0123456789', redirectUris: [callback], scopes: ['read', 'write'] },
+    },
+    consumers: {
+      printer: { secret: 'printer-secret-0123456789', callbacks: [calledBack], scopes: ['read'] },
+    },
+  };
+  const whole = config({ users: users(), ...registered });
+  const life = async <T>(file: string, act: (server: Asked) => Promise<T>): Promise<T> => {
+    const server = await startOn(data, file);
+    const seen = await act(server);
+    await server.end('SIGTERM');
+    return seen;
+  };
+  const drawn = await life(whole, async (server) => ({
+    second: await tokensFor(server),
+    first: await accessToken(server),
+  }));
+  await life(config({ users: users(), consumers: registered.consumers }), async () => {});
+  await life(whole, async (server) => {
+    const status = async (bearer: string) => (await server.ask('GET', records, { bearer })).status;
+    assert.equal(await status(drawn.second.access), 401);
+    const signed = await askSigned(server, { method: 'GET', target: records, token: drawn.first });
+    assert.equal(signed.status, 200, 'the consumer was there all the time');
+    assert.equal(await status((await tokensFor(server)).access), 200);
+  });
+});
+
+test('a double that is put back has the tokens of users who went since, and not of those who had gone', async () => {
+  const app = { redirectUris: [callback], scopes: ['read' as const] };
+  await using double = await startDouble({ users: ['ann'], clients: { app }, now: '2026-03-01T12:00:00Z' });
+  const { accessToken: token } = await double.oauth2.issueToken({ user: 'ann' });
+  const headers = { Authorization: `Bearer ${token}` };
+  const status = async (): Promise<number> => (await double.fetch(records, { headers, secure: true })).status;
+  const present = double.snapshot();
+  double.auth.removeUser('ann');
+  const gone = double.snapshot();
+  double.auth.setUser('ann');
+  assert.equal(await status(), 401);
+  double.restore(present);
+  assert.equal(await status(), 200);
+  double.auth.removeUser('ann');
+  double.restore(present);
+  assert.equal(await status(), 200);
+  double.restore(gone);
+  double.auth.setUser('ann');
+  assert.equal(await status(), 401);
+});

@@ -1,0 +1,504 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { type Options, OptionsError, readOptions } from '../../src/options/options.ts';
+import { flagOf, type OptionSpec, optionSpecs, variableOf } from '../../src/options/table.ts';
+import { type Seeded, seeded } from '../support/seeded.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'countersign-options-'));
+after(() => rmSync(directory, { recursive: true }));
+
+let files = 0;
+
+/** A configuration file with this content; a text is written as it is. */
+function fileWith(content: unknown): string {
+  const path = join(directory, `config-${++files}.json`);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+function refusalOf(argv: readonly string[], environment: Record<string, string> = {}): OptionsError {
+  try {
+    readOptions(argv, environment);
+  } catch (error) {
+    if (error instanceof OptionsError) return error;
+    throw error;
+  }
+  throw new assert.AssertionError({ message: `${argv.join(' ')} was taken` });
+}
+
+function faultsOf(argv: readonly string[], environment: Record<string, string> = {}): readonly string[] {
+  return refusalOf(argv, environment).faults;
+}
+
+/** The faults of a file, without its path. */
+function fileFaults(content: unknown): readonly string[] {
+  const path = fileWith(content);
+  return faultsOf(['--config', path]).map((fault) => fault.replace(`${path}: `, '').replace(path, ''));
+}
+
+function optionOf(options: Options, key: string): unknown {
+  return new Map<string, unknown>(Object.entries(options)).get(key);
+}
+
+test('without a word said, everything is as documented', () => {
+  const { collections, users, clients, consumers, ...options } = readOptions([], {});
+  assert.deepEqual(options, {
+    host: '127.0.0.1',
+    port: 8080,
+    tlsPort: 8443,
+    tlsCert: undefined,
+    tlsKey: undefined,
+    keyFile: undefined,
+    data: './countersign-data',
+    memory: false,
+    config: undefined,
+    durability: 'fsync',
+    hmacSimple: 'safe',
+    hmacRequireBodyDigest: false,
+    window: 600,
+    maxNonces: 10_000_000,
+    maxNoncesPerUser: undefined,
+    maxAuthFailures: 100,
+    trustProxy: [],
+    publicUrl: undefined,
+    codeLifetime: 60,
+    accessLifetime: 3600,
+    refreshLifetime: 14 * 86_400,
+    refreshTotalLifetime: 30 * 86_400,
+    ticketLifetime: 300,
+    requestTokenLifetime: 600,
+    oauth1AccessLifetime: 86_400,
+    oauth1Window: 300,
+    explain: false,
+    controlPort: undefined,
+    maxBody: 1_048_576,
+    maxTarget: 8192,
+    maxHeaders: 16_384,
+    maxXmlDepth: 32,
+    maxXmlAttributes: 64,
+    maxConnections: 1000,
+    headerTimeout: 10,
+    requestTimeout: 60,
+    log: undefined,
+    seed: {},
+    warnings: [],
+  });
+  assert.deepEqual(
+    collections.map(({ path }) => path),
+    ['/articles', '/users/{username}/financialrecords'],
+  );
+  assert.deepEqual([users.size, clients.size, consumers.size], [0, 0, 0]);
+});
+
+test('the options are frozen', () => {
+  const options = readOptions([], {});
+  for (const part of [options, options.collections, options.seed, options.warnings])
+    assert.ok(Object.isFrozen(part));
+});
+
+test('a value follows its flag or is attached to it', () => {
+  assert.equal(readOptions(['--port', '1'], {}).port, 1);
+  assert.equal(readOptions(['--port=1'], {}).port, 1);
+  assert.equal(readOptions(['--data=--odd=name'], {}).data, '--odd=name');
+});
+
+function publicUrlFault(value: string): string {
+  return `--public-url: ${JSON.stringify(value)} is not an https origin such as https://api.example`;
+}
+
+const refused: readonly [argv: string[], fault: string][] = [
+  [['--prot', '1'], '--prot is not an option; did you mean "--port"?'],
+  [['--hmac_simple=all'], '--hmac_simple is not an option; did you mean "--hmac-simple"?'],
+  [['-p', '1'], '-p is not an option'],
+  [['--__proto__'], '--__proto__ is not an option'],
+  [['--toString=1'], '--toString is not an option'],
+  [['--port'], '--port needs a value'],
+  [['--data', '--memory'], '--data needs a value'],
+  [['--port', '1', '--port=1'], '--port is given twice'],
+  [['--port', '80a'], '--port: "80a" is not a whole number from 0 to 65535'],
+  [['--port', '65536'], '--port: "65536" is not a whole number from 0 to 65535'],
+  [['--port', '-1'], '--port: "-1" is not a whole number from 0 to 65535'],
+  [['--port', ''], '--port: "" is not a whole number from 0 to 65535'],
+  [['--port', '1e3'], '--port: "1e3" is not a whole number from 0 to 65535'],
+  [['--port', '0x10'], '--port: "0x10" is not a whole number from 0 to 65535'],
+  [['--port', ' 1'], '--port: " 1" is not a whole number from 0 to 65535'],
+  [['--port', '٣'], '--port: "٣" is not a whole number from 0 to 65535'],
+  [['--window', '0'], '--window: "0" is not a whole number from 1 to 31536000'],
+  [['--window', '1.5'], '--window: "1.5" is not a whole number from 1 to 31536000'],
+  [['--durability', 'fsnyc'], '--durability: "fsnyc" is not one of fsync, os; did you mean "fsync"?'],
+  [['--hmac-simple', 'SAFE'], '--hmac-simple: "SAFE" is not one of safe, all, off; did you mean "safe"?'],
+  [['--log', 'xml'], '--log: "xml" is not one of pretty, json, off'],
+  [['--memory=yes'], '--memory: "yes" is not true, false, 1 or 0'],
+  [['--host='], '--host: "" is not an address such as 127.0.0.1, ::1 or localhost'],
+  [['--host', 'http://x'], '--host: "http://x" is not an address such as 127.0.0.1, ::1 or localhost'],
+  [['--data='], '--data: "" is not a text of at least one character'],
+  [['--no-http', '--no-tls'], '--no-http and --no-tls together leave nothing to listen on'],
+  [['--port', '8443'], '--port and --tls-port are both 8443'],
+  [['--tls-port', '8080'], '--port and --tls-port are both 8080'],
+  [['--control-port', '8080'], '--control-port and --port are both 8080'],
+  [['--control-port', '8443'], '--control-port and --tls-port are both 8443'],
+  [['--tls-port', '65536'], '--tls-port: "65536" is not a whole number from 0 to 65535'],
+  [['--tls-cert', 'c.pem'], '--tls-cert and --tls-key go together: --tls-key is missing'],
+  [['--tls-key', 'k.pem'], '--tls-cert and --tls-key go together: --tls-cert is missing'],
+  [['--tls-cert='], '--tls-cert: "" is not a text of at least one character'],
+  [
+    ['--trust-proxy', '10.0.0.0/8,10.0.0.0/33'],
+    '--trust-proxy: "10.0.0.0/8,10.0.0.0/33" is not a list of networks: "10.0.0.0/33" is not a network such as 10.0.0.0/8 or fd00::/8',
+  ],
+  [
+    ['--trust-proxy', '192.0.2.1/24'],
+    '--trust-proxy: "192.0.2.1/24" is not a list of networks: "192.0.2.1/24" has bits set behind its prefix; the network is 192.0.2.0/24',
+  ],
+  [['--code-lifetime', '601'], '--code-lifetime: "601" is not a whole number from 1 to 600'],
+  [['--oauth1-window', '601'], '--oauth1-window: "601" is not a whole number from 1 to 600'],
+  [['--public-url', 'http://a.example'], publicUrlFault('http://a.example')],
+  [['--public-url', 'https://a.example/b'], publicUrlFault('https://a.example/b')],
+  [['--public-url', 'https://a.example?'], publicUrlFault('https://a.example?')],
+  [['--public-url', 'https://u@a.example'], publicUrlFault('https://u@a.example')],
+  [['--public-url', ' https://a.example'], publicUrlFault(' https://a.example')],
+  [['--public-url', 'https:\\\\a.example'], publicUrlFault('https:\\\\a.example')],
+  [['--public-url', 'a.example'], publicUrlFault('a.example')],
+  [['stop'], '"stop" is not an option'],
+];
+
+describe('a command line that cannot be taken is refused with the reason', () => {
+  for (const [argv, fault] of refused) {
+    test(argv.join(' '), () => assert.deepEqual(faultsOf(argv), [fault]));
+  }
+});
+
+test('the proxies to trust are networks with commas between', () => {
+  const read = (argv: string[], environment = {}): readonly string[] =>
+    readOptions(argv, environment).trustProxy;
+  const networks = ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'];
+  assert.deepEqual(read([]), []);
+  assert.deepEqual(read(['--trust-proxy', '127.0.0.1, 10.0.0.0/8,fd00::/8']), networks);
+  const file = ['--config', fileWith({ trustProxy: '::1' })];
+  const variable = { COUNTERSIGN_TRUST_PROXY: '::2' };
+  assert.deepEqual(read(file), ['::1']);
+  assert.deepEqual(read(['--config', fileWith({ trustProxy: networks })]), networks);
+  assert.deepEqual(read(['--config', fileWith({ trustProxy: [] })]), []);
+  assert.deepEqual(read(file, variable), ['::2']);
+  assert.deepEqual(read([...file, '--trust-proxy=::3'], variable), ['::3']);
+});
+
+test('the public address is an origin, however it is spelt', () => {
+  const read = (url: string): string | undefined => readOptions(['--public-url', url], {}).publicUrl;
+  assert.equal(read('https://a.example'), 'https://a.example');
+  assert.equal(read('https://a.example/'), 'https://a.example');
+  assert.equal(read('HTTPS://A.example:443'), 'https://a.example');
+  assert.equal(read('https://[::1]:8443'), 'https://[::1]:8443');
+});
+
+test('a timestamp of OAuth 1.0a is never further off than a nonce is kept', () => {
+  assert.equal(readOptions(['--window', '20'], {}).oauth1Window, 20);
+  assert.equal(readOptions(['--window', '20', '--oauth1-window', '7'], {}).oauth1Window, 7);
+});
+
+test('everything that is wrong is told at once, wherever it stands', () => {
+  const config = fileWith({ prot: 1, window: '600', users: { 'a:b': { secret: 's' } } });
+  assert.deepEqual(
+    faultsOf(['--bogus', '--config', config], { COUNTERSIGN_PORT: 'x', COUNTERSIGN_CONTROL_PORT: '-1' }),
+    [
+      '--bogus is not an option',
+      `${config}: prot is not known; did you mean "port"?`,
+      `${config}: users.a:b: a user name has no colon`,
+      'COUNTERSIGN_PORT: "x" is not a whole number from 0 to 65535',
+      `${config}: window: "600" is not a whole number from 1 to 31536000`,
+      'COUNTERSIGN_CONTROL_PORT: "-1" is not a whole number from 0 to 65535',
+    ],
+  );
+});
+
+test('what is said wrongly is told even where something stronger speaks', () => {
+  assert.equal(faultsOf(['--port', '1'], { COUNTERSIGN_PORT: 'x' }).length, 1);
+});
+
+test('what is off has no port', () => {
+  const ports = (...argv: string[]): unknown[] => {
+    const { port, tlsPort } = readOptions(argv, {});
+    return [port, tlsPort];
+  };
+  assert.deepEqual(ports(), [8080, 8443]);
+  assert.deepEqual(ports('--no-tls'), [8080, undefined]);
+  assert.deepEqual(ports('--no-http', '--tls-port', '1'), [undefined, 1]);
+  assert.deepEqual(ports('--port', '0', '--tls-port', '0'), [0, 0]);
+  assert.deepEqual(ports('--no-http', '--port', '1', '--tls-port', '1'), [undefined, 1]);
+  assert.deepEqual(ports('--no-tls=false', '--no-http=0'), [8080, 8443]);
+});
+
+test('a certificate comes with its key, from whatever source, and is a warning where HTTPS is off', () => {
+  const file = ['--config', fileWith({ tlsCert: 'c.pem' })];
+  const { tlsCert, tlsKey, warnings } = readOptions(file, { COUNTERSIGN_TLS_KEY: 'k.pem' });
+  assert.deepEqual([tlsCert, tlsKey, warnings], ['c.pem', 'k.pem', []]);
+  assert.equal(faultsOf(file).length, 1);
+  assert.deepEqual(readOptions([...file, '--tls-key=k.pem', '--no-tls'], {}).warnings, [
+    '--tls-cert and --tls-key have nothing to do, because HTTPS is off',
+  ]);
+});
+
+test('an unknown variable is a warning, one that is no option but known is nothing', () => {
+  const { warnings } = readOptions([], {
+    COUNTERSIGN_PROT: '1',
+    COUNTERSIGN_SECRET: 's',
+    COUNTERSIGN_KEY: 'k',
+    COUNTERSIGN_CONTROL_TOKEN: 't',
+    PATH: '/bin',
+  });
+  assert.deepEqual(warnings, [
+    'COUNTERSIGN_PROT is not a variable that is read; did you mean "COUNTERSIGN_PORT"?',
+  ]);
+});
+
+/** What options are when nobody says so; two ports must not be the same, so no sample is another's default. */
+const fallbacks = new Set(
+  [...optionSpecs.values()].map((spec) => ('fallback' in spec ? spec.fallback : undefined)),
+);
+
+/** Three different values of an option, as text and as they stand in a file; for a number no option's default. */
+function sampleValues(spec: OptionSpec, random: Seeded): [text: string, json: unknown][] {
+  if (spec.kind === 'toggle') return ['true', 'false', 'true'].map((text) => [text, text === 'true']);
+  if (spec.kind === 'choice') return [...spec.words, ...spec.words].slice(0, 3).map((word) => [word, word]);
+  if (spec.kind === 'text') return ['a.example', 'b.example', 'c.example'].map((text) => [text, text]);
+  const start = spec.least + random.below(Math.min(spec.most - spec.least - 2, 10_000));
+  const numbers = [start, start + 1, start + 2];
+  if (numbers.some((number) => fallbacks.has(number))) return sampleValues(spec, random);
+  return numbers.map((number) => [String(number), number]);
+}
+
+/** Options that have to be there when another is. */
+const companions: ReadonlyMap<string, Record<string, string>> = new Map([
+  ['tlsCert', { COUNTERSIGN_TLS_KEY: 'key.pem' }],
+  ['tlsKey', { COUNTERSIGN_TLS_CERT: 'cert.pem' }],
+  ['oauth1Window', { COUNTERSIGN_WINDOW: '31536000' }],
+]);
+
+describe('the flag wins, then the variable, then the file', () => {
+  const random = seeded();
+  for (const [key, spec] of optionSpecs) {
+    if (['noHttp', 'noTls', 'config', 'trustProxy', 'publicUrl'].includes(key)) continue;
+    test(flagOf(key), () => {
+      const [first, second, third] = sampleValues(spec, random);
+      assert.ok(first !== undefined && second !== undefined && third !== undefined);
+      const file = ['--config', fileWith({ [key]: third[1] })];
+      const others = companions.get(key) ?? {};
+      const variable = { ...others, [variableOf(key)]: second[0] };
+      const flag = [flagOf(key) + (random.below(2) === 0 ? '=' : ' ') + first[0]].flatMap((text) =>
+        spec.kind === 'toggle' ? [text.replace(' ', '=')] : text.split(' '),
+      );
+      const message = `seed ${random.seed}`;
+      assert.deepEqual(optionOf(readOptions([...flag, ...file], variable), key), first[1], message);
+      assert.deepEqual(optionOf(readOptions(file, variable), key), second[1], message);
+      assert.deepEqual(optionOf(readOptions(file, others), key), third[1], message);
+    });
+  }
+});
+
+test('a file may be named by the variable, and a flag by itself turns a toggle on', () => {
+  const options = readOptions(['--memory'], {
+    COUNTERSIGN_CONFIG: fileWith({ port: 3 }),
+    COUNTERSIGN_EXPLAIN: '1',
+  });
+  assert.deepEqual([options.memory, options.explain, options.port], [true, true, 3]);
+});
+
+test('two options of the file may stand in a group', () => {
+  const options = readOptions(
+    ['--config', fileWith({ hmac: { requireBodyDigest: true }, nonces: { max: 5 } })],
+    {},
+  );
+  assert.deepEqual([options.hmacRequireBodyDigest, options.maxNonces], [true, 5]);
+});
+
+test('the nonces of one user are at most all of them', () => {
+  const argv = ['--max-nonces', '20', '--max-nonces-per-user', '20'];
+  assert.equal(readOptions(argv, {}).maxNoncesPerUser, 20);
+  assert.equal(readOptions([], { COUNTERSIGN_MAX_NONCES_PER_USER: '7' }).maxNoncesPerUser, 7);
+  const file = fileWith({ maxNoncesPerUser: 3 });
+  assert.equal(readOptions(['--config', file], {}).maxNoncesPerUser, 3);
+  const grouped = fileWith({ nonces: { max: 9, maxPerUser: 4 } });
+  assert.equal(readOptions(['--config', grouped], {}).maxNoncesPerUser, 4);
+  for (const count of ['21', '0', 'x'])
+    assert.throws(
+      () => readOptions(['--max-nonces', '20', '--max-nonces-per-user', count], {}),
+      /--max-nonces-per-user: .* is not a whole number from 1 to 20/,
+    );
+});
+
+test('no flag passes that is not known', () => {
+  const random = seeded();
+  const known = new Set([...optionSpecs.keys()].map(flagOf));
+  for (let round = 0; round < 2000; round++) {
+    const base = random.below(2) === 0 ? random.pick([...known]) : `-${random.text('-abcdemnoprst', 12)}`;
+    const at = 1 + random.below(base.length);
+    const name = base.slice(0, at) + random.text('abtp-_A', 2) + base.slice(at + random.below(2));
+    if (known.has(name) || name === '-' || name === '--') continue;
+    const faults = faultsOf([`${name}=1`]);
+    assert.equal(faults.length, 1, `seed ${random.seed}: ${name}`);
+    assert.ok(faults[0]?.startsWith(`${name} is not an option`), `seed ${random.seed}: ${faults[0]}`);
+  }
+});
+
+const wrongFiles: readonly [content: unknown, faults: string[]][] = [
+  [{ tlsProt: 1 }, ['tlsProt is not known; did you mean "tlsPort"?']],
+  [{ hmacSimpel: 'all' }, ['hmacSimpel is not known; did you mean "hmacSimple"?']],
+  [{ config: 'x.json' }, ['a configuration file does not name another']],
+  [{ port: '8080' }, ['port: "8080" is not a whole number from 0 to 65535']],
+  [{ port: 80.5 }, ['port: 80.5 is not a whole number from 0 to 65535']],
+  [{ memory: 1 }, ['memory: 1 is not true or false']],
+  [{ memory: 'true' }, ['memory: "true" is not true or false']],
+  [
+    { hmac: { requireBodyDigset: true } },
+    ['hmac.requireBodyDigset is not known; did you mean "requireBodyDigest"?'],
+  ],
+  [{ hmac: true }, ['hmac is not an object']],
+  [{ nonces: { max: 0 } }, ['nonces.max: 0 is not a whole number from 1 to 2147483647']],
+  [{ noHttp: true, noTls: true }, ['--no-http and --no-tls together leave nothing to listen on']],
+  [{ port: 1, tlsPort: 1 }, ['--port and --tls-port are both 1']],
+  [[], ['an object is expected']],
+  ['null', ['an object is expected']],
+  ['{\n "port": 1,\n}', ['Line 3, column 1: found "}", expected a member name in double quotes']],
+  ['{ "port": 1, "port": 2 }', ['Line 1, column 14: found a member name for the second time']],
+  [{ users: [] }, ['users is not an object']],
+  [{ users: { ann: 's' } }, ['users.ann is not an object such as { "secret": "…" }']],
+  [{ users: { ann: {} } }, ['users.ann.secret is not a text of at least one character']],
+  [{ users: { ann: { secret: '' } } }, ['users.ann.secret is not a text of at least one character']],
+  [
+    { users: { ann: { secret: 's', password: 1 } } },
+    ['users.ann.password is not a text of at least one character'],
+  ],
+  [
+    { users: { ann: { secret: 's', pasword: 'p' } } },
+    ['users.ann.pasword is not known; did you mean "password"?'],
+  ],
+  [{ users: { '': { secret: 's' } } }, ['users.: a user name has 1 to 128 bytes']],
+  [{ users: { 'a\nb': { secret: 's' } } }, ['users.a\\u000ab: a user name has no control characters']],
+  [
+    { users: { ['é'.repeat(65)]: { secret: 's' } } },
+    [`users.${'é'.repeat(65)}: a user name has 1 to 128 bytes`],
+  ],
+  [
+    { users: { ann: { secret: 's', password: 'p\t' } } },
+    ['users.ann.password has a control character, which no client can send'],
+  ],
+  [{ lifetimes: { cod: 1 } }, ['lifetimes.cod is not known; did you mean "code"?']],
+  [{ lifetimes: { access: 0 } }, ['lifetimes.access: 0 is not a whole number from 1 to 31536000']],
+  [{ publicUrl: 7 }, ['publicUrl: 7 is not an https origin such as https://api.example']],
+  [{ clients: [] }, ['clients is not an object']],
+  [{ consumers: 'key' }, ['consumers is not an object']],
+  [{ client: {} }, ['client is not known; did you mean "clients"?']],
+  [
+    { clients: { app: { secret: 's', grant: [] } } },
+    ['clients.app.grant is not known; did you mean "grants"?'],
+  ],
+  [
+    { clients: { app: { secret: 's', redirectUris: ['/cb'] }, 'a\nb': {} } },
+    [
+      'clients.app.redirectUris[0] is not an absolute URI without a fragment',
+      'clients.a\\u000ab needs an id of 1 to 128 printable ASCII characters without a colon',
+    ],
+  ],
+  [{ consumers: { key: { secret: [] } } }, ['consumers.key.secret is not a text of at least one character']],
+  [{ collections: [] }, ['collections is not an object']],
+  [{ seed: { '/articles': {} } }, ['seed./articles is not a list of items']],
+];
+
+describe('a configuration file that cannot be taken is refused with the place', () => {
+  for (const [content, faults] of wrongFiles) {
+    test(typeof content === 'string' ? content : JSON.stringify(content).slice(0, 90), () => {
+      assert.deepEqual(fileFaults(content), faults);
+    });
+  }
+});
+
+test('a file that is not UTF-8, or not there, is told', () => {
+  const path = join(directory, 'latin1.json');
+  writeFileSync(path, Buffer.from('{ "data": "caf\xe9" }', 'latin1'));
+  assert.deepEqual(faultsOf(['--config', path]), [`${path}: it is not UTF-8`]);
+  const missing = refusalOf(['--config', join(directory, 'missing.json')]);
+  assert.equal(missing.code, 'unreadable');
+  assert.match(missing.message, /missing\.json cannot be read: .*ENOENT/);
+});
+
+test('users of the file are taken by name, whatever the name', () => {
+  const config = fileWith(
+    '{ "users": { "__proto__": { "secret": "s" }, "Zoë": { "secret": "t", "password": "p" } } }',
+  );
+  assert.deepEqual(
+    [...readOptions(['--config', config], {}).users],
+    [
+      ['__proto__', { secret: 's' }],
+      ['Zoë', { secret: 't', password: 'p' }],
+    ],
+  );
+});
+
+test('clients and consumers of the file are taken as they are registered', () => {
+  const { clients, consumers, warnings } = readOptions(
+    [
+      '--config',
+      fileWith({
+        clients: { app: { secret: 's', users: '*', scopes: ['write', 'read'] }, phone: { grants: [] } },
+        consumers: { key: { secret: 't', callbacks: ['oob'] } },
+        lifetimes: { code: 30, oauth1Access: 60 },
+      }),
+    ],
+    {},
+  );
+  assert.deepEqual(clients.get('app'), {
+    secret: { plain: 's' },
+    redirectUris: [],
+    grants: ['authorization_code', 'refresh_token'],
+    scopes: ['read', 'write'],
+    users: '*',
+  });
+  assert.equal(clients.get('phone')?.secret, undefined);
+  assert.deepEqual(consumers.get('key')?.methods, ['HMAC-SHA256', 'HMAC-SHA1']);
+  assert.match(
+    warnings.join(),
+    /^\S+: clients\.app has no redirectUris, and so can use no authorization_code$/,
+  );
+});
+
+const notes = {
+  element: 'notes',
+  item: 'note',
+  fields: { text: { type: 'text' } },
+  access: { read: 'anyone' },
+};
+
+test('declared collections stand in the place of the default ones, and seeds may fill those of a template', () => {
+  const config = fileWith({
+    collections: { '/users/{name}/notes': notes },
+    seed: { '/users/ann/notes': [{ text: 'one' }] },
+  });
+  const options = readOptions(['--config', config], {});
+  assert.deepEqual(
+    options.collections.map(({ path }) => path),
+    ['/users/{name}/notes'],
+  );
+  assert.deepEqual(options.seed, { '/users/ann/notes': [{ text: 'one' }] });
+});
+
+test('each collection and each seed that breaks a rule is told with its path', () => {
+  const collections = { '/a': { ...notes, fields: { text: { type: 'txt' } } }, '/b': { ...notes, item: 7 } };
+  const [first, second, ...more] = fileFaults({ collections });
+  assert.match(first ?? '', /^collections\.\/a\.fields\.text\.type: .*text/);
+  assert.match(second ?? '', /^collections\.\/b\.item: /);
+  assert.deepEqual(more, []);
+  const seeds = fileFaults({ seed: { '/article': [], '/articles': [{ title: 5 }] } });
+  assert.match(seeds[0] ?? '', /^seed\.\/article: /);
+  assert.match(seeds[1] ?? '', /^seed\.\/articles\[0\]/);
+});
+
+test('two collections of one path are refused', () => {
+  assert.equal(fileFaults({ collections: { '/{a}/notes': notes, '/{b}/notes': notes } }).length, 1);
+});
+
+test('no secret of a file is ever in a message', () => {
+  const config = fileWith({ users: { 'a:b': { secret: 'hunter2', password: '', x: 1 } }, secret: 'hunter2' });
+  assert.ok(!refusalOf(['--config', config]).message.includes('hunter2'));
+});

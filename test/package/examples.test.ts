@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { installPacked, run } from '../support/packed.ts';
+
+const root = join(import.meta.dirname, '../..');
+const projects = ['examples', 'fixtures/projects'].flatMap((parent) =>
+  readdirSync(join(root, parent), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `${parent}/${name}`),
+);
+/** Programs that a project runs, by its folder. */
+const programs: Readonly<Record<string, readonly string[]>> = {
+  'examples/nginx': ['nginx', 'openssl'],
+  'examples/python': ['python3'],
+};
+let folder: string;
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-examples-'));
+  installPacked(folder);
+  for (const project of projects) {
+    const filter = (path: string): boolean => basename(path) !== 'node_modules';
+    cpSync(join(root, project), join(folder, project), { recursive: true, filter });
+  }
+});
+
+after(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Manifest {
+  readonly scripts: { readonly test: string };
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+function manifestOf(project: string): Manifest {
+  return JSON.parse(readFileSync(join(root, project, 'package.json'), 'utf8'));
+}
+
+/** Returns why the project cannot run here, or undefined if it can. */
+function reasonToSkip(project: string): string | undefined {
+  if (process.env['SKIP_PROJECTS'] !== undefined) return 'SKIP_PROJECTS is set';
+  const absent = (programs[project] ?? []).filter(
+    (name) => spawnSync(name, ['--version']).error !== undefined,
+  );
+  if (absent.length > 0) return `${absent.join(' and ')} not installed`;
+  const missing = dependenciesOf(project).filter(
+    (name) => !existsSync(join(root, project, 'node_modules', name)),
+  );
+  if (missing.length > 0) return `${missing.join(' and ')} not installed: npm ci --prefix ${project}`;
+  return undefined;
+}
+
+/** Returns the packages that a project needs besides Countersign, which is installed from the tarball. */
+function dependenciesOf(project: string): string[] {
+  const { dependencies, devDependencies } = manifestOf(project);
+  return Object.keys({ ...dependencies, ...devDependencies }).filter((name) => name !== 'countersign');
+}
+
+/** Links the installed packages of a project into its copy, except Countersign. */
+function linkPackages(project: string): void {
+  const installed = join(root, project, 'node_modules');
+  const linked = join(folder, project, 'node_modules');
+  if (dependenciesOf(project).length === 0) return;
+  mkdirSync(linked);
+  for (const name of readdirSync(installed)) {
+    if (name !== 'countersign') symlinkSync(join(installed, name), join(linked, name));
+  }
+}
+
+for (const project of projects) {
+  test(`the tests of ${project} pass with the packed package`, (context) => {
+    const reason = reasonToSkip(project);
+    if (reason !== undefined) return context.skip(reason);
+    linkPackages(project);
+    run('npm', ['test'], join(folder, project));
+  });
+}
+
+test('every example names the package as a dependency, from the checkout', () => {
+  for (const project of projects.filter((path) => dirname(path) === 'examples')) {
+    const { dependencies, devDependencies } = manifestOf(project);
+    assert.equal({ ...dependencies, ...devDependencies }['countersign'], 'file:../..', project);
+  }
+});

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { after, before, test } from 'node:test';
+import { installPacked, run as runIn } from '../support/packed.ts';
+
+const root = join(import.meta.dirname, '../..');
+let folder: string;
+let tarball: string;
+
+/** Runs a program in the folder that has the package installed; its output, or the failure with all it said. */
+function run(command: string, args: readonly string[], cwd = folder): string {
+  return runIn(command, args, cwd);
+}
+
+function script(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return run(process.execPath, [name]);
+}
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-package-'));
+  tarball = installPacked(folder);
+});
+
+after(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const use = `
+  const service = createService({ users: { ann: { secret: 's' } } });
+  const { url } = await service.listen({});
+  const content = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
+  const put = await signedFetch(url + '/articles/tea', {
+    method: 'PUT', user: 'ann', secret: 's', body: content, headers: { 'Content-Type': 'application/xml' },
+  });
+  const get = await fetch(url + '/articles/tea');
+  let events = 0;
+  const parser = createParser({ startElement: () => { events += 1; } });
+  parser.write(new TextEncoder().encode(await get.text()));
+  parser.end();
+  const headers = signRequest({ method: 'GET', url, user: 'ann', secret: 's' });
+  console.log(put.status, get.status, events, Object.keys(headers).join());
+  await service.close();
+`;
+
+test('the package installs nothing else', () => {
+  const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
+  assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/countersign']);
+});
+
+/** The files of the installed package with this ending, by their paths in it. */
+function installedFiles(ending: string): readonly string[] {
+  const names = readdirSync(installed(), { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith(ending));
+}
+
+function installed(): string {
+  return join(folder, 'node_modules/countersign');
+}
+
+test('no link between the documents of the package is dead', () => {
+  const dead = installedFiles('.md').flatMap((name) => {
+    const text = readFileSync(join(installed(), name), 'utf8').replace(/^```.*?^```/gms, '');
+    const targets = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target = '']) => target);
+    const relative = targets.filter((target) => !/^[a-z]+:/.test(target));
+    return relative
+      .filter((target) => !existsSync(join(installed(), dirname(name), target)))
+      .map((to) => `${name}: ${to}`);
+  });
+  assert.ok(installedFiles('.md').length > 2);
+  assert.deepEqual(dead, []);
+});
+
+test('the source map of every script contains its sources', () => {
+  const scripts = installedFiles('.js').filter(
+    (name) => name.startsWith('dist') && !name.startsWith(join('dist', 'esm')),
+  );
+  assert.ok(scripts.length > 0);
+  for (const name of scripts) {
+    const path = join(installed(), name);
+    assert.match(readFileSync(path, 'utf8'), /\n\/\/# sourceMappingURL=\S+\.js\.map\n$/, name);
+    const { sources, sourcesContent } = JSON.parse(readFileSync(`${path}.map`, 'utf8'));
+    assert.equal(sourcesContent?.length, sources.length, name);
+    for (const [at, source] of sources.entries()) {
+      const inPackage = relative(installed(), join(dirname(path), source));
+      assert.equal(sourcesContent[at], readFileSync(join(root, inPackage), 'utf8'), source);
+    }
+  }
+});
+
+test('a stack trace from the library shows lines of its sources', () => {
+  const text = `
+    import { createService } from 'countersign';
+    try { createService({ window: -1 }); } catch ({ stack }) { console.log(stack); }`;
+  writeFileSync(join(folder, 'trace.mjs'), text);
+  const stack = run(process.execPath, ['--enable-source-maps', 'trace.mjs']);
+  const line = /\(\S*countersign[\\/](src[\\/][^:)]+\.ts):(\d+):\d+\)/.exec(stack);
+  const [, file = '', number = ''] = line ?? [];
+  const source = readFileSync(join(root, file), 'utf8').split('\n')[Number(number) - 1];
+  assert.match(source ?? '', /throw new RangeError\(`window is not/, stack);
+});
+
+test('no script in CommonJS calls import(), which Jest does not support there', () => {
+  for (const name of installedFiles('.js').filter((each) => !each.startsWith(join('dist', 'esm')))) {
+    assert.doesNotMatch(readFileSync(join(installed(), name), 'utf8'), /\bimport\(/, name);
+  }
+});
+
+test('nothing in the package is minified', () => {
+  for (const name of installedFiles('.js')) {
+    const lines = readFileSync(join(installed(), name), 'utf8').split('\n');
+    const longest = Math.max(
+      ...lines.filter((line) => !line.startsWith('export const {')).map((line) => line.length),
+    );
+    // A regular expression or a message may be long.
+    assert.ok(longest < 1000, `${name} has a line of ${longest} characters`);
+  }
+});
+
+test('it is imported as ES modules', () => {
+  const text = `
+    import { createService } from 'countersign';
+    import { signedFetch, signRequest } from 'countersign/client';
+    import { createParser } from 'countersign/xml';
+    ${use}`;
+  assert.equal(script('esm.mjs', text), '201 200 3 Date,Authentication\n');
+});
+
+test('it is required as CommonJS', () => {
+  const text = `
+    const { createService } = require('countersign');
+    const { signedFetch, signRequest } = require('countersign/client');
+    const { createParser } = require('countersign/xml');
+    (async () => { ${use} })();`;
+  assert.equal(script('commonjs.cjs', text), '201 200 3 Date,Authentication\n');
+});
+
+const double = `
+  const double = await startDouble({ users: { ann: { secret: 's' } } });
+  double.resource('/weather', { GET: action('anyone', async () => { throw new Problem('not-found', 'No weather.'); }) });
+  const answers = [await double.fetch('/weather'), await double.as('ann').fetch('/articles'), await fetch(double.url)];
+  console.log(...answers.map(({ status }) => status));
+  await double.close();
+`;
+
+test('the double is imported, and a Problem of the server is one of its own', () => {
+  const text = `
+    import { action, Problem } from 'countersign';
+    import { startDouble } from 'countersign/double';
+    ${double}`;
+  assert.equal(script('double.mjs', text), '404 200 200\n');
+});
+
+test('the double is required, and a Problem of the server is one of its own', () => {
+  const text = `
+    const { action, Problem } = require('countersign');
+    const { startDouble } = require('countersign/double');
+    (async () => { ${double} })();`;
+  assert.equal(script('double.cjs', text), '404 200 200\n');
+});
+
+test('imported and required it is the same library', () => {
+  const text = `
+    import { createRequire } from 'node:module';
+    import { Problem } from 'countersign';
+    import { Problem as OfDouble } from 'countersign/double';
+    import { XmlError } from 'countersign/xml';
+    import { attack } from 'countersign/attack';
+    import { attack as ofDouble } from 'countersign/double';
+    const require = createRequire(import.meta.url);
+    console.log(Problem === OfDouble, Problem === require('countersign').Problem);
+    console.log(XmlError === require('countersign/xml').XmlError);
+    console.log(attack === ofDouble, attack === require('countersign/attack').attack);`;
+  assert.equal(script('same.mjs', text), 'true true\ntrue\ntrue true\n');
+});
+
+test('every entry exports the same names to code that imports it and to code that requires it', () => {
+  const text = `
+    import { createRequire } from 'node:module';
+    const require = createRequire(import.meta.url);
+    for (const entry of ['', '/double', '/attack', '/client', '/xml']) {
+      const [imported, required] = [await import('countersign' + entry), require('countersign' + entry)];
+      const names = Object.keys(imported);
+      console.log(names.length > 0, names.join() === Object.keys(required).sort().join());
+    }`;
+  assert.equal(script('names.mjs', text), 'true true\n'.repeat(5));
+});
+
+test('loading a double loads neither TLS nor what unpacks, fetches or opens files asynchronously', () => {
+  const text = `
+    const before = new Set(process.moduleLoadList);
+    require('countersign/double');
+    const added = process.moduleLoadList.filter((name) => !before.has(name));
+    console.log(added.filter((name) => /https|undici|internal\\/tls|zlib|fs\\/promises/.test(name)).join());`;
+  assert.equal(script('lazy.cjs', text), '\n');
+});
+
+test('the installed command says its version', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  assert.equal(run(join(folder, 'node_modules/.bin/countersign'), ['--version']), `${version}\n`);
+});
+
+test('what is not exported cannot be reached', () => {
+  const text = "import('countersign/dist/service.js').catch(({ code }) => console.log(code));";
+  assert.equal(script('private.mjs', text), 'ERR_PACKAGE_PATH_NOT_EXPORTED\n');
+});
+
+/** What is said of the package once for all releases of Node.js: a run on another one may leave it out. */
+const once = process.env['SKIP_PROJECTS'] === undefined ? {} : { skip: 'SKIP_PROJECTS is set' };
+
+for (const [name, program, args] of [
+  ['publint', 'publint/src/cli.js', ['run', '--strict']],
+  ['arethetypeswrong', '@arethetypeswrong/cli/dist/index.js', ['--no-definitely-typed', '--format', 'ascii']],
+] as const) {
+  test(`${name} finds nothing in the tarball`, once, (context) => {
+    const path = join(root, 'test/node_modules', program);
+    if (!existsSync(path)) return context.skip(`${name} is not installed: npm ci --prefix test`);
+    const said = run(process.execPath, [path, ...args, tarball]);
+    assert.match(said, /All good!|No problems found/);
+  });
+}
+
+for (const [name, module, resolution] of [
+  ['nodenext', 'nodenext', 'nodenext'],
+  ['bundler', 'esnext', 'bundler'],
+] as const) {
+  test(`its types are found under moduleResolution ${resolution}`, once, () => {
+    const project = join(folder, name);
+    mkdirSync(project);
+    const text = `
+      import { action, createService, type Resource, xml } from 'countersign';
+      import { type AttackReport, attack } from 'countersign/attack';
+      import { signRequest } from 'countersign/client';
+      import { type Double, type DoubleSnapshot, startDouble } from 'countersign/double';
+      import { createParser, XmlError } from 'countersign/xml';
+      const weather: Resource = { GET: action('anyone', async (call) => xml(call.path)) };
+      const service = createService({ resources: { '/weather/{city}': weather } });
+      const listening: Promise<{ url: string; port: number }> = service.listen({ port: 0 });
+      const headers: Record<string, string> = signRequest({ method: 'GET', url: 'http://a/', user: 'u', secret: 's' });
+      export async function trial(): Promise<DoubleSnapshot> {
+        const double: Double = await startDouble({ users: { ann: {} }, resources: { '/weather': weather } });
+        const reply: Response = await double.as('ann', { scheme: 'basic' }).fetch('/articles', { method: 'HEAD' });
+        double.clock.advance(reply.ok ? '11m' : 500);
+        await double.close();
+        return double.snapshot();
+      }
+      createParser({ text: (data: string) => data.length }).end();
+      export const report: Promise<AttackReport> = attack('http://a/', []);
+      export const line = (error: XmlError): number => error.line;
+      export { headers, listening };`;
+    writeFileSync(join(project, 'use.ts'), text);
+    writeFileSync(join(project, 'use.cts'), text);
+    const options = {
+      module,
+      moduleResolution: resolution,
+      target: 'es2022',
+      lib: ['es2022', 'dom'],
+      types: ['node'],
+    };
+    const files = resolution === 'nodenext' ? ['use.ts', 'use.cts'] : ['use.ts'];
+    const typeRoots = [join(root, 'node_modules/@types')];
+    const compilerOptions = { ...options, strict: true, noEmit: true, typeRoots };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+    run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project]);
+  });
+}

@@ -1,0 +1,364 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { runInNewContext } from 'node:vm';
+import {
+  action,
+  createRequest,
+  createService,
+  Problem,
+  type Resource,
+  type Service,
+  text,
+} from '../../src/index.ts';
+import type { Soon } from '../../src/maybe-promise.ts';
+import { exchange, type WireReply } from '../support/net/wire.ts';
+
+/** A request in the making; each step that it is to fail changes something in it. */
+interface Draft {
+  method: string;
+  path: string;
+  fields: [string, string][];
+  content: string;
+  /** Who signs; undefined is nobody, and then `credentials` are sent if there are some. */
+  signer: string | undefined;
+  credentials: string | undefined;
+  toFullServer: boolean;
+}
+
+/** One row of the table: how to fail that step alone, and what is answered then. */
+interface Step {
+  readonly number: number;
+  readonly question: string;
+  fail(draft: Draft, steps: ReadonlySet<number>): void;
+  readonly status: number;
+  /** The problem type; undefined where the answer is no refusal. */
+  readonly type: string | undefined;
+}
+
+const steps: readonly Step[] = [
+  {
+    number: 0,
+    question: 'could it be parsed?',
+    fail: (draft) => draft.fields.push(['Content-Length', 'many']),
+    status: 400,
+    type: 'malformed-request',
+  },
+  {
+    number: 1,
+    question: 'is the server full?',
+    fail: (draft) => {
+      draft.toFullServer = true;
+    },
+    status: 503,
+    type: 'full',
+  },
+  {
+    number: 2,
+    question: 'exactly one Host?',
+    fail: (draft) => draft.fields.push(['Host', 'other.example']),
+    status: 400,
+    type: 'malformed-host',
+  },
+  {
+    number: 3,
+    question: 'is the method one of the six?',
+    fail: (draft) => {
+      draft.method = 'PATCH';
+    },
+    status: 501,
+    type: 'method-not-implemented',
+  },
+  {
+    number: 4,
+    question: 'is the target sane?',
+    fail: (draft) => {
+      draft.path += '%zz';
+    },
+    status: 400,
+    type: 'malformed-target',
+  },
+  {
+    number: 5,
+    question: 'is the expectation one we know?',
+    fail: (draft) => draft.fields.push(['Expect', '200-ok']),
+    status: 417,
+    type: 'expectation-failed',
+  },
+  {
+    number: 6,
+    question: 'is there a resource here?',
+    fail: (draft) => {
+      draft.path = `/nowhere${draft.path}`;
+    },
+    status: 404,
+    type: 'not-found',
+  },
+  {
+    number: 7,
+    question: 'are the credentials good?',
+    fail: (draft) => {
+      draft.signer = undefined;
+      draft.credentials = 'hmac ann:not-a-digest';
+    },
+    status: 400,
+    type: 'malformed-credentials',
+  },
+  {
+    number: 8,
+    question: 'OPTIONS?',
+    fail: (draft) => {
+      draft.method = 'OPTIONS';
+    },
+    status: 200,
+    type: undefined,
+  },
+  {
+    number: 9,
+    question: 'does the resource implement the method?',
+    fail: (draft) => {
+      draft.path = draft.path.replace('/vault/', '/useless/');
+    },
+    status: 405,
+    type: 'method-not-allowed',
+  },
+  {
+    number: 10,
+    question: 'may this principal?',
+    fail: (draft) => {
+      draft.signer = undefined;
+    },
+    status: 401,
+    type: 'authentication-required',
+  },
+  {
+    number: 11,
+    question: 'can what is sent be read?',
+    fail: (draft) => draft.fields.push(['Content-Length', '2000000']),
+    status: 413,
+    type: 'content-too-large',
+  },
+  {
+    number: 12,
+    question: 'does it exist?',
+    fail: (draft) => {
+      draft.path = draft.path.replace('/here', '/missing');
+    },
+    status: 404,
+    type: 'not-found',
+  },
+  {
+    number: 13,
+    question: 'can what is asked for be written?',
+    fail: (draft, failing) => {
+      if (!failing.has(3) && !failing.has(8)) draft.method = 'GET';
+      draft.fields.push(['Accept', 'image/png']);
+    },
+    status: 406,
+    type: 'not-acceptable',
+  },
+  {
+    number: 14,
+    question: 'do the preconditions hold?',
+    fail: (draft) => draft.fields.push(['If-Match', '"another-state"']),
+    status: 412,
+    type: 'precondition-failed',
+  },
+  {
+    number: 15,
+    question: 'is the content right?',
+    fail: (draft) => draft.fields.push(['Content-MD5', 'AAAAAAAAAAAAAAAAAAAAAA==']),
+    status: 400,
+    type: 'digest-mismatch',
+  },
+];
+
+/** One draft is one request: these two steps both ask for a method of their own. */
+const impossible: readonly (readonly [number, number])[] = [[3, 8]];
+
+const document = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
+
+function draftFailing(failing: ReadonlySet<number>): Draft {
+  const draft: Draft = {
+    method: 'POST',
+    path: '/vault/here',
+    fields: [],
+    content: '',
+    signer: 'ann',
+    credentials: undefined,
+    toFullServer: false,
+  };
+  for (const step of steps) if (failing.has(step.number)) step.fail(draft, failing);
+  const has = (name: string): boolean => draft.fields.some(([known]) => known === name);
+  if (draft.method === 'POST') {
+    draft.fields.push(['Content-Type', 'application/xml']);
+    if (!has('Content-Length')) draft.content = document;
+  }
+  if (draft.content !== '') draft.fields.push(['Content-Length', String(draft.content.length)]);
+  return draft;
+}
+
+let nonces = 0;
+
+function write(draft: Draft): string {
+  const fields = [['Host', 'localhost'], ...draft.fields];
+  const { signer, credentials } = draft;
+  if (signer !== undefined) fields.push(...signature(draft, signer));
+  if (credentials !== undefined) fields.push(['Authentication', credentials]);
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${draft.method} ${draft.path} HTTP/1.1\r\n${lines.join('')}\r\n${draft.content}`;
+}
+
+/** Signed here by hand, so that nothing of the server's own signing is taken for granted. */
+function signature({ method, path, fields }: Draft, user: string): [string, string][] {
+  nonces += 1;
+  const md5 = fields.find(([name]) => name === 'Content-MD5')?.[1];
+  const date = new Date(Date.now()).toUTCString();
+  const message = [method, path, date.replaceAll(' ', ''), `n${nonces}`, ...(md5 === undefined ? [] : [md5])];
+  const digest = createHmac('sha256', 'ann-secret').update(message.join('+')).digest('base64');
+  return [
+    ['Date', date],
+    ['Authentication', `hmac ${user}:n${nonces}:${digest}`],
+  ];
+}
+
+let open: { service: Service; port: number };
+let full: { service: Service; port: number };
+
+function resources(): Record<string, Resource> {
+  return {
+    '/useless/{id}': { find: async () => undefined },
+    '/hello': { GET: action('anyone', async () => text('hello')) },
+  };
+}
+
+async function start(connections: number): Promise<{ service: Service; port: number }> {
+  const service = createService({
+    users: { ann: { secret: 'ann-secret' } },
+    collections: {
+      '/vault': {
+        element: 'articles',
+        item: 'article',
+        fields: {
+          title: { type: 'text', required: true },
+          price: { type: 'decimal', fractionDigits: 2, attributes: { currency: { type: 'currency' } } },
+        },
+        access: { read: 'authenticated', write: 'authenticated' },
+      },
+    },
+    resources: resources(),
+    maxAuthFailures: 0,
+    limits: { connections },
+  });
+  const { port } = await service.listen({});
+  return { service, port };
+}
+
+before(async () => {
+  open = await start(100);
+  full = await start(0);
+  const created = draftFailing(new Set());
+  const [reply] = await exchange(open.port, write({ ...created, method: 'PUT' }));
+  assert.equal(reply?.status, 201);
+});
+
+after(async () => {
+  await Promise.all([open.service.close(0), full.service.close(0)]);
+});
+
+async function answerTo(failing: readonly number[]): Promise<WireReply> {
+  const draft = draftFailing(new Set(failing));
+  const [reply] = await exchange((draft.toFullServer ? full : open).port, write(draft));
+  assert.ok(reply !== undefined, 'there is no reply');
+  return reply;
+}
+
+function assertAnswers(reply: WireReply, step: Step): void {
+  const type = /<type>\/problems\/([a-z-]+)<\/type>/.exec(reply.text)?.[1];
+  const json = /"type":"\/problems\/([a-z-]+)"/.exec(reply.text)?.[1];
+  assert.equal(`${reply.status} ${type ?? json}`, `${step.status} ${step.type}`, reply.text);
+  assert.ok(reply.field('Date') !== undefined, 'there is no Date');
+}
+
+test('a request that fails nothing is acted on', async () => {
+  assert.equal((await answerTo([])).status, 200);
+});
+
+for (const step of steps) {
+  test(`step ${step.number} alone (${step.question}) is answered ${step.status}`, async () => {
+    assertAnswers(await answerTo([step.number]), step);
+  });
+}
+
+for (const earlier of steps) {
+  for (const later of steps.filter(({ number }) => number > earlier.number)) {
+    if (impossible.some(([one, other]) => one === earlier.number && other === later.number)) continue;
+    test(`a request that fails steps ${earlier.number} and ${later.number} is answered by ${earlier.number}`, async () => {
+      assertAnswers(await answerTo([earlier.number, later.number]), earlier);
+    });
+  }
+}
+
+test('a request that fails every step is answered by each in turn as the earlier ones are mended', async () => {
+  const all = steps.map(({ number }) => number).filter((number) => number !== 3);
+  for (let at = 0; at < all.length; at += 1) {
+    const step = steps.find(({ number }) => number === all[at]);
+    assert.ok(step !== undefined);
+    assertAnswers(await answerTo(all.slice(at)), step);
+  }
+});
+
+const elsewhere: <T>(make: () => T) => PromiseLike<T> = runInNewContext(
+  '(make) => new Promise((resolve) => resolve(make()))',
+);
+
+/** How what a resource gives may come. */
+const ways: readonly { name: string; give: <T>(make: () => T) => Soon<T> }[] = [
+  { name: 'at once', give: (make) => make() },
+  { name: 'by a promise', give: async (make) => make() },
+  { name: 'by a promise of another realm', give: elsewhere },
+  {
+    name: 'by whatever has a then',
+    give: (make) => {
+      const settled = Promise.resolve().then(make);
+      // biome-ignore lint/suspicious/noThenProperty: this is what has one
+      return { then: (made, failed) => settled.then(made, failed) };
+    },
+  },
+];
+
+for (const { name, give } of ways) {
+  test(`what a resource gives ${name} is answered`, async () => {
+    const faults: unknown[] = [];
+    const broken = new Error('broken');
+    const full = new Problem('store-full', 'There is no room.');
+    const thing = { tag: 'a', modified: 0, state: undefined };
+    const refuse = (error: Error) => (): never => {
+      throw error;
+    };
+    const read = action('anyone', () => give(() => text('here')));
+    const found = () => give(() => thing);
+    const service = createService({
+      resources: {
+        '/there': { GET: read, find: found },
+        '/gone': { GET: read, find: () => give(() => undefined) },
+        '/broken': { GET: read, find: () => give(refuse(broken)) },
+        '/full': { GET: action('anyone', () => give(refuse(full))), find: found },
+      },
+      fault: (error) => faults.push(error),
+    });
+    const answers: Record<string, number> = {};
+    for (const target of ['/there', '/gone', '/broken', '/full']) {
+      const { status } = await service.handle(createRequest({ method: 'GET', target }));
+      answers[target] = status;
+    }
+    assert.deepEqual(answers, { '/there': 200, '/gone': 404, '/broken': 500, '/full': full.status });
+    assert.deepEqual(faults, [broken]);
+    const etag = ['If-None-Match', '"a"'] as const;
+    const { status } = await service.handle(
+      createRequest({ method: 'GET', target: '/there', fields: [[...etag]] }),
+    );
+    assert.equal(status, 304);
+    await service.close(0);
+  });
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createRouter } from '../../src/pipeline/router.ts';
+import { seeded } from '../support/seeded.ts';
+
+const routerOf = (...templates: string[]) =>
+  createRouter(templates.map((template) => ({ template, resource: {} })));
+const find = (router: ReturnType<typeof routerOf>, path: string) => router.find(path.slice(1).split('/'));
+
+test('a literal path finds its resource and no other', () => {
+  const router = routerOf('/', '/articles', '/articles/archive');
+  assert.equal(find(router, '/')?.template, '/');
+  assert.equal(find(router, '/articles')?.template, '/articles');
+  assert.equal(find(router, '/articles/archive')?.template, '/articles/archive');
+  for (const path of ['/article', '/articles/', '//articles', '/articles/archive/1', '/Articles']) {
+    assert.equal(find(router, path), undefined, path);
+  }
+});
+
+test('a parameter takes one whole segment, which is not empty', () => {
+  const router = routerOf('/users/{username}/records/{id}');
+  assert.deepEqual(find(router, '/users/ann/records/7')?.parameters, { username: 'ann', id: '7' });
+  assert.deepEqual(router.find(['users', 'a/b', 'records', '..'])?.parameters, { username: 'a/b', id: '..' });
+  assert.equal(find(router, '/users//records/7'), undefined);
+});
+
+test('a literal goes before a parameter, and the parameter is tried where the literal leads nowhere', () => {
+  const router = routerOf('/users/{name}/notes', '/users/me', '/users/me/settings');
+  assert.equal(find(router, '/users/me')?.template, '/users/me');
+  assert.deepEqual(find(router, '/users/me/notes')?.parameters, { name: 'me' });
+  assert.equal(find(router, '/users/me/settings')?.template, '/users/me/settings');
+});
+
+test('names of the prototype are segments like others', () => {
+  const router = routerOf('/articles/{id}');
+  assert.deepEqual(find(router, '/articles/__proto__')?.parameters, { id: '__proto__' });
+  assert.equal(find(router, '/__proto__'), undefined);
+  assert.equal(find(router, '/constructor/x'), undefined);
+});
+
+test('a template that is malformed or there already is refused', () => {
+  for (const template of [
+    '',
+    'articles',
+    '/articles/',
+    '//',
+    '/{}',
+    '/{1}',
+    '/{a}{b}',
+    '/a{b}',
+    '/{a}/{a}',
+    '/a b',
+    '/%zz',
+  ]) {
+    assert.throws(() => routerOf(template), RangeError, template);
+  }
+  assert.throws(() => routerOf('/a/{b}', '/a/{c}'), /the same path/);
+});
+
+test('whatever is asked for, a router finds what a search through all templates finds', () => {
+  const random = seeded();
+  const words = ['a', 'b', 'c'];
+  for (let round = 0; round < 300; round += 1) {
+    const templates = new Set<string>();
+    for (let count = random.below(6) + 1; count > 0; count -= 1) {
+      const depth = random.below(3) + 1;
+      const segments = Array.from({ length: depth }, (_, at) => random.pick([...words, `{p${at}}`]));
+      templates.add(`/${segments.join('/')}`);
+    }
+    const router = routerOf(...templates);
+    const path = Array.from({ length: random.below(4) + 1 }, () => random.pick(words));
+    const fits = (template: string): boolean => {
+      const segments = template.slice(1).split('/');
+      return (
+        segments.length === path.length &&
+        segments.every((each, at) => each.startsWith('{') || each === path[at])
+      );
+    };
+    const found = router.find(path);
+    assert.equal(
+      found !== undefined,
+      [...templates].some(fits),
+      `seed ${random.seed}: ${path} in ${[...templates]}`,
+    );
+    if (found !== undefined) assert.ok(fits(found.template), `seed ${random.seed}`);
+  }
+});

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compilePattern, mostStates } from '../../../src/schema/pattern/match.ts';
+import { PatternError } from '../../../src/schema/pattern/syntax.ts';
+import { type Seeded, seeded } from '../../support/seeded.ts';
+
+const cases: [pattern: string, matching: string[], not: string[]][] = [
+  ['', [''], ['a']],
+  ['abc', ['abc'], ['', 'ab', 'abcd', 'xabc']],
+  ['^abc$', ['abc'], ['^abc$', 'ab']],
+  ['a|b|', ['a', 'b', ''], ['ab', 'c']],
+  ['(a|b)*c', ['c', 'abbac'], ['abba', 'cc']],
+  ['(?:ab)+', ['ab', 'abab'], ['', 'aba']],
+  ['a?b{2}c{1,2}d{2,}', ['bbcdd', 'abbccdddd'], ['bcdd', 'bbcccdd', 'bbcd']],
+  ['a{0}b', ['b'], ['ab']],
+  ['[A-Z]{3}-\\d{4}', ['ABC-0123'], ['ABC-012', 'abc-0123', 'ABC-01234']],
+  ['[^a-c]', ['d', 'A', '\u{1f600}'], ['a', 'c', '']],
+  ['[-a]', ['-', 'a'], ['b']],
+  ['[a-]', ['-', 'a'], ['b']],
+  ['[+\\-*/]', ['+', '-', '*', '/'], ['\\']],
+  ['[^-]', ['a'], ['-']],
+  ['[.$^(){}|?*+]', ['.', '$', '^', '(', '}', '+'], ['a']],
+  ['\\p{Lu}\\p{L}*', ['A', 'Äpfel', 'Ωmega'], ['a', 'A1']],
+  ['\\P{L}', ['1', '-'], ['a']],
+  ['[\\p{Nd}_]', ['1', '٣', '_'], ['a']],
+  ['[^\\p{L}]', ['1'], ['a']],
+  ['.', ['a', ' ', '\u2028', '\u{1f600}'], ['\n', '\r', '', 'aa']],
+  ['\\.\\*\\[\\]\\(\\)\\{\\}\\|\\\\\\?\\+\\-\\^\\$\\/', ['.*[](){}|\\?+-^$/'], ['']],
+  ['\\n\\r\\t', ['\n\r\t'], ['nrt']],
+  ['\\w\\s\\d', ['_ 1', 'a\u00a02'], ['- 1']],
+  ['/,-<>@"\'#%&;:=!~`', ['/,-<>@"\'#%&;:=!~`'], ['']],
+  ['\u{1f600}+', ['\u{1f600}\u{1f600}'], ['\u{1f601}']],
+  ['[\u{1f600}-\u{1f610}]', ['\u{1f605}'], ['\u{1f611}']],
+  ['((a*)*)*', ['', 'aaaa'], ['b']],
+  ['(a|a)*(a?){3}', ['', 'aaaaaa'], ['ab']],
+  ['()*x', ['x'], ['']],
+];
+
+for (const [pattern, matching, not] of cases) {
+  test(`the pattern ${JSON.stringify(pattern)} matches the whole of what it describes`, () => {
+    const compiled = compilePattern(pattern);
+    for (const text of matching) assert.equal(compiled.matches(text), true, JSON.stringify(text));
+    for (const text of not) assert.equal(compiled.matches(text), false, JSON.stringify(text));
+  });
+}
+
+const refused: [pattern: string, message: RegExp][] = [
+  ['(?=a)', /"\(\?:" is taken: no lookaround/],
+  ['(?!a)b', /no lookaround/],
+  ['(?<=a)b', /no lookaround/],
+  ['(?<n>a)', /no lookaround, names/],
+  ['(a)\\1', /back-references are not taken \(character 4\)/],
+  ['a*?', /lazy quantifiers/],
+  ['a{2}?', /lazy quantifiers/],
+  ['a**', /a quantifier follows a quantifier/],
+  ['a{2}{3}', /a quantifier follows a quantifier/],
+  ['*a', /"\*" has nothing to repeat \(character 1\)/],
+  ['{2}', /nothing to repeat/],
+  ['a{', /a repetition is written/],
+  ['a{,3}', /a repetition is written/],
+  ['a{2,1}', /ends at 1, before it begins at 2/],
+  ['a{99999}', /99999 repetitions are more than 10000/],
+  ['(a', /the "\(" is not closed \(character 1\)/],
+  ['a)', /the "\)" closes nothing \(character 2\)/],
+  ['[a', /the "\[" is not closed/],
+  ['[]', /stands where a character of the class is expected/],
+  ['[^]', /stands where a character of the class is expected/],
+  ['a]', /"\]" closes nothing/],
+  ['a}', /"\}" closes nothing/],
+  ['[b-a]', /the range ends before it begins/],
+  ['[\\d-z]', /a range runs from one character to another/],
+  ['[a-c-e]', /a "-" within a class stands first or last/],
+  ['[[a]', /stands where a character of the class is expected/],
+  ['a^b', /"\^" is taken as the first character only/],
+  ['a$b', /"\$" is taken as the last character only/],
+  ['\\b', /the escape \\b is not taken/],
+  ['\\D', /the escape \\D is not taken/],
+  ['\\u0041', /the escape \\u is not taken/],
+  ['\\', /escapes nothing/],
+  ['\\p{Greek}', /general category/],
+  ['\\p{Xx}', /general category/],
+  ['\\pL', /general category/],
+  ['('.repeat(101) + ')'.repeat(101), /more than 100 deep/],
+  ['(a{1000}){1000}', /more than 10000 states/],
+  ['((){9999}){9999}', /more than 10000 states/],
+  ['((((a?){1,9}){1,9}){1,9}){1,9}{1,9}', /a quantifier follows a quantifier|more than 10000 states/],
+];
+
+for (const [pattern, message] of refused) {
+  test(`the pattern ${JSON.stringify(pattern.slice(0, 40))} is refused in words`, () => {
+    assert.throws(
+      () => compilePattern(pattern),
+      (error) => error instanceof PatternError && message.test(error.message),
+    );
+  });
+}
+
+test('a pattern that would take a backtracking matcher for ever takes one pass', () => {
+  const text = `${'a'.repeat(20_000)}!`;
+  for (const pattern of ['(a+)+', '(a|aa)+', '(a*)*b', '(.*.*)*x', '([a-z]+)*[0-9]']) {
+    assert.equal(compilePattern(pattern).matches(text), false);
+  }
+});
+
+test('a pattern has no more states than it is allowed', () => {
+  assert.ok(compilePattern('a{9999}').size <= mostStates);
+  assert.equal(compilePattern('a{9999}').matches('a'.repeat(9999)), true);
+});
+
+test('every category that is named agrees with the Unicode of the engine', () => {
+  const names =
+    'L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po Z Zs Zl Zp S Sm Sc Sk So C Cc Cf Cn Co';
+  for (const name of names.split(' ')) {
+    const own = compilePattern(`\\p{${name}}`);
+    const engine = new RegExp(`^\\p{${name}}$`, 'u');
+    for (let code = 0; code < 0x3000; code += 7) {
+      const character = String.fromCodePoint(code);
+      assert.equal(own.matches(character), engine.test(character), `${name} ${code}`);
+    }
+  }
+});
+
+/**
+ * A pattern of what I-Regexp and JavaScript share. It has few quantifiers: JavaScript tries every way to divide the
+ * text between them, which for many of them takes for ever.
+ */
+function draw(random: Seeded, depth: number, budget = { quantifiers: 4 }): string {
+  const piece = (): string => {
+    const grouped = depth > 0 && random.below(3) === 0;
+    const open = random.pick(['(', '(?:']);
+    const atom = grouped ? `${open}${draw(random, depth - 1, budget)})` : random.pick(atoms);
+    if (budget.quantifiers === 0 || random.below(2) === 0) return atom;
+    budget.quantifiers--;
+    return atom + random.pick(quantifiers);
+  };
+  const branch = (): string => Array.from({ length: random.below(4) }, piece).join('');
+  return Array.from({ length: 1 + random.below(3) }, branch).join('|');
+}
+
+const atoms = [
+  ...[
+    'a',
+    'b',
+    'c',
+    '\\d',
+    '\\w',
+    '\\s',
+    '[ab]',
+    '[^a]',
+    '[a-c1-3_-]',
+    '\\p{Lu}',
+    '[^\\p{L}\\d]',
+    '\\.',
+    '-',
+  ],
+  ...['\u{1f600}', '\u00e9'],
+];
+const quantifiers = ['*', '+', '?', '{2}', '{0,2}', '{1,}', '{0}'];
+
+test('random patterns and texts are judged as JavaScript judges them', () => {
+  const random = seeded();
+  let matched = 0;
+  for (let round = 0; round < 1500; round++) {
+    const source = draw(random, 3);
+    const own = compilePattern(source);
+    const engine = new RegExp(`^(?:${source})$`, 'u');
+    for (let count = 0; count < 20; count++) {
+      const text = random.text('aabbc1_-. Aé\u{1f600}\n', 6);
+      const expected = engine.test(text);
+      matched += expected ? 1 : 0;
+      assert.equal(own.matches(text), expected, `seed ${random.seed}: ${source} on ${JSON.stringify(text)}`);
+    }
+  }
+  assert.ok(matched > 1000, `seed ${random.seed}: only ${matched} texts matched, so little was tested`);
+});

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { type Running, startServer, temporaryDirectory } from '../../../support/cli/command.ts';
+import { outcome, secrets, signed } from '../../../support/intrusion/guarded.ts';
+import { article } from '../../../support/service/guest.ts';
+
+/** A data directory of a server that ended, and two requests that passed there. */
+interface Lived {
+  readonly data: string;
+  readonly read: string;
+  readonly change: string;
+}
+
+const portOf = ({ url }: Running): number => Number(new URL(url).port);
+
+/** The time of this host, so many seconds on, as a signature dates it. */
+function dateIn(seconds: number): string {
+  return new Date(Date.now() + seconds * 1000).toUTCString();
+}
+
+type Ending = 'SIGTERM' | 'SIGKILL';
+
+async function end(server: Running, by: Ending): Promise<void> {
+  process.kill(server.pid, by);
+  const { status } = await server.ended;
+  assert.equal(status, by === 'SIGTERM' ? 0 : null);
+}
+
+const directory = temporaryDirectory();
+const config = join(directory, 'config.json');
+writeFileSync(config, JSON.stringify({ users: { ann: { secret: secrets.ann } } }), { mode: 0o600 });
+const argsFor = (data: string): string[] => [
+  ...['--config', config, '--data', data, '--port', '0', '--no-tls', '--log', 'off'],
+];
+
+/** Lets a server live until it is ended: it takes a request that reads and one that changes. */
+async function lived(ending: Ending): Promise<Lived> {
+  const data = join(directory, ending);
+  const server = await startServer(argsFor(data));
+  const content = article('Once');
+  const read = signed({ nonce: 'read', date: dateIn(300) });
+  const change = signed({ verb: 'POST', target: '/articles', nonce: 'change', date: dateIn(300), content });
+  assert.equal(await outcome(portOf(server), read), '200');
+  assert.equal(await outcome(portOf(server), change), '201');
+  await end(server, ending);
+  return { data, read, change };
+}
+
+const lives = new Map<Ending, Lived>();
+before(async () => {
+  for (const ending of ['SIGTERM', 'SIGKILL'] as const) lives.set(ending, await lived(ending));
+});
+
+let copies = 0;
+
+/** A copy of what the server left that was ended so. */
+function copied(ending: Ending): Lived {
+  const original = lives.get(ending);
+  assert.ok(original !== undefined);
+  copies += 1;
+  const data = join(directory, `copy-${copies}`);
+  cpSync(original.data, data, { recursive: true });
+  chmodSync(data, 0o700); // not every release of Node.js keeps the mode
+  return { ...original, data };
+}
+
+/** What a new start makes of both requests: it does not come about, or refuses them. */
+async function replays({ data, read, change }: Lived): Promise<string[]> {
+  const server = await startServer(argsFor(data)).catch((error: Error) => error);
+  if (server instanceof Error) {
+    assert.match(
+      server.message,
+      /^it ended with 1: countersign: .* cannot be used: .*nonces-[0-9]+\.jsonl|^it ended with 1: countersign: .*nonces-[0-9]+\.jsonl cannot be used: /,
+    );
+    return ['no start'];
+  }
+  const count = async (): Promise<number> =>
+    (await (await fetch(`${server.url}/articles`)).text()).split('<title>').length;
+  const before = await count();
+  const outcomes = [await outcome(portOf(server), read), await outcome(portOf(server), change)];
+  assert.equal(await count(), before);
+  await end(server, 'SIGTERM');
+  return outcomes;
+}
+
+const namesIn = (data: string): string[] =>
+  readdirSync(data)
+    .filter((name) => /^nonces-[0-9]+\.jsonl$/.test(name))
+    .sort();
+
+/** The first or the last file of nonces. */
+const pathIn = (data: string, at: number): string => join(data, namesIn(data).at(at) ?? 'nonces-0.jsonl');
+
+const replayed = ['401 nonce-replayed', '401 nonce-replayed'];
+const noStart = ['no start'];
+
+type Spoil = (data: string) => void;
+const cut =
+  (at: number, length: (bytes: number) => number): Spoil =>
+  (data) => {
+    const path = pathIn(data, at);
+    truncateSync(path, length(readFileSync(path).length));
+  };
+const lines =
+  (at: number, change: (lines: string[]) => string[]): Spoil =>
+  (data) => {
+    const path = pathIn(data, at);
+    writeFileSync(path, change(readFileSync(path, 'latin1').split('\n')).join('\n'), 'latin1');
+  };
+const gone =
+  (at: number): Spoil =>
+  (data) =>
+    rmSync(pathIn(data, at));
+
+/** What is done to the files of nonces after the end, and what comes of it. */
+const spoils: readonly (readonly [
+  name: string,
+  ending: Ending,
+  spoil: Spoil,
+  expected: readonly string[],
+])[] = [
+  ['nothing', 'SIGTERM', () => {}, replayed],
+  ['nothing', 'SIGKILL', () => {}, replayed],
+  ['half of the first file is cut off', 'SIGTERM', cut(0, (bytes) => bytes >> 1), noStart],
+  ['the last byte of the first file is cut off', 'SIGTERM', cut(0, (bytes) => bytes - 1), noStart],
+  ['all but one byte of the first file is cut off', 'SIGTERM', cut(0, () => 1), noStart],
+  ['the first file is emptied', 'SIGTERM', cut(0, () => 0), replayed],
+  ['the first file is deleted', 'SIGTERM', gone(0), replayed],
+  ['half of the last file is cut off', 'SIGTERM', cut(-1, (bytes) => bytes >> 1), replayed],
+  ['all but one byte of the last file is cut off', 'SIGTERM', cut(-1, () => 1), replayed],
+  ['the last file is emptied', 'SIGTERM', cut(-1, () => 0), replayed],
+  ['the last file is deleted', 'SIGTERM', gone(-1), replayed],
+  [
+    'a line is taken out of the first file',
+    'SIGTERM',
+    lines(0, ([head = '', , ...rest]) => [head, ...rest]),
+    noStart,
+  ],
+  [
+    'the last line is taken out of the first file',
+    'SIGTERM',
+    lines(0, (all) => [...all.slice(0, -2), '']),
+    noStart,
+  ],
+  [
+    'two lines of the first file change places',
+    'SIGTERM',
+    lines(0, ([head = '', one = '', two = '', ...rest]) => [head, two, one, ...rest]),
+    noStart,
+  ],
+  [
+    'a nonce of the first file is another',
+    'SIGTERM',
+    lines(0, (all) => all.map((line) => line.replace('"read"', '"reed"'))),
+    noStart,
+  ],
+  [
+    'a user of the first file is another',
+    'SIGTERM',
+    lines(0, (all) => all.map((line) => line.replace('"ann"', '"bob"'))),
+    noStart,
+  ],
+  ['the end of the only file is cut off', 'SIGKILL', cut(-1, (bytes) => bytes - 9), replayed],
+  ['half of the only file is cut off', 'SIGKILL', cut(-1, (bytes) => bytes >> 1), replayed],
+  ['all but one byte of the only file is cut off', 'SIGKILL', cut(-1, () => 1), replayed],
+  ['the only file is emptied', 'SIGKILL', cut(-1, () => 0), replayed],
+];
+
+// Half of the time is spent in waiting for processes.
+describe('no replay passes', { concurrency: 3 }, () => {
+  for (const [name, ending, spoil, expected] of spoils) {
+    test(`after ${ending} when ${name}`, async () => {
+      const life = copied(ending);
+      spoil(life.data);
+      assert.deepEqual(await replays(life), expected);
+    });
+  }
+
+  test('at the start after the one that found a loss', async () => {
+    const life = copied('SIGTERM');
+    gone(0)(life.data);
+    assert.deepEqual(await replays(life), replayed);
+    assert.deepEqual(await replays(life), replayed);
+  });
+
+  for (const ending of ['SIGTERM', 'SIGKILL'] as const) {
+    test(`after ${ending} when every file of nonces is deleted`, async () => {
+      const life = copied(ending);
+      for (const name of namesIn(life.data)) rmSync(join(life.data, name));
+      assert.deepEqual(await replays(life), replayed);
+    });
+  }
+});

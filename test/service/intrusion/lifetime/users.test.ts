@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { userRoster } from '../../../../src/accounts/users.ts';
+import { waitForUse } from '../../../../src/accounts/watcher.ts';
+import { type Running, run, startServer, temporaryDirectory } from '../../../support/cli/command.ts';
+import {
+  bytesOf,
+  fullLines,
+  outcomeOf,
+  password,
+  secrets,
+  simpleSignature,
+  target,
+} from '../../../support/intrusion/guarded.ts';
+import { basic, connected, hashed } from '../../../support/intrusion/passwords.ts';
+import { makeIdentity } from '../../../support/net/transport.ts';
+import type { WireReply } from '../../../support/net/wire.ts';
+
+const refused = '401 credentials-refused';
+
+/** The time of this host, so many seconds on, as a signature dates it. */
+function dateIn(seconds: number): string {
+  return new Date(Date.now() + seconds * 1000).toUTCString();
+}
+
+/** A server of the command with a users file that the test writes, and one connection to each of its ports. */
+async function opened(context: TestContext, args: readonly string[] = []) {
+  const directory = temporaryDirectory();
+  const [cert, key] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
+  const data = join(directory, 'data');
+  const identity = makeIdentity();
+  writeFileSync(cert, identity.cert);
+  writeFileSync(key, identity.key, { mode: 0o600 });
+  const path = join(data, 'users.json');
+  assert.equal((await run(['user', 'add', 'old', '--data', data])).status, 0);
+  const write = (users: Readonly<Record<string, unknown>>): void =>
+    writeFileSync(path, JSON.stringify({ version: 1, users }), { mode: 0o600 });
+  write({ ann, bob });
+  const server = await startServer([
+    ...['--data', data, '--tls-cert', cert, '--tls-key', key, '--port', '0', '--tls-port', '0'],
+    ...['--max-auth-failures', '0', ...args],
+  ]);
+  const [port = 0, securePort = 0] = [server.url, server.secureUrl].map((url) => Number(new URL(url).port));
+  const ports = { port, securePort, ca: identity.cert };
+  const [plain, secure] = [await connected(ports), await connected(ports, { secure: true })];
+  context.after(() => Promise.all([plain.close(), secure.close()]));
+  const used = async (): Promise<void> => {
+    assert.equal((await waitForUse(userRoster, data, await userRoster.mark(data))).seen, true);
+  };
+  const ask = async (wire: typeof plain, bytes: string): Promise<WireReply> => {
+    await wire.send(bytes);
+    return wire.reply();
+  };
+  const outcomes = async (secret: string = secrets.ann): Promise<string[]> => {
+    drawn += 1;
+    const lines = fullLines({ nonce: `n${drawn}`, date: dateIn(0), secret });
+    return [
+      outcomeOf(await ask(plain, bytesOf({ lines }))),
+      outcomeOf(await ask(secure, bytesOf({ lines: [right] }))),
+    ];
+  };
+  return { server, path, write, used, outcomes, plain, secure, ask };
+}
+
+let drawn = 0;
+const right = basic(`ann:${password}`);
+const ann = { secrets: [{ secret: secrets.ann }], password: hashed(password).hash };
+const bob = { secrets: [{ secret: secrets.bob }] };
+const both = ['200', '200'];
+const neither = [refused, refused];
+
+async function stop(server: Running): Promise<{ stdout: string; stderr: string }> {
+  server.signal('SIGTERM');
+  const ended = await server.ended;
+  assert.equal(ended.status, 0);
+  return ended;
+}
+
+test('a users file that is edited by hand counts from then on, on connections that are open', async (context) => {
+  const { server, write, used, outcomes } = await opened(context, ['--log', 'off']);
+  const fresh = 'Q7-hushed-fresh-secret';
+  const after = async (users: Readonly<Record<string, unknown>>, secret?: string): Promise<string[]> => {
+    write(users);
+    await used();
+    return outcomes(secret);
+  };
+  assert.deepEqual(await outcomes(), both);
+  assert.deepEqual(await after({ ann: { ...ann, disabled: true }, bob }), neither);
+  assert.deepEqual(await after({ ann, bob }), both);
+  assert.deepEqual(await after({ bob }), neither);
+  assert.deepEqual(await after({ ann: { ...ann, password: hashed('another').hash } }), ['200', refused]);
+  assert.deepEqual(await after({ ann: { secrets: ann.secrets } }), ['200', refused]);
+  assert.deepEqual(await after({ ann: { ...ann, secrets: [{ secret: fresh }] } }), [refused, '200']);
+  const until = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
+  const rotated = (seconds: number) => ({
+    ann: { ...ann, secrets: [{ secret: fresh }, { secret: secrets.ann, until: until(seconds) }] },
+  });
+  assert.deepEqual(await after(rotated(3600)), both);
+  assert.deepEqual(await after(rotated(3600), fresh), both);
+  assert.deepEqual(await after(rotated(-1)), [refused, '200']);
+  assert.deepEqual(await after(rotated(-1), fresh), both);
+  await stop(server);
+});
+
+test('a users file that is damaged lets nobody in who was not, and one that is gone lets nobody in', async (context) => {
+  const { server, path, write, used, outcomes } = await opened(context, ['--log', 'off']);
+  write({ ann: { ...ann, disabled: true } });
+  await used();
+  assert.deepEqual(await outcomes(), neither);
+  const whole = readFileSync(path, 'utf8');
+  writeFileSync(path, whole.slice(0, whole.indexOf('"disabled"')));
+  await server.told(/users\.json .*The users stay as they were/);
+  assert.deepEqual(await outcomes(), neither);
+  write({ ann });
+  await used();
+  assert.deepEqual(await outcomes(), both);
+  rmSync(path);
+  await server.told(/users\.json is gone/);
+  assert.deepEqual(await outcomes(), neither);
+  await stop(server);
+});
+
+for (const explain of [[], ['--explain']]) {
+  test(`with ${explain.join() || 'nothing to explain'} neither replies nor the log tell a secret, a password or a good digest`, async (context) => {
+    const { server, plain, secure, ask } = await opened(context, ['--log', 'json', ...explain]);
+    const date = dateIn(0);
+    const stamp = date.replaceAll(' ', '');
+    const sign = (message: string): string =>
+      createHmac('sha256', secrets.ann).update(message).digest('base64');
+    const digest = sign(`GET+${target}+${stamp}+n`);
+    const other = createHmac('sha256', 'a guess').update('x').digest('base64');
+    const signature = (what: string, when = date): string[] => [
+      `Authentication: hmac ${what}`,
+      `Date: ${when}`,
+    ];
+    const sent: readonly (readonly string[])[] = [
+      signature(`ann:n:${other}`),
+      signature(`bob:n:${digest}`),
+      signature(`eve:n:${other}`),
+      signature(`ann:m:${other}`, dateIn(-3600)),
+      signature(`ann:n:${other.slice(1)}`),
+      signature(`ann:n:${secrets.ann}`),
+      signature(`${secrets.ann}:n:${other}`).slice(0, 1),
+      [`Authentication: hmac ann:${other}`],
+      [`Authentication: hmac ann:${simpleSignature({ verb: 'POST', target })}`],
+      [basic('ann:wrong')],
+      [basic(`bob:${password}`)],
+      [basic(`ann:${secrets.ann}`)],
+      [basic(`ann:${password}\n`)],
+      [basic(`ann:${password}`).slice(0, -1)],
+      [`Authorization: Basic ann:${password}`],
+      [`Authorization: Digest ${password}`],
+      [basic(`ann:${password}`), `Authentication: hmac ann:${other}`],
+    ];
+    const hidden = [
+      secrets.ann,
+      secrets.bob,
+      password,
+      ann.password,
+      digest,
+      Buffer.from(digest, 'base64').toString('hex'),
+      sign(`GET+${target}`),
+      Buffer.from(`ann:${password}`).toString('base64'),
+      Buffer.from(secrets.ann).toString('base64'),
+      Buffer.from(secrets.ann).toString('hex'),
+    ];
+    const told: string[] = [];
+    for (const lines of sent) {
+      for (const wire of [plain, secure]) {
+        const reply = await ask(wire, bytesOf({ lines }));
+        assert.ok(reply.status >= 400 && reply.status < 500, `${reply.status} ${lines.join()}`);
+        told.push(JSON.stringify(reply.fields) + reply.text);
+      }
+    }
+    const { stdout, stderr } = await stop(server);
+    assert.ok(stderr.split('\n').length > sent.length * 2);
+    const all = [...told, stdout, stderr].join('\n');
+    for (const [at, text] of hidden.entries()) assert.ok(!all.includes(text), `hidden ${at} is told`);
+    assert.equal(
+      told.some((text) => text.includes(`GET+${target}+`)),
+      explain.length > 0,
+    );
+  });
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createRequest, type ServiceOptions, type UserOption } from '../../../../src/index.ts';
+import { bytesOf, outcomeOf, password, secrets, target } from '../../../support/intrusion/guarded.ts';
+import {
+  basic,
+  connected,
+  countHashes,
+  each,
+  hashed,
+  openBothWays,
+} from '../../../support/intrusion/passwords.ts';
+
+const refused = '401 credentials-refused';
+const kept = [{ secret: secrets.ann }];
+const ann = { secrets: kept, password: hashed(password) };
+const bob = { secrets: [{ secret: secrets.bob }], password: hashed(password, 'another salt, 16') };
+const rightPair = `ann:${password}`;
+
+/** A server on one connection over TLS that stays open, and what it answers there. */
+async function opened(context: TestContext, options: ServiceOptions = {}) {
+  const server = await openBothWays({ users: { ann }, ...options });
+  const wire = await connected(server, { secure: true });
+  context.after(async () => {
+    await wire.close();
+    await server.close();
+  });
+  const ask = async (pair: string, at = target): Promise<string> => {
+    await wire.send(bytesOf({ target: at, lines: [basic(pair)] }));
+    return outcomeOf(await wire.reply());
+  };
+  return { server, ask };
+}
+
+type Change = readonly [name: string, users: Readonly<Record<string, UserOption>>, outcome: string];
+
+/** What becomes of the users after ann's password was right, and what the same password then is. */
+const changes: readonly Change[] = [
+  ['stays as he is', { ann: { ...ann } }, '200'],
+  ['gets another password', { ann: { ...ann, password: hashed('another') } }, refused],
+  ['gets another password that is not hashed', { ann: { ...ann, password: { plain: 'another' } } }, refused],
+  ['gets no password', { ann: { secrets: kept } }, refused],
+  ['is disabled', { ann: { ...ann, disabled: true } }, refused],
+  ['goes', {}, refused],
+  ['goes, and another one comes with his password', { bob }, refused],
+  ['gets the hash of the empty password', { ann: { ...ann, password: hashed('') } }, refused],
+  ['gets a longer password', { ann: { ...ann, password: hashed(`${password}x`) } }, refused],
+  ['is written in capitals', { ANN: ann }, refused],
+  ['has the same password under another salt', { ann: { ...ann, password: bob.password } }, '200'],
+  ['gets a new secret only', { ann: { ...ann, secrets: [{ secret: 'Q7-hushed-new' }] } }, '200'],
+];
+
+each(
+  changes.map(
+    ([name, users, outcome]) =>
+      [
+        `the remembered password of a user who ${name} ${outcome === '200' ? 'passes' : 'is refused'} on the same connection`,
+        users,
+        outcome,
+      ] as const,
+  ),
+  async (context, [, users, outcome]) => {
+    const { server, ask } = await opened(context);
+    assert.deepEqual([await ask(rightPair), await ask(rightPair)], ['200', '200']);
+    const before = await server.state();
+    server.service.replaceUsers(users);
+    assert.deepEqual([await ask(rightPair), await ask(rightPair)], [outcome, outcome]);
+    assert.equal(await server.state(), before);
+  },
+);
+
+test('a user who comes back as he was passes, and with another password only with that', async (context) => {
+  const { server, ask } = await opened(context);
+  assert.equal(await ask(rightPair), '200');
+  server.service.replaceUsers({});
+  assert.equal(await ask(rightPair), refused);
+  server.service.replaceUsers({ ann: { ...ann, password: hashed('another') } });
+  assert.deepEqual([await ask(rightPair), await ask('ann:another')], [refused, '200']);
+});
+
+test('a remembered password opens nothing under another name, nor another one under this', async (context) => {
+  const users = { ann, bob: { ...bob, password: hashed('Q7-hushed-bob') }, an: { secrets: kept } };
+  const { ask } = await opened(context, { users });
+  assert.deepEqual([await ask(rightPair), await ask('bob:Q7-hushed-bob', '/articles')], ['200', '200']);
+  const pairs = [
+    `bob:${password}`,
+    'ann:Q7-hushed-bob',
+    `an:n${password}`,
+    `an:n:${password}`,
+    `ANN:${password}`,
+    `Ann:${password}`,
+    `ann::${password}`,
+    `ann:${password}:`,
+  ];
+  for (const pair of pairs) assert.equal(await ask(pair, '/articles'), refused, pair);
+});
+
+test('of two users with the same password each has his own: one who changes it leaves the other as he was', async (context) => {
+  const { server, ask } = await opened(context, { users: { ann, bob } });
+  const both = async (): Promise<string[]> => [
+    await ask(rightPair, '/articles'),
+    await ask(`bob:${password}`, '/articles'),
+  ];
+  assert.deepEqual(await both(), ['200', '200']);
+  assert.equal(await ask(`bob:${password}`), '403 forbidden');
+  server.service.replaceUsers({ ann: { ...ann, password: hashed('another') }, bob });
+  assert.deepEqual(await both(), [refused, '200']);
+});
+
+test('a wrong password is no better after a right one, nor a right one worse after many wrong ones', async (context) => {
+  const { ask } = await opened(context);
+  assert.equal(await ask(rightPair), '200');
+  for (let time = 0; time < 20; time += 1) assert.equal(await ask(`ann:wrong ${time % 3}`), refused);
+  assert.equal(await ask(rightPair), '200');
+});
+
+const later: readonly Change[] = [
+  ['another password', { ann: { ...ann, password: hashed('another') } }, '401'],
+  ['no password', { ann: { secrets: kept } }, '401'],
+  ['a lock', { ann: { ...ann, disabled: true } }, '401'],
+  ['removal', {}, '401'],
+  ['another secret only', { ann: { ...ann, secrets: [{ secret: 'Q7-hushed-new' }] } }, '200'],
+];
+
+each(
+  later.map(
+    ([name, users, status]) =>
+      [`a user who gets ${name} while his password is computed: ${status}`, users, status] as const,
+  ),
+  async (context, [, users, status]) => {
+    const { server } = await opened(context);
+    const [name = '', value = ''] = basic(rightPair).split(/: /);
+    const request = createRequest({ method: 'GET', target, fields: [[name, value]], secure: true });
+    const hashesSince = countHashes(context, () => server.service.replaceUsers(users));
+    assert.equal(String((await server.service.handle(request)).status), status);
+    assert.equal(hashesSince(), 1);
+  },
+);

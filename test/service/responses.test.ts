@@ -1,0 +1,439 @@
+import assert from 'node:assert/strict';
+import { createHash, createHmac } from 'node:crypto';
+import test from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { problemTypes } from '../../src/http/problem-types.ts';
+import { action, bytes, createRequest, createService, json, type Outcome, xml } from '../../src/index.ts';
+import { article, openService } from '../support/service/guest.ts';
+
+const ann = { user: 'ann' };
+
+test('Allow is what the resource has, cut to who is asking', async () => {
+  const { ask } = openService();
+  const allow = async (target: string, user?: string) =>
+    (await ask('OPTIONS', target, user === undefined ? {} : { user })).field('Allow');
+  assert.equal(await allow('/articles/1'), 'HEAD, GET, OPTIONS');
+  assert.equal(await allow('/articles/1', 'ann'), 'HEAD, GET, PUT, POST, DELETE, OPTIONS');
+  assert.equal(await allow('/articles'), 'HEAD, GET, OPTIONS');
+  assert.equal(await allow('/articles', 'ann'), 'HEAD, GET, POST, OPTIONS');
+  assert.equal(await allow('/users/ann/financialrecords'), 'OPTIONS');
+  assert.equal(await allow('/users/ann/financialrecords', 'bob'), 'OPTIONS');
+  assert.equal(await allow('/users/ann/financialrecords', 'ann'), 'HEAD, GET, OPTIONS');
+  assert.equal(await allow('*'), 'HEAD, GET, OPTIONS');
+});
+
+test('OPTIONS * tells what may be done somewhere on the server', async () => {
+  const { ask } = openService();
+  const signature = createHmac('sha256', 'ann-secret').update('OPTIONS+*').digest('base64');
+  const known = await ask('OPTIONS', '*', { fields: { Authentication: `hmac ann:${signature}` } });
+  assert.equal(known.field('Allow'), 'HEAD, GET, PUT, POST, DELETE, OPTIONS');
+  assert.equal((await ask('GET', '*')).status, 400);
+});
+
+test('OPTIONS describes the resource, and minds neither Accept nor preconditions', async () => {
+  const { ask } = openService();
+  const fields = { Accept: 'image/png', 'If-Match': '"x"' };
+  const reply = await ask('OPTIONS', '/articles', { fields });
+  assert.equal(reply.status, 200);
+  assert.match(reply.field('Content-Type'), /^application\/xml/);
+  assert.match(reply.text, /<methods><method>HEAD<\/method>/);
+  assert.equal(reply.field('Accept-Post'), 'application/xml, text/xml, application/json');
+});
+
+test('405 carries Allow as this principal sees it', async () => {
+  const { ask } = openService();
+  const nobody = await ask('DELETE', '/articles');
+  assert.equal(`${nobody.status} ${nobody.field('Allow')}`, '405 HEAD, GET, OPTIONS');
+  const known = await ask('PUT', '/articles', { ...ann, content: article('Tea') });
+  assert.equal(`${known.status} ${known.field('Allow')}`, '405 HEAD, GET, POST, OPTIONS');
+});
+
+test('an action gives no content to a status that never has any', async () => {
+  const answering = (status: number) => ({
+    GET: action('anyone', () => ({ status, representation: { type: 'text/plain', content: 'x' } })),
+  });
+  const service = createService({ resources: { '/204': answering(204), '/205': answering(205) } });
+  for (const target of ['/204', '/205']) {
+    const reply = await service.handle(createRequest({ method: 'GET', target }));
+    assert.equal(reply.content, undefined, target);
+    assert.ok(!reply.fields.some(([name]) => name === 'Content-Type'), target);
+  }
+});
+
+test('an action that gives what no reply can say has failed', async () => {
+  const faults: string[] = [];
+  const statusOf = async (outcome: Outcome): Promise<number> => {
+    const service = createService({
+      resources: { '/it': { GET: action('anyone', () => outcome) } },
+      fault: (error) => faults.push(String(error)),
+    });
+    return (await service.handle(createRequest({ method: 'GET', target: '/it' }))).status;
+  };
+  for (const status of [101, 99, 0, 600, 200.5, Number.NaN]) assert.equal(await statusOf({ status }), 500);
+  for (const line of [
+    ['Content-Length', '7'],
+    ['transfer-encoding', 'chunked'],
+    ['Connection', 'close'],
+    ['X Y', '1'],
+    ['X-Y', 'a\r\nSet-Cookie: b'],
+    ['X-Y', '\u{1f511}'],
+  ] as const) {
+    assert.equal(await statusOf({ status: 200, fields: [[...line]] }), 500, String(line));
+  }
+  assert.equal(faults.length, 12);
+  assert.match(faults.join('\n'), /the status 101.*Content-Length is written by the server/s);
+  assert.equal(await statusOf({ status: 599, fields: [['X-Y', 'caf\u00e9']] }), 599);
+});
+
+test('problems are XML, and JSON where that is asked for', async () => {
+  const { ask } = openService();
+  const byAccept = async (Accept: string) => {
+    const reply = await ask('GET', '/nowhere?secret=1', { fields: { Accept } });
+    return [
+      reply.field('Content-Type'),
+      reply.member('type'),
+      reply.member('status'),
+      reply.member('instance'),
+    ];
+  };
+  const inXml = ['application/problem+xml; charset=utf-8', '/problems/not-found', '404', '/nowhere'];
+  const inJson = ['application/problem+json', '/problems/not-found', '404', '/nowhere'];
+  assert.deepEqual(await byAccept('*/*'), inXml);
+  assert.deepEqual(await byAccept('image/png'), inXml);
+  assert.deepEqual(await byAccept('application/json'), inJson);
+  assert.deepEqual(await byAccept('application/problem+json'), inJson);
+  assert.deepEqual(await byAccept('application/xml;q=0.5, application/json'), inJson);
+});
+
+test('every problem type is explained at its address, and listed', async () => {
+  const { ask } = openService();
+  const list = await ask('GET', '/problems', { fields: { Accept: 'application/json' } });
+  const names = JSON.parse(list.text).problems.map(({ href }: { href: string }) => href);
+  assert.deepEqual(
+    names,
+    Object.keys(problemTypes).map((name) => `/problems/${name}`),
+  );
+  for (const name of Object.keys(problemTypes)) {
+    const page = await ask('GET', `/problems/${name}`);
+    assert.equal(page.status, 200, name);
+    assert.ok(page.member('explanation').length > 40, name);
+  }
+  for (const name of ['nothing', '__proto__', 'constructor']) {
+    assert.equal((await ask('GET', `/problems/${name}`)).status, 404);
+  }
+});
+
+test('the index lists what is here', async () => {
+  const { ask } = openService();
+  const { text } = await ask('GET', '/', { fields: { Accept: 'application/json' } });
+  const hrefs = JSON.parse(text).resources.map(({ href }: { href: string }) => href);
+  assert.ok(hrefs.includes('/articles') && hrefs.includes('/problems'), text);
+});
+
+test('Vary names every field that was looked at, on every reply', async () => {
+  const { ask } = openService();
+  await ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
+  const replies = await Promise.all([
+    ask('GET', '/articles/1'),
+    ask('GET', '/articles/1', { fields: { 'If-None-Match': '*' } }),
+    ask('GET', '/nowhere'),
+    ask('PUT', '/articles/1'),
+    ask('OPTIONS', '/articles/1'),
+    ask('GET', '/articles/1', { fields: { Accept: 'image/png' } }),
+  ]);
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    [200, 304, 404, 401, 200, 406],
+  );
+  for (const reply of replies) {
+    assert.equal(reply.field('Vary'), 'Authorization, Authentication, Accept, Accept-Encoding');
+  }
+});
+
+test('what somebody sees is private, and a refusal of a principal is not stored', async () => {
+  const { ask } = openService();
+  const cache = async (method: string, target: string, user?: string) =>
+    (await ask(method, target, user === undefined ? {} : { user })).field('Cache-Control');
+  assert.equal(await cache('GET', '/articles'), 'no-cache');
+  assert.equal(await cache('GET', '/articles', 'ann'), 'private, no-cache');
+  assert.equal(await cache('GET', '/nowhere', 'ann'), 'no-cache');
+  assert.equal(await cache('GET', '/articles/9', 'ann'), 'private, no-cache');
+  assert.equal(await cache('PUT', '/articles/1'), 'no-store');
+  assert.equal(await cache('GET', '/users/ann/financialrecords', 'bob'), 'no-store');
+  assert.equal(await cache('DELETE', '/articles', 'ann'), 'no-store');
+});
+
+test('a list is paged in creation order by links that can be followed', async () => {
+  const { ask } = openService();
+  const titles = Array.from({ length: 7 }, (_, at) => `n${at}`);
+  for (const title of titles) await ask('POST', '/articles', { ...ann, content: article(title) });
+  await ask('DELETE', '/articles/3', ann);
+  const seen: string[] = [];
+  let target: string | undefined = '/articles?limit=2&colour=blue';
+  while (target !== undefined) {
+    const page = await ask('GET', target, { fields: { Accept: 'application/json' } });
+    seen.push(...JSON.parse(page.text).articles.map(({ title }: { title: string }) => title));
+    const links = page.field('Link');
+    assert.match(links, /<\/articles\?limit=2>; rel="first"/);
+    target = /<([^>]*)>; rel="next"/.exec(links)?.[1];
+  }
+  assert.deepEqual(
+    seen,
+    titles.filter((title) => title !== 'n2'),
+  );
+});
+
+test('a page has fifty items unless asked otherwise, and never more than five hundred', async () => {
+  const items = Array.from({ length: 600 }, (_, at) => ({
+    title: `n${at}`,
+    price: { value: '1.00', currency: 'EUR' },
+  }));
+  const { ask } = openService({ seed: { '/articles': items } });
+  const count = async (target: string) => (await ask('GET', target)).text.split('<article ').length - 1;
+  assert.equal(await count('/articles'), 50);
+  assert.equal(await count('/articles?limit=500'), 500);
+  assert.equal(await count('/articles?limit=501'), 500);
+  assert.equal(await count('/articles?limit=1'), 1);
+});
+
+test('a query parameter that means something and is malformed is 400, any other is ignored', async () => {
+  const { ask } = openService();
+  for (const query of [
+    'limit=0',
+    'limit=-1',
+    'limit=x',
+    'limit=',
+    'limit=1e3',
+    'after=!',
+    'after=zzzzzzzzzzzzzzzz',
+  ]) {
+    const reply = await ask('GET', `/articles?${query}`);
+    assert.equal(`${reply.status} ${reply.member('type')}`, '400 /problems/malformed-query', query);
+  }
+  assert.equal((await ask('GET', '/articles?sort=title&Limit=0')).status, 200);
+});
+
+test('a long reply is packed for whoever takes gzip, under an entity tag of its own', async () => {
+  const items = Array.from({ length: 50 }, () => ({
+    title: 'Tea',
+    price: { value: '1.00', currency: 'EUR' },
+  }));
+  const { ask } = openService({ seed: { '/articles': items } });
+  const plain = await ask('GET', '/articles', { fields: { 'Accept-Encoding': 'gzip;q=0' } });
+  const packed = await ask('GET', '/articles', { fields: { 'Accept-Encoding': 'br, gzip' } });
+  assert.equal(plain.field('Content-Encoding'), '');
+  assert.equal(packed.field('Content-Encoding'), 'gzip');
+  assert.equal(gunzipSync(packed.bytes).toString(), plain.text);
+  assert.notEqual(packed.field('ETag'), plain.field('ETag'));
+  const again = await ask('GET', '/articles', {
+    fields: { 'Accept-Encoding': 'gzip', 'If-None-Match': packed.field('ETag') },
+  });
+  assert.equal(`${again.status} ${again.field('ETag')}`, `304 ${packed.field('ETag')}`);
+});
+
+test('packed content is unpacked, within the limit', async () => {
+  const { ask } = openService({ limits: { body: 2000 } });
+  const put = (content: Uint8Array, coding = 'gzip') =>
+    ask('PUT', '/articles/1', { ...ann, content, fields: { 'Content-Encoding': coding } });
+  assert.equal((await put(gzipSync(article('Tea')))).status, 201);
+  const bomb = await put(gzipSync(article('a'.repeat(100_000))));
+  assert.equal(`${bomb.status} ${bomb.member('type')}`, '413 /problems/content-too-large');
+  const broken = await put(gzipSync(article('Tea')).subarray(0, 30));
+  assert.equal(`${broken.status} ${broken.member('type')}`, '400 /problems/content-coding-broken');
+  const other = await put(gzipSync(article('Tea')), 'br');
+  assert.equal(`${other.status} ${other.field('Accept-Encoding')}`, '415 gzip');
+});
+
+test('content of a type that is not read is 415 with those that are', async () => {
+  const { ask } = openService();
+  const reply = await ask('POST', '/articles', {
+    ...ann,
+    content: 'title=Tea',
+    type: 'application/x-www-form-urlencoded',
+  });
+  assert.equal(
+    `${reply.status} ${reply.field('Accept-Post')}`,
+    '415 application/xml, text/xml, application/json',
+  );
+});
+
+test('content in another encoding is 415 with the encoding named', async () => {
+  const { ask } = openService();
+  const byField = await ask('POST', '/articles', {
+    ...ann,
+    content: article('Tea'),
+    type: 'application/xml; charset=latin1',
+  });
+  assert.equal(`${byField.status} ${byField.member('encoding')}`, '415 latin1');
+  const declared = `<?xml version="1.0" encoding="ISO-8859-1"?>${article('Tea')}`;
+  const byDocument = await ask('POST', '/articles', { ...ann, content: declared });
+  assert.equal(`${byDocument.status} ${byDocument.member('encoding')}`, '415 ISO-8859-1');
+});
+
+test('a document with a DOCTYPE is refused at its position', async () => {
+  const { ask } = openService();
+  const reply = await ask('POST', '/articles', { ...ann, content: `\n <!DOCTYPE article>${article('Tea')}` });
+  assert.equal(`${reply.status} ${reply.member('type')}`, '400 /problems/doctype-refused');
+  assert.equal(`${reply.member('line')}:${reply.member('column')}`, '2:2');
+});
+
+test('a document that is not well-formed is 400 with line and column', async () => {
+  const { ask } = openService();
+  const reply = await ask('POST', '/articles', {
+    ...ann,
+    content: '<article>\n<title>Tea</titel></article>',
+  });
+  assert.equal(
+    `${reply.status} ${reply.member('type')} ${reply.member('line')}`,
+    '400 /problems/xml-malformed 2',
+  );
+  const other = await ask('POST', '/articles', {
+    ...ann,
+    content: '{"title":\n "Tea",}',
+    type: 'application/json',
+  });
+  assert.equal(
+    `${other.status} ${other.member('type')} ${other.member('line')}`,
+    '400 /problems/json-malformed 2',
+  );
+});
+
+test('all faults of a document are named, up to twenty', async () => {
+  const { ask } = openService();
+  const content = `<article>${'<x/>'.repeat(30)}<price currency="eur">12.3</price></article>`;
+  const reply = await ask('POST', '/articles', { ...ann, content, fields: { Accept: 'application/json' } });
+  assert.equal(reply.status, 422);
+  assert.equal(JSON.parse(reply.text).errors.length, 20);
+  const few = await ask('POST', '/articles', {
+    ...ann,
+    content: '<article><price currency="eur">12.3</price></article>',
+    fields: { Accept: 'application/json' },
+  });
+  const faults = JSON.parse(few.text).errors.map(
+    ({ field, rule }: { field: string; rule: string }) => `${field} ${rule}`,
+  );
+  assert.deepEqual(faults.sort(), ['price fractionDigits', 'price/@currency currency', 'title required']);
+});
+
+test('content that is not what its digest says is 400 and changes nothing', async () => {
+  const other = createHash('sha256').update('other').digest('base64');
+  for (const [field, value] of [
+    ['Content-Digest', `sha-256=:${other}:`],
+    ['Content-MD5', 'AAAAAAAAAAAAAAAAAAAAAA=='],
+  ] as const) {
+    const guest = openService({ collections: open });
+    const reply = await guest.ask('PUT', '/notes/1', { content: '<note/>', fields: { [field]: value } });
+    assert.equal(`${reply.status} ${reply.member('type')}`, '400 /problems/digest-mismatch');
+    assert.equal((await guest.ask('GET', '/notes/1')).status, 404);
+  }
+  const guest = openService({ collections: open });
+  const good = createHash('sha512').update('<note/>').digest('base64');
+  const reply = await guest.ask('PUT', '/notes/1', {
+    content: '<note/>',
+    fields: { 'Content-Digest': `sha-512=:${good}:` },
+  });
+  assert.equal(reply.status, 201);
+});
+
+const open = {
+  '/notes': {
+    element: 'notes',
+    item: 'note',
+    fields: { text: { type: 'text' } },
+    access: { read: 'anyone', write: 'anyone' },
+  },
+} as const;
+
+test('a resource in code stands beside the declared ones', async () => {
+  const { ask } = openService({
+    resources: {
+      '/weather/{city}': {
+        GET: action('anyone', async ({ parameters }) => xml(`<weather city="${parameters['city']}"/>`)),
+        PUT: action(
+          ['ann'],
+          async ({ principal, content }) =>
+            json({ by: principal?.name, kept: Buffer.from(content ?? []).toString() }),
+          { reads: [bytes] },
+        ),
+      },
+    },
+  });
+  const get = await ask('GET', '/weather/Oslo');
+  assert.equal(get.text, '<weather city="Oslo"/>');
+  assert.match(get.field('ETag'), /^".{22}"$/);
+  assert.equal(
+    (await ask('GET', '/weather/Oslo', { fields: { 'If-None-Match': get.field('ETag') } })).status,
+    304,
+  );
+  assert.equal((await ask('GET', '/weather/Oslo', { fields: { 'If-Match': '"other"' } })).status, 412);
+  assert.equal((await ask('GET', '/weather/Oslo', { fields: { Accept: 'application/json' } })).status, 406);
+  assert.equal((await ask('PUT', '/weather/Oslo', { user: 'bob' })).status, 403);
+  const put = await ask('PUT', '/weather/Oslo', { ...ann, content: 'sunny', type: 'text/plain' });
+  assert.equal(put.text, '{"by":"ann","kept":"sunny"}');
+  assert.equal((await ask('OPTIONS', '/weather/Oslo', ann)).field('Allow'), 'HEAD, GET, PUT, OPTIONS');
+});
+
+test('a resource whose access was forgotten is for nobody', async () => {
+  const { ask } = openService({
+    collections: { '/notes': { element: 'notes', item: 'note', fields: { text: { type: 'text' } } } },
+  });
+  assert.equal((await ask('GET', '/notes')).status, 401);
+  assert.equal((await ask('GET', '/notes', ann)).status, 403);
+  assert.equal((await ask('OPTIONS', '/notes', ann)).field('Allow'), 'OPTIONS');
+});
+
+test('a fault in an action is 500, told to the operator and not to the client', async () => {
+  const faults: unknown[] = [];
+  const { ask } = openService({
+    resources: {
+      '/broken': {
+        GET: action('anyone', async () => {
+          throw new Error('the inside');
+        }),
+      },
+    },
+    fault: (error) => faults.push(error),
+  });
+  const reply = await ask('GET', '/broken');
+  assert.equal(`${reply.status} ${reply.member('type')}`, '500 /problems/internal-error');
+  assert.doesNotMatch(reply.text, /the inside/);
+  assert.equal(faults.length, 1);
+});
+
+test('a service that is closed answers 503 with Retry-After', async () => {
+  const { ask, service } = openService();
+  await service.close();
+  const reply = await ask('GET', '/articles');
+  assert.equal(`${reply.status} ${reply.field('Retry-After')} ${reply.close}`, '503 5 true');
+});
+
+test('the log is told of method, path, status, principal and problem, and of nothing secret', async () => {
+  const entries: string[] = [];
+  const { ask } = openService({ log: (entry) => entries.push(JSON.stringify(entry)) });
+  await ask('PUT', '/articles/1?token=hidden', { ...ann, content: article('Tea') });
+  await ask('GET', '/nowhere');
+  const [put, get] = entries.map((entry) => JSON.parse(entry));
+  assert.deepEqual(
+    [put.method, put.path, put.status, put.principal, put.scheme],
+    ['PUT', '/articles/1', 201, 'ann', 'hmac'],
+  );
+  assert.deepEqual([get.status, get.problem, get.principal], [404, 'not-found', undefined]);
+  assert.doesNotMatch(entries.join(), /hidden|secret|[A-Za-z0-9+/]{43}=/);
+});
+
+test('who is named in an absolute target is neither logged nor shown', async () => {
+  const entries: string[] = [];
+  const { service } = openService({ log: (entry) => entries.push(JSON.stringify(entry)) });
+  for (const target of ['http://me:hunter2@x/nope?a', 'http://x/nope']) {
+    const { content } = await service.handle(createRequest({ method: 'GET', target }));
+    assert.match(String(content), /<instance>\/nope<\/instance>/);
+    assert.doesNotMatch(String(content), /hunter2/);
+  }
+  assert.match(entries.join(), /"path":"\/nope"/);
+  assert.doesNotMatch(entries.join(), /hunter2/);
+});
+
+test('an option that does not exist is refused with the nearest one', () => {
+  const options = { window: 60, hmacSimpel: 'off' };
+  assert.throws(() => createService(options), /hmacSimpel .* "hmacSimple"/);
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { DirectoryError, prepareDirectory } from '../../../src/store/files/directory.ts';
+import { ExposedError } from '../../../src/store/files/file-permissions.ts';
+import { scratchDirectory } from '../../support/store/scratch.ts';
+
+const onPosix = { skip: process.platform === 'win32' ? 'modes mean nothing here' : false };
+
+/** How a directory is refused that others can get at. */
+async function exposedIn(path: string): Promise<ExposedError> {
+  try {
+    await prepareDirectory(path);
+  } catch (error) {
+    assert.ok(error instanceof ExposedError, String(error));
+    assert.equal(error.code, 'exposed');
+    return error;
+  }
+  assert.fail(`${path} is taken`);
+}
+
+describe('the data directory', () => {
+  test('is made for its owner alone, with what is above it', async (context) => {
+    const path = join(await scratchDirectory(context), 'above', 'data');
+    await prepareDirectory(path);
+    assert.equal((await stat(path)).mode & 0o777, 0o700);
+    await prepareDirectory(path);
+  });
+
+  test('is closed to others when it is there and empty', onPosix, async (context) => {
+    const path = join(await scratchDirectory(context), 'data');
+    for (const mode of [0o755, 0o770, 0o701]) {
+      await mkdir(path, { recursive: true });
+      await chmod(path, mode);
+      await prepareDirectory(path);
+      assert.equal((await stat(path)).mode & 0o777, 0o700);
+    }
+  });
+
+  test('is refused as it is when it is open to others and not empty', onPosix, async (context) => {
+    for (const mode of [0o750, 0o705, 0o720, 0o702, 0o710, 0o701]) {
+      const path = await scratchDirectory(context);
+      await writeFile(join(path, 'store.json'), '', { mode: 0o600 });
+      await chmod(path, mode);
+      const error = await exposedIn(path);
+      assert.deepEqual(error.first, { path, directory: true, mode, foreign: undefined });
+      assert.deepEqual([error.several, error.known], [false, true]);
+      assert.equal((await stat(path)).mode & 0o777, mode);
+    }
+  });
+
+  const files = [
+    'users.json',
+    'store.json',
+    'lock.1',
+    'nonces.1',
+    'tls/key.pem',
+    'users.lock/lock.1',
+    'anything',
+  ];
+  for (const name of files) {
+    test(`is refused when others can get at ${name} in it`, onPosix, async (context) => {
+      for (const mode of [0o640, 0o604, 0o620, 0o602]) {
+        const directory = await scratchDirectory(context);
+        const path = join(directory, name);
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        await writeFile(path, '');
+        await chmod(path, mode);
+        const before = await readdir(directory);
+        const error = await exposedIn(directory);
+        assert.deepEqual(error.first, { path, directory: false, mode, foreign: undefined });
+        assert.equal(error.several, false);
+        assert.deepEqual(await readdir(directory), before);
+      }
+    });
+  }
+
+  test(
+    'is refused for what a link in it leads to, and passes over one that leads nowhere',
+    onPosix,
+    async (context) => {
+      const directory = await scratchDirectory(context);
+      const elsewhere = join(await scratchDirectory(context), 'elsewhere');
+      await symlink(elsewhere, join(directory, 'store.json'));
+      await prepareDirectory(directory);
+      await writeFile(elsewhere, '');
+      await chmod(elsewhere, 0o644);
+      assert.equal((await exposedIn(directory)).first.path, join(directory, 'store.json'));
+    },
+  );
+
+  test('is told to be open before what is in it, and that there is more', onPosix, async (context) => {
+    const path = await scratchDirectory(context);
+    for (const name of ['a', 'b']) {
+      await writeFile(join(path, name), '');
+      await chmod(join(path, name), 0o666);
+    }
+    assert.deepEqual([(await exposedIn(path)).several, (await exposedIn(path)).known], [true, false]);
+    await chmod(path, 0o777);
+    assert.equal((await exposedIn(path)).first.path, path);
+  });
+
+  test('is not a file, nor below one', async (context) => {
+    const file = join(await scratchDirectory(context), 'file');
+    await writeFile(file, '');
+    for (const path of [file, join(file, 'data')]) {
+      await assert.rejects(prepareDirectory(path), (error) => {
+        assert.ok(error instanceof DirectoryError);
+        assert.equal(error.code, 'directory');
+        assert.ok(error.message.startsWith(path));
+        assert.match(error.message, /not a directory/);
+        return true;
+      });
+    }
+  });
+
+  test('is refused at once where the system makes no directory', async (context) => {
+    if (!existsSync('/proc/self')) return context.skip('there is no /proc');
+    await assert.rejects(prepareDirectory('/proc/nothing/data'), DirectoryError);
+  });
+
+  test('is refused where it may not be written', {
+    skip: process.getuid?.() === 0 || process.platform === 'win32' ? 'this user may write everywhere' : false,
+  }, async (context) => {
+    const path = await scratchDirectory(context);
+    await chmod(path, 0o500);
+    await assert.rejects(prepareDirectory(path), /no permission/);
+    await assert.rejects(prepareDirectory(join(path, 'data')), /no permission/);
+  });
+});

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { DirectoryError } from '../../../src/store/files/directory.ts';
+import { LockedError, lockDirectory } from '../../../src/store/files/lock.ts';
+import { type Child, startChild } from '../../support/store/child.ts';
+import { scratchDirectory } from '../../support/store/scratch.ts';
+
+/** The id of a process that has ended. */
+function endedPid(): number {
+  return spawnSync(process.execPath, ['--version']).pid;
+}
+
+/** Lets all take the directory at once; gives the one that got it, which all others must name. */
+async function race(children: readonly Child[], directory: string): Promise<Child> {
+  for (const child of children) child.send(directory);
+  const answers = await Promise.all(children.map((child) => child.line()));
+  const owner = children[answers.indexOf('owner')];
+  assert.ok(owner !== undefined, answers.join(', '));
+  for (const [index, child] of children.entries()) {
+    assert.equal(answers[index], child === owner ? 'owner' : `locked ${owner.pid}`);
+  }
+  return owner;
+}
+
+describe('the lock of a directory', () => {
+  test('keeps everybody else out until it is released', async (context) => {
+    const directory = await scratchDirectory(context);
+    const lock = await lockDirectory(directory);
+    const refused = (error: unknown): boolean => {
+      assert.ok(error instanceof LockedError);
+      assert.equal(error.code, 'locked');
+      assert.equal(error.pid, process.pid);
+      assert.equal(error.directory, directory);
+      return true;
+    };
+    await assert.rejects(lockDirectory(directory), refused);
+    await lock.release();
+    const again = await lockDirectory(directory);
+    await lock.release();
+    await assert.rejects(lockDirectory(directory), refused, 'a second release of the first lets nobody in');
+    await again.release();
+  });
+
+  test('is one file or two, however often it was taken', async (context) => {
+    const directory = await scratchDirectory(context);
+    for (let round = 0; round < 5; round += 1) await (await lockDirectory(directory)).release();
+    assert.deepEqual((await readdir(directory)).sort(), ['lock.4', 'lock.5']);
+  });
+
+  const left: readonly (readonly [string, () => string])[] = [
+    ['a process that has ended', () => JSON.stringify({ pid: endedPid(), started: 'x/1' })],
+    ['a process whose id another has now', () => JSON.stringify({ pid: process.pid, started: 'x/1' })],
+    ['a process id that cannot be', () => '{"pid":-1}'],
+    ['the process id of everybody', () => '{"pid":0}'],
+    ['a loss of power', () => ''],
+    ['a release', () => '{"released":true}'],
+  ];
+  for (const [whose, content] of left) {
+    test(`is taken over from ${whose}, by one of many at once`, async (context) => {
+      const directory = await scratchDirectory(context);
+      await writeFile(join(directory, 'lock.7'), content());
+      const results = await Promise.allSettled(Array.from({ length: 25 }, () => lockDirectory(directory)));
+      assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
+      for (const result of results) {
+        if (result.status === 'rejected')
+          assert.ok(result.reason instanceof LockedError, String(result.reason));
+      }
+      assert.deepEqual((await readdir(directory)).sort(), ['lock.7', 'lock.8']);
+    });
+  }
+
+  test('goes to one of many processes at once, and on to one of the others when it is killed', async (context) => {
+    const children = Array.from({ length: 4 }, () => startChild('locking-child.ts'));
+    context.after(() => Promise.all(children.map((child) => child.kill())));
+    for (const child of children) assert.equal(await child.line(), 'ready');
+    const directory = await scratchDirectory(context);
+    for (let round = 0; round < 25; round += 1) {
+      const place = round % 2 === 0 ? directory : await scratchDirectory(context);
+      if (place !== directory) await writeFile(join(place, 'lock.3'), '{"pid":2147483647}');
+      const owner = await race(children, place);
+      owner.send('release');
+      assert.equal(await owner.line(), 'released');
+    }
+    let running = children;
+    while (running.length > 1) {
+      const owner = await race(running, directory);
+      await owner.kill();
+      running = running.filter((child) => child !== owner);
+    }
+  });
+
+  test('is refused with a clear word where none can be made', async (context) => {
+    const directory = join(await scratchDirectory(context), 'missing');
+    await assert.rejects(lockDirectory(directory), DirectoryError);
+  });
+});

@@ -1,0 +1,900 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cp, readdir, readFile, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, describe, type TestContext, test } from 'node:test';
+import { type ManualClock, manualClock, systemClock } from '../../../src/clock.ts';
+import { type Disk, type DiskFile, nodeDisk } from '../../../src/store/files/disk.ts';
+import { type FileNonces, type NonceFileOptions, openNonces } from '../../../src/store/nonces/file.ts';
+import type { Claimed } from '../../../src/store/nonces/nonces.ts';
+import { StoreError } from '../../../src/store/store.ts';
+import { seeded } from '../../support/seeded.ts';
+import { startChild } from '../../support/store/child.ts';
+import { faultyDisk } from '../../support/store/faulty-disk.ts';
+import { noncesContract, span, start, window } from '../../support/store/nonces-contract.ts';
+import { scratchDirectory } from '../../support/store/scratch.ts';
+import { stride } from '../../support/store/thoroughness.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** What those held open that were left as a crash leaves them. */
+const opened: DiskFile[] = [];
+after(() => Promise.all(opened.map((file) => file.close().catch(() => {})))); // most are closed already
+const disk: Disk = {
+  ...nodeDisk,
+  async create(path, mode) {
+    const file = await nodeDisk.create(path, mode);
+    opened.push(file);
+    return file;
+  },
+};
+
+type Given = Partial<NonceFileOptions> & { readonly directory: string; readonly clock: ManualClock };
+
+/** Opens the nonces of a directory on one start of a host; what is told is a failure unless it is waited for. */
+function open(given: Given): Promise<FileNonces> {
+  return openNonces({
+    durability: 'os',
+    window,
+    max: 1_000_000,
+    key: new Uint8Array(16),
+    tell: (loss) => assert.fail(loss),
+    boot: async () => 'first',
+    disk,
+    ...given,
+  });
+}
+
+/** Opens them; what is told is given with them. */
+async function openLost(given: Given): Promise<{ nonces: FileNonces; told: string[] }> {
+  const told: string[] = [];
+  const nonces = await open({ ...given, tell: (loss) => told.push(loss) });
+  await nonces.begin();
+  return { nonces, told };
+}
+
+/** A request with this nonce, dated now or so far ahead (ms). */
+async function claim(nonces: FileNonces, clock: ManualClock, nonce: string, ahead = 0): Promise<Claimed> {
+  const claimed = nonces.claim('demo', nonce, clock.now() + ahead + window, clock.now());
+  await nonces.kept(false);
+  return claimed;
+}
+
+/** The same request again. */
+function replay(nonces: FileNonces, clock: ManualClock, nonce: string, date: number): Claimed {
+  return nonces.claim('demo', nonce, date + window, clock.now());
+}
+
+async function filesIn(directory: string): Promise<string[]> {
+  return (await readdir(directory)).sort((one, other) => numberOf(one) - numberOf(other));
+}
+
+function numberOf(name: string): number {
+  return Number(/[0-9]+/.exec(name)?.[0]);
+}
+
+noncesContract('nonces in files', async (context, { bucketSpan, max, maxPerUser, now, steady }) => {
+  const directory = await scratchDirectory();
+  const nonces = await openNonces({
+    directory,
+    durability: 'os',
+    window: bucketSpan * 4,
+    max,
+    maxPerUser,
+    key: new Uint8Array(16),
+    clock: { now, steady },
+    tell: (loss) => assert.fail(loss),
+  });
+  context.after(async () => {
+    await nonces.close();
+    await rm(directory, { recursive: true });
+  });
+  return nonces;
+});
+
+describe('a file of nonces', () => {
+  test('is JSON lines that a person can read, and nobody else, with checksums that zlib gives', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const nonces = await open({ directory, clock, durability: 'fsync' });
+    assert.deepEqual(await filesIn(directory), []);
+    nonces.claim('demo', '123456', start + window + 999, start);
+    nonces.claim('__proto__', '\u017e\u{1f600}\ud800"\\\n\0\u2028', start + window, start);
+    await nonces.kept(true);
+    await nonces.close();
+    assert.deepEqual(await filesIn(directory), ['nonces-1.jsonl', 'nonces-2.jsonl']);
+    const path = join(directory, 'nonces-1.jsonl');
+    const lines = (await readFile(path, 'utf8'))
+      .split('\n')
+      .map((line) => (line === '' ? '' : JSON.parse(line)));
+    const crcs = lines.map(({ crc }) => crc);
+    assert.deepEqual(lines, [
+      {
+        crc: crcs[0],
+        version: 1,
+        opened: '2013-04-20T12:59:24.000Z',
+        boot: 'first',
+        window,
+        synced: true,
+        closed: false,
+        forgotten: [],
+        files: [],
+      },
+      { crc: crcs[1], until: '2013-04-20T13:09:24.999Z', user: 'demo', nonce: '123456' },
+      {
+        crc: crcs[2],
+        until: '2013-04-20T13:09:24.000Z',
+        user: '__proto__',
+        nonce: '\u017e\u{1f600}\ud800"\\\n\0\u2028',
+      },
+      '',
+    ]);
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    const end = JSON.parse(await readFile(join(directory, 'nonces-2.jsonl'), 'utf8'));
+    const { size } = await stat(path);
+    assert.deepEqual([end.closed, end.files], [true, [{ number: 1, bytes: size, crc: crcs[2] }]]);
+    const python = `
+import sys, zlib
+crc = 0
+for line in open(sys.argv[1], 'rb'):
+    crc = zlib.crc32(line[17:], crc)
+    print('%08x' % crc)`;
+    const printed = pythonOf(python, path);
+    if (printed === undefined) context.diagnostic('python3 is not installed: checksums are not compared');
+    else assert.deepEqual(printed.trim().split('\n'), crcs.slice(0, 3));
+  });
+
+  test('is read again as it was, whatever the texts are', async (context) => {
+    const random = seeded();
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const claims = new Map<string, readonly [string, string, number]>();
+    for (let restart = 0; restart < 5; restart += 1) {
+      const nonces = await open({ directory, clock });
+      for (const [user, nonce, until] of claims.values()) {
+        const text = JSON.stringify([user, nonce, `SEED=${random.seed}`]);
+        assert.equal(nonces.claim(user, nonce, until, start), 'seen', text);
+      }
+      for (let round = 0; round < 400; round += 1) {
+        const alphabet = random.pick([
+          'ab',
+          '\0\u0001\n\r\u2028"\\',
+          '\ud800\udfffa',
+          '\u{1f600}\u017e\xff',
+          '{}:,',
+        ]);
+        const [user, nonce] = [random.text(alphabet, 40), random.text(alphabet, 40)];
+        const until = start + random.below(2 * window);
+        const fresh = nonces.claim(user, nonce, until, start) === 'fresh';
+        assert.equal(fresh, !claims.has(JSON.stringify([user, nonce])), `SEED=${random.seed}`);
+        if (fresh) claims.set(JSON.stringify([user, nonce]), [user, nonce, until]);
+        if (random.below(20) === 0) await nonces.kept(random.below(2) === 0);
+      }
+      await nonces.close();
+    }
+  });
+
+  test('remembers more than it may, and takes no new one then', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const before = await open({ directory, clock });
+    for (const nonce of 'abcde') await claim(before, clock, nonce);
+    await before.close();
+    const nonces = await open({ directory, clock, max: 2, maxPerUser: 2 });
+    assert.equal(nonces.size, 5);
+    assert.equal(await claim(nonces, clock, 'f'), 'full');
+    for (const nonce of 'abcde') assert.equal(replay(nonces, clock, nonce, start), 'seen');
+    clock.advance(window + span);
+    assert.equal(await claim(nonces, clock, 'f'), 'fresh');
+    await nonces.close();
+  });
+
+  test('counts what a user had before a restart towards the share, until that expires', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const before = await open({ directory, clock, maxPerUser: 2 });
+    for (const nonce of 'ab') assert.equal(await claim(before, clock, nonce), 'fresh');
+    await before.close();
+    const nonces = await open({ directory, clock, maxPerUser: 2 });
+    const claimed = await claim(nonces, clock, 'c');
+    assert.ok(typeof claimed === 'object', `c was ${JSON.stringify(claimed)}`);
+    assert.equal(nonces.claim('other', 'c', start + window, start), 'fresh');
+    await nonces.close();
+    clock.set(claimed.freeAt);
+    const later = await open({ directory, clock, maxPerUser: 2 });
+    assert.equal(await claim(later, clock, 'c'), 'fresh');
+    await later.close();
+  });
+
+  test('takes what a change kept, whatever the clock says and however many there are, and writes it once', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const kept = [...'abc'].map((nonce) => ({ user: 'demo', nonce, until: start + window }));
+    const nonces = await open({ directory, clock, max: 2, maxPerUser: 2 });
+    clock.set(start + hour);
+    for (const each of kept) nonces.remember(each);
+    clock.set(start + minute);
+    assert.equal(await claim(nonces, clock, 'other'), 'full');
+    for (const { nonce } of kept) assert.equal(replay(nonces, clock, nonce, start), 'seen');
+    clock.set(start + hour);
+    assert.equal(await claim(nonces, clock, 'other'), 'fresh');
+    clock.set(start + minute);
+    for (const { nonce } of kept) assert.equal(replay(nonces, clock, nonce, start), 'seen');
+    await nonces.close();
+    const files = await filesIn(directory);
+    const again = await open({ directory, clock });
+    for (const each of kept) again.remember(each);
+    for (const { nonce } of kept) assert.equal(replay(again, clock, nonce, start), 'seen');
+    await again.close();
+    assert.deepEqual(await filesIn(directory), files);
+    clock.set(start + 10 * hour);
+    const passed = await open({ directory, clock });
+    for (const each of kept) passed.remember(each);
+    assert.equal(await claim(passed, clock, 'new'), 'fresh');
+    clock.set(start);
+    for (const { nonce } of kept) assert.equal(replay(passed, clock, nonce, start), 'seen');
+    await passed.close();
+  });
+
+  test('is one of a version that this program does not know: that is told', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    // The checksum is by zlib.crc32 of Python.
+    await writeFile(join(directory, 'nonces-1.jsonl'), '{"crc":"cdf6881b","version":2}\n');
+    await assert.rejects(open({ directory, clock }), {
+      name: 'DamagedStoreError',
+      message: /nonces-1\.jsonl .* its version is 2, and this program reads 1/,
+    });
+  });
+});
+
+function pythonOf(program: string, argument: string): string | undefined {
+  try {
+    return execFileSync('python3', ['-c', program, argument], { encoding: 'utf8' });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+describe('a restart', () => {
+  test("lets no replay in, and stands in nobody's way", async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const dates: number[] = [];
+    for (let restart = 0; restart < 60; restart += 1) {
+      const nonces = await open({ directory, clock });
+      for (const [number, date] of dates.entries()) {
+        if (clock.now() - date <= window) assert.equal(replay(nonces, clock, `n${number}`, date), 'seen');
+      }
+      assert.equal(await claim(nonces, clock, `n${restart}`), 'fresh');
+      dates.push(clock.now());
+      if (restart % 3 > 0) await nonces.close(); // else it ends as kill -9 ends it
+      clock.advance(minute);
+    }
+    // A turn's files, and one for each restart in what is not yet over.
+    assert.ok((await filesIn(directory)).length < 30, (await filesIn(directory)).join(' '));
+  });
+
+  test('with another window still knows what that window lets in', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const short = await open({ directory, clock, window: 5 * minute });
+    for (let turn = 0; turn < 6; turn += 1) {
+      assert.equal(short.claim('demo', `n${turn}`, clock.now() + 5 * minute, clock.now()), 'fresh');
+      await short.kept(false);
+      clock.advance(6 * minute);
+    }
+    await short.close();
+    const long = await open({ directory, clock, window: hour });
+    for (let turn = 0; turn < 6; turn += 1) {
+      const date = start + turn * 6 * minute;
+      assert.equal(long.claim('demo', `n${turn}`, date + hour, clock.now()), 'seen', `n${turn}`);
+    }
+    assert.equal(long.claim('demo', 'new', clock.now() + hour, clock.now()), 'fresh');
+    await long.close();
+    const again = await open({ directory, clock, window: 5 * minute });
+    assert.equal(again.claim('demo', 'new', clock.now() + 5 * minute, clock.now()), 'seen');
+    assert.equal(again.claim('demo', 'newer', clock.now() + 5 * minute, clock.now()), 'fresh');
+    await again.close();
+  });
+
+  for (const jump of [-3 * hour, -window, -minute, minute, window, 3 * hour, 50 * hour]) {
+    test(`when the clock has jumped by ${jump / minute} minutes, and comes back, lets no replay in`, async (context) => {
+      const directory = await scratchDirectory(context);
+      const clock = manualClock(start);
+      const dates: number[] = [];
+      const run = async (minutes: number): Promise<void> => {
+        const nonces = await open({ directory, clock });
+        for (let passed = 0; passed < minutes; passed += 1) {
+          for (const [number, date] of dates.entries()) {
+            if (Math.abs(clock.now() - date) <= window) {
+              assert.equal(replay(nonces, clock, `n${number}`, date), 'seen', `n${number}`);
+            }
+          }
+          const name = `n${dates.length}`;
+          if ((await claim(nonces, clock, name)) === 'fresh') dates.push(clock.now());
+          clock.advance(minute);
+        }
+        await nonces.close();
+      };
+      await run(60);
+      clock.set(clock.now() + jump);
+      await run(30);
+      clock.set(clock.now() - jump);
+      await run(60);
+      clock.set(clock.now() - 20 * minute);
+      await run(60);
+      const before = dates.length;
+      await run(10);
+      assert.equal(dates.length, before + 10, 'somebody is still locked out');
+    });
+  }
+
+  test('keeps a nonce that was claimed again when its first time had passed', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const nonces = await open({ directory, clock });
+    nonces.claim('demo', 'n', start + 1000, start);
+    await nonces.kept(false);
+    clock.advance(span + 1000);
+    assert.equal(nonces.claim('demo', 'n', clock.now() + window, clock.now()), 'fresh');
+    await nonces.kept(false);
+    const date = clock.now();
+    await nonces.close();
+    const again = await open({ directory, clock });
+    await claim(again, clock, 'other');
+    clock.advance(window - 1000);
+    assert.equal(replay(again, clock, 'n', date), 'seen');
+    await again.close();
+  });
+});
+
+describe('turns', () => {
+  test('have a file each, which goes when all in it has passed and not before', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const nonces = await open({ directory, clock });
+    await claim(nonces, clock, 'ahead', window);
+    for (let passed = 0; passed < 120; passed += 1) {
+      clock.advance(minute);
+      await claim(nonces, clock, `n${passed}`);
+      const { length } = await filesIn(directory);
+      assert.ok(length <= 4, `${length} files after ${passed} minutes`);
+      const last = (await filesIn(directory))[0];
+      if (passed < 19) assert.equal(last, 'nonces-1.jsonl', `after ${passed} minutes`);
+    }
+    await nonces.close();
+  });
+
+  test('end early when a file is large', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const nonces = await open({ directory, clock });
+    const user = 'u'.repeat(4 * 1024 * 1024);
+    for (let number = 0; number < 18; number += 1) {
+      nonces.claim(user, String(number), start + window, start);
+      await nonces.kept(false);
+    }
+    assert.equal((await filesIn(directory)).length, 3);
+    await nonces.close();
+    const again = await open({ directory, clock });
+    assert.equal(again.size, 18);
+    await again.close();
+  });
+
+  test('outlast a clock that jumps ahead, for as long as it may come back', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const nonces = await open({ directory, clock });
+    await claim(nonces, clock, 'n');
+    clock.set(start + 24 * hour);
+    for (let passed = 0; passed < 60; passed += 1) {
+      await claim(nonces, clock, `ahead${passed}`);
+      clock.advance(minute);
+    }
+    assert.equal((await filesIn(directory))[0], 'nonces-1.jsonl');
+    clock.set(start + hour);
+    await nonces.close();
+    clock.set(start + minute);
+    const again = await open({ directory, clock });
+    assert.equal(replay(again, clock, 'n', start), 'seen');
+    await again.close();
+  });
+});
+
+/** Writes three files, ends in order or not, and gives what must be refused. */
+async function threeFiles(
+  directory: string,
+  clock: ManualClock,
+  inOrder: boolean,
+): Promise<Map<string, number>> {
+  const dates = new Map<string, number>();
+  const nonces = await open({ directory, clock });
+  for (let turn = 0; turn < 3; turn += 1) {
+    for (let number = 0; number < 3; number += 1) {
+      const name = `n${turn}.${number}`;
+      dates.set(name, clock.now() + window);
+      assert.equal(await claim(nonces, clock, name, window), 'fresh');
+    }
+    if (turn < 2) clock.advance(window);
+  }
+  if (inOrder) await nonces.close();
+  return dates;
+}
+
+/** Opens a directory in which something is wrong: either that is refused, or every replay is, as long as it could pass. */
+async function refusesAll(
+  given: Given,
+  dates: ReadonlyMap<string, number>,
+  where: string,
+): Promise<'opened' | 'refused'> {
+  const { clock } = given;
+  const told: string[] = [];
+  let nonces: FileNonces;
+  try {
+    nonces = await open({ ...given, tell: (loss) => told.push(loss) });
+    await nonces.begin();
+  } catch (error) {
+    assert.ok(error instanceof Error && error.name === 'DamagedStoreError', String(error));
+    assert.match(
+      error.message,
+      /nonces-[0-9]\.jsonl cannot be used: line [0-9]+, at byte [0-9]+, is /,
+      where,
+    );
+    return 'refused';
+  }
+  assert.equal(told.length, 1, where);
+  const begun = clock.now();
+  for (let passed = 0; passed <= 2 * window; passed += span) {
+    clock.set(begun + passed);
+    for (const [name, date] of dates) {
+      if (Math.abs(date - clock.now()) > window) continue;
+      assert.equal(replay(nonces, clock, name, date), 'seen', `${where}: ${name} after ${passed} ms`);
+    }
+  }
+  clock.set(begun + window);
+  assert.equal(await claim(nonces, clock, 'too early'), 'seen', where);
+  clock.set(begun + window + 1000);
+  assert.equal(await claim(nonces, clock, 'later'), 'fresh', where);
+  await nonces.close();
+  clock.set(begun);
+  return 'opened';
+}
+
+/** Where the last lines begin, and where all ends. */
+function lastLines(content: Uint8Array, count: number): { from: number; lastLine: number; end: number } {
+  const starts = [0];
+  for (const [at, byte] of content.entries()) if (byte === 10) starts.push(at + 1);
+  return { from: starts.at(-1 - count) ?? 0, lastLine: starts.at(-2) ?? 0, end: content.length };
+}
+
+describe('a file that is not as it was', () => {
+  for (const inOrder of [true, false]) {
+    const ended = inOrder ? 'an end in order' : 'a crash';
+    for (const name of inOrder
+      ? ['nonces-1.jsonl', 'nonces-3.jsonl', 'nonces-4.jsonl']
+      : ['nonces-3.jsonl']) {
+      test(`${name}, cut at any byte of its last lines after ${ended}, lets no replay in`, async (context) => {
+        const clock = manualClock(start);
+        const [original, directory] = [await scratchDirectory(context), await scratchDirectory(context)];
+        const dates = await threeFiles(original, clock, inOrder);
+        const content = await readFile(join(original, name));
+        const { from, end } = lastLines(content, 3);
+        const openEnd = !inOrder && name === 'nonces-3.jsonl';
+        for (let length = from; length < end; length += stride) {
+          // What a crash cuts off between two lines was told to nobody.
+          if (openEnd && content[length - 1] === 10) continue;
+          await cp(original, directory, { recursive: true });
+          await truncate(join(directory, name), length);
+          const where = `${name} cut to ${length} of ${end} bytes`;
+          const outcome = await refusesAll({ directory, clock }, dates, where);
+          const opens = openEnd || (name === 'nonces-4.jsonl' && inOrder) || length === 0;
+          assert.equal(outcome, opens ? 'opened' : 'refused', where);
+          await rm(directory, { recursive: true });
+        }
+      });
+
+      test(`${name}, with any byte of its last lines flipped after ${ended}, lets no replay in`, async (context) => {
+        const random = seeded();
+        const clock = manualClock(start);
+        const [original, directory] = [await scratchDirectory(context), await scratchDirectory(context)];
+        const dates = await threeFiles(original, clock, inOrder);
+        const content = await readFile(join(original, name));
+        const { from, lastLine, end } = lastLines(content, 3);
+        const openEnd = (!inOrder && name === 'nonces-3.jsonl') || name === 'nonces-4.jsonl';
+        for (let at = from; at < end; at += stride) {
+          await cp(original, directory, { recursive: true });
+          const flipped = Buffer.from(content);
+          flipped[at] = (flipped[at] ?? 0) ^ (1 << random.below(8));
+          await writeFile(join(directory, name), flipped);
+          const where = `byte ${at} of ${name} flipped (SEED=${random.seed})`;
+          const outcome = await refusesAll({ directory, clock }, dates, where);
+          // Without its end the last line but one is one with the last.
+          if (openEnd && flipped[at] !== 10 && at !== lastLine - 1) {
+            assert.equal(outcome, at >= lastLine ? 'opened' : 'refused', where);
+          }
+          await rm(directory, { recursive: true });
+        }
+      });
+    }
+  }
+
+  test('and is given up by emptying it, or is gone, lets no replay in', async (context) => {
+    for (const name of ['nonces-1.jsonl', 'nonces-2.jsonl', 'nonces-3.jsonl']) {
+      for (const spoil of [(path: string) => writeFile(path, ''), (path: string) => rm(path)]) {
+        const directory = await scratchDirectory(context);
+        const clock = manualClock(start);
+        const dates = await threeFiles(directory, clock, true);
+        await spoil(join(directory, name));
+        assert.equal(await refusesAll({ directory, clock }, dates, name), 'opened');
+        const again = await open({ directory, clock });
+        for (const [nonce, date] of dates) assert.equal(replay(again, clock, nonce, date), 'seen');
+        await again.close();
+      }
+    }
+  });
+
+  test('is told with its line and byte, and what to do; and nothing is changed', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    await threeFiles(directory, clock, true);
+    const path = join(directory, 'nonces-2.jsonl');
+    const content = await readFile(path, 'latin1');
+    const second = content.indexOf('\n') + 1;
+    const third = content.indexOf('\n', second) + 1;
+    await writeFile(path, content.replace('n1.1', 'n1.7'), 'latin1');
+    const files = await filesIn(directory);
+    await assert.rejects(open({ directory, clock }), {
+      message: `${path} cannot be used: line 3, at byte ${third}, is missing or not what was written there. Put back an intact copy of it; or, without one, empty the file: the server then starts, and for one window refuses every request that is dated. Nothing was changed.`,
+    });
+    assert.deepEqual(await filesIn(directory), files);
+  });
+});
+
+describe('after a crash', () => {
+  test('nothing is refused that is new, when all lines are whole', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const dates = await threeFiles(directory, clock, false);
+    const nonces = await open({ directory, clock });
+    for (const [name, date] of dates) assert.equal(replay(nonces, clock, name, date), 'seen');
+    assert.equal(await claim(nonces, clock, 'new'), 'fresh');
+    await nonces.close();
+  });
+
+  test('what is opened and never begun is left as it was found', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const { nonces } = await openLost({ directory, clock });
+    assert.equal(await claim(nonces, clock, 'one'), 'fresh');
+    const kept = async (): Promise<string[]> =>
+      Promise.all((await filesIn(directory)).map((name) => readFile(join(directory, name), 'utf8')));
+    const before = await kept();
+    await (await open({ directory, clock })).close();
+    assert.deepEqual(await kept(), before);
+  });
+
+  test('a write that a kill stopped between two pages was told to nobody: nothing that is new is refused, and no replay gets in', async (context) => {
+    const [original, directory] = [await scratchDirectory(context), await scratchDirectory(context)];
+    const clock = manualClock(start);
+    const nonces = await open({ directory: original, clock });
+    for (let number = 0; number < 100; number += 1) await claim(nonces, clock, `n${number}`);
+    const content = await readFile(join(original, 'nonces-1.jsonl'));
+    const told = content.toString('latin1', 0, 4096).split('\n').length - 2;
+    assert.ok(content.length > 4096 && content[4095] !== 10);
+    for (const length of [4095, 4096, 4097]) {
+      await cp(original, directory, { recursive: true });
+      await truncate(join(directory, 'nonces-1.jsonl'), length);
+      const { nonces: again, told: losses } = await openLost({ directory, clock });
+      for (let number = 0; number < told; number += 1)
+        assert.equal(replay(again, clock, `n${number}`, start), 'seen');
+      assert.equal(losses.length, length === 4096 ? 0 : 1, `${length} bytes`);
+      assert.equal(await claim(again, clock, 'new'), length === 4096 ? 'fresh' : 'seen', `${length} bytes`);
+      await again.close();
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  test('of the host, what may be lost is refused for one window; it is told once, and not again after that', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    await threeFiles(directory, clock, false);
+    const boot = async () => 'second';
+    const { nonces, told } = await openLost({ directory, clock, boot });
+    assert.equal(told.length, 1);
+    assert.match(
+      told[0] ?? '',
+      /was in use when the host ended.* dated before 2013-04-20T13:29:25\.000Z are refused$/,
+    );
+    assert.equal(await claim(nonces, clock, 'early'), 'seen');
+    await nonces.close();
+    clock.advance(window / 2);
+    const again = await open({ directory, clock, boot });
+    assert.equal(await claim(again, clock, 'still early'), 'seen');
+    clock.advance(window / 2 + 1000);
+    assert.equal(await claim(again, clock, 'in time'), 'fresh');
+    await again.close();
+  });
+
+  test('a directory that has a store and no file of nonces any more refuses what may have been signed', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const nonces = await open({ directory, clock });
+    await nonces.begin();
+    await writeFile(join(directory, 'journal-1.jsonl'), '');
+    await nonces.close();
+    const next = await open({ directory, clock });
+    assert.equal(await claim(next, clock, 'nobody signed before'), 'fresh');
+    await next.close();
+    for (const name of await readdir(directory))
+      if (name.startsWith('nonces')) await unlink(join(directory, name));
+    const { nonces: bare, told } = await openLost({ directory, clock });
+    assert.match(told.join(), /has a store, and no file of nonces/);
+    assert.equal(await claim(bare, clock, 'dated now'), 'seen');
+    clock.advance(2 * window + 2000);
+    assert.equal(await claim(bare, clock, 'dated later'), 'fresh');
+    await bare.close();
+  });
+
+  test('of the host after an end in order, nothing is refused that is new', async (context) => {
+    for (const durability of ['fsync', 'os'] as const) {
+      const directory = await scratchDirectory(context);
+      const clock = manualClock(start);
+      const nonces = await open({ directory, clock, durability });
+      await claim(nonces, clock, 'n');
+      await nonces.close();
+      const next = await open({ directory, clock, durability, boot: async () => 'second' });
+      await next.begin();
+      assert.equal(replay(next, clock, 'n', start), 'seen');
+      assert.equal(await claim(next, clock, 'new'), 'fresh');
+      await next.close();
+    }
+  });
+
+  test('of the host, files that were not yet on the medium are a loss and no damage', async (context) => {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const dates = await threeFiles(directory, clock, false);
+    await truncate(join(directory, 'nonces-2.jsonl'), 400);
+    await assert.rejects(open({ directory, clock }), { name: 'DamagedStoreError' });
+    assert.equal(await refusesAll({ directory, clock, boot: async () => undefined }, dates, 'cut'), 'opened');
+  });
+
+  for (const operation of ['write', 'sync', 'rename'] as const) {
+    test(`before the ${operation} of a file that was being begun, nothing is lost and nothing left`, async (context) => {
+      const [original, directory] = [await scratchDirectory(context), await scratchDirectory(context)];
+      const clock = manualClock(start);
+      const disk = faultyDisk();
+      for (const turn of ['first', 'second']) {
+        const nonces = await open({ directory: original, clock, disk, durability: 'fsync' });
+        const held = disk.hold(operation);
+        const claimed = claim(nonces, clock, turn);
+        await held.reached;
+        await cp(original, directory, { recursive: true });
+        held.release();
+        await claimed;
+        const again = await open({ directory, clock });
+        if (turn === 'second') assert.equal(replay(again, clock, 'first', start), 'seen');
+        assert.equal(await claim(again, clock, 'new'), 'fresh');
+        assert.ok((await readdir(directory)).every((name) => name.endsWith('.jsonl')));
+        await again.close();
+        await nonces.close();
+      }
+    });
+  }
+
+  test('by kill -9 at any moment every nonce that was acknowledged is refused', async (context) => {
+    const directory = await scratchDirectory(context);
+    const random = seeded();
+    const acknowledged = new Map<string, number>();
+    for (let round = 0; round < 4; round += 1) {
+      const child = startChild('claiming-child.ts', directory, String(round));
+      const target = acknowledged.size + 1 + random.below(3000);
+      const note = (line: string): void => {
+        const [nonce = '', until = ''] = line.split(' ');
+        acknowledged.set(nonce, Number(until));
+      };
+      while (acknowledged.size < target)
+        note((await child.line()) ?? assert.fail('the child ended by itself'));
+      await child.kill();
+      for (let line = await child.line(); line !== undefined; line = await child.line()) note(line);
+      const told: string[] = [];
+      const clock = systemClock;
+      const options = {
+        directory,
+        durability: 'os',
+        window,
+        max: 1e6,
+        key: new Uint8Array(16),
+        disk,
+        clock,
+      } as const;
+      const nonces = await openNonces({ ...options, tell: (loss) => told.push(loss) });
+      await nonces.begin();
+      for (const [nonce, until] of acknowledged) {
+        const where = `${nonce} (SEED=${random.seed}, round ${round})`;
+        assert.equal(nonces.claim('demo', nonce, until, clock.now()), 'seen', where);
+      }
+      if (told.length === 0) {
+        assert.equal(nonces.claim('demo', `new${round}`, clock.now() + window, clock.now()), 'fresh');
+        await nonces.kept(false);
+      }
+      if (round % 2 === 0) await nonces.close();
+    }
+  });
+});
+
+describe('a disk', () => {
+  async function openFaulty(context: TestContext, durability: 'fsync' | 'os' = 'fsync') {
+    const directory = await scratchDirectory(context);
+    const clock = manualClock(start);
+    const disk = faultyDisk();
+    const told: string[] = [];
+    const nonces = await open({ directory, clock, durability, disk, tell: (line) => told.push(line) });
+    const use = (nonce: string, durably: boolean): Promise<void> | undefined => {
+      assert.equal(nonces.claim('demo', nonce, start + window, start), 'fresh');
+      return nonces.kept(durably);
+    };
+    return { directory, clock, disk, nonces, use, told };
+  }
+
+  test('gets one write, and at most one sync at a time, for all who wait', async (context) => {
+    const { disk, use, nonces } = await openFaulty(context);
+    await use('first', true);
+    const before = { ...Object.fromEntries(disk.counts) };
+    const held = disk.hold('write');
+    const waiting = [use('a', true)];
+    await held.reached;
+    for (const nonce of 'bcdefgh') waiting.push(use(nonce, nonce < 'e'));
+    held.release();
+    await Promise.all(waiting);
+    assert.equal(disk.counts.get('write'), Number(before['write']) + 2);
+    assert.equal(disk.counts.get('sync'), Number(before['sync']) + 2);
+    assert.equal(nonces.kept(true), undefined, 'nothing is waited for twice');
+    await nonces.close();
+  });
+
+  test('is synced for who came while what needs no sync was written', async (context) => {
+    const { disk, use, nonces } = await openFaulty(context);
+    await use('first', true);
+    const held = disk.hold('write');
+    const quick = use('quick', false);
+    await held.reached;
+    const slow = use('slow', true);
+    held.release();
+    await quick;
+    await slow;
+    await use('later', true);
+    await nonces.close();
+  });
+
+  test('gets a nonce that was held once it is released, and one that a change kept without anybody waiting', async (context) => {
+    const { directory, disk, use, nonces } = await openFaulty(context);
+    await use('first', false);
+    const hold = (nonce: string) => {
+      assert.equal(nonces.claim('demo', nonce, start + window, start), 'fresh');
+      const held = nonces.hold();
+      assert.ok(held !== undefined);
+      assert.deepEqual(held, { user: 'demo', nonce, until: start + window });
+      return held;
+    };
+    const [released, changed, lost] = [hold('released'), hold('changed'), hold('lost')];
+    assert.equal(nonces.kept(true), undefined);
+    const writes = Number(disk.counts.get('write'));
+    nonces.keptWithChange(changed);
+    assert.equal(nonces.release(changed, true), undefined, 'it is kept already');
+    await nonces.release(released, true);
+    assert.equal(disk.counts.get('write'), writes + 1);
+    assert.equal(nonces.claim('demo', lost.nonce, start + window, start), 'seen');
+    await nonces.close();
+    const again = await open({ directory, clock: manualClock(start), disk });
+    const verdicts = ['first', 'released', 'changed', 'lost'].map((nonce) =>
+      again.claim('demo', nonce, start + window, start),
+    );
+    assert.deepEqual(verdicts, ['seen', 'seen', 'seen', 'fresh']);
+    await again.close();
+  });
+
+  test('that is slow to sync keeps nobody waiting who need not', async (context) => {
+    const { disk, use, nonces } = await openFaulty(context);
+    await use('first', true);
+    const held = disk.hold('sync');
+    let synced = false;
+    const slow = use('slow', true)?.then(() => {
+      synced = true;
+    });
+    await held.reached;
+    await use('quick', false);
+    assert.equal(synced, false);
+    held.release();
+    await slow;
+    await nonces.close();
+  });
+
+  test('is never synced where only the process has to be outlived', async (context) => {
+    const { disk, use, nonces, directory, clock } = await openFaulty(context, 'os');
+    await use('a', true);
+    await use('b', true);
+    clock.advance(window);
+    await use('c', true);
+    await nonces.close();
+    assert.deepEqual([disk.counts.get('sync'), disk.counts.get('syncDirectory')], [undefined, undefined]);
+    assert.equal((await filesIn(directory)).length, 3);
+  });
+
+  test('that takes a few bytes at a time gets all of them', async (context) => {
+    const { disk, use, nonces, directory, clock } = await openFaulty(context);
+    disk.shortWrites(7);
+    for (const nonce of 'abc') await use(nonce, true);
+    await nonces.close();
+    const again = await open({ directory, clock });
+    for (const nonce of 'abc') assert.equal(replay(again, clock, nonce, start), 'seen');
+    await again.close();
+  });
+
+  for (const operation of ['write', 'create'] as const) {
+    test(`that is full at ${operation} refuses until there is room, and forgets nothing`, async (context) => {
+      const { disk, use, nonces, directory, clock, told } = await openFaulty(context);
+      if (operation === 'write') await use('before', false);
+      disk.shortWrites(20);
+      for (const nonce of ['no room', 'still none']) {
+        disk.failNext(operation, 'ENOSPC');
+        const refused = { name: 'StoreError', code: 'full', told: true };
+        await assert.rejects(Promise.resolve(use(nonce, true)), refused);
+        assert.equal(replay(nonces, clock, nonce, start), 'seen');
+      }
+      await use('after', true);
+      assert.match(told.join('\n'), /^.*ENOSPC\); no nonce is kept for now\nnonces are kept again$/);
+      await nonces.close();
+      const again = await open({ directory, clock });
+      if (operation === 'write') assert.equal(replay(again, clock, 'before', start), 'seen');
+      assert.equal(replay(again, clock, 'after', start), 'seen');
+      await again.close();
+    });
+  }
+
+  test('that is full in the middle of a line leaves files that are read again', async (context) => {
+    const { disk, use, nonces, directory, clock } = await openFaulty(context);
+    await use('before', true);
+    disk.shortWrites(30);
+    const held = disk.hold('write');
+    const refused = assert.rejects(Promise.resolve(use('no room', false)), { code: 'full' });
+    await held.reached;
+    held.release();
+    const second = disk.hold('write');
+    await second.reached;
+    disk.failNext('write', 'ENOSPC');
+    second.release();
+    await refused;
+    await use('after', true);
+    await nonces.close();
+    const again = await open({ directory, clock });
+    for (const nonce of ['before', 'after']) assert.equal(replay(again, clock, nonce, start), 'seen');
+    await again.close();
+  });
+
+  for (const [operation, code] of [
+    ['sync', 'EIO'],
+    ['sync', 'ENOSPC'],
+    ['write', 'EIO'],
+    ['syncDirectory', 'EIO'],
+  ] as const) {
+    test(`is never believed again after a failed ${operation} (${code})`, async (context) => {
+      const { disk, use, nonces, told } = await openFaulty(context);
+      if (operation !== 'syncDirectory') await use('before', true);
+      disk.failNext(operation, code);
+      await assert.rejects(Promise.resolve(use('a', true)), { name: 'StoreError', code: 'failed' });
+      for (const durably of [true, false]) {
+        const later = assert.rejects(Promise.resolve(use(`b${durably}`, durably)), (error) => {
+          assert.ok(error instanceof StoreError && error.code === 'failed');
+          return true;
+        });
+        await later;
+      }
+      assert.match(told.join('\n'), /^.*; no nonce is kept any more$/);
+      await assert.rejects(nonces.close(), { name: 'StoreError', code: 'failed' }, 'the end is no success');
+    });
+  }
+});

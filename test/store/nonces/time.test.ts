@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ForgottenSpans, LeastTime } from '../../../src/store/nonces/time.ts';
+import { seeded } from '../../support/seeded.ts';
+
+describe('the least time', () => {
+  test('is the time of a clock that does not jump', () => {
+    const least = new LeastTime(1000);
+    for (let steady = 0; steady < 10_000; steady += 7)
+      assert.equal(least.at(5000 + steady, steady), 5000 + steady);
+  });
+
+  test('follows a jump back at once, and one ahead when it has lasted', () => {
+    const least = new LeastTime(1000);
+    assert.equal(least.at(50_000, 0), 50_000);
+    assert.equal(least.at(40_100, 100), 40_100);
+    for (let steady = 200; steady <= 1100; steady += 100)
+      assert.equal(least.at(90_000 + steady, steady), 40_000 + steady);
+    for (let steady = 1200; steady <= 3000; steady += 100) least.at(90_000 + steady, steady);
+    assert.equal(least.at(93_001, 3001), 93_001);
+  });
+
+  test('still doubts a jump that happened while nobody looked', () => {
+    const least = new LeastTime(1000);
+    assert.equal(least.at(50_000, 0), 50_000);
+    assert.equal(least.at(190_000, 100_000), 150_000);
+    assert.equal(least.at(190_999, 100_999), 150_999);
+  });
+});
+
+describe('forgotten spans', () => {
+  test('have what was added and nothing else, up to sixteen apart, in any order', () => {
+    const random = seeded();
+    for (let round = 0; round < 300; round += 1) {
+      const spans = new ForgottenSpans();
+      const added = new Set<number>();
+      for (let one = random.below(16); one >= 0; one -= 1) {
+        const from = random.below(200);
+        const to = from + 1 + random.below(20);
+        spans.add(from, to);
+        for (let time = from; time < to; time += 1) added.add(time);
+      }
+      for (let time = -1; time < 230; time += 1) {
+        assert.equal(spans.has(time), added.has(time), `SEED=${random.seed}, round ${round}, ${time}`);
+      }
+    }
+  });
+
+  test('beyond sixteen lose the narrowest gap, and never what was added', () => {
+    const spans = new ForgottenSpans();
+    for (let span = 0; span < 16; span += 1) spans.add(span * 100, span * 100 + 10);
+    assert.equal(spans.has(50), false);
+    spans.add(1530, 1540);
+    assert.equal(spans.has(1520), true);
+    assert.equal(spans.has(50), false);
+    for (let span = 20; span < 100; span += 1) spans.add(span * 1000, span * 1000 + 10);
+    for (let span = 20; span < 100; span += 1) assert.equal(spans.has(span * 1000 + 9), true);
+    for (let span = 0; span < 16; span += 1) assert.equal(spans.has(span * 100), true);
+    assert.equal(spans.has(99_500), false);
+  });
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Change } from '../../../src/store/store.ts';
+import { seeded } from '../../support/seeded.ts';
+import { at, judgeLosses, never, Run, say } from '../../support/store/power-loss.ts';
+import { PowerLossDisk } from '../../support/store/power-loss-disk.ts';
+
+const random = seeded();
+const sampling = { random, all: 1500, drawn: 150 };
+const few = { random, all: 60, drawn: 30, bytes: true };
+
+/** A value of so many characters. */
+function value(length: number): { readonly text: string } {
+  return { text: random.text('abcdefghij "\\ä€', 2).padEnd(length, `${random.below(1000)} `) };
+}
+
+/** What several writers ask for at once. */
+const first: readonly Change[] = [
+  { kind: 'create', collection: '/a', value: value(130), at },
+  { kind: 'put', collection: '/b', id: '7', expected: 'absent', value: value(20), at },
+  { kind: 'create', collection: '/a', value: value(210), at },
+  { kind: 'put', collection: '/a', id: '3', expected: 'absent', value: value(70), at },
+];
+const second: readonly Change[] = [
+  { kind: 'put', collection: '/a', id: '1', expected: 1, value: value(150), at },
+  { kind: 'create', collection: '/b', value: value(90), at },
+  { kind: 'delete', collection: '/a', id: '2', expected: 3, at },
+  { kind: 'create', collection: '/a', value: value(40), at },
+];
+
+const again: readonly Change[] = ['1', '2', '1', '1', '2'].map((id, n) => ({
+  ...{ kind: 'put', collection: '/a', id, expected: 'present' },
+  ...{ value: value(200 + 150 * n), at: at + n },
+}));
+
+/** What is asked for one after the other. */
+const others: readonly Change[] = Array.from({ length: 6 }, (_, n) => ({
+  kind: 'create',
+  collection: '/c',
+  value: value(60 * n),
+  at,
+}));
+
+describe('when the power goes', () => {
+  test('at a first start there is nothing, or a store that has nothing', async (context) => {
+    const run = await Run.open({ disk: new PowerLossDisk() });
+    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true } });
+    say(context, random, found);
+    assert.equal(found.unacknowledged, 0);
+  });
+
+  test('in a batch for which space must be allocated, it is there up to some change, or not', async (context) => {
+    const run = await Run.open({ disk: new PowerLossDisk() });
+    const from = run.disk.operations;
+    await run.askAll(first);
+    await run.settle();
+    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
+    say(context, random, found);
+    assert.ok(found.torn > 500 && found.unacknowledged > 500);
+  });
+
+  test('in a batch on allocated space, it is there up to some change, or not', async (context) => {
+    const run = await Run.open({ disk: new PowerLossDisk() });
+    await run.askAll(first);
+    await run.settle();
+    const from = run.disk.operations;
+    await run.askAll(second);
+    await run.settle();
+    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
+    say(context, random, found);
+    assert.ok(found.torn > 500 && found.unacknowledged > 500);
+  });
+
+  test('in a batch of several changes of one item, it is as some of them left it', async (context) => {
+    const run = await Run.open({ disk: new PowerLossDisk() });
+    await run.askAll(first);
+    await run.settle();
+    const from = run.disk.operations;
+    await run.askAll(again);
+    await run.settle();
+    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
+    say(context, random, found);
+    assert.ok(found.torn > 300 && found.unacknowledged > 100);
+  });
+
+  test('on a disk that takes few bytes at a time, a batch is there up to some change, or not', async (context) => {
+    const run = await Run.open({ disk: new PowerLossDisk() });
+    run.disk.shortWrites(170);
+    await run.askAll(first);
+    const found = await judgeLosses(run, { sampling: few, to: run.disk.operations });
+    say(context, random, found);
+    assert.ok(found.torn > 100 && found.unacknowledged > 100);
+  });
+
+  test('after a clean close, all is there', async (context) => {
+    for (const durability of ['fsync', 'os'] as const) {
+      const run = await Run.open({ disk: new PowerLossDisk(), durability });
+      await run.askAll(first);
+      await run.askAll(second);
+      await run.store.close();
+      const from = run.disk.operations;
+      const found = await judgeLosses(run, { sampling: few, from });
+      say(context, random, found);
+      assert.equal(found.torn, 0);
+    }
+  });
+
+  test('where the system was trusted, changes are lost from one on, and none of those before', async (context) => {
+    const run = await Run.open({ disk: new PowerLossDisk(), durability: 'os' });
+    await run.askAll(first);
+    await run.askAll(second);
+    for (const change of others) await run.ask(change);
+    await run.settle();
+    const found = await judgeLosses(run, { sampling: few, mayLose: true });
+    say(context, random, found);
+    assert.ok(found.torn > 100 && found.lost > 100);
+  });
+
+  test('in a clean close that makes a snapshot, nothing acknowledged is lost', async (context) => {
+    const limits = { ...never, mostAtEnd: 1_000_000 };
+    const run = await Run.open({ disk: new PowerLossDisk(), limits });
+    await run.askAll(first);
+    await run.settle();
+    const from = run.disk.operations;
+    await run.store.close();
+    assert.ok(run.disk.told.some((told) => told.endsWith('→ store.json')));
+    const found = await judgeLosses(run, { sampling: few, from });
+    say(context, random, found);
+    assert.equal(found.unacknowledged, 0);
+  });
+});

@@ -1,0 +1,630 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import zlib from 'node:zlib';
+import { DamagedStoreError } from '../../../src/store/corruption-error.ts';
+import { nodeDisk } from '../../../src/store/files/disk.ts';
+import { formatJournalHeader } from '../../../src/store/journal/line.ts';
+import { salvage } from '../../../src/store/recovery/recover-corrupt.ts';
+import { examine, type Recovered, recover } from '../../../src/store/recovery/recovery.ts';
+import { State } from '../../../src/store/state/state.ts';
+import type { Change, RecordValue } from '../../../src/store/store.ts';
+import { type Seeded, seeded } from '../../support/seeded.ts';
+import { begun, History } from '../../support/store/history.ts';
+import { PowerLossDisk } from '../../support/store/power-loss-disk.ts';
+import { scratchDirectory } from '../../support/store/scratch.ts';
+import { seen } from '../../support/store/snapshot.ts';
+import { long, stride } from '../../support/store/thoroughness.ts';
+
+type Files = ReadonlyMap<string, string | Uint8Array>;
+
+/** Puts these files, and no others, into a directory. */
+async function put(directory: string, files: Files): Promise<void> {
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory);
+  for (const [name, content] of files) await writeFile(join(directory, name), content);
+}
+
+/** These files, with one that has another content. */
+function changed(files: Files, name: string, content: Uint8Array): Files {
+  return new Map<string, string | Uint8Array>(files).set(name, content);
+}
+
+async function contents(directory: string): Promise<Map<string, string>> {
+  const names = (await readdir(directory)).sort();
+  const read = names.map(async (name) => [name, await readFile(join(directory, name), 'latin1')] as const);
+  return new Map(await Promise.all(read));
+}
+
+/** Some change to one of few items of few collections. */
+function someChange({ state }: History, random: Seeded, at: number): Change {
+  const collection = random.pick(['/a', '/b']);
+  const value: RecordValue = { at, text: random.text('ab"\\ž\u{1f511}\n', 6) };
+  if (random.below(4) === 0) return { kind: 'create', collection, value, at };
+  const id = random.pick(['1', '2', '3', '5', '8', '13', 'x', 'y"', 'a-name-that-is-longer']);
+  const known = state.read(collection, id);
+  if (known === undefined) return { kind: 'put', collection, id, expected: 'absent', value, at };
+  const expected = known.revision;
+  if (random.below(2) === 0) return { kind: 'delete', collection, id, expected, at };
+  return { kind: 'put', collection, id, expected, value, at };
+}
+
+/** A history with two snapshots, and three changes in its last journal of which the first two were safe. */
+function history(note: (state: unknown) => void = () => {}): History {
+  const made = new History();
+  const random = seeded(7);
+  for (let round = 0; round < 3; round += 1) {
+    for (let change = 0; change < 6; change += 1) {
+      made.add(someChange(made, random, begun + change));
+      note(seen(made.state));
+    }
+    if (round < 2) made.snapshot();
+  }
+  return made;
+}
+
+describe('what is recovered', () => {
+  test('of nothing is nothing, and nothing is made', async (context) => {
+    const directory = await scratchDirectory(context);
+    const { lineage, journals, sequence, told } = await recover({ directory });
+    assert.deepEqual(
+      { lineage, journals, sequence, told },
+      { lineage: undefined, journals: [], sequence: 0, told: [] },
+    );
+    assert.deepEqual(await readdir(directory), []);
+  });
+
+  test('is what would be there without the crash, whenever snapshots were copied', async (context) => {
+    const directory = await scratchDirectory(context);
+    const random = seeded();
+    for (let run = 0; run < 60; run += 1) {
+      const made = new History();
+      // A copy has a block for each 256 items, so it takes some for writes to come in between.
+      if (run % 4 === 0)
+        for (let item = 0; item < 600; item += 1)
+          made.add({ kind: 'create', collection: random.pick(['/a', '/b']), value: {}, at: begun });
+      let copying = false;
+      for (let round = 0; round < 300; round += 1) {
+        if (copying ? random.below(4) === 0 : random.below(40) === 0) copying = !made.copy();
+        made.add(someChange(made, random, begun + random.below(50)));
+      }
+      await put(directory, made.files);
+      const { state, sequence, lineage, told } = await recover({ directory });
+      const what = `SEED=${random.seed}, run ${run}`;
+      assert.deepEqual(told, [], what);
+      assert.deepEqual({ sequence, lineage }, { sequence: made.sequence, lineage: made.lineage }, what);
+      assert.deepEqual(seen(state), seen(made.state), what);
+      for (const collection of ['/a', '/b']) {
+        const next = { kind: 'create', collection, value: {}, at: begun } as const;
+        assert.deepEqual(state.prepare(next), made.state.prepare(next), what);
+      }
+    }
+  });
+
+  test('does not depend on which of the two snapshots is there', async (context) => {
+    const directory = await scratchDirectory(context);
+    const made = history();
+    const { files } = made;
+    const store = files.get('store.json') ?? '';
+    const cases: readonly [Files, RegExp][] = [
+      [
+        new Map([...files].filter(([name]) => name !== 'store.json')),
+        /store\.json is missing; the state is that of/,
+      ],
+      [
+        new Map([...files, ['store.json', store.replace('"at":', '"at" :')]]),
+        /fit their checksum.*kept aside/,
+      ],
+      [new Map([...files, ['store.json', '']]), /kept aside/],
+    ];
+    for (const [each, told] of cases) {
+      await put(directory, each);
+      const found = await recover({ directory });
+      assert.deepEqual(seen(found.state), seen(made.state));
+      assert.match(found.told.join(), told);
+      assert.equal(found.generation, 2);
+      const after = await contents(directory);
+      assert.equal(after.has('store.previous.json'), false);
+      assert.equal(
+        after.get('store.damaged-1.json'),
+        each.get('store.json') === undefined
+          ? undefined
+          : Buffer.from(each.get('store.json') ?? '').toString('latin1'),
+      );
+      assert.deepEqual((await recover({ directory })).told, [], 'a second start finds it in order');
+    }
+  });
+
+  test('is what the journals have, when they have all and the only snapshot cannot be read', async (context) => {
+    const directory = await scratchDirectory(context);
+    const made = new History();
+    made.add({ kind: 'create', collection: '/a', value: {}, at: begun });
+    const whole = made.files.get('journal-1.jsonl') ?? '';
+    made.snapshot();
+    made.add({ kind: 'create', collection: '/a', value: {}, at: begun });
+    for (const store of ['', (made.files.get('store.json') ?? '').slice(0, -9)]) {
+      await put(directory, new Map([...made.files, ['journal-1.jsonl', whole], ['store.json', store]]));
+      const found = await recover({ directory });
+      assert.deepEqual(seen(found.state), seen(made.state));
+      assert.match(found.told.join(), /the journals have all changes from the first on.*kept aside/);
+      assert.deepEqual((await recover({ directory })).told, []);
+      assert.equal((await contents(directory)).get('store.damaged-1.json'), store);
+    }
+    await put(
+      directory,
+      new Map([
+        ['journal-1.jsonl', ''],
+        ['store.json', '{'],
+      ]),
+    );
+    await assert.rejects(recover({ directory }), DamagedStoreError);
+  });
+
+  test('has the nonces of the changes, the journals and where the last one is written on', async (context) => {
+    const directory = await scratchDirectory(context);
+    const made = new History();
+    const value = {};
+    const nonce = { user: 'ann', nonce: 'abc', until: begun + 1000 };
+    made.add({ kind: 'create', collection: '/a', value, at: begun }, 0, nonce);
+    made.rotate();
+    made.add({ kind: 'create', collection: '/a', value, at: begun });
+    const last = made.files.get('journal-2.jsonl') ?? '';
+    await put(directory, new Map([...made.files, ['journal-2.jsonl', last + '\0'.repeat(9000)]]));
+    const { nonces, journals, changes, told } = await recover({ directory });
+    assert.deepEqual({ nonces, changes, told }, { nonces: [nonce], changes: 2, told: [] });
+    assert.deepEqual(
+      journals.map(({ generation, bytes }) => [generation, bytes]),
+      [
+        [1, made.files.get('journal-1.jsonl')?.length],
+        [2, last.length],
+      ],
+    );
+    assert.equal((await readFile(join(directory, 'journal-2.jsonl'))).length, last.length);
+  });
+});
+
+describe('a crash', () => {
+  /** Recovers; gives what was found, or the error that stopped it, which left everything as it was. */
+  async function attempt(directory: string, files: Files): Promise<Recovered | DamagedStoreError> {
+    await put(directory, files);
+    const before = await contents(directory);
+    await examine({ directory }).catch(() => {});
+    assert.deepEqual(await contents(directory), before, 'a look changes nothing');
+    try {
+      return await recover({ directory });
+    } catch (error) {
+      if (!(error instanceof DamagedStoreError)) throw error;
+      assert.deepEqual(await contents(directory), before, 'a refusal changes nothing');
+      return error;
+    }
+  }
+
+  /** The same on a disk in memory, whose files it gives too: what is done a thousand times need not wait for a medium. */
+  async function attemptInMemory(
+    files: Files,
+  ): Promise<{ found: Recovered | DamagedStoreError; kept: ReadonlyMap<string, Uint8Array> }> {
+    const disk = new PowerLossDisk(
+      new Map([...files].map(([name, content]) => [name, Buffer.from(content)])),
+    );
+    const looking = { directory: '/data', disk };
+    await examine(looking).catch(() => {});
+    assert.equal(disk.operations, 0, 'a look changes nothing');
+    try {
+      return { found: await recover(looking), kept: disk.files() };
+    } catch (error) {
+      if (!(error instanceof DamagedStoreError)) throw error;
+      assert.equal(disk.operations, 0, 'a refusal changes nothing');
+      return { found: error, kept: disk.files() };
+    }
+  }
+
+  /** The history of five changes of which the last three are in hand, and the states after each. */
+  function three(durable: readonly number[]): { made: History; states: unknown[]; ends: number[] } {
+    const made = new History();
+    const random = seeded(3);
+    made.add(someChange(made, random, begun));
+    made.snapshot();
+    const states: unknown[] = [];
+    const ends: number[] = [];
+    const note = (): void => {
+      states.push(seen(made.state));
+      ends.push(Buffer.byteLength(made.files.get('journal-2.jsonl') ?? ''));
+    };
+    made.add(someChange(made, random, begun));
+    note();
+    for (const each of durable) {
+      made.add(someChange(made, random, begun), each);
+      note();
+    }
+    return { made, states, ends };
+  }
+
+  for (const padding of [0, 4096]) {
+    test(`that cuts the journal anywhere in its last three lines, before ${padding} NUL bytes, is survived`, async () => {
+      const { made, states, ends } = three([2, 2, 2]);
+      const journal = Buffer.from(made.files.get('journal-2.jsonl') ?? '');
+      for (let length = ends[0] ?? 0; length <= journal.length; length += stride) {
+        const cut = Buffer.concat([journal.subarray(0, length), Buffer.alloc(padding)]);
+        const { found, kept } = await attemptInMemory(changed(made.files, 'journal-2.jsonl', cut));
+        if (found instanceof Error) assert.fail(`cut to ${length}: ${found.message}`);
+        const whole = ends.filter((end) => end <= length).length - 1;
+        assert.deepEqual(seen(found.state), states[whole], `cut to ${length}`);
+        const torn = length - (ends[whole] ?? 0);
+        assert.equal(found.told.length, torn > 0 ? 1 : 0, `cut to ${length}`);
+        assert.equal(kept.get('journal-2.jsonl')?.length, ends[whole]);
+        if (torn === 0) continue;
+        const end = kept.get(`torn-2-${ends[whole]}.bin`) ?? new Uint8Array();
+        assert.deepEqual(Buffer.from(end), journal.subarray(ends[whole], length));
+        assert.match(found.told[0] ?? '', new RegExp(`line ${whole + 3}, at byte ${ends[whole]}, on`));
+      }
+    });
+  }
+
+  test('is told from damage by what later lines say was safe, whichever byte is flipped', async () => {
+    // The last three lines were one batch; or each was safe before the next.
+    for (const durable of [
+      [2, 2, 2],
+      [2, 3, 4],
+    ]) {
+      const { made, states, ends } = three(durable);
+      const journal = Buffer.from(made.files.get('journal-2.jsonl') ?? '');
+      for (let at = ends[0] ?? 0; at < journal.length; at += 1) {
+        const masks = [0x01, 0x80, (journal[at] ?? 0) ^ 0x0a, journal[at] ?? 0];
+        for (const [index, mask] of masks.entries()) {
+          if (mask === 0 || (!long && index !== at % masks.length)) continue;
+          const flipped = Buffer.from(journal);
+          flipped[at] = (flipped[at] ?? 0) ^ mask;
+          const { found } = await attemptInMemory(changed(made.files, 'journal-2.jsonl', flipped));
+          const whole = ends.filter((end) => end <= at).length - 1;
+          const what = `byte ${at} by ${mask}, safe before ${durable}`;
+          // Whether an end of line is there, the line is whole without it: only what follows it can tell.
+          const safe = durable.some((each, index) => index > whole && each >= whole + 3);
+          if (!safe && !(found instanceof Error)) {
+            assert.deepEqual(seen(found.state), states[whole], what);
+            assert.equal(found.told.length, 1, what);
+            continue;
+          }
+          if (!(found instanceof Error)) assert.fail(`${what}: it was taken for torn`);
+          assert.ok(safe, `${what}: ${found.message}`);
+          assert.deepEqual(found.place, { line: whole + 3, byte: ends[whole] }, what);
+        }
+      }
+    }
+  });
+
+  test('in any step of a rotation leaves a whole state', async (context) => {
+    const directory = await scratchDirectory(context);
+    const made = history();
+    const before = new Map(made.files);
+    const state = seen(made.state);
+    made.rotate();
+    const header = made.files.get('journal-4.jsonl') ?? '';
+    for (let length = 0; length <= header.length; length += 1) {
+      for (const padding of ['', '\0'.repeat(64)]) {
+        const files = new Map([...before, ['journal-4.jsonl', header.slice(0, length) + padding]]);
+        const found = await attempt(directory, files);
+        if (found instanceof Error) assert.fail(`${length} bytes: ${found.message}`);
+        assert.deepEqual(seen(found.state), state);
+        const whole = length === header.length;
+        assert.equal(found.journals.at(-1)?.generation, whole ? 4 : 3);
+        assert.equal((await readdir(directory)).includes('journal-4.jsonl'), whole);
+        assert.equal((await readdir(directory)).includes('torn-4-0.bin'), !whole && length > 0);
+      }
+    }
+  });
+
+  test('in any step of a first start leaves nothing that hinders the next', async (context) => {
+    const directory = await scratchDirectory(context);
+    const header = new History().files.get('journal-1.jsonl') ?? '';
+    for (let length = 0; length <= header.length; length += 1) {
+      const found = await attempt(directory, new Map([['journal-1.jsonl', header.slice(0, length)]]));
+      if (found instanceof Error) assert.fail(`${length} bytes: ${found.message}`);
+      assert.equal(found.lineage, length === header.length ? 'k3x9' : undefined);
+    }
+  });
+
+  test('in a compaction leaves what was there, and what was on its way is taken away', async (context) => {
+    const directory = await scratchDirectory(context);
+    const made = history();
+    const temporary = ['store.json.1-1.tmp', '{"version":2'] as const;
+    const found = await attempt(directory, new Map([...made.files, temporary]));
+    assert.ok(!(found instanceof Error));
+    assert.deepEqual(seen(found.state), seen(made.state));
+    assert.deepEqual([...(await contents(directory)).keys()], [...made.files.keys()].sort());
+  });
+});
+
+describe('damage is told with file, line and byte, and what can be done', () => {
+  const made = history();
+  const text = (name: string): string => made.files.get(name) ?? '';
+  const lines = (name: string): string[] => text(name).split('\n');
+  /** The place of the beginning of a line. */
+  const place = (name: string, line: number): { line: number; byte: number } => ({
+    line,
+    byte: Buffer.byteLength(
+      `${lines(name)
+        .slice(0, line - 1)
+        .join('\n')}${line > 1 ? '\n' : ''}`,
+    ),
+  });
+  const other = history2();
+
+  function history2(): History {
+    const another = new History('other');
+    another.snapshot();
+    another.snapshot();
+    return another;
+  }
+
+  function withLine(name: string, line: number, change: (text: string) => string): string {
+    const all = lines(name);
+    all[line - 1] = change(all[line - 1] ?? '');
+    return all.join('\n');
+  }
+
+  const swap = (name: string, one: number, two: number): string => {
+    const all = lines(name);
+    [all[one - 1], all[two - 1]] = [all[two - 1] ?? '', all[one - 1] ?? ''];
+    return all.join('\n');
+  };
+  const without = (name: string, line: number): string =>
+    lines(name)
+      .toSpliced(line - 1, 1)
+      .join('\n');
+  const resealed = (name: string, line: number, change: (header: string) => string): string =>
+    withLine(name, line, (old) => {
+      const header = JSON.parse(change(old));
+      return formatJournalHeader({ ...header, opened: begun }).trimEnd();
+    });
+  const later = '"journal":2,"lineage":"k3x9"}';
+  const [older, last] = ['journal-2.jsonl', 'journal-3.jsonl'];
+  const cases: readonly {
+    readonly what: string;
+    readonly files: Readonly<Record<string, string | undefined>>;
+    readonly file: string;
+    readonly at?: { readonly line: number; readonly byte: number } | undefined;
+    readonly message: RegExp;
+  }[] = [
+    {
+      what: 'a line in the midst of the last journal',
+      files: { [last]: withLine(last, 3, (line) => line.replace('"seq"', '"sec"')) },
+      file: last,
+      at: place(last, 3),
+      message: /does not fit its checksum, though a later line says that it was safe/,
+    },
+    {
+      what: 'a line that is gone',
+      files: { [last]: without(last, 3) },
+      file: last,
+      at: place(last, 3),
+      message: /change 15 stands where 14 belongs/,
+    },
+    {
+      what: 'a line that stands twice',
+      files: { [last]: withLine(last, 3, (line) => `${line}\n${line}`) },
+      file: last,
+      at: place(last, 4),
+      message: /change 14 stands where 15 belongs/,
+    },
+    {
+      what: 'lines in another order',
+      files: { [last]: swap(last, 3, 4) },
+      file: last,
+      at: place(last, 3),
+      message: /change 15 stands where 14 belongs/,
+    },
+    {
+      what: 'an empty line',
+      files: { [last]: withLine(last, 3, (line) => `\n${line}`) },
+      file: last,
+      at: place(last, 3),
+      message: /does not fit its checksum, though/,
+    },
+    {
+      what: 'NUL bytes with something behind them',
+      files: { [last]: withLine(last, 3, (line) => '\0'.repeat(line.length)) },
+      file: last,
+      at: place(last, 3),
+      message: /though a later line says that it was safe/,
+    },
+    {
+      what: 'a first line that is damaged',
+      files: { [last]: withLine(last, 1, (line) => line.replace('k3x9', 'k3x8')) },
+      file: last,
+      at: { line: 1, byte: 0 },
+      message: /its first line does not fit its checksum/,
+    },
+    {
+      what: 'a first line that is gone',
+      files: { [last]: without(last, 1) },
+      file: last,
+      at: { line: 1, byte: 0 },
+      message: /this is not the first line of a journal/,
+    },
+    {
+      what: 'a journal of another store',
+      files: { [last]: other.files.get(last) },
+      file: last,
+      at: { line: 1, byte: 0 },
+      message: /it is of another store: its lineage is another/,
+    },
+    {
+      what: 'a journal of another generation',
+      files: { [last]: text(older) },
+      file: last,
+      at: { line: 1, byte: 0 },
+      message: /it says that it is of generation 2/,
+    },
+    {
+      what: 'a journal that begins too late',
+      files: { [last]: resealed(last, 1, (line) => line.replace('"sequence":12', '"sequence":13')) },
+      file: last,
+      at: { line: 1, byte: 0 },
+      message: /it begins after change 13, where 12 was the last/,
+    },
+    {
+      what: 'a journal of a later version',
+      files: {
+        [last]: `{"crc":"${zlib.crc32(later).toString(16).padStart(8, '0')}",${later}\n`,
+      },
+      file: last,
+      at: { line: 1, byte: 0 },
+      message: /its version is 2, and this program reads 1/,
+    },
+    {
+      what: 'a journal that is gone',
+      files: { [last]: undefined },
+      file: last,
+      message: /it is missing, though store\.json/,
+    },
+    {
+      what: 'a journal that is empty',
+      files: { [last]: '' },
+      file: last,
+      at: { line: 1, byte: 0 },
+      message: /it is empty, though store\.json was made after it was begun/,
+    },
+    {
+      what: 'a gap between journals',
+      files: { 'journal-5.jsonl': '' },
+      file: 'journal-4.jsonl',
+      message: /it is missing, though there is journal-5\.jsonl/,
+    },
+    {
+      what: 'an end of an older journal that is torn, where only the previous snapshot is left',
+      files: { 'store.json': undefined, [older]: text(older).slice(0, -5) },
+      file: older,
+      at: place(older, 7),
+      message: /the line is not whole, though a later journal was begun after it/,
+    },
+    {
+      what: 'a snapshot that is damaged, and the one before too',
+      files: {
+        'store.json': text('store.json').replace('"/a"', '"/c"'),
+        'store.previous.json': '{"version":2,',
+      },
+      file: 'store.json',
+      at: { line: 2, byte: Buffer.byteLength(lines('store.json')[0] ?? '') + 1 },
+      message: /do not fit their checksum/,
+    },
+    {
+      what: 'no snapshot, though there are journals',
+      files: { 'store.json': undefined, 'store.previous.json': undefined },
+      file: 'store.json',
+      message: /it is missing, though there is journal-2\.jsonl/,
+    },
+    {
+      what: 'a snapshot of a later version',
+      files: { 'store.json': '{"version":3,"x":1}', 'store.previous.json': undefined },
+      file: 'store.json',
+      message: /its version is 3, and this program reads 2/,
+    },
+    {
+      what: 'a journal that ends before what the snapshot has',
+      files: {
+        'store.json': snapshotReaching(15),
+        [last]: lines(last).slice(0, 3).join('\n'),
+      },
+      file: last,
+      at: place(last, 3),
+      message: /though store\.json was made after it was safe/,
+    },
+    {
+      what: 'a journal that was cut at the end of a line that the snapshot has',
+      files: { 'store.json': snapshotReaching(15), [last]: `${lines(last).slice(0, 3).join('\n')}\n` },
+      file: last,
+      message: /the journals end at change 14, though store\.json was made after change 15 was safe/,
+    },
+  ];
+
+  /** A snapshot of the last generation that was finished when the changes up to this one were made. */
+  function snapshotReaching(sequence: number): string {
+    const again = new History();
+    const random = seeded(7);
+    for (let round = 0; round < 2; round += 1) {
+      for (let change = 0; change < 6; change += 1) again.add(someChange(again, random, begun + change));
+      if (round === 0) again.snapshot();
+    }
+    again.copy();
+    for (let change = 12; change < sequence; change += 1)
+      again.add(someChange(again, random, begun + change - 12));
+    again.snapshot();
+    return again.files.get('store.json') ?? '';
+  }
+
+  const directoryOf = async (context: TestContext, files: Readonly<Record<string, string | undefined>>) => {
+    const directory = await scratchDirectory(context);
+    const all = new Map(made.files);
+    for (const [name, content] of Object.entries(files)) {
+      if (content === undefined) all.delete(name);
+      else all.set(name, content);
+    }
+    await put(directory, all);
+    return directory;
+  };
+
+  for (const { what, files, file, at, message } of cases) {
+    test(what, async (context) => {
+      const directory = await directoryOf(context, files);
+      const before = await contents(directory);
+      const error = await recover({ directory }).then(
+        ({ told }) => assert.fail(`it was read: ${told}`),
+        (reason: unknown) => reason,
+      );
+      if (!(error instanceof DamagedStoreError)) throw error;
+      assert.equal(error.file, join(directory, file));
+      assert.match(error.message, message);
+      assert.deepEqual(error.place, at);
+      if (at !== undefined)
+        assert.ok(
+          error.message.includes(`${error.file} cannot be used: line ${at.line}, at byte ${at.byte}: `),
+        );
+      if (!/version/.test(error.message)) assert.match(error.message, /--repair NEWDIR/);
+      assert.deepEqual(await contents(directory), before);
+    });
+  }
+});
+
+test('whatever happens to its files, a store is read whole or refused, and what is saved of it can be read', async (context) => {
+  const directory = await scratchDirectory(context);
+  const random = seeded();
+  const states: unknown[] = [seen(new State())];
+  const made = history((state) => void states.push(state));
+  for (let round = 0; round < 150; round += 1) {
+    const files = new Map<string, string | Uint8Array>(made.files);
+    for (let harm = random.below(4); harm >= 0; harm -= 1) {
+      const name = random.pick([...files.keys()]);
+      const bytes = Buffer.from(files.get(name) ?? '');
+      const at = random.below(bytes.length + 1);
+      const kind = random.below(4);
+      if (kind === 0) files.set(name, bytes.subarray(0, at));
+      else if (kind === 1) files.delete(name);
+      else if (kind === 2)
+        files.set(
+          name,
+          Buffer.concat([bytes.subarray(0, at), Buffer.alloc(random.below(40)), bytes.subarray(at)]),
+        );
+      else
+        files.set(
+          name,
+          Buffer.concat([bytes.subarray(0, at), Buffer.from([random.below(256)]), bytes.subarray(at + 1)]),
+        );
+    }
+    if (files.size === 0) continue;
+    await put(directory, files);
+    const what = `SEED=${random.seed}, round ${round}`;
+    const saved = await salvage(nodeDisk, directory);
+    assert.ok([...saved.state.collections()].reduce((sum, { count }) => sum + count, 0) <= 40, what);
+    const found = await recover({ directory }).catch((error: Error) => error);
+    if (found instanceof DamagedStoreError) continue;
+    if (found instanceof Error) throw new Error(what, { cause: found });
+    const { state } = found;
+    assert.ok(
+      states.some((each) => isDeepStrictEqual(each, seen(state))),
+      `${what}: it is one that there was`,
+    );
+    assert.deepEqual((await recover({ directory })).told, [], `${what}: a second start finds it in order`);
+  }
+});

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../../src/clock.ts';
+import { type DurableStore, openDurableStore } from '../../../src/store/durable.ts';
+import { recover } from '../../../src/store/recovery/recovery.ts';
+import type { CompactionLimits } from '../../../src/store/snapshot/compaction.ts';
+import { seeded } from '../../support/seeded.ts';
+import { create, ids } from '../../support/store/contract.ts';
+import { crashingDisk } from '../../support/store/crashing-disk.ts';
+import { faultyDisk } from '../../support/store/faulty-disk.ts';
+import { scratchDirectory } from '../../support/store/scratch.ts';
+
+async function open(
+  directory: string,
+  more: {
+    limits?: CompactionLimits;
+    disk?: ReturnType<typeof faultyDisk>;
+    tell?: (line: string) => void;
+  } = {},
+): Promise<DurableStore> {
+  return openDurableStore({
+    directory,
+    recovered: await recover({ directory }),
+    lineage: () => 'first',
+    durability: 'fsync',
+    clock: systemClock,
+    tell: (line) => assert.fail(line),
+    ...more,
+  });
+}
+
+/** The titles in store.json as a person finds them. */
+async function readable(directory: string): Promise<string[]> {
+  const text = await readFile(join(directory, 'store.json'), 'utf8').catch(() => '{"blocks":[]}');
+  const { blocks }: { blocks: { items: { id: string }[] }[] } = JSON.parse(text);
+  return blocks.flatMap(({ items }) => items.map(({ id }) => id));
+}
+
+async function generation(directory: string): Promise<number> {
+  return JSON.parse(await readFile(join(directory, 'store.json'), 'utf8')).generation;
+}
+
+async function begun(context: TestContext): Promise<{ directory: string; store: DurableStore }> {
+  const directory = await scratchDirectory(context);
+  const store = await open(directory);
+  await create(store, '/a');
+  await create(store, '/a');
+  return { directory, store };
+}
+
+test('after a stop in order store.json has all that there is', async (context) => {
+  const { directory, store } = await begun(context);
+  assert.deepEqual(await readable(directory), []);
+  await store.close();
+  assert.deepEqual(await readable(directory), ['1', '2']);
+  const again = await open(directory);
+  assert.deepEqual(ids(await again.list('/a', 0, 10)), ['1', '2']);
+  await create(again, '/a');
+  await again.close();
+  assert.deepEqual(await readable(directory), ['1', '2', '3']);
+});
+
+test('where nothing was changed nothing is written anew', async (context) => {
+  const { directory, store } = await begun(context);
+  await store.close();
+  const before = await generation(directory);
+  await (await open(directory)).close();
+  assert.equal(await generation(directory), before);
+});
+
+test('what is too much for the time of a stop stays in the journals', async (context) => {
+  const directory = await scratchDirectory(context);
+  const store = await open(directory, { limits: { leastBytes: 1e9, ratio: 1, mostAtEnd: 100 } });
+  await create(store, '/a');
+  await store.close();
+  assert.deepEqual(await readable(directory), []);
+  assert.deepEqual(ids((await recover({ directory })).state.list('/a', 0, 10)), ['1']);
+});
+
+test('a stop that has no room for it loses nothing', async (context) => {
+  const directory = await scratchDirectory(context);
+  const disk = faultyDisk();
+  const told: string[] = [];
+  const store = await open(directory, { disk, tell: (line) => told.push(line) });
+  await create(store, '/a');
+  disk.failNext('create', 'ENOSPC');
+  await store.close();
+  assert.match(told.join(), /no new snapshot was made/);
+  assert.deepEqual(ids((await recover({ directory })).state.list('/a', 0, 10)), ['1']);
+});
+
+test('a crash anywhere in a stop loses nothing', async (context) => {
+  const random = seeded();
+  for (let operations = 1; operations < 60; operations += 1) {
+    const directory = await scratchDirectory(context);
+    const first = await open(directory);
+    await create(first, '/a');
+    await first.close();
+    const disk = crashingDisk(operations, random);
+    let acknowledged = false;
+    const living = (async () => {
+      const store = await openDurableStore({
+        directory,
+        recovered: await recover({ directory, disk }),
+        lineage: () => 'other',
+        durability: 'fsync',
+        clock: systemClock,
+        tell: () => {},
+        disk,
+      });
+      await create(store, '/a');
+      acknowledged = true;
+      await store.close();
+    })();
+    await Promise.race([living, disk.crashed]);
+    const found = ids((await recover({ directory })).state.list('/a', 0, 10));
+    assert.deepEqual(
+      acknowledged ? found : found.slice(0, 1),
+      acknowledged ? ['1', '2'] : ['1'],
+      `SEED=${random.seed}`,
+    );
+  }
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { DamagedStoreError } from '../../../src/store/corruption-error.ts';
+import { ExportReader, type Imported } from '../../../src/store/snapshot/export-reader.ts';
+import { formatExport } from '../../../src/store/snapshot/export-writer.ts';
+import { State } from '../../../src/store/state/state.ts';
+import { type Seeded, seeded } from '../../support/seeded.ts';
+import { begun } from '../../support/store/history.ts';
+import { make, seen } from '../../support/store/snapshot.ts';
+
+function textOf(state: State): string {
+  return [...formatExport({ storeId: 'k3x9', state, at: begun, includes: () => true })].join('');
+}
+
+/** Reads an export that comes in pieces of up to so many bytes. */
+function read(bytes: Buffer, most = bytes.length): Imported {
+  const reader = new ExportReader({ file: 'export', now: begun, faultOf: () => undefined });
+  let rest = Buffer.alloc(0);
+  for (let at = 0; at < bytes.length; at += most) {
+    const next = Buffer.concat([rest, bytes.subarray(at, at + most)]);
+    rest = next.subarray(reader.take(next, false));
+  }
+  reader.take(rest, true);
+  return reader.result();
+}
+
+/** A state that random changes made. */
+function someState(random: Seeded): State {
+  const state = new State();
+  for (let count = random.below(60); count > 0; count -= 1) {
+    const collection = random.pick(['/a', '/b', '/ž']);
+    const { entries } = state.list(collection, 0, 100);
+    const present = entries.length === 0 ? undefined : random.pick(entries);
+    const at = begun + random.below(1e6);
+    const value = { text: random.text('abž"\\\n\u2028', 9), n: random.below(100), list: [true, 1.5] };
+    const id = random.pick([() => String(1 + random.below(40)), () => random.text('až', 5)])();
+    const put = { kind: 'put', collection, value, at } as const;
+    const kind = random.below(4);
+    if (present !== undefined && kind === 0)
+      make(state, { kind: 'delete', collection, id: present.id, expected: present.revision, at });
+    else if (present !== undefined && kind === 1)
+      make(state, { ...put, id: present.id, expected: present.revision });
+    else if (state.read(collection, id) === undefined && kind === 2)
+      make(state, { ...put, id, expected: 'absent' });
+    else make(state, { kind: 'create', collection, value, at });
+  }
+  return state;
+}
+
+describe('an export', () => {
+  test('is read as the state that it was written from, in pieces of any length', () => {
+    const random = seeded();
+    for (let round = 0; round < 150; round += 1) {
+      const why = `SEED=${random.seed}, round ${round}`;
+      const state = someState(random);
+      const { storeId, state: found } = read(Buffer.from(textOf(state)), 1 + random.below(200));
+      assert.equal(storeId, 'k3x9', why);
+      assert.deepEqual(seen(found), seen(state), why);
+    }
+  });
+
+  test('with any damage is refused with its place, and never read as something else', () => {
+    const random = seeded();
+    for (let round = 0; round < 1500; round += 1) {
+      const why = `SEED=${random.seed}, round ${round}`;
+      const text = Buffer.from(textOf(someState(random)));
+      const place = random.below(text.length);
+      const damaged = random.pick([
+        () => Buffer.concat([text.subarray(0, place), text.subarray(place + 1 + random.below(99))]),
+        () =>
+          Buffer.concat([text.subarray(0, place), Buffer.from([random.below(256)]), text.subarray(place)]),
+        () => Buffer.from(text.map((byte, at) => (at === place ? byte ^ (1 << random.below(8)) : byte))),
+      ])();
+      if (damaged.equals(text.subarray(0, damaged.length)) && text.length - damaged.length < 2) continue;
+      try {
+        const { storeId } = read(damaged);
+        // Without the member, it is an edited export.
+        assert.equal(storeId, undefined, why);
+      } catch (error) {
+        assert.ok(error instanceof DamagedStoreError, `${why}: ${error}`);
+        assert.ok(error.place !== undefined, why);
+      }
+    }
+  });
+
+  test('that was edited is never read as anything but an export or a fault', () => {
+    const random = seeded();
+    const members = [
+      'id',
+      'sequence',
+      'revision',
+      'modified',
+      'value',
+      'counter',
+      'chosen',
+      'collection',
+      'end',
+    ];
+    const values = [
+      '0',
+      '-1',
+      '1e999',
+      '""',
+      'null',
+      '[[1,2]]',
+      '{}',
+      '"2013-04-20T12:59:24.007Z"',
+      '9007199254740991',
+    ];
+    for (let round = 0; round < 1500; round += 1) {
+      const why = `SEED=${random.seed}, round ${round}`;
+      const name = random.pick(members);
+      const text = textOf(someState(random))
+        .replace('"storeId":"k3x9",', '')
+        .split('\n')
+        .map((line) =>
+          random.below(8) === 0
+            ? line.replace(new RegExp(`"${name}":("[^"]*"|[0-9]+)`), `"${name}":${random.pick(values)}`)
+            : line,
+        )
+        .join('\n');
+      try {
+        const { state } = read(Buffer.from(text));
+        const views = [...state.collections()].flatMap(({ entries }) => [...entries]);
+        for (const { sequence, revision } of views) assert.ok(sequence > 0 && revision > 0, why);
+      } catch (error) {
+        assert.ok(error instanceof DamagedStoreError, `${why}: ${error}`);
+      }
+    }
+  });
+});

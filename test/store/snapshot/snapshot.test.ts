@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import zlib from 'node:zlib';
+import { DamagedStoreError } from '../../../src/store/corruption-error.ts';
+import { nodeDisk } from '../../../src/store/files/disk.ts';
+import { readSnapshot } from '../../../src/store/snapshot/reader.ts';
+import { writeSnapshot } from '../../../src/store/snapshot/writer.ts';
+import { State } from '../../../src/store/state/state.ts';
+import type { Entry } from '../../../src/store/store.ts';
+import { seeded } from '../../support/seeded.ts';
+import { scratchDirectory } from '../../support/store/scratch.ts';
+import { head, make, reread, seen, textOf } from '../../support/store/snapshot.ts';
+import { long, stride } from '../../support/store/thoroughness.ts';
+
+const at = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
+
+/** A state with so many items that the store named, and some that a client did. */
+function stateOf(items: number): State {
+  const state = new State();
+  for (let count = 0; count < items; count += 1)
+    make(state, { kind: 'create', collection: '/a', value: { n: count, text: 'ž \u{1f511} "\\' }, at });
+  for (const id of ['9000', 'a"b', 'a\\', 'a-name-that-is-longer-than-a-number', '"']) {
+    make(state, { kind: 'put', collection: '/b', id, expected: 'absent', value: { id }, at });
+  }
+  return state;
+}
+
+describe('a snapshot', () => {
+  test('has the lines, the checksums and the counts that are promised', () => {
+    const state = new State();
+    make(state, { kind: 'create', collection: '/a', value: { title: 'ž', sold: true }, at });
+    make(state, { kind: 'put', collection: '/a', id: '5', expected: 'absent', value: {}, at });
+    const gone = make(state, { kind: 'put', collection: '/b', id: 'x', expected: 'absent', value: {}, at });
+    make(state, { kind: 'delete', collection: '/b', id: 'x', expected: gone.revision, at });
+    const crc = (text: string, before = 0): string =>
+      zlib.crc32(Buffer.from(text), before).toString(16).padStart(8, '0');
+    const date = '"modified":"2013-04-20T12:59:24.007Z"';
+    const first =
+      '{"version":2,"lineage":"k3x9","generation":7,"revision":4,"sequence":3,"written":"2013-04-20T12:59:24.000Z","blocks":[\n';
+    const one = `"collection":"/a","counter":1,"chosen":[[5,5]],"sequence":2,"revision":2,${date},"items":[
+{"id":"1","sequence":1,"revision":1,${date},"value":{"title":"ž","sold":true}},
+{"id":"5","sequence":2,"revision":2,${date},"value":{}}
+]}`;
+    const two = `"collection":"/b","counter":0,"chosen":[],"sequence":1,"revision":4,${date},"items":[\n]}`;
+    const counts = ',"blocks":2,"items":2,"sequence":4}}';
+    const sum = crc(counts, Number.parseInt(crc(`${first}${crc(one)}${crc(two)}`), 16));
+    assert.equal(
+      textOf(state, { generation: 7, sequence: 3, reached: 4 }),
+      `${first}{"crc":"${crc(one)}",${one},\n{"crc":"${crc(two)}",${two}\n],"footer":{"crc":"${sum}"${counts}\n`,
+    );
+    JSON.parse(textOf(state));
+  });
+
+  test('of nothing is read as nothing', async (context) => {
+    const directory = await scratchDirectory(context);
+    const snapshot = await reread(directory, textOf(new State(12), { generation: 3 }));
+    assert.deepEqual(seen(snapshot.state), { revision: 12, views: [] });
+    assert.deepEqual(snapshot.head, { ...head, generation: 3, revision: 12 });
+    assert.equal(await readSnapshot(nodeDisk, join(directory, 'absent')), undefined);
+  });
+
+  for (const items of [1, 255, 256, 257, 700]) {
+    test(`of ${items} items is read as it was written, and written again as it was`, async (context) => {
+      const state = stateOf(items);
+      const text = textOf(state);
+      JSON.parse(text);
+      const directory = await scratchDirectory(context);
+      const unread = await reread(directory, text);
+      assert.equal(textOf(unread.state), text, 'nothing was looked at');
+      assert.equal(unread.state.collection('/a')?.count, items);
+      assert.deepEqual(seen(unread.state), seen(state));
+      assert.equal(textOf(unread.state), text, 'all was looked at');
+      const [first, middle] = [(await reread(directory, text)).state, String(Math.ceil(items / 2))];
+      assert.deepEqual(first.read('/a', middle), state.read('/a', middle));
+      assert.deepEqual(first.list('/a', items - 1, 9), state.list('/a', items - 1, 9));
+      assert.equal(first.read('/a', '701'), undefined);
+      assert.equal(textOf(first), text, 'some of it was looked at');
+    });
+  }
+
+  test('of large items has blocks of few, so that none takes long', async (context) => {
+    const state = new State();
+    for (let count = 0; count < 9; count += 1)
+      make(state, { kind: 'create', collection: '/a', value: { text: 'x'.repeat(400_000) }, at });
+    const text = textOf(state);
+    assert.equal(JSON.parse(text).blocks.length, 3);
+    const unread = await reread(await scratchDirectory(context), text);
+    assert.equal(textOf(unread.state), text);
+    assert.deepEqual(seen(unread.state), seen(state));
+    assert.equal(textOf(unread.state), text);
+  });
+
+  test('is read, and changed, as if it had never been away', async (context) => {
+    const random = seeded();
+    const directory = await scratchDirectory(context);
+    const [stays, before] = [stateOf(600), stateOf(600)];
+    let goes = (await reread(directory, textOf(before))).state;
+    for (let round = 0; round < 400; round += 1) {
+      const id = String(1 + random.below(620));
+      const revision = stays.read('/a', id)?.revision;
+      const change =
+        revision === undefined || random.below(8) === 0
+          ? ({ kind: 'create', collection: '/a', value: { round }, at: at + round } as const)
+          : random.below(2) === 0
+            ? ({ kind: 'delete', collection: '/a', id, expected: revision, at: at + round } as const)
+            : ({ kind: 'put', collection: '/a', id, expected: revision, value: { round }, at } as const);
+      assert.deepEqual(make(goes, change), make(stays, change), `SEED=${random.seed}, round ${round}`);
+      if (random.below(40) === 0) goes = (await reread(directory, textOf(goes))).state;
+    }
+    assert.deepEqual(seen(goes), seen(stays), `SEED=${random.seed}`);
+    const items = (state: State): unknown =>
+      JSON.parse(textOf(state)).blocks.flatMap(({ items }: { items: unknown[] }) => items);
+    assert.deepEqual(items(goes), items(stays), `SEED=${random.seed}`);
+  });
+
+  test('of which one item in each block was changed is copied as what it is now', async (context) => {
+    const directory = await scratchDirectory(context);
+    const state = stateOf(700);
+    const { state: loaded } = await reread(directory, textOf(state));
+    for (const id of ['1', '256', '257', '400', '700']) {
+      const expected = state.read('/a', id)?.revision ?? 0;
+      for (const each of [state, loaded])
+        make(each, { kind: 'put', collection: '/a', id, expected, value: { text: 'ž' }, at });
+    }
+    assert.equal(textOf(loaded), textOf(state));
+  });
+
+  test('is read whatever is in the chunks it comes in', async (context) => {
+    const text = Buffer.from(textOf(stateOf(300)));
+    const file = { size: 0, close: async () => {} };
+    const random = seeded();
+    for (let round = 0; round < 20; round += 1) {
+      const read = async (into: Uint8Array, position: number): Promise<number> =>
+        text.copy(into, 0, position, position + Math.min(into.length, 1 + random.below(9000)));
+      const disk = { ...nodeDisk, openToRead: async () => ({ ...file, size: round, read }) };
+      const snapshot = await readSnapshot(disk, join(await scratchDirectory(context), 'store.json'));
+      assert.deepEqual(seen(snapshot?.state ?? new State()), seen(stateOf(300)), `SEED=${random.seed}`);
+    }
+  });
+
+  test('that is copied while changes go on ends with what was there at its beginning', () => {
+    const state = stateOf(600);
+    const parts = writeSnapshot(head, state, () => 0);
+    const text = [parts.next().value, parts.next().value];
+    const first = state.read('/a', '1');
+    make(state, { kind: 'delete', collection: '/a', id: '1', expected: first?.revision ?? 0, at });
+    make(state, { kind: 'put', collection: '/a', id: '1', expected: 'absent', value: {}, at });
+    make(state, { kind: 'create', collection: '/c', value: {}, at });
+    const document = JSON.parse([...text, ...parts].join(''));
+    const items: { id: string; sequence: number }[] = document.blocks.flatMap(
+      ({ items }: { items: unknown }) => items,
+    );
+    assert.deepEqual(
+      items.filter(({ id }) => id === '1').map(({ sequence }) => sequence),
+      [1],
+    );
+    assert.equal(items.length, 605);
+  });
+
+  test('that is copied while items are made has all that were there, and none that was made since', () => {
+    for (const [before, since] of [
+      [1, 600],
+      [200, 300],
+      [500, 40],
+      [700, 900],
+    ] as const) {
+      const state = new State();
+      const create = (): Entry => make(state, { kind: 'create', collection: '/a', value: { a: 1 }, at });
+      const there = Array.from({ length: before }, create);
+      const parts = writeSnapshot({ ...head, revision: state.revision }, state, () => 0);
+      const first = parts.next().value;
+      const made = Array.from({ length: since }, create);
+      const document = JSON.parse([first, ...parts].join(''));
+      const ids = document.blocks.flatMap(({ items }: { items: { id: string }[] }) =>
+        items.map(({ id }) => id),
+      );
+      assert.deepEqual(
+        ids,
+        there.map(({ id }) => id),
+      );
+      for (const { id, ...entry } of [...there, ...made])
+        assert.deepEqual(state.read('/a', id), { id, ...entry });
+    }
+  });
+});
+
+describe('a snapshot that is damaged', () => {
+  const small = Buffer.from(textOf(stateOf(2)));
+
+  async function refused(directory: string, content: string | Uint8Array): Promise<DamagedStoreError> {
+    const error = await reread(directory, content).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (!(error instanceof DamagedStoreError)) assert.fail(`it was read, or failed with ${error}`);
+    return error;
+  }
+
+  test('in any byte is refused', async (context) => {
+    const directory = await scratchDirectory(context);
+    const masks = [0x01, 0x20, 0x80, 0xff];
+    for (let at = 0; at < small.length; at += 1) {
+      for (const [index, mask] of masks.entries()) {
+        if (!long && index !== at % masks.length) continue;
+        const flipped = Buffer.from(small);
+        flipped[at] = (flipped[at] ?? 0) ^ mask;
+        await refused(directory, flipped).catch((error: Error) => {
+          throw new Error(`byte ${at} by ${mask}: ${error.message}`);
+        });
+      }
+    }
+  });
+
+  test('by the loss of its end is refused, wherever that begins', async (context) => {
+    const directory = await scratchDirectory(context);
+    for (let length = 0; length < small.length; length += stride)
+      await refused(directory, small.subarray(0, length));
+  });
+
+  test('is refused with the line and the byte where that is', async (context) => {
+    const directory = await scratchDirectory(context);
+    const text = small.toString();
+    const lines = text.split('\n');
+    const byteOf = (line: number): number => Buffer.byteLength(lines.slice(0, line - 1).join('\n')) + 1;
+    const cases: readonly [what: string, content: string, line: number, message: RegExp][] = [
+      [
+        'a value that was changed',
+        text.replace('"n":1', '"n":7'),
+        2,
+        /lines 2 to 5 do not fit their checksum/,
+      ],
+      ['a line that is not JSON', text.replace('"n":1', '"n":'), 4, /line 4, at byte \d+: this is not JSON/],
+      ['a line that is gone', lines.toSpliced(2, 1).join('\n'), 2, /do not fit their checksum/],
+      ['a block that is gone', lines.toSpliced(1, 4).join('\n'), 9, /the first line and of all blocks/],
+      ['an end that is gone', lines.slice(0, -2).join('\n'), 6, /cut off here/],
+      ['something after the end', `${text}{}\n`, 14, /something follows its end/],
+      ['another first line', text.replace('k3x9', 'k3x8'), 13, /the checksum of the first line/],
+      [
+        'a first line that is not JSON',
+        text.replace('"k3x9"', 'k3x9'),
+        1,
+        /line 1, at byte 0: this is not JSON/,
+      ],
+    ];
+    for (const [what, content, line, message] of cases) {
+      const error = await refused(directory, content);
+      assert.match(error.message, message, what);
+      assert.match(error.message, /countersign check --repair NEWDIR/, what);
+      assert.equal(error.file, join(directory, 'store.json'));
+      assert.equal(error.place?.line, line, what);
+      if (content.split('\n')[line - 2] === lines[line - 2] && line > 1)
+        assert.equal(error.place?.byte, byteOf(line), what);
+    }
+  });
+
+  test('or of a later version is refused', async (context) => {
+    const directory = await scratchDirectory(context);
+    const error = await refused(directory, textOf(stateOf(1)).replace('"version":2', '"version":3'));
+    assert.match(error.message, /its version is 3, and this program reads 2/);
+  });
+});

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { root } from './command.ts';
+
+/** A program of this directory as one script, which starts sooner; it is the caller's to remove. */
+export interface Compiled {
+  readonly directory: string;
+  /** What to run. */
+  readonly path: string;
+}
+
+/** Compiles a file of this directory, and all that it imports. */
+export async function compiled(file: string): Promise<Compiled> {
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-compiled-'));
+  const path = join(directory, file.replace(/\.ts$/, '.cjs'));
+  const entry = join(root, 'test', 'support', 'cli', file);
+  await build({ entryPoints: [entry], outfile: path, bundle: true, platform: 'node', format: 'cjs' });
+  return { directory, path };
+}
+
+/** A server that was started. */
+export interface Server {
+  readonly child: ChildProcess;
+  /** Resolves when it is ready; rejects when it ends instead. */
+  readonly ready: Promise<void>;
+  readonly port: number;
+  /** Its exit status; null when it was killed. */
+  readonly ended: Promise<number | null>;
+  /** What it said on standard error. */
+  told(): string;
+}
+
+/** Starts a server that was compiled. */
+export function startCompiled(path: string, ...args: readonly string[]): Server {
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: {} });
+  const ended = once(child, 'close').then(([status]): number | null => status);
+  let [stdout, stderr, port] = ['', '', 0];
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  const ready = new Promise<void>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk;
+      port = Number(/^Countersign is ready: http:\/\/127\.0\.0\.1:([0-9]+)\n/.exec(stdout)?.[1] ?? 0);
+      if (port > 0) resolve();
+    });
+    ended.then((status) => reject(new Error(`it ended with ${status}: ${stderr}`)));
+  });
+  ready.catch(() => {}); // whoever kills it does not wait for it
+  return {
+    child,
+    ready,
+    get port() {
+      return port;
+    },
+    ended,
+    told: () => stderr,
+  };
+}

@@ -1,0 +1,72 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/clock.ts';
+import type { Answer, Asked, Sending } from '../oauth/server.ts';
+import { answerOf, messageOf } from '../oauth/server.ts';
+import { call, type Running, startServer, temporaryDirectory } from './command.ts';
+
+/** A server that runs on a directory, as tests of OAuth ask it. */
+export interface LiveServer extends Asked {
+  readonly running: Running;
+  /** Ends it in order, or by a signal that leaves it no time. Resolves when it is gone. */
+  end(how: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+}
+
+/** A configuration file with the users of the tests. */
+export function usersFile(): string {
+  const path = join(temporaryDirectory(), 'config.json');
+  const user = (name: string) => ({ secret: `${name}-secret`, password: `${name}-password` });
+  writeFileSync(path, JSON.stringify({ users: { ann: user('ann'), bob: user('bob') } }), { mode: 0o600 });
+  return path;
+}
+
+/** Runs a command that must do what it is asked; gives its standard output. */
+export async function done(args: readonly string[], input = ''): Promise<string> {
+  const { status, stdout, stderr } = await call(args, { input });
+  if (status !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+/** Starts a server on a directory, which is known to others as https://localhost. */
+export async function startOn(data: string, config: string, ...args: string[]): Promise<LiveServer> {
+  const always = ['--port', '0', '--tls-port', '0', '--max-auth-failures', '0', '--log', 'off'];
+  const place = ['--data', data, '--config', config, '--public-url', 'https://localhost'];
+  const running = await startServer([...always, ...place, ...args]);
+  const ca = readFileSync(join(data, 'tls', 'certificate.pem'));
+  const { port } = new URL(running.secureUrl);
+  return {
+    running,
+    clock: systemClock,
+    ask: (method, target, sending) => ask({ port, ca }, method, target, sending),
+    async end(how) {
+      process.kill(running.pid, how);
+      await running.ended;
+    },
+  };
+}
+
+function ask(
+  { port, ca }: { port: string; ca: Buffer },
+  method: string,
+  path: string,
+  sending: Sending = {},
+): Promise<Answer> {
+  const { fields, content } = messageOf(sending);
+  const headers = { ...Object.fromEntries(fields), Host: 'localhost' };
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, ca, method, path, headers, agent: false }, (reply) => {
+      const chunks: Buffer[] = [];
+      reply.on('data', (chunk: Buffer) => chunks.push(chunk));
+      reply.on('end', () => {
+        const raw = reply.rawHeaders;
+        const pairs = raw.flatMap((name, at): [string, string][] =>
+          at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : [],
+        );
+        resolve(answerOf({ status: reply.statusCode ?? 0, fields: pairs, content: Buffer.concat(chunks) }));
+      });
+    });
+    sent.on('error', reject);
+    sent.end(content);
+  });
+}

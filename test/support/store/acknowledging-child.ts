@@ -1,0 +1,28 @@
+// Writes to the store in the directory given, with several writers at once, and prints the id and the revision
+// of each item as soon as it is acknowledged, until it is killed.
+import { systemClock } from '../../../src/clock.ts';
+import { openDurableStore } from '../../../src/store/durable.ts';
+import { recover } from '../../../src/store/recovery/recovery.ts';
+
+const [directory = '', round = ''] = process.argv.slice(2);
+const store = await openDurableStore({
+  directory,
+  recovered: await recover({ directory }),
+  lineage: () => 'first',
+  durability: 'fsync',
+  clock: systemClock,
+  tell: (line) => console.error(line),
+  limits: { leastBytes: 20_000, ratio: 1 },
+});
+
+async function write(writer: number): Promise<never> {
+  for (let count = 0; ; count += 1) {
+    const value = { round, writer: String(writer), count: String(count) };
+    const applied = await store.apply({ kind: 'create', collection: '/a', value, at: 0 });
+    if (!applied.applied) continue;
+    const line = `${applied.entry.id} ${applied.entry.revision}\n`;
+    await new Promise((resolve) => process.stdout.write(line, resolve));
+  }
+}
+
+await Promise.all(Array.from({ length: 8 }, (_, writer) => write(writer)));

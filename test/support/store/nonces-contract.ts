@@ -1,0 +1,343 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import type { Claimed, Nonces } from '../../../src/store/nonces/nonces.ts';
+
+export const span = 150_000;
+export const window = 600_000;
+export const hour = 3_600_000;
+export const start = Date.UTC(2013, 3, 20, 12, 59, 24);
+
+/** What a set is made with. */
+export interface Making {
+  readonly bucketSpan: number;
+  readonly max: number;
+  readonly maxPerUser: number;
+  readonly now: () => number;
+  readonly steady: () => number;
+}
+
+/** A set on two clocks: time passes on both, and only the first one jumps. */
+export interface Clocked {
+  readonly nonces: Nonces;
+  now(): number;
+  pass(ms: number): void;
+  jump(ms: number): void;
+  /** Claims with a date that is `ahead` ms ahead of the clock. */
+  claim(nonce: string, ahead?: number): Claimed;
+  /** Sends again what was dated so. */
+  claimDated(nonce: string, date: number): Claimed;
+}
+
+/** Makes one; `make` opens the set. */
+export async function clockedWith(
+  make: (making: Making) => Promise<Nonces>,
+  { bucketSpan = span, max = 1_000_000, maxPerUser = max }: Partial<Making> = {},
+): Promise<Clocked> {
+  let now = start;
+  let steady = 5;
+  const nonces = await make({ bucketSpan, max, maxPerUser, now: () => now, steady: () => steady });
+  const claimDated = (nonce: string, date: number) => {
+    const claimed = nonces.claim('demo', nonce, date + window, now);
+    nonces.kept(false)?.catch(() => {}); // those who look at it wait for it themselves
+    return claimed;
+  };
+  return {
+    nonces,
+    now: () => now,
+    pass(ms) {
+      now += ms;
+      steady += ms;
+    },
+    jump(ms) {
+      now += ms;
+    },
+    claim: (nonce, ahead = 0) => claimDated(nonce, now + ahead),
+    claimDated,
+  };
+}
+
+/** A day's work: a nonce a minute, whose dates it gives. */
+export function work(set: Clocked, name: string, minutes: number): number[] {
+  return Array.from({ length: minutes }, (_, minute) => {
+    set.pass(60_000);
+    assert.equal(set.claim(`${name}${minute}`), 'fresh', `${name}${minute}`);
+    return set.now();
+  });
+}
+
+/** Sends all of them again, for as long as their dates may be in the window. */
+export function replay(set: Clocked, name: string, dates: readonly number[]): void {
+  for (const [minute, date] of dates.entries()) {
+    if (Math.abs(date - set.now()) > window) continue;
+    assert.equal(set.claimDated(`${name}${minute}`, date), 'seen', `${name}${minute} again`);
+  }
+}
+
+/** Runs what every set of nonces must hold; `make` opens one that is let go of when the test ends. */
+export function noncesContract(
+  name: string,
+  make: (context: TestContext, making: Making) => Promise<Nonces>,
+): void {
+  const clocked = (context: TestContext, given?: Partial<Making>): Promise<Clocked> =>
+    clockedWith((making) => make(context, making), given);
+
+  describe(name, () => {
+    describe('a nonce', () => {
+      test('is fresh once and seen ever after while it lives', async (context) => {
+        const { nonces } = await clocked(context);
+        assert.equal(nonces.claim('demo', '123456', start + window, start), 'fresh');
+        assert.equal(nonces.claim('demo', '123456', start + window, start), 'seen');
+        assert.equal(nonces.claim('demo', '123456', start + window, start + window), 'seen');
+        assert.equal(nonces.size, 1);
+      });
+
+      test('is seen whatever date it comes with', async (context) => {
+        const { nonces } = await clocked(context);
+        assert.equal(nonces.claim('demo', 'n', start + window, start), 'fresh');
+        for (const until of [start, start + span, start + 2 * window, start + 100 * window]) {
+          assert.equal(nonces.claim('demo', 'n', until, start), 'seen');
+        }
+      });
+
+      test('of one user says nothing about another, however the names are cut', async (context) => {
+        const { nonces } = await clocked(context);
+        const pairs = [
+          ['a', 'bc'],
+          ['ab', 'c'],
+          ['abc', ''],
+          ['', 'abc'],
+          ['1:a', 'bc'],
+          ['a:b', 'c'],
+          ['a', 'b:c'],
+          ['a b', 'c'],
+          ['__proto__', 'c'],
+          ['\0', 'c'],
+          ['\0\0', 'c'],
+          ['', '\0\0c'],
+          ['', ''],
+          ['\u0100', 'c'],
+          ['\0\u0001', 'c'],
+          ['\ud800', 'c'],
+          ['\udfff', 'c'],
+          ['a'.repeat(300), 'c'],
+          ['a'.repeat(299), 'ac'],
+        ] as const;
+        for (const [user, nonce] of pairs) {
+          assert.equal(
+            nonces.claim(user, nonce, start + window, start),
+            'fresh',
+            JSON.stringify([user, nonce]),
+          );
+        }
+        for (const [user, nonce] of pairs)
+          assert.equal(nonces.claim(user, nonce, start + window, start), 'seen');
+      });
+
+      test('is kept until its time has passed, and at most one span longer', async (context) => {
+        for (const offset of [0, 1, span / 2, span - 1]) {
+          const set = await clocked(context);
+          const until = Math.ceil(start / span) * span + offset;
+          set.nonces.claim('demo', 'n', until, start);
+          set.pass(until - start);
+          assert.equal(set.nonces.claim('demo', 'n', until + window, until), 'seen');
+          set.pass(span);
+          assert.equal(set.nonces.claim('other', 'n', until + window, set.now()), 'fresh');
+          assert.equal(set.nonces.size, 1, 'only the later one is left');
+          assert.equal(set.nonces.claim('demo', 'n', until + window, set.now()), 'fresh');
+        }
+      });
+
+      test('cannot be claimed for what is no time', async (context) => {
+        const { nonces } = await clocked(context);
+        assert.equal(nonces.claim('demo', 'n', start + window, start), 'fresh');
+        for (const no of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+          assert.equal(nonces.claim('demo', 'm', start + window, no), 'seen');
+          assert.equal(nonces.claim('demo', 'm', no, start), 'seen');
+        }
+        assert.equal(nonces.size, 1);
+        assert.equal(nonces.claim('demo', 'm', start + window, start), 'fresh');
+      });
+    });
+
+    describe('a clock that jumps', () => {
+      test('an hour ahead and back at once lets no replay in and locks nobody out', async (context) => {
+        const set = await clocked(context);
+        const before = work(set, 'before', 30);
+        set.jump(hour);
+        assert.equal(set.claim('while ahead'), 'fresh');
+        set.jump(-hour);
+        replay(set, 'before', before);
+        work(set, 'after', 120);
+      });
+
+      for (const minutes of [5, 59, 115]) {
+        test(`an hour ahead, and back after ${minutes} minutes, lets no replay in and locks nobody out`, async (context) => {
+          const set = await clocked(context);
+          const before = work(set, 'before', 180);
+          set.jump(hour);
+          const ahead = work(set, 'ahead', minutes);
+          set.jump(-hour);
+          for (let minute = 0; minute < 180; minute += 1) {
+            replay(set, 'before', before);
+            // The dates of the time when the clock was ahead come again.
+            replay(set, 'ahead', ahead);
+            set.pass(60_000);
+            assert.equal(set.claim(`after${minute}`), 'fresh', `after${minute}`);
+          }
+        });
+      }
+
+      for (const minutes of [5, 59]) {
+        test(`an hour back, and ahead after ${minutes} minutes, lets no replay in and then locks nobody out`, async (context) => {
+          const set = await clocked(context);
+          const before = work(set, 'before', 180);
+          set.jump(-hour);
+          for (let minute = 0; minute < minutes; minute += 1) {
+            replay(set, 'before', before);
+            set.pass(60_000);
+            set.claim(`back${minute}`);
+          }
+          set.jump(hour);
+          replay(set, 'before', before);
+          work(set, 'after', 120);
+        });
+      }
+
+      test('back by up to two windows refuses new dates for less than one, and replays for ever', async (context) => {
+        for (const jump of [1, span, window, window + span, 2 * window]) {
+          const set = await clocked(context);
+          const before = work(set, 'before', 60);
+          set.jump(-jump);
+          let locked = 0;
+          for (let minute = 0; minute < 60; minute += 1) {
+            set.pass(60_000);
+            replay(set, 'before', before);
+            if (set.claim(`after${minute}`) !== 'fresh') locked = (minute + 1) * 60_000;
+          }
+          assert.ok(locked <= window, `locked out for ${locked} ms by a jump of ${jump} ms`);
+        }
+      });
+
+      test('to a time it never had before locks nobody out', async (context) => {
+        const set = await clocked(context);
+        for (const jump of [50 * 365 * 24 * hour, -80 * 365 * 24 * hour, 3 * hour, -900 * hour]) {
+          work(set, `before ${jump} `, 30);
+          set.jump(jump);
+        }
+        work(set, 'after', 300);
+      });
+
+      test('ahead keeps no more than the time of doubt is worth, when it does not come back', async (context) => {
+        const set = await clocked(context);
+        work(set, 'before', 30);
+        set.jump(40 * 365 * 24 * hour);
+        work(set, 'after', 8 * 60);
+        // Of a window and a span, and the one that is asked about.
+        assert.ok(set.nonces.size <= 14, `${set.nonces.size} are kept`);
+      });
+
+      test('more often than there are tags still lets no replay in', async (context) => {
+        const set = await clocked(context, { bucketSpan: 1000 });
+        const dates: number[] = [];
+        for (let round = 0; round < 600; round += 1) {
+          set.jump(round % 2 === 0 ? 7_000 * (round + 1) : -7_000 * round);
+          set.pass(1);
+          set.claim(`n${round}`);
+          dates.push(set.now());
+        }
+        replay(set, 'n', dates);
+        for (const [round, date] of dates.entries()) assert.equal(set.claimDated(`n${round}`, date), 'seen');
+      });
+    });
+
+    describe('a user with as many nonces as one may have', () => {
+      test('gets no other one before the first expire, and is told when that is', async (context) => {
+        const set = await clocked(context, { maxPerUser: 2 });
+        const first = start + window - (start % span);
+        assert.equal(set.nonces.claim('demo', 'a', first, start), 'fresh');
+        assert.equal(set.nonces.claim('demo', 'b', first + span, start), 'fresh');
+        const claimed = set.claim('c');
+        assert.deepEqual(claimed, { freeAt: first + span });
+        assert.equal(set.nonces.size, 2);
+        set.pass(first + span - start - 1);
+        assert.deepEqual(set.claim('c'), { freeAt: first + span });
+        set.pass(1);
+        assert.equal(set.claim('c'), 'fresh');
+        assert.equal(typeof set.claim('d'), 'object');
+      });
+
+      test('is still told which ones were seen', async (context) => {
+        const set = await clocked(context, { maxPerUser: 1 });
+        set.claim('a');
+        assert.equal(set.claim('a'), 'seen');
+        assert.equal(typeof set.claim('b'), 'object');
+        assert.equal(set.claim('a'), 'seen');
+      });
+
+      test('takes no room from others', async (context) => {
+        const set = await clocked(context, { max: 3, maxPerUser: 2 });
+        const claim = (user: string, nonce: string): Claimed =>
+          set.nonces.claim(user, nonce, set.now() + window, set.now());
+        assert.deepEqual([claim('one', 'a'), claim('one', 'b')], ['fresh', 'fresh']);
+        for (let time = 0; time < 10; time += 1) assert.equal(typeof claim('one', `c${time}`), 'object');
+        assert.equal(claim('other', 'a'), 'fresh');
+        assert.equal(claim('third', 'a'), 'full');
+      });
+
+      test('gets the share again and again, with nonces in many spans of time', async (context) => {
+        const most = 50;
+        const set = await clocked(context, { maxPerUser: most });
+        const expiries: number[] = [];
+        for (let round = 0; round < 2000; round += 1) {
+          set.pass(round % 7 === 0 ? span : 1000);
+          const until = set.now() + (round % 5) * span;
+          const live = expiries.filter((expiry) => expiry > set.now());
+          const claimed = set.nonces.claim('demo', `n${round}`, until, set.now());
+          if (live.length < most) assert.equal(claimed, 'fresh', `round ${round}`);
+          else assert.deepEqual(claimed, { freeAt: Math.min(...live) }, `round ${round}`);
+          if (claimed === 'fresh') expiries.push((Math.floor(until / span) + 1) * span);
+        }
+      });
+
+      test('has room at once where the clock jumped ahead', async (context) => {
+        const set = await clocked(context, { maxPerUser: 1 });
+        set.claim('a');
+        const date = set.now();
+        set.jump(hour);
+        assert.equal(set.claim('b'), 'fresh');
+        set.jump(-hour);
+        assert.equal(set.claimDated('a', date), 'seen');
+      });
+    });
+
+    describe('a full set', () => {
+      test('takes nothing, drops nothing early, and still tells what it has seen', async (context) => {
+        const set = await clocked(context, { max: 2 });
+        set.claim('a');
+        set.claim('b');
+        assert.equal(set.claim('c'), 'full');
+        assert.equal(set.claim('a'), 'seen');
+        set.pass(window);
+        assert.equal(set.claim('c'), 'full');
+        assert.equal(set.nonces.size, 2);
+        set.pass(span);
+        assert.equal(set.claim('c'), 'fresh');
+        assert.equal(set.nonces.size, 1);
+      });
+
+      test('lets go of what was only kept in case that the clock comes back, and refuses it if it does', async (context) => {
+        const set = await clocked(context, { max: 2 });
+        set.claim('a');
+        set.claim('b');
+        const date = set.now();
+        set.jump(hour);
+        assert.equal(set.claim('c'), 'fresh');
+        assert.equal(set.nonces.size, 1);
+        set.jump(-hour);
+        assert.equal(set.claimDated('a', date), 'seen');
+        set.pass(span);
+        assert.equal(set.claim('d'), 'fresh');
+      });
+    });
+  });
+}
