@@ -40,7 +40,7 @@ export function manualClock(start: number): ManualClock {
 }
 
 /** A clock that runs with another one, at an offset from it, or stands still; it can be moved either way. */
-export interface SteerableClock extends ManualClock {
+export interface AdjustableClock extends ManualClock {
   /** Stops it where it is. */
   freeze(): void;
   /** Lets it show what the other one shows, and run with it. */
@@ -55,7 +55,7 @@ export interface SteerableClock extends ManualClock {
 export type ClockSetting = { readonly ahead: number } | { readonly stands: number };
 
 /** Makes a clock that follows `host` until it is told otherwise. Its steady time never goes back. */
-export function steerableClock(host: Clock): SteerableClock {
+export function adjustableClock(host: Clock): AdjustableClock {
   let setting: ClockSetting = { ahead: 0 };
   /** How far the steady time is ahead of the host's, or where it stands. */
   let steady: ClockSetting = { ahead: 0 };

@@ -3,7 +3,7 @@
  * or swapped neighbouring characters lead to, case aside. At most a third of the word may differ; where nothing is that
  * near, it is the shortest one that begins with the word. Words over 64 characters are taken for no misspelling.
  */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function closestMatch(word: string, known: readonly string[]): string | undefined {
   if (word.length > longest) return undefined;
   const sought = word.toLowerCase();
   let best: string | undefined;
@@ -28,8 +28,8 @@ function begunBy(beginning: string, known: readonly string[]): string | undefine
 }
 
 /** The end of a sentence that names the nearest known word, or else all of them. */
-export function suggestion(word: string, known: readonly string[]): string {
-  const meant = nearest(word, known);
+export function didYouMean(word: string, known: readonly string[]): string {
+  const meant = closestMatch(word, known);
   if (meant !== undefined) return `; did you mean "${meant}"?`;
   return known.length === 0 ? '' : `; known are ${known.join(', ')}`;
 }

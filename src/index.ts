@@ -1,25 +1,31 @@
 export type { KnownPassword, UserDeclaration } from './auth/accounts.ts';
-export type { Story, Told } from './auth/trace.ts';
+export type { AuthenticationTrace, TraceDetails } from './auth/trace.ts';
 export { type Clock, type ManualClock, manualClock, systemClock } from './clock.ts';
 export type { AccessDeclaration, CollectionMethod } from './collections/declaration.ts';
 export { type Collection, type CollectionDeclaration, defineCollection } from './collections/declaration.ts';
 export { bytes } from './formats/bytes.ts';
 export { type FieldLine, Fields } from './http/fields.ts';
 export type { Body, Connection } from './http/message.ts';
-export { createRequest, type Reply, type Request, type RequestParts } from './http/message.ts';
+export {
+  createRequest,
+  type Request,
+  type RequestParts,
+  type Response,
+  type Response as Reply,
+} from './http/message.ts';
 export type { Method } from './http/method.ts';
 export type { ProblemMember, ProblemParts } from './http/problem.ts';
 export type { ProblemType } from './http/problem-types.ts';
 export { Problem } from './http/thrown-problem.ts';
 export type { WireBreak, WireFault } from './http/wire-fault.ts';
-export type { Soon } from './maybe-promise.ts';
+export type { MaybePromise } from './maybe-promise.ts';
 export { ListenError } from './net/listen-error.ts';
 export { IdentityError, type ServerIdentity } from './net/tls/identity.ts';
 export type { ClientSecret, GrantType } from './oauth/clients.ts';
 export type { Lifetimes } from './oauth/lifetimes.ts';
-export type { Known } from './pipeline/call.ts';
+export type { RequestTrace } from './pipeline/call.ts';
 export type { Decoder } from './pipeline/decoder.ts';
-export type { Answer, Observer } from './pipeline/observer.ts';
+export type { Next, Observer } from './pipeline/observer.ts';
 export type { Done } from './pipeline/resource.ts';
 export {
   type Access,
@@ -82,7 +88,7 @@ export { createMemoryStore } from './store/memory.ts';
 export type { Claimed, Nonces } from './store/nonces/nonces.ts';
 export type { NumberRange } from './store/state/reserved-ids.ts';
 export type { CollectionNumbers } from './store/state/state.ts';
-export type { Creation, Deletion, KeptNonce, Replacement, Value } from './store/store.ts';
+export type { Creation, Deletion, Replacement, StoredNonce, Value } from './store/store.ts';
 export {
   type Applied,
   type Change,

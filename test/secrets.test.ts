@@ -307,7 +307,7 @@ test('a fault of the server is told to its log alone, and the reply says nothing
   const service = createService({
     users: { ann: { secret } },
     explain: true,
-    fault: (error) => faults.push(error),
+    onError: (error) => faults.push(error),
     log: (entry) => logged.push(entry),
     resources: {
       '/fault': {

@@ -28,7 +28,7 @@ export async function part(name = ''): Promise<Answer> {
     },
     systemClock,
     randomBytes,
-    { store: createMemoryStore({ lineage: 'bench' }), origins: createOrigins(undefined) },
+    { store: createMemoryStore({ storeId: 'bench' }), origins: createOrigins(undefined) },
   );
   const sign = await signing(name, oauth.grants);
   return async () => {

@@ -37,7 +37,7 @@ function rounds(what: string, size: number): Rounds | Promise<Rounds> {
 }
 
 async function ofArticles(size: number): Promise<Rounds> {
-  const store = createMemoryStore({ lineage: 'bench' });
+  const store = createMemoryStore({ storeId: 'bench' });
   for (let number = 0; number < size; number += 1) {
     await store.apply({ kind: 'create', collection: articles, value: article(number), at: 0 });
   }

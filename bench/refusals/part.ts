@@ -47,7 +47,7 @@ const consumers = {
 } as const;
 const options = { users, consumers, maxAuthFailures: 0 };
 const { authenticator } = createAuthentication(options, systemClock, randomBytes, {
-  store: createMemoryStore({ lineage: 'bench' }),
+  store: createMemoryStore({ storeId: 'bench' }),
   origins: createOrigins(undefined),
 });
 

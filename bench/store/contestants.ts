@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { type DurableStore, openDurableStore } from '../../src/store/durable.ts';
 import { nodeDisk } from '../../src/store/files/disk.ts';
-import { writeFreshFiles } from '../../src/store/recovery/new-files.ts';
+import { writeNewFiles } from '../../src/store/recovery/new-files.ts';
 import { recover } from '../../src/store/recovery/recovery.ts';
 
 import { State } from '../../src/store/state/state.ts';
@@ -70,7 +70,7 @@ export async function openOurs(
   const limits = compactAt === undefined ? {} : { limits: { leastBytes: compactAt, ratio: 0 } };
   const recovered = await recover({ directory });
   return openDurableStore({
-    ...{ directory, recovered, durability, tell, clock: systemClock, lineage: () => 'bench' },
+    ...{ directory, recovered, durability, onReport: tell, clock: systemClock, newStoreId: () => 'bench' },
     ...limits,
   });
 }
@@ -82,7 +82,7 @@ export async function fillOurs(directory: string, count: number): Promise<void> 
     const made = state.prepare({ kind: 'create', collection: articles, value: article(number), at: 0 });
     if (made !== undefined) state.commit(made);
   }
-  await writeFreshFiles(nodeDisk, { directory, lineage: 'bench', generation: 1, sequence: 0, state, now: 0 });
+  await writeNewFiles(nodeDisk, { directory, lineage: 'bench', generation: 1, sequence: 0, state, now: 0 });
 }
 
 function countersign(): Contestant {

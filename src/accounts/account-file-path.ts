@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
 /** Returns the path of the roster with this name. */
-export function rosterPath(directory: string, name: 'users' | 'clients' | 'consumers'): string {
+export function accountFilePath(directory: string, name: 'users' | 'clients' | 'consumers'): string {
   return join(directory, `${name}.json`);
 }

@@ -1,26 +1,26 @@
 import { stat } from 'node:fs/promises';
-import type { DamagedStoreError } from '../store/corruption-error.ts';
-import { StoredDocument } from '../store/encoding/json-fields.ts';
+import type { CorruptionError } from '../store/corruption-error.ts';
+import { JsonFields } from '../store/encoding/json-fields.ts';
 import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
 import { type Disk, errorCode, nodeDisk } from '../store/files/disk.ts';
 import { isRunning } from '../store/files/process-liveness.ts';
-import { rosterPath } from './account-file-path.ts';
-import { type Seal, SealError } from './secret-box.ts';
+import { accountFilePath } from './account-file-path.ts';
+import { type SecretBox, SecretBoxError } from './secret-box.ts';
 
-export { rosterPath };
+export { accountFilePath };
 
 const fileVersion = 1;
 
 /** How a roster is read and written. */
-export interface RosterMedium {
+export interface AccountFileStorage {
   /** What secrets are sealed with; undefined keeps them in the clear. */
-  readonly seal?: Seal | undefined;
+  readonly seal?: SecretBox | undefined;
   /** The file operations; the host's own by default. */
   readonly disk?: Disk | undefined;
 }
 
 /** What the file of a roster says. */
-export interface RosterFile<T> {
+export interface AccountFileContent<T> {
   /** By their names. */
   readonly entries: ReadonlyMap<string, T>;
   /** How many secrets stand there in the clear. */
@@ -30,14 +30,14 @@ export interface RosterFile<T> {
 }
 
 /** How the entries of a roster are kept. */
-export interface RosterForm<T> {
+export interface AccountFileFormat<T> {
   /** What they are called: `users` are in `users.json`, under that name. */
   readonly name: 'users' | 'clients' | 'consumers';
   /** What one of them is called. */
   readonly one: string;
   /** What a secret is sealed as: so it opens as nothing else, and for no other name. */
   readonly sealedAs: string;
-  /** Reads an entry. Throws DamagedStoreError, by the reader, for one that cannot be used. */
+  /** Reads an entry. Throws CorruptionError, by the reader, for one that cannot be used. */
   read(value: unknown, reader: EntryReader): T;
   /** The entry as JSON; `secret` gives what stands for a secret in it. */
   write(entry: T, secret: (text: string) => unknown): object;
@@ -45,24 +45,24 @@ export interface RosterForm<T> {
 
 /** Reads one entry of a roster. */
 export interface EntryReader {
-  readonly document: StoredDocument;
+  readonly document: JsonFields;
   readonly name: string;
   /** Which one it is, for messages: `the user "ann"`. */
   readonly where: string;
-  /** A secret that stands there in the clear, or as `{ "sealed": … }`. Throws SealError for one that does not open. */
+  /** A secret that stands there in the clear, or as `{ "sealed": … }`. Throws SecretBoxError for one that does not open. */
   secret(value: unknown, where: string): string;
 }
 
 /** Entries by names in a file of the data directory that only its owner reads. */
-export class Roster<T> {
-  readonly #form: RosterForm<T>;
+export class AccountFile<T> {
+  readonly #form: AccountFileFormat<T>;
 
-  constructor(form: RosterForm<T>) {
+  constructor(form: AccountFileFormat<T>) {
     this.#form = form;
   }
 
   /** What its entries are called: `users`. */
-  get name(): RosterForm<T>['name'] {
+  get name(): AccountFileFormat<T>['name'] {
     return this.#form.name;
   }
 
@@ -73,7 +73,7 @@ export class Roster<T> {
 
   /** Where the file is. */
   path(directory: string): string {
-    return rosterPath(directory, this.name);
+    return accountFilePath(directory, this.name);
   }
 
   /** Tells what the file is now from all that was in its place before; undefined when there is none. */
@@ -88,15 +88,18 @@ export class Roster<T> {
   }
 
   /**
-   * Reads the entries; none when there is no file. Throws DamagedStoreError when there is one that cannot be used,
-   * SealError when its secrets are sealed and cannot be opened.
+   * Reads the entries; none when there is no file. Throws CorruptionError when there is one that cannot be used,
+   * SecretBoxError when its secrets are sealed and cannot be opened.
    */
-  async read(directory: string, { seal, disk = nodeDisk }: RosterMedium = {}): Promise<RosterFile<T>> {
+  async read(
+    directory: string,
+    { seal: secretBox, disk = nodeDisk }: AccountFileStorage = {},
+  ): Promise<AccountFileContent<T>> {
     const path = this.path(directory);
     // Before the file is: what takes its place meanwhile has another mark, and is read again.
     const mark = await this.mark(directory);
     const bytes = await disk.read(path);
-    const reader = new RosterReader(path, this.#form, seal);
+    const reader = new RosterReader(path, this.#form, secretBox);
     const entries = bytes === undefined ? new Map<string, T>() : reader.read(bytes);
     return { entries, clear: reader.clear, mark };
   }
@@ -108,7 +111,7 @@ export class Roster<T> {
   async write(
     directory: string,
     entries: ReadonlyMap<string, T>,
-    { seal, disk = nodeDisk }: RosterMedium = {},
+    { seal: secretBox, disk = nodeDisk }: AccountFileStorage = {},
   ): Promise<void> {
     const file = `${this.name}.json`;
     // Other processes may be writing their own, so only what an ended one left is taken away.
@@ -116,15 +119,17 @@ export class Roster<T> {
     await removeLeftovers(disk, directory, file, ended);
     // fromEntries defines each name, `__proto__` too, where an assignment would not.
     const byName = Object.fromEntries(
-      Array.from(entries, ([name, entry]) => [name, this.#written(name, entry, seal)]),
+      Array.from(entries, ([name, entry]) => [name, this.#written(name, entry, secretBox)]),
     );
     const content = [JSON.stringify({ version: fileVersion, [this.name]: byName }, null, 2), '\n'];
     await replaceFile(disk, { directory, name: file, content, sync: true });
   }
 
-  #written(name: string, entry: T, seal: Seal | undefined): object {
+  #written(name: string, entry: T, secretBox: SecretBox | undefined): object {
     const as = [this.#form.sealedAs, name];
-    return this.#form.write(entry, (text) => (seal === undefined ? text : { sealed: seal.seal(text, as) }));
+    return this.#form.write(entry, (text) =>
+      secretBox === undefined ? text : { sealed: secretBox.seal(text, as) },
+    );
   }
 }
 
@@ -133,15 +138,15 @@ class RosterReader<T> {
   /** How many secrets were in the clear. */
   clear = 0;
   readonly #path: string;
-  readonly #form: RosterForm<T>;
-  readonly #document: StoredDocument;
-  readonly #seal: Seal | undefined;
+  readonly #form: AccountFileFormat<T>;
+  readonly #document: JsonFields;
+  readonly #seal: SecretBox | undefined;
 
-  constructor(path: string, form: RosterForm<T>, seal: Seal | undefined) {
+  constructor(path: string, form: AccountFileFormat<T>, secretBox: SecretBox | undefined) {
     this.#path = path;
     this.#form = form;
-    this.#document = new StoredDocument(path);
-    this.#seal = seal;
+    this.#document = new JsonFields(path);
+    this.#seal = secretBox;
   }
 
   read(bytes: Uint8Array): Map<string, T> {
@@ -177,13 +182,13 @@ class RosterReader<T> {
   }
 
   #open(name: string, sealed: string, where: string): string {
-    if (this.#seal === undefined) throw new SealError(keyMissing(this.#path));
+    if (this.#seal === undefined) throw new SecretBoxError(keyMissing(this.#path));
     const secret = this.#seal.open(sealed, [this.#form.sealedAs, name]);
     if (secret !== undefined) return secret;
-    throw new SealError(`${this.#path}: ${where} ${sealedOtherwise}`);
+    throw new SecretBoxError(`${this.#path}: ${where} ${encryptedWithOtherKey}`);
   }
 
-  #damage(what: string): DamagedStoreError {
+  #damage(what: string): CorruptionError {
     return this.#document.damage(what);
   }
 }
@@ -194,5 +199,5 @@ export function keyMissing(path: string): string {
 }
 
 /** The end of a sentence on a sealed text that does not open. */
-export const sealedOtherwise =
+export const encryptedWithOtherKey =
   'cannot be decrypted: it was encrypted with another key, or changed since. Nothing was changed.';

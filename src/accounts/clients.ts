@@ -1,5 +1,5 @@
 import { formatIsoDate } from '../store/encoding/iso-date.ts';
-import { type EntryReader, Roster } from './account-file.ts';
+import { AccountFile, type EntryReader } from './account-file.ts';
 import { isPasswordHash } from './passwords.ts';
 import {
   type ClientRegistration,
@@ -13,7 +13,7 @@ import {
 } from './registration.ts';
 
 /** The clients of OAuth 2.0 of a data directory. Their secrets are kept as digests. */
-export const clientRoster = new Roster<ClientRegistration>({
+export const clientFile = new AccountFile<ClientRegistration>({
   name: 'clients',
   one: 'client',
   sealedAs: 'client secret',
@@ -30,7 +30,7 @@ export const clientRoster = new Roster<ClientRegistration>({
 });
 
 /** The consumers of OAuth 1.0a of a data directory. */
-export const consumerRoster = new Roster<ConsumerRegistration>({
+export const consumerFile = new AccountFile<ConsumerRegistration>({
   name: 'consumers',
   one: 'consumer',
   sealedAs: 'consumer secret',
@@ -49,7 +49,7 @@ export const consumerRoster = new Roster<ConsumerRegistration>({
   }),
 });
 
-/** What was registered. Throws DamagedStoreError with the first fault that it has. */
+/** What was registered. Throws CorruptionError with the first fault that it has. */
 function sound<T>(
   { made, faults: [fault] }: Registered<T>,
   { document, where }: Pick<EntryReader, 'document' | 'where'>,

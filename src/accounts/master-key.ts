@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { DamagedStoreError } from '../store/corruption-error.ts';
+import { CorruptionError } from '../store/corruption-error.ts';
 import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
 import { type Disk, nodeDisk } from '../store/files/disk.ts';
-import { keyMissing, sealedOtherwise } from './account-file.ts';
-import { parseKey, type Seal, SealError } from './secret-box.ts';
+import { encryptedWithOtherKey, keyMissing } from './account-file.ts';
+import { parseKey, type SecretBox, SecretBoxError } from './secret-box.ts';
 
 const fileName = 'oauth.key';
 const sealedPrefix = 'sealed:';
@@ -27,20 +27,20 @@ export function masterKeyPath(directory: string): string {
 /**
  * The key of a data directory: the one that is kept there, else one that is derived from the seal's, else one that
  * `random` gives and that is yet to be kept. What is kept in the clear is sealed where there is a seal.
- * Throws DamagedStoreError or SealError for what is there and cannot be used.
+ * Throws CorruptionError or SecretBoxError for what is there and cannot be used.
  */
 export async function openMasterKey(
   directory: string,
-  seal: Seal | undefined,
+  secretBox: SecretBox | undefined,
   random: (size: number) => Uint8Array,
   disk: Disk = nodeDisk,
 ): Promise<MasterKey> {
-  const kept = await readMasterKey(directory, seal, disk);
+  const kept = await readMasterKey(directory, secretBox, disk);
   if (kept === undefined)
-    return seal === undefined
+    return secretBox === undefined
       ? { bytes: random(32), fresh: true }
-      : { bytes: seal.derive(label), fresh: false };
-  if (seal !== undefined && kept.clear) await keepMasterKey(directory, kept.bytes, seal, disk);
+      : { bytes: secretBox.derive(label), fresh: false };
+  if (secretBox !== undefined && kept.clear) await keepMasterKey(directory, kept.bytes, secretBox, disk);
   return { bytes: kept.bytes, fresh: false };
 }
 
@@ -48,20 +48,20 @@ export async function openMasterKey(
 export async function keepMasterKey(
   directory: string,
   bytes: Uint8Array,
-  seal: Seal | undefined,
+  secretBox: SecretBox | undefined,
   disk: Disk = nodeDisk,
 ): Promise<void> {
   // Whoever made them had the lock of the directory then, and does not now.
   await removeLeftovers(disk, directory, fileName, () => true);
   const text = Buffer.from(bytes).toString('base64url');
-  const content = seal === undefined ? text : `${sealedPrefix}${seal.seal(text, sealedAs)}`;
+  const content = secretBox === undefined ? text : `${sealedPrefix}${secretBox.seal(text, sealedAs)}`;
   await replaceFile(disk, { directory, name: fileName, content: [content, '\n'], sync: true });
 }
 
 /** The key as it is kept, and whether that is in the clear; undefined where none is. Throws as openMasterKey does. */
 export async function readMasterKey(
   directory: string,
-  seal: Seal | undefined,
+  secretBox: SecretBox | undefined,
   disk: Disk = nodeDisk,
 ): Promise<{ readonly bytes: Uint8Array; readonly clear: boolean } | undefined> {
   const path = masterKeyPath(directory);
@@ -69,17 +69,17 @@ export async function readMasterKey(
   if (content === undefined) return undefined;
   const text = Buffer.from(content).toString('latin1').trimEnd();
   const clear = !text.startsWith(sealedPrefix);
-  const bytes = parseKey(clear ? text : opened(path, text.slice(sealedPrefix.length), seal));
+  const bytes = parseKey(clear ? text : opened(path, text.slice(sealedPrefix.length), secretBox));
   if (bytes !== undefined) return { bytes, clear };
-  throw new DamagedStoreError(path, 'it is not a key of 32 bytes', undefined, choices);
+  throw new CorruptionError(path, 'it is not a key of 32 bytes', undefined, choices);
 }
 
 const choices =
   'Put back an intact copy of it; or, without one, remove it: the tokens of OAuth 1.0a that were issued are void then';
 
-function opened(path: string, sealed: string, seal: Seal | undefined): string {
-  if (seal === undefined) throw new SealError(keyMissing(path));
-  const text = seal.open(sealed, sealedAs);
-  if (text === undefined) throw new SealError(`${path} ${sealedOtherwise}`);
+function opened(path: string, sealed: string, secretBox: SecretBox | undefined): string {
+  if (secretBox === undefined) throw new SecretBoxError(keyMissing(path));
+  const text = secretBox.open(sealed, sealedAs);
+  if (text === undefined) throw new SecretBoxError(`${path} ${encryptedWithOtherKey}`);
   return text;
 }

@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { suggestion } from '../did-you-mean.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import type { Client, ClientSecret, Consumer, GrantType, SignatureMethod } from '../oauth/clients.ts';
 import { knownScopes } from '../oauth/scopes.ts';
@@ -179,7 +179,7 @@ class Parts {
       Object.entries(isObject ? value : {}).filter(([, member]) => member !== undefined),
     );
     for (const key of this.#members.keys()) {
-      if (!known.includes(key)) this.fault(key, `is not known${suggestion(key, known)}`);
+      if (!known.includes(key)) this.fault(key, `is not known${didYouMean(key, known)}`);
     }
   }
 

@@ -10,13 +10,13 @@ const tagLength = 16;
 const version = 1;
 
 /** Sealed texts cannot be opened. */
-export class SealError extends Error {
-  override readonly name = 'SealError';
+export class SecretBoxError extends Error {
+  override readonly name = 'SecretBoxError';
   readonly code = 'sealed';
 }
 
 /** Encrypts texts under a key, so that they can be kept where others may come to read them. */
-export interface Seal {
+export interface SecretBox {
   /** The text sealed, in base64. Only who has the key opens it, and only as what it was sealed: `as` is what it is and whose. */
   seal(text: string, as: readonly string[]): string;
   /** The text; undefined when it was sealed under another key or as something else, or was changed since. */
@@ -29,7 +29,7 @@ export interface Seal {
  * Makes a seal of a key of 32 bytes and a source of random bytes. SP 800-38D §8.3 lets a key with random IVs seal
  * 2^32 times: a thousand users can be written a million times.
  */
-export function createSeal(key: Uint8Array, random: (size: number) => Uint8Array): Seal {
+export function createSecretBox(key: Uint8Array, random: (size: number) => Uint8Array): SecretBox {
   return {
     seal(text, as) {
       const iv = random(ivLength);

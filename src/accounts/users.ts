@@ -1,5 +1,5 @@
 import { formatIsoDate } from '../store/encoding/iso-date.ts';
-import { type EntryReader, Roster } from './account-file.ts';
+import { AccountFile, type EntryReader } from './account-file.ts';
 import { isPasswordHash } from './passwords.ts';
 
 /** A secret that a user signs with. */
@@ -20,7 +20,7 @@ export interface StoredUser {
 }
 
 /** The users of a data directory. */
-export const userRoster = new Roster<StoredUser>({
+export const userFile = new AccountFile<StoredUser>({
   name: 'users',
   one: 'user',
   sealedAs: 'secret',

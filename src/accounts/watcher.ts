@@ -1,16 +1,16 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DamagedStoreError } from '../store/corruption-error.ts';
+import { CorruptionError } from '../store/corruption-error.ts';
 import { fileMode } from '../store/files/atomic-write.ts';
 import { holderOf } from '../store/files/lock.ts';
 import { isRunning } from '../store/files/process-liveness.ts';
 import { clearInterval, delay, setInterval } from '../timers.ts';
-import type { Roster, RosterFile, RosterMedium } from './account-file.ts';
-import { SealError } from './secret-box.ts';
+import type { AccountFile, AccountFileContent, AccountFileStorage } from './account-file.ts';
+import { SecretBoxError } from './secret-box.ts';
 
 /** The file in which a server says which state of the roster it goes by. */
-function seenPath({ name }: Pick<Roster<unknown>, 'name'>, directory: string): string {
+function seenPath({ name }: Pick<AccountFile<unknown>, 'name'>, directory: string): string {
   return join(directory, `${name}.seen`);
 }
 
@@ -18,8 +18,8 @@ function seenPath({ name }: Pick<Roster<unknown>, 'name'>, directory: string): s
 const interval = 250;
 
 /** What a watch on a roster of a data directory is made of. */
-export interface RosterWatchOptions<T> extends RosterMedium {
-  readonly roster: Roster<T>;
+export interface AccountFileWatcherOptions<T> extends AccountFileStorage {
+  readonly roster: AccountFile<T>;
   readonly directory: string;
   /** The mark of what is in use already. */
   readonly mark: string | undefined;
@@ -28,18 +28,18 @@ export interface RosterWatchOptions<T> extends RosterMedium {
   /** Told in one line that the file cannot be used, or is gone. */
   readonly tell: (line: string) => void;
   /** What says when to look; the host's own by default. */
-  readonly prompts?: Prompts;
+  readonly prompts?: WatchTriggers;
 }
 
 /** Says when a file may have changed: rather too often than once too seldom. */
-export interface Prompts {
+export interface WatchTriggers {
   /** Calls `look` from now on; called again when another file has taken the place of the one that was there. */
   watch(path: string, look: () => void): void;
   stop(): void;
 }
 
 /** Takes care that changes of a roster are used. */
-export interface RosterWatch {
+export interface AccountFileWatcher {
   /** Looks at the file now; resolves when what it says is in use, or was told to be unusable. */
   look(): Promise<void>;
   /** Resolves when it looks no more. */
@@ -51,15 +51,15 @@ export interface RosterWatch {
  * changes nothing and is told once; one that is gone has no entries. Both are believed at the second look. What is in
  * use is noted beside it, for users in `users.seen`.
  */
-export function watchRoster<T>(options: RosterWatchOptions<T>): RosterWatch {
+export function watchAccountFile<T>(options: AccountFileWatcherOptions<T>): AccountFileWatcher {
   const watch = new FileWatch(options);
   void watch.look();
   return watch;
 }
 
-class FileWatch<T> implements RosterWatch {
-  readonly #options: RosterWatchOptions<T>;
-  readonly #prompts: Prompts;
+class FileWatch<T> implements AccountFileWatcher {
+  readonly #options: AccountFileWatcherOptions<T>;
+  readonly #prompts: WatchTriggers;
   /** What is in use, what was last looked at, and what is noted to be in use. */
   #used: string | undefined;
   #known: string | undefined;
@@ -71,7 +71,7 @@ class FileWatch<T> implements RosterWatch {
   #looking: Promise<void> | undefined;
   #closed = false;
 
-  constructor(options: RosterWatchOptions<T>) {
+  constructor(options: AccountFileWatcherOptions<T>) {
     this.#options = options;
     this.#used = options.mark;
     this.#known = options.mark;
@@ -112,7 +112,7 @@ class FileWatch<T> implements RosterWatch {
 
   /** Puts to use what has another mark than what is known. */
   async #take(mark: string | undefined): Promise<void> {
-    const { roster, directory, use, tell } = this.#options;
+    const { roster: accountFile, directory, use, tell } = this.#options;
     // Before it is read, so that no later change goes unseen.
     this.#watch();
     const file = await this.#read(mark);
@@ -121,15 +121,15 @@ class FileWatch<T> implements RosterWatch {
     this.#used = this.#known = file.mark;
     this.#doubted = undefined;
     if (file.mark === undefined)
-      tell(`${roster.path(directory)} is gone, and so are the ${roster.name} that were in it`);
+      tell(`${accountFile.path(directory)} is gone, and so are the ${accountFile.name} that were in it`);
   }
 
   /** Reads the file. One that is damaged is not read a third time. */
-  async #read(mark: string | undefined): Promise<RosterFile<T> | undefined> {
+  async #read(mark: string | undefined): Promise<AccountFileContent<T> | undefined> {
     try {
       return await this.#options.roster.read(this.#options.directory, this.#options);
     } catch (error) {
-      if (!(error instanceof DamagedStoreError || error instanceof SealError)) throw error;
+      if (!(error instanceof CorruptionError || error instanceof SecretBoxError)) throw error;
       if (this.#doubts(mark)) return undefined;
       this.#known = mark;
       throw error;
@@ -147,8 +147,8 @@ class FileWatch<T> implements RosterWatch {
   async #note(): Promise<void> {
     const mark = this.#used;
     if (mark === this.#noted || mark === undefined) return;
-    const { roster, directory } = this.#options;
-    await writeFile(seenPath(roster, directory), mark, { mode: fileMode }).then(
+    const { roster: accountFile, directory } = this.#options;
+    await writeFile(seenPath(accountFile, directory), mark, { mode: fileMode }).then(
       () => {
         this.#noted = mark;
       },
@@ -157,8 +157,8 @@ class FileWatch<T> implements RosterWatch {
   }
 
   #watch(): void {
-    const { roster, directory } = this.#options;
-    this.#prompts.watch(roster.path(directory), () => void this.look());
+    const { roster: accountFile, directory } = this.#options;
+    this.#prompts.watch(accountFile.path(directory), () => void this.look());
   }
 
   #tellOnce(error: unknown): void {
@@ -170,7 +170,7 @@ class FileWatch<T> implements RosterWatch {
 }
 
 /** The host tells of changes where it can, and a timer makes up for what it misses. Neither keeps the process alive. */
-class HostPrompts implements Prompts {
+class HostPrompts implements WatchTriggers {
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -192,7 +192,7 @@ class HostPrompts implements Prompts {
 }
 
 /** Whether what was written to a roster is in use. */
-export interface Use {
+export interface Usage {
   /** The process that has the directory; undefined when there is none. */
   readonly pid: number | undefined;
   /** Whether that process goes by it. */
@@ -204,16 +204,16 @@ const attempts = 400;
 const pause = 5;
 
 /** Waits until the server that has the directory, if there is one, goes by the roster with this mark. */
-export async function waitForUse(
-  roster: Pick<Roster<unknown>, 'name'>,
+export async function waitForUsage(
+  accountFile: Pick<AccountFile<unknown>, 'name'>,
   directory: string,
   mark: string | undefined,
   wait: (ms: number) => Promise<unknown> = delay,
-): Promise<Use> {
+): Promise<Usage> {
   const holder = await holderOf(directory);
   if (holder === undefined) return { pid: undefined, seen: false };
   for (let attempt = 1; ; attempt += 1) {
-    const seen = await readFile(seenPath(roster, directory), 'utf8').catch(() => undefined);
+    const seen = await readFile(seenPath(accountFile, directory), 'utf8').catch(() => undefined);
     if (seen !== undefined && seen === mark) return { pid: holder.pid, seen: true };
     if (!(await isRunning(holder))) return { pid: undefined, seen: false };
     if (attempt === attempts) return { pid: holder.pid, seen: false };

@@ -6,8 +6,8 @@ import { credentialAttempts } from './cases/credentials.ts';
 import { freshnessAttempts } from './cases/freshness.ts';
 import { hmacAttempts } from './cases/hmac.ts';
 import { messageAttempts } from './cases/message.ts';
-import { carriageAttempts } from './cases/transport.ts';
-import { createForge, type Forge } from './forger.ts';
+import { transportAttempts } from './cases/transport.ts';
+import { createForger, type Forger } from './forger.ts';
 import type { RequestSigner } from './signers.ts';
 
 export type { Attempt, HeaderLine, OutgoingRequest, Transport } from './attempt.ts';
@@ -67,13 +67,13 @@ export function adversary(
   const { clock = systemClock, window = 600, otherUser, open = false, random = randomBytes } = options;
   const plain = outgoing(request);
   const now = clock.now();
-  const forge = createForge({ plain, signer, now, window: window * 1000, otherUser, open, random });
+  const forge = createForger({ plain, signer, now, window: window * 1000, otherUser, open, random });
   return [
     control(forge),
     ...credentialAttempts(forge),
     ...freshnessAttempts(forge),
     ...messageAttempts(forge),
-    ...carriageAttempts(forge),
+    ...transportAttempts(forge),
     ...hmacAttempts(forge),
   ];
 }
@@ -84,7 +84,7 @@ function outgoing({ method = 'GET', url, headers = {}, body }: GoodRequest): Out
   return { method, url: address.href, headers: linesOf(headers), ...(body === undefined ? {} : { body }) };
 }
 
-function control(forge: Forge): Attempt {
+function control(forge: Forger): Attempt {
   return attempt({
     name: 'the good request is taken',
     why: 'Unless it is, nothing that is refused means anything.',

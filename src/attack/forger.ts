@@ -3,7 +3,7 @@ import { lineOf, without } from './attempt.ts';
 import type { RequestSigner, SigningChanges } from './signers.ts';
 
 /** Makes requests for attempts, from the good request and its signer, and knows what the signature covers. */
-export interface Forge {
+export interface Forger {
   /** The good request before it is signed. */
   readonly plain: OutgoingRequest;
   /** The time by which good requests are dated, in ms. */
@@ -34,7 +34,7 @@ export interface Forge {
 }
 
 /** What a forge goes by. */
-export interface ForgeParts {
+export interface ForgerOptions {
   readonly plain: OutgoingRequest;
   readonly signer: RequestSigner;
   readonly now: number;
@@ -47,7 +47,7 @@ export interface ForgeParts {
 type Fields = Readonly<Record<string, string>>;
 
 /** Makes a forge. Throws RangeError where the signer does not sign the good request, or never twice the same. */
-export function createForge({ plain, signer, now, window, random, ...told }: ForgeParts): Forge {
+export function createForger({ plain, signer, now, window, random, ...told }: ForgerOptions): Forger {
   const nonce = (): string => {
     const drawn = Buffer.from(random(12)).toString('hex');
     return `n${drawn.slice(0, 12)}-${drawn.slice(12)}`;
@@ -64,7 +64,7 @@ export function createForge({ plain, signer, now, window, random, ...told }: For
     const fields = signer(plain, { ...fixed, ...changes });
     return fields !== undefined && !same(fields, base);
   };
-  const signed: Forge['signed'] = (changes, request = plain) => {
+  const signed: Forger['signed'] = (changes, request = plain) => {
     // A nonce always changes the signature; each of the other changes has to do so by itself.
     const { nonce: _, ...others } = changes;
     if (!Object.entries(others).every(([name, value]) => heeds({ [name]: value }))) return undefined;
@@ -72,7 +72,7 @@ export function createForge({ plain, signer, now, window, random, ...told }: For
     return fields === undefined ? undefined : carrying(request, fields);
   };
   const good = (): OutgoingRequest => carrying(plain, signer(plain, { date: now, nonce: nonce() }) ?? base);
-  const sentAs: Forge['sentAs'] = (changed, original = plain) => {
+  const sentAs: Forger['sentAs'] = (changed, original = plain) => {
     const mark = { date: now, nonce: nonce() };
     const [fields, others] = [signer(original, mark), signer(changed, mark)];
     if (fields === undefined || (others !== undefined && same(fields, others))) return undefined;

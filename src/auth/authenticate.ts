@@ -3,9 +3,9 @@ import { type Credentials, parseCredentials } from '../http/headers/authorizatio
 import type { Connection, Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
-import { type Throttle, tooManyFailures } from './rate-limit.ts';
+import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
 import type { Scheme, Verdict } from './scheme.ts';
-import type { Story } from './trace.ts';
+import type { AuthenticationTrace } from './trace.ts';
 
 /** Who is asking: the credentials of a request judged by the scheme that they name. */
 export interface Authenticator {
@@ -14,7 +14,10 @@ export interface Authenticator {
    * rejects with a Problem: 400 for malformed or several ones, which count as failures of the peer, 401 with every challenge for bad ones, 403 for those
    * that must not come in the clear, 429 after too many. What is checked is told to `story` where there is one.
    */
-  authenticate(request: Request, story?: Story): Principal | undefined | Promise<Principal | undefined>;
+  authenticate(
+    request: Request,
+    authTrace?: AuthenticationTrace,
+  ): Principal | undefined | Promise<Principal | undefined>;
   /** `WWW-Authenticate` with the challenge of each scheme that works on this connection. */
   challenges(connection: Connection): FieldLine[];
   /** The challenge for a principal whose token's scope lacks this one. */
@@ -31,7 +34,7 @@ interface Presented {
 const overTlsOnly: ReadonlySet<string> = new Set(['basic', 'bearer', 'oauth']);
 
 /** Makes an authenticator of schemes. */
-export function createAuthenticator(schemes: readonly Scheme[], throttle: Throttle): Authenticator {
+export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: RateLimiter): Authenticator {
   const byName = new Map(schemes.map((scheme) => [scheme.name, scheme]));
 
   const roaming = schemes.filter(({ elsewhere }) => elsewhere !== undefined);
@@ -55,12 +58,12 @@ export function createAuthenticator(schemes: readonly Scheme[], throttle: Thrott
     if (verdict.outcome === 'good') return verdict.principal;
     const { problem, claimed, challenge } = verdict;
     if (problem.status !== 401) {
-      if (isMalformedAttempt(problem)) throttle.fail(connection.peer, undefined);
+      if (isMalformedAttempt(problem)) rateLimiter.fail(connection.peer, undefined);
       throw challenge === undefined ? problem : problem.with([['WWW-Authenticate', challenge]]);
     }
-    const blocked = claimed !== undefined && throttle.blocksUser(claimed);
-    throttle.fail(connection.peer, claimed);
-    throw blocked ? tooManyFailures(throttle) : problem.with(challenges(connection, scheme, challenge));
+    const blocked = claimed !== undefined && rateLimiter.blocksUser(claimed);
+    rateLimiter.fail(connection.peer, claimed);
+    throw blocked ? tooManyFailures(rateLimiter) : problem.with(challenges(connection, scheme, challenge));
   };
 
   // A promise of this realm whatever the scheme gave, so that nobody takes it for a principal.
@@ -73,51 +76,55 @@ export function createAuthenticator(schemes: readonly Scheme[], throttle: Thrott
   const principalElsewhere = async (
     scheme: Scheme,
     request: Request,
-    story: Story | undefined,
+    authTrace: AuthenticationTrace | undefined,
   ): Promise<Principal | undefined> => {
-    const verdict = await scheme.authenticateElsewhere?.(request, story);
-    if (story !== undefined && verdict !== undefined) story.scheme = scheme.name;
+    const verdict = await scheme.authenticateElsewhere?.(request, authTrace);
+    if (authTrace !== undefined && verdict !== undefined) authTrace.scheme = scheme.name;
     return verdict === undefined ? undefined : principalOf(verdict, request.connection, scheme);
   };
 
-  const present = (request: Request, story: Story | undefined): Presented => {
+  const present = (request: Request, authTrace: AuthenticationTrace | undefined): Presented => {
     const credentials = credentialsOf(request);
     if (credentials === 'several') throw severalCredentials(request);
-    if (story !== undefined) story.scheme = credentials?.scheme;
+    if (authTrace !== undefined) authTrace.scheme = credentials?.scheme;
     const other = roaming.length === 0 ? undefined : schemeElsewhere(request, credentials, roaming);
     if (credentials !== undefined && other !== undefined) throw severalCredentials(request, [other]);
     return { credentials, other };
   };
 
   /** Counts an attempt that cannot be read against its peer: no user is known for it. */
-  const countingMalformed = (request: Request, story: Story | undefined): Presented => {
+  const countingMalformed = (request: Request, authTrace: AuthenticationTrace | undefined): Presented => {
     try {
-      return present(request, story);
+      return present(request, authTrace);
     } catch (error) {
       const { peer } = request.connection;
       if (!(error instanceof Problem) || !isMalformedAttempt(error)) throw error;
-      if (throttle.blocksPeer(peer)) throw tooManyFailures(throttle);
-      throttle.fail(peer, undefined);
+      if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter);
+      rateLimiter.fail(peer, undefined);
       throw error;
     }
   };
 
-  const judge = (request: Request, story?: Story): ReturnType<Authenticator['authenticate']> => {
-    const { credentials, other } = countingMalformed(request, story);
+  const judge = (
+    request: Request,
+    authTrace?: AuthenticationTrace,
+  ): ReturnType<Authenticator['authenticate']> => {
+    const { credentials, other } = countingMalformed(request, authTrace);
     const { connection } = request;
     if (credentials === undefined && other === undefined) return undefined;
-    if (throttle.blocksPeer(connection.peer)) throw tooManyFailures(throttle);
-    if (credentials === undefined) return other && principalElsewhere(other, request, story);
+    if (rateLimiter.blocksPeer(connection.peer)) throw tooManyFailures(rateLimiter);
+    if (credentials === undefined) return other && principalElsewhere(other, request, authTrace);
     const scheme = byName.get(credentials.scheme);
     if (scheme === undefined) throw notOffered(challenges(connection));
-    const verdict = scheme.authenticate(request, credentials.rest, story);
+    const verdict = scheme.authenticate(request, credentials.rest, authTrace);
     return 'outcome' in verdict
       ? principalOf(verdict, connection, scheme)
       : principalLater(verdict, connection, scheme);
   };
 
   return {
-    authenticate: (request, story) => (story === undefined ? judge(request) : tellOf(story, request, judge)),
+    authenticate: (request, authTrace) =>
+      authTrace === undefined ? judge(request) : tellOf(authTrace, request, judge),
     challenges: (connection) => challenges(connection),
     scopeChallenge(name, needed) {
       const challenge = byName.get(name)?.scopeChallenge?.(needed);
@@ -137,14 +144,14 @@ function inOneLine(challenges: readonly (string | undefined)[]): FieldLine[] {
 
 /** Judges, and sees to it that the story has its end where no scheme told it. */
 async function tellOf(
-  story: Story,
+  authTrace: AuthenticationTrace,
   request: Request,
   judge: Authenticator['authenticate'],
 ): Promise<Principal | undefined> {
   try {
-    return await judge(request, story);
+    return await judge(request, authTrace);
   } catch (error) {
-    if (error instanceof Problem) story.refused(error);
+    if (error instanceof Problem) authTrace.refused(error);
     throw error;
   }
 }

@@ -7,10 +7,10 @@ import {
 } from '../http/headers/basic-credentials.ts';
 import { Problem } from '../http/problem.ts';
 import type { Account, Accounts } from './accounts.ts';
-import { crowded, type HashQueue } from './hash-queue.ts';
-import { countedAs, type Throttle, tooManyFailures } from './rate-limit.ts';
+import { type HashQueue, queueFull } from './hash-queue.ts';
+import { type RateLimiter, rateLimitKey, tooManyFailures } from './rate-limit.ts';
 import type { Scheme, Verdict } from './scheme.ts';
-import type { Story } from './trace.ts';
+import type { AuthenticationTrace } from './trace.ts';
 
 /** How passwords are hashed. */
 export interface PasswordHashing {
@@ -29,7 +29,7 @@ export interface BasicOptions {
   readonly hashing: PasswordHashing;
   /** Where passwords wait to be hashed. */
   readonly queue: HashQueue;
-  readonly throttle: Throttle;
+  readonly throttle: RateLimiter;
   /** 32 random bytes, for what is remembered of passwords. */
   readonly key: Uint8Array;
   /** Whether a refusal shows what was checked. */
@@ -42,7 +42,7 @@ export interface BasicOptions {
  * each cost that a hash here has.
  */
 export function createBasicScheme(options: BasicOptions): Scheme {
-  const { accounts, queue, throttle } = options;
+  const { accounts, queue, throttle: rateLimiter } = options;
   const memory = createMemory(options.key);
   const verify = createVerification(options);
   const challenge = formatChallenge('Basic', [
@@ -54,12 +54,12 @@ export function createBasicScheme(options: BasicOptions): Scheme {
     presented: BasicCredentials,
     account: Account | undefined,
     peer: string,
-    story: Story | undefined,
+    authTrace: AuthenticationTrace | undefined,
   ): Verdict | Promise<Verdict> => {
-    story?.pass('parse');
+    authTrace?.pass('parse');
     const digest = memory.digestOf(presented);
-    if (memory.holds(account, digest)) return good(account, story);
-    return judgeAnew(presented, account, digest, peer, story);
+    if (memory.holds(account, digest)) return good(account, authTrace);
+    return judgeAnew(presented, account, digest, peer, authTrace);
   };
 
   const judgeAnew = async (
@@ -67,49 +67,49 @@ export function createBasicScheme(options: BasicOptions): Scheme {
     account: Account | undefined,
     digest: Buffer,
     peer: string,
-    story: Story | undefined,
+    authTrace: AuthenticationTrace | undefined,
   ): Promise<Verdict> => {
     // With the hash, so that who comes after a change of users does not share what was asked before it.
     const key = `${digest.toString('latin1')} ${hashOf(account)}`;
     const right = await queue.attempt(
-      countedAs(peer),
+      rateLimitKey(peer),
       key,
       async () =>
         // Another request may have brought the same password meanwhile.
         memory.holds(account, digest) || (await verify(password, account)),
     );
-    if (right === 'crowded') return { outcome: 'bad', problem: crowded('passwords') };
-    if (right === 'blocked') return { outcome: 'bad', problem: tooManyFailures(throttle) };
+    if (right === 'crowded') return { outcome: 'bad', problem: queueFull('passwords') };
+    if (right === 'blocked') return { outcome: 'bad', problem: tooManyFailures(rateLimiter) };
     // While this waited, the user may have got another password, or have gone.
     const present = right ? await accounts.findComposed(user) : undefined;
     if (present === undefined || hashOf(present) !== hashOf(account)) {
-      if (account !== undefined) story?.pass('user');
-      story?.fail(account === undefined ? 'user' : 'password');
+      if (account !== undefined) authTrace?.pass('user');
+      authTrace?.fail(account === undefined ? 'user' : 'password');
       // Whether there is such a user is told to nobody who does not know the password.
       return refuse(user, options.explain ? { check: 'password' } : {});
     }
     memory.keep(present, digest);
-    return good(present, story);
+    return good(present, authTrace);
   };
 
   return {
     name: 'basic',
-    authenticate({ connection }, rest, story) {
+    authenticate({ connection }, rest, authTrace) {
       const presented = parseBasicCredentials(rest);
       if (typeof presented === 'string')
         return { outcome: 'bad', problem: new Problem('malformed-credentials', `${presented}.`) };
       const found = accounts.findComposed(presented.user);
       return found === undefined || 'name' in found
-        ? judge(presented, found, connection.peer, story)
-        : found.then((account) => judge(presented, account, connection.peer, story));
+        ? judge(presented, found, connection.peer, authTrace)
+        : found.then((account) => judge(presented, account, connection.peer, authTrace));
     },
     challenge: ({ secure }) => (secure ? challenge : undefined),
   };
 }
 
-function good({ name }: Account, story: Story | undefined): Verdict {
-  story?.pass('user');
-  story?.pass('password');
+function good({ name }: Account, authTrace: AuthenticationTrace | undefined): Verdict {
+  authTrace?.pass('user');
+  authTrace?.pass('password');
   return { outcome: 'good', principal: { name, scheme: 'basic' } };
 }
 

@@ -13,7 +13,7 @@ import type { Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import type { Scheme, Verdict } from './scheme.ts';
-import type { Story } from './trace.ts';
+import type { AuthenticationTrace } from './trace.ts';
 
 /** What the scheme goes by. */
 export interface BearerOptions {
@@ -41,12 +41,12 @@ export function createBearerScheme({ realm, offered, principalOf, bodyLimit }: B
 
   return {
     name: 'bearer',
-    authenticate(request, token, story) {
+    authenticate(request, token, authTrace) {
       if (!offered()) return notOffered();
       if (!tokenForm.test(token)) return malformed(challengeWith(['error', 'invalid_request']));
       if (hasToken(parseQueryOf(request.target))) return several(challengeWith(['error', 'invalid_request']));
-      story?.pass('parse');
-      return judge(request, token, story);
+      authTrace?.pass('parse');
+      return judge(request, token, authTrace);
     },
     // §3.1: more than one method for including an access token, or a parameter repeated.
     severalChallenge: () => (offered() ? challengeWith(['error', 'invalid_request']) : undefined),
@@ -54,17 +54,21 @@ export function createBearerScheme({ realm, offered, principalOf, bodyLimit }: B
     scopeChallenge: (needed) => challengeWith(['error', 'insufficient_scope'], ['scope', needed]),
   };
 
-  async function judge(request: Request, token: string, story: Story | undefined): Promise<Verdict> {
+  async function judge(
+    request: Request,
+    token: string,
+    authTrace: AuthenticationTrace | undefined,
+  ): Promise<Verdict> {
     const principal = await principalOf(token);
     if (principal !== undefined) {
       // Content is read ahead for a valid token only.
       const second = await hasTokenInForm(request, bodyLimit);
       if (second instanceof Problem) return { outcome: 'bad', problem: second };
       if (second) return several(challengeWith(['error', 'invalid_request']));
-      story?.pass('token');
+      authTrace?.pass('token');
       return { outcome: 'good', principal };
     }
-    story?.fail('token');
+    authTrace?.fail('token');
     return {
       outcome: 'bad',
       problem: new Problem('token-refused', 'The token is not known, or not good any more.'),

@@ -1,7 +1,7 @@
 import { Problem } from '../http/problem.ts';
 import { formatIpAddress, isMapped, masked, parseIpAddress } from '../http/syntax/ip-address.ts';
 import { setImmediate } from '../timers.ts';
-import type { Throttle } from './rate-limit.ts';
+import type { RateLimiter } from './rate-limit.ts';
 
 /** Hashes that are computed at a time, of the four threads that Node.js has; gzip takes one (`gzip-queue.ts`), files have the rest. */
 const atOnce = 2;
@@ -15,7 +15,7 @@ const organizationBits = 48;
 const crowdedFor = 2;
 
 /** What became of an attempt: whether it was right; or it was not made for want of room, or because its peer is blocked. */
-export type Attempted = boolean | 'crowded' | 'blocked';
+export type HashAttempt = boolean | 'crowded' | 'blocked';
 
 /** How much is let in. */
 export interface QueueOptions {
@@ -33,7 +33,7 @@ interface Attempt {
   readonly peer: string;
   readonly network: string;
   readonly make: () => Promise<boolean>;
-  readonly settle: (result: Attempted | Promise<boolean>) => void;
+  readonly settle: (result: HashAttempt | Promise<boolean>) => void;
 }
 
 /**
@@ -51,7 +51,7 @@ export class HashQueue {
   readonly #underway = new Map<string, number>();
   /** Attempts by network since the queue was last empty, without the successful ones. */
   readonly #tried = new Map<string, number>();
-  readonly #results = new Map<string, Promise<Attempted>>();
+  readonly #results = new Map<string, Promise<HashAttempt>>();
   /** Peers of attempts that are through, but whose failure may not be counted yet. */
   readonly #leaving: string[] = [];
   #waitingCount = 0;
@@ -62,12 +62,12 @@ export class HashQueue {
   }
 
   /** Makes the attempt when its turn comes. Attempts of a peer that have the same `key` share one. */
-  attempt(peer: string, key: string, make: () => Promise<boolean>): Promise<Attempted> {
+  attempt(peer: string, key: string, make: () => Promise<boolean>): Promise<HashAttempt> {
     const name = `${peer} ${key}`;
     const shared = this.#results.get(name);
     if (shared !== undefined) return shared;
     const network = this.#options.networkOf?.(peer) ?? peer;
-    const result = new Promise<Attempted>((settle) => this.#enter({ peer, network, make, settle }));
+    const result = new Promise<HashAttempt>((settle) => this.#enter({ peer, network, make, settle }));
     this.#results.set(name, result);
     const forget = (): boolean => this.#results.delete(name);
     result.then(forget, forget);
@@ -169,8 +169,8 @@ export class HashQueue {
 }
 
 /** Makes the queue in which all of a service's passwords and secrets wait to be hashed, whoever presents them. */
-export function createHashQueue(throttle: Throttle): HashQueue {
-  const allows = (peer: string, underway: number): boolean => !throttle.blocksPeer(peer, underway);
+export function createHashQueue(rateLimiter: RateLimiter): HashQueue {
+  const allows = (peer: string, underway: number): boolean => !rateLimiter.blocksPeer(peer, underway);
   return new HashQueue({ atOnce, room, allows, networkOf });
 }
 
@@ -182,7 +182,7 @@ function networkOf(peer: string): string {
 }
 
 /** What an attempt is answered for which there was no room; `what` is to be checked. */
-export function crowded(what: 'passwords' | 'secrets'): Problem {
+export function queueFull(what: 'passwords' | 'secrets'): Problem {
   return new Problem('too-many-attempts', `Too many ${what} wait to be checked.`, {
     fields: [['Retry-After', String(crowdedFor)]],
   });

@@ -11,7 +11,7 @@ const mostCounted = 100_000;
 const subscriberBits = 64;
 
 /** Counts failed authentications and malformed attempts by the minute: by peer, and failed ones by user too. */
-export interface Throttle {
+export interface RateLimiter {
   /** Counts one failure of this peer, and of the user that it claimed to be. */
   fail(peer: string, user: string | undefined): void;
   /**
@@ -29,7 +29,7 @@ export interface Throttle {
  * Makes a throttle that blocks after `limit` failures within a minute of time as it passes; 0 never blocks.
  * Throws RangeError for a limit that is no whole number from 0.
  */
-export function createThrottle(limit: number, clock: Clock): Throttle {
+export function createRateLimiter(limit: number, clock: Clock): RateLimiter {
   if (!Number.isInteger(limit) || limit < 0)
     throw new RangeError('the limit of failed authentications is not a whole number from 0');
   const peers = new Map<string, number>();
@@ -51,13 +51,13 @@ export function createThrottle(limit: number, clock: Clock): Throttle {
     fail(peer, user) {
       if (limit === 0) return;
       turn();
-      count(peers, countedAs(peer));
+      count(peers, rateLimitKey(peer));
       if (user !== undefined) count(users, user);
     },
     blocksPeer(peer, underway = 0) {
       if (limit === 0 || (peers.size === 0 && underway === 0)) return false;
       turn();
-      return (peers.get(countedAs(peer)) ?? 0) + underway >= limit;
+      return (peers.get(rateLimitKey(peer)) ?? 0) + underway >= limit;
     },
     blocksUser(user) {
       if (limit === 0 || users.size === 0) return false;
@@ -74,7 +74,7 @@ function minuteOf(clock: Clock): number {
 }
 
 /** The name under which a peer is counted: its address, of IPv6 the network that one subscriber is given. */
-export function countedAs(peer: string): string {
+export function rateLimitKey(peer: string): string {
   if (!peer.includes(':')) return peer;
   const address = parseIpAddress(peer);
   if (address === undefined) return peer;
@@ -82,8 +82,8 @@ export function countedAs(peer: string): string {
 }
 
 /** The refusal of a peer or a user that failed too often. */
-export function tooManyFailures(throttle: Throttle): Problem {
+export function tooManyFailures(rateLimiter: RateLimiter): Problem {
   return new Problem('too-many-failures', 'Too many authentications failed within this minute.', {
-    fields: [['Retry-After', String(throttle.retryAfter())]],
+    fields: [['Retry-After', String(rateLimiter.retryAfter())]],
   });
 }

@@ -1,10 +1,10 @@
 import { OptionsError } from '../options/error.ts';
-import { ExposedError } from '../store/files/file-permissions.ts';
+import { FilePermissionsError } from '../store/files/file-permissions.ts';
 import { exposureLine } from './serve/file-permissions.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A command cannot do what it was asked: what is wrong, one line each, and the status to exit with. */
-export class Refusal extends Error {
+export class CommandError extends Error {
   override readonly name = 'Refusal';
   readonly faults: readonly string[];
   readonly status: 1 | 2;
@@ -20,20 +20,20 @@ export class Refusal extends Error {
  * Tells on standard error what went wrong, one line each, and gives the status to exit with: 2 when what was asked
  * for cannot be, 1 when it could not be done.
  */
-export function report(error: unknown, { stderr }: Pick<Terminal, 'stderr'>): 1 | 2 {
+export function reportError(error: unknown, { stderr }: Pick<Terminal, 'stderr'>): 1 | 2 {
   const { faults, status } = refusalOf(error);
   for (const fault of faults) stderr.write(`countersign: ${fault}\n`);
   return status;
 }
 
 /** What went wrong, one line each. */
-export function faultsOf(error: unknown): readonly string[] {
+export function messagesOf(error: unknown): readonly string[] {
   return refusalOf(error).faults;
 }
 
 function refusalOf(error: unknown): { readonly faults: readonly string[]; readonly status: 1 | 2 } {
-  if (error instanceof Refusal) return error;
-  if (error instanceof ExposedError) return { faults: [exposureLine(error)], status: 1 };
+  if (error instanceof CommandError) return error;
+  if (error instanceof FilePermissionsError) return { faults: [exposureLine(error)], status: 1 };
   if (error instanceof OptionsError)
     return { faults: error.faults, status: error.code === 'unreadable' ? 1 : 2 };
   if (!(error instanceof Error)) return { faults: [String(error)], status: 1 };

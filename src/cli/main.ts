@@ -48,10 +48,10 @@ async function tellVersion(root: string | URL): Promise<number> {
 }
 
 async function unknown(command: string): Promise<number> {
-  const [{ commands }, { suggestion }] = await Promise.all([
+  const [{ commands }, { didYouMean }] = await Promise.all([
     import('./help.ts'),
     import('../did-you-mean.ts'),
   ]);
-  console.error(`countersign: ${JSON.stringify(command)} is not a command${suggestion(command, commands)}`);
+  console.error(`countersign: ${JSON.stringify(command)} is not a command${didYouMean(command, commands)}`);
   return 2;
 }

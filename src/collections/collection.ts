@@ -1,13 +1,13 @@
-import { type DocumentLimits, readingsOf } from '../formats/body-readers.ts';
+import { bodyReadersOf, type DocumentLimits } from '../formats/body-readers.ts';
 import { formatOf, formats } from '../formats/index.ts';
 import { ownContent, PageWriter, pageBytes } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
-import { stateTag } from '../http/headers/entity-tag.ts';
+import { revisionTag } from '../http/headers/entity-tag.ts';
 import { formatLink } from '../http/headers/link.ts';
 import { appliedPreference, wantsMinimal } from '../http/headers/prefer.ts';
 import { encodeSegment, fillTemplate } from '../http/path.ts';
 import { Problem } from '../http/problem.ts';
-import { type Soon, whenThere } from '../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import {
   action,
   type Call,
@@ -41,7 +41,7 @@ export function collectionResource(
     GET: action(access.GET, (call) => list(collection, store, call)),
     headAccess: access.HEAD,
     POST: action(access.POST, (call) => create(collection, store, call), {
-      reads: readingsOf(shape, { ...documentLimits, partial: false }),
+      reads: bodyReadersOf(shape, { ...documentLimits, partial: false }),
     }),
     produces: formats,
     find: (call) => page(collection, store, call),
@@ -50,18 +50,18 @@ export function collectionResource(
 }
 
 /** The part that the query asks for; a method that does not list needs the collection's state alone. */
-function page({ form, path }: Collection, store: Store, call: ListCall): Soon<Found<Listed>> {
+function page({ form, path }: Collection, store: Store, call: ListCall): MaybePromise<Found<Listed>> {
   const lists = call.method === 'GET' || call.method === 'HEAD';
   const limit = lists ? limitOf(call.query.get('limit')) : 0;
   const after = lists ? afterOf(call.query.get('after')) : 0;
   const foundOf = ({ entries, more, revision, modified }: Page): Found<Listed> => ({
-    tag: stateTag(store.lineage, revision, form),
+    tag: revisionTag(store.storeId, revision, form),
     // A collection in which nothing ever was has no time of its last change.
     modified: revision === 0 ? Number.NaN : modified,
     state: { entries, more, revision, limit },
   });
   const listed = store.list(fillTemplate(path, call.parameters), after, limit, pageBytes);
-  return whenThere(listed, foundOf);
+  return andThen(listed, foundOf);
 }
 
 function limitOf(text: string | null): number {
@@ -111,9 +111,7 @@ function list({ path, shape }: Collection, store: Store, call: ListCall): Listin
     if (page.count >= limit) return outcome(last);
     // Where a store reads a part in pieces, a page must not depend on how these are cut: its entity tag does not.
     const further = store.list(fillTemplate(path, call.parameters), last, limit - page.count, pageBytes);
-    return whenThere(further, (piece) =>
-      piece.revision === revision ? write(piece, last) : changedMeanwhile,
-    );
+    return andThen(further, (piece) => (piece.revision === revision ? write(piece, last) : changedMeanwhile));
   };
   return write(found.state, undefined);
 }
@@ -150,7 +148,7 @@ async function create({ form, path, shape }: Collection, store: Store, call: Lis
   if (!applied.applied) throw new Error('the store refused to create an item');
   const { id, modified, revision, value } = applied.entry;
   const href = hrefOf(call.path, id);
-  const shows = { tag: stateTag(store.lineage, revision, form), modified, state: undefined };
+  const shows = { tag: revisionTag(store.storeId, revision, form), modified, state: undefined };
   const fields: FieldLine[] = [['Location', href], ...appliedPreference(call.request.fields)];
   if (wantsMinimal(call.request.fields)) return { status: 201, fields, shows };
   fields.push(['Content-Location', href]);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { suggestion } from '../did-you-mean.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { JsonContent } from '../formats/json/content.ts';
 import { jsonNodeOf } from '../formats/json/value.ts';
-import { Faults } from '../formats/validation-errors.ts';
+import { ValidationErrors } from '../formats/validation-errors.ts';
 import type { Access } from '../pipeline/resource.ts';
 import {
   DeclarationError,
@@ -119,7 +119,7 @@ export function readCollections(declarations: unknown): Collection[] {
  * @throws DeclarationError naming the first field that breaks a rule
  */
 export function decodeSeed(collection: Collection, item: unknown, path: string): RecordValue {
-  const faults = new Faults();
+  const faults = new ValidationErrors();
   const value = new JsonContent(faults, () => undefined).item(
     collection.shape,
     jsonNodeOf(item, path),
@@ -186,11 +186,11 @@ function accessFrom(source: unknown, parameters: ReadonlySet<string>, path: stri
     throw new DeclarationError('access', path, `${must}; is ${kindOf(source)}`);
   }
   if (!source.startsWith('owner:')) {
-    throw new DeclarationError('access', path, `"${source}" is not known${suggestion(source, accessWords)}`);
+    throw new DeclarationError('access', path, `"${source}" is not known${didYouMean(source, accessWords)}`);
   }
   const parameter = source.slice('owner:'.length);
   if (parameters.has(parameter)) return `owner:${parameter}`;
-  const known = suggestion(parameter, [...parameters]);
+  const known = didYouMean(parameter, [...parameters]);
   throw new DeclarationError('access', path, `the path has no parameter "${parameter}"${known}`);
 }
 

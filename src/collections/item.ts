@@ -1,14 +1,14 @@
-import { type DocumentLimits, readingsOf } from '../formats/body-readers.ts';
+import { bodyReadersOf, type DocumentLimits } from '../formats/body-readers.ts';
 import { formatOf, formats } from '../formats/index.ts';
 import { ownContent } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
-import { stateTag } from '../http/headers/entity-tag.ts';
+import { revisionTag } from '../http/headers/entity-tag.ts';
 import { isConditional } from '../http/headers/precondition.ts';
 import { appliedPreference, wantsMinimal } from '../http/headers/prefer.ts';
 import { fillTemplate } from '../http/path.ts';
 import { Problem } from '../http/problem.ts';
 import { hasControlCharacter } from '../http/syntax/control-character.ts';
-import { whenThere } from '../maybe-promise.ts';
+import { andThen } from '../maybe-promise.ts';
 import {
   action,
   type Call,
@@ -54,17 +54,17 @@ export function itemResource(
     }),
     headAccess: access.HEAD,
     PUT: action(access.PUT, (call) => replace(collection, store, call, nameOf(call), idOf(call)), {
-      reads: readingsOf(shape, { ...documentLimits, partial: false }),
+      reads: bodyReadersOf(shape, { ...documentLimits, partial: false }),
       mayCreate: (call) => collection.createWithPut && judgeId(idOf(call)),
     }),
     POST: action(access.POST, (call) => change(collection, store, call, nameOf(call)), {
-      reads: readingsOf(shape, { ...documentLimits, partial: true }),
+      reads: bodyReadersOf(shape, { ...documentLimits, partial: true }),
     }),
     DELETE: action(access.DELETE, (call) => remove(store, call, nameOf(call))),
     produces: formats,
     find(call) {
       const entry = store.read(nameOf(call), idOf(call));
-      return whenThere(entry, (found) => foundOf(collection, store, found));
+      return andThen(entry, (found) => foundOf(collection, store, found));
     },
     description: { item: shape.item },
   };
@@ -72,7 +72,7 @@ export function itemResource(
 
 function foundOf({ form }: Collection, store: Store, entry: Entry | undefined): Found<Entry> | undefined {
   if (entry === undefined) return undefined;
-  return { tag: stateTag(store.lineage, entry.revision, form), modified: entry.modified, state: entry };
+  return { tag: revisionTag(store.storeId, entry.revision, form), modified: entry.modified, state: entry };
 }
 
 function existing({ found }: ItemCall): Found<Entry> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { suggestion } from '../did-you-mean.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { createRouter } from '../pipeline/router.ts';
 import { DeclarationError } from '../schema/error.ts';
 import type { RecordValue, Store } from '../store/store.ts';
@@ -12,7 +12,7 @@ export type Seed = Readonly<Record<string, readonly unknown[]>>;
  * Puts the seed's items into those collections in which nothing ever was. All are decoded before the first is kept.
  * Throws DeclarationError naming the item and field that breaks a rule, or the path that is no collection's.
  */
-export async function plantSeed(
+export async function loadSeed(
   store: Store,
   collections: readonly Collection[],
   seed: Seed,
@@ -37,7 +37,7 @@ export function decodeSeeds(
     const collection = collectionAt(path);
     if (collection === undefined || path.includes('{')) {
       const others = collections.map(({ path }) => path).filter((other) => other !== path);
-      const fault = `is the path of no collection${suggestion(path, others)}`;
+      const fault = `is the path of no collection${didYouMean(path, others)}`;
       throw new DeclarationError('seed', `seed.${path}`, fault);
     }
     return [path, items.map((item, at) => decodeSeed(collection, item, `seed.${path}[${at}]`))];

@@ -5,16 +5,18 @@ import type { Collection } from './declaration.ts';
 import { collectionFinder } from './seed.ts';
 
 /** Something is kept in a form that its collection's declaration, which was changed since, cannot write any more. */
-export class MisfitError extends Error {
-  override readonly name = 'MisfitError';
+export class StoredDataError extends Error {
+  override readonly name = 'StoredDataError';
   readonly code = 'misfit';
 }
 
 /**
- * Makes what looks at each item that was kept before: it throws a MisfitError for one that could not be read by any
+ * Makes what looks at each item that was kept before: it throws a StoredDataError for one that could not be read by any
  * client, or that is no token or grant of OAuth. What only breaks a rule that was added since stays as it is. Items of no declared collection are passed over.
  */
-export function createJudgeOfKept(collections: readonly Collection[]): (path: string, entry: Entry) => void {
+export function createStoredDataCheck(
+  collections: readonly Collection[],
+): (path: string, entry: Entry) => void {
   const collectionAt = collectionFinder(collections);
   let last: { readonly path: string; readonly collection: Collection | undefined } | undefined;
   return (path, entry) => {
@@ -26,7 +28,7 @@ export function createJudgeOfKept(collections: readonly Collection[]): (path: st
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       const advice = 'declare it as it was, or take the item out of the store first';
-      throw new MisfitError(`${path}/${entry.id} does not fit its declaration: ${reason}; ${advice}`, {
+      throw new StoredDataError(`${path}/${entry.id} does not fit its declaration: ${reason}; ${advice}`, {
         cause,
       });
     }
@@ -37,5 +39,5 @@ function judgeOAuth(path: string, entry: Entry): void {
   const known = path === tokensCollection ? readToken(entry) : readGrant(entry);
   if (known !== undefined) return;
   const what = path === tokensCollection ? 'token' : 'grant';
-  throw new MisfitError(`${path}/${entry.id} is no ${what} of OAuth; take it out of the store first`);
+  throw new StoredDataError(`${path}/${entry.id} is no ${what} of OAuth; take it out of the store first`);
 }

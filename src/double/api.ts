@@ -1,13 +1,13 @@
 import { basicHeader } from '../client/basic.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
-import type { SteeredService } from '../service/service.ts';
+import type { ControllableService } from '../service/service.ts';
 import { type AuthControl, createAuthControl } from './auth/auth-control.ts';
 import { consumerOf, createOAuth1Control, type OAuth1Control } from './auth/oauth1.ts';
 import { clientOf, createOAuth2Control, type OAuth2Control } from './auth/oauth2.ts';
-import type { House } from './compose.ts';
+import type { ComposedService } from './compose.ts';
 import type { Faults, FaultsPart } from './faults/faults.ts';
 import { createFetch, createSender, type Fetch } from './fetch/fetch.ts';
-import { type Addresses, outgoingOf } from './fetch/fetch-request.ts';
+import { type Addresses, fetchRequestOf } from './fetch/fetch-request.ts';
 import {
   type AsOptions,
   createSigner,
@@ -19,7 +19,7 @@ import type { Journal } from './journal/journal.ts';
 import type { DoubleClock } from './state/clock.ts';
 
 /** What a test steers a service by, in memory or on a data directory. */
-export interface SteeringFace {
+export interface DoubleApi {
   /**
    * The platform's `fetch`, answered in this process without a socket.
    * @example const reply = await double.fetch('/articles');
@@ -52,23 +52,23 @@ export interface SteeringFace {
 }
 
 /** Composes what a test steers a service by. */
-export function createSteeringFace(house: House, { url, secureUrl }: Addresses): SteeringFace {
-  const { service, users, nonces, faults, journal, masterKey, random } = house;
-  const { clock } = house.time;
+export function createDoubleApi(context: ComposedService, { url, secureUrl }: Addresses): DoubleApi {
+  const { service, users, nonces, faults, journal, masterKey, random } = context;
+  const { clock } = context.time;
   const { oauth, handle } = service;
   const { awaited } = faults;
-  const place = { handle: connecting(handle, faults), awaited, url, secureUrl };
+  const place = { respond: connecting(handle, faults), awaited, url, secureUrl };
   const fetch = createFetch(place);
-  const lifetimes = { ...defaultLifetimes, ...house.options.lifetimes };
+  const lifetimes = { ...defaultLifetimes, ...context.options.lifetimes };
   const basicFor = (user: string): string => basicHeader(user, passwordOf(users, user));
   const watched = { faults: faults.faults, journal: journal.journal };
   const shared = { oauth, lifetimes, clock, users, fetch, basicFor, ...watched };
-  const second = { ...shared, clients: () => namesOf(house.options.clients) };
-  const first = { ...shared, consumers: () => namesOf(house.options.consumers), masterKey };
+  const second = { ...shared, clients: () => namesOf(context.options.clients) };
+  const first = { ...shared, consumers: () => namesOf(context.options.consumers), masterKey };
   const [oauth2, oauth1] = [createOAuth2Control(second), createOAuth1Control(first)];
   const signing: SigningParts = {
     ...{ users, clock, random, send: createSender(place) },
-    read: (input, init, typeOfText) => outgoingOf(input, init, place, typeOfText),
+    read: (input, init, typeOfText) => fetchRequestOf(input, init, place, typeOfText),
     async bearerFor(user, name) {
       const { id, scopes } = clientOf(second, name);
       return (await oauth2.issueToken({ client: id, user, scope: scopes })).accessToken;
@@ -80,7 +80,7 @@ export function createSteeringFace(house: House, { url, secureUrl }: Addresses):
   };
   return {
     fetch,
-    clock: house.time.face,
+    clock: context.time.face,
     auth: createAuthControl({ users, nonces, grants: oauth.grants, clock }),
     journal: journal.journal,
     faults: faults.faults,
@@ -91,7 +91,10 @@ export function createSteeringFace(house: House, { url, secureUrl }: Addresses):
 }
 
 /** Has a request over TLS that is answered in process meet the certificate first, as over a socket. */
-function connecting(handle: SteeredService['handle'], faults: FaultsPart): SteeredService['handle'] {
+function connecting(
+  handle: ControllableService['handle'],
+  faults: FaultsPart,
+): ControllableService['handle'] {
   return async (request) => {
     const refusal = request.connection.secure ? faults.connect() : undefined;
     if (refusal !== undefined) throw refusal;

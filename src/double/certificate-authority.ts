@@ -16,7 +16,7 @@ export interface Validity {
 }
 
 /** A certificate authority for servers on this host. Its key is in memory alone. */
-export interface Authority {
+export interface CertificateAuthority {
   /** Its own certificate in PEM, for clients to trust. */
   readonly certificate: string;
   /** What a server on localhost proves itself with. */
@@ -29,7 +29,10 @@ export interface Authority {
  * Makes an authority. Its keys and certificates are made when they are asked for: most tests are done without. `now` is
  * the host's time (ms), which clients go by.
  */
-export function createAuthority(now: number, random: (size: number) => Uint8Array): Authority {
+export function createCertificateAuthority(
+  now: number,
+  random: (size: number) => Uint8Array,
+): CertificateAuthority {
   const name = `Countersign test authority ${Buffer.from(random(4)).toString('hex')}`;
   const usual: Validity = { from: now - before, until: now + lifetime };
   const issuer = once(() => ({ name, key: makeKey() }));

@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { ServiceOptions, UserOption } from '../service/options.ts';
-import { createSteeredService, type SteeredService } from '../service/service.ts';
+import { type ControllableService, createControllableService } from '../service/service.ts';
 import type { Nonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
-import { type House, secretsOf, skewing } from './compose.ts';
+import { type ComposedService, secretsOf, skewDates } from './compose.ts';
 import { createEvents } from './events.ts';
 import { createControlledFaults } from './faults/controlled-faults.ts';
 import { createJournal } from './journal/journal.ts';
@@ -12,7 +12,8 @@ import { BurntNonces } from './state/nonces.ts';
 import { createDoubleUsers } from './state/users.ts';
 
 /** What a steered service with a data directory is composed of. */
-export interface KeptOptions extends Omit<ServiceOptions, 'clock' | 'random' | 'observer' | 'users'> {
+export interface DurableDoubleOptions
+  extends Omit<ServiceOptions, 'clock' | 'random' | 'observer' | 'users'> {
   readonly users: ReadonlyMap<string, UserOption>;
   readonly store: Store;
   readonly nonces: Nonces;
@@ -23,7 +24,10 @@ export interface KeptOptions extends Omit<ServiceOptions, 'clock' | 'random' | '
  * Composes a steered service on a store that outlives it: a test controls time, faults and the journal, and not what is
  * kept. Throws RangeError or DeclarationError on options that cannot be.
  */
-export function composeKeptHouse(options: KeptOptions, random: (size: number) => Uint8Array): House {
+export function composeDurableDouble(
+  options: DurableDoubleOptions,
+  random: (size: number) => Uint8Array,
+): ComposedService {
   const time = createDoubleTime(systemClock, undefined, () => {});
   const users = createDoubleUsers(options.users, random);
   const faults = createControlledFaults({ clock: time.clock, grants: () => steered.oauth.grants });
@@ -31,18 +35,18 @@ export function composeKeptHouse(options: KeptOptions, random: (size: number) =>
   const nonces = burning(
     options.nonces,
     () => faults.burnsNonce(),
-    (user) => events.tell({ kind: 'replay', user }),
+    (user) => events.emit({ kind: 'replay', user }),
   );
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
   const journal = createJournal({ clock: time.clock, secrets: () => secretsOf(users, registered) });
   const clock: Clock = faults.clock;
-  const observer = skewing(time, journal.observer(faults));
-  const steered = createSteeredService(
+  const observer = skewDates(time, journal.observer(faults));
+  const steered = createControllableService(
     { ...options, clock, random, nonces, observer, users: users.all },
-    { granted: (event) => events.tell(event) },
+    { granted: (event) => events.emit(event) },
   );
   users.follow((all) => steered.replaceUsers(all));
-  const service: SteeredService = {
+  const service: ControllableService = {
     ...steered,
     get router() {
       return steered.router;

@@ -1,8 +1,8 @@
 import { systemClock } from '../clock.ts';
-import type { Departed } from '../oauth/revoke-on-removal.ts';
+import type { RemovedNames } from '../oauth/revoke-on-removal.ts';
 import type { Observer } from '../pipeline/observer.ts';
 import type { ClientOption, ConsumerOption, ServiceOptions } from '../service/options.ts';
-import { createSteeredService, type SteeredService } from '../service/service.ts';
+import { type ControllableService, createControllableService } from '../service/service.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { bucketSpanFor, createNonces } from '../store/nonces/nonces.ts';
 import { createEvents, type Events } from './events.ts';
@@ -13,17 +13,17 @@ import { redate } from './server-date.ts';
 import { createDoubleTime, type DoubleTime } from './state/clock.ts';
 import { createDoubleNonces, type DoubleNonces } from './state/nonces.ts';
 import type { SeededRandom } from './state/random.ts';
-import { createServed, type Served } from './state/routes.ts';
+import { createDoubleRoutes, type DoubleRoutes } from './state/routes.ts';
 import { createItems, type Items } from './state/seed.ts';
-import type { Stateful } from './state/snapshot.ts';
+import type { Snapshottable } from './state/snapshot.ts';
 import { createState, type State } from './state/state.ts';
 import { createDoubleUsers, type DoubleUsers } from './state/users.ts';
 
 /** A service that is steered, and all that it is steered by. */
-export interface House {
+export interface ComposedService {
   /** What it was composed of, as far as those who steer it ask. */
   readonly options: Pick<ServiceOptions, 'clients' | 'consumers' | 'lifetimes'>;
-  readonly service: SteeredService;
+  readonly service: ControllableService;
   readonly time: DoubleTime;
   readonly users: DoubleUsers;
   readonly nonces: Pick<DoubleNonces, 'burn'>;
@@ -36,9 +36,9 @@ export interface House {
 }
 
 /** One that holds everything in memory. */
-export interface MemoryHouse extends House {
+export interface ComposedDouble extends ComposedService {
   readonly nonces: DoubleNonces;
-  readonly served: Served;
+  readonly served: DoubleRoutes;
   readonly items: Items;
   readonly state: State;
 }
@@ -47,33 +47,43 @@ export interface MemoryHouse extends House {
 const masterKeyBytes = 32;
 
 /** Composes a double out of its parts: everything in it is in memory, and can be put back. Throws RangeError or DeclarationError on options that cannot be. */
-export function composeHouse(options: DoubleOptions, random: SeededRandom): MemoryHouse {
+export function composeDouble(options: DoubleOptions, random: SeededRandom): ComposedDouble {
   const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
   const { journal: bounds, pendingFaults: ___, keepAlive: ____, ...given } = others;
   const events = createEvents();
   const time = createDoubleTime(systemClock, now, () => nonces.recall());
   const nonces = noncesOf(options, random, time, events, () => faults.burnsNonce());
-  const store = createMemoryStore({ lineage: Buffer.from(random.bytes(4)).toString('hex') });
-  const served = createServed(options);
+  const store = createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
+  const served = createDoubleRoutes(options);
   const items = createItems(store, () => served.state.collections, time.clock, seed);
   const users = createDoubleUsers(declared, random.bytes);
   const masterKey = random.bytes(masterKeyBytes);
   const faults = createControlledFaults({ clock: time.clock, users, grants: () => service.oauth.grants });
   const journal = createJournal({ ...bounds, clock: time.clock, secrets: () => secretsOf(users, options) });
-  const service: SteeredService = createSteeredService(
+  const service: ControllableService = createControllableService(
     {
       // A suite of tests fails to authenticate more often in a minute than anybody should.
       ...{ explain: true, maxAuthFailures: 0, ...given, ...served.state },
       ...{ clock: faults.clock, random: random.bytes, store, nonces, masterKey },
       users: users.all,
-      observer: skewing(time, journal.observer(faults)),
+      observer: skewDates(time, journal.observer(faults)),
     },
-    { granted: (event) => events.tell(event) },
+    { granted: (event) => events.emit(event) },
   );
   users.follow((all) => service.replaceUsers(all));
   served.follow((state) => service.replaceServed(state));
-  const departures = departuresOf(service);
-  const state = createState({ items, departures, users, served, nonces, random, time, faults, journal });
+  const revocation = departuresOf(service);
+  const state = createState({
+    items,
+    departures: revocation,
+    users,
+    served,
+    nonces,
+    random,
+    time,
+    faults,
+    journal,
+  });
   return {
     ...{ options, events, faults, journal, time, nonces, served, items, users, masterKey, service, state },
     random: random.bytes,
@@ -81,12 +91,14 @@ export function composeHouse(options: DoubleOptions, random: SeededRandom): Memo
 }
 
 /** What ends when names go; to begin with, none has gone. */
-function departuresOf({ oauth: { departures } }: SteeredService): Stateful<Departed> {
-  const begun = departures.snapshot();
+function departuresOf({
+  oauth: { departures: revocation },
+}: ControllableService): Snapshottable<RemovedNames> {
+  const begun = revocation.snapshot();
   return {
-    snapshot: () => departures.snapshot(),
-    restore: (departed) => departures.restore(departed),
-    reset: () => departures.restore(begun),
+    snapshot: () => revocation.snapshot(),
+    restore: (departed) => revocation.restore(departed),
+    reset: () => revocation.restore(begun),
   };
 }
 
@@ -101,24 +113,24 @@ function noncesOf(
   const bucketSpan = bucketSpanFor(window * 1000);
   const monotonic = (): number => time.clock.steady();
   const make = () => createNonces({ bucketSpan, max, maxPerUser, key, monotonic });
-  return createDoubleNonces(make, (user) => events.tell({ kind: 'replay', user }), burns);
+  return createDoubleNonces(make, (user) => events.emit({ kind: 'replay', user }), burns);
 }
 
 /** Moves what replies say the time is. */
-export function skewing(time: DoubleTime, observer: Observer): Observer {
+export function skewDates(time: DoubleTime, observer: Observer): Observer {
   const now = (): number => time.clock.now() + time.skew;
   return {
-    handle(request, answer) {
-      const answering = observer.handle(request, answer);
+    observe(request, answer) {
+      const answering = observer.observe(request, answer);
       if (time.skew === 0) return answering;
-      return answering.then((reply) => {
-        redate(reply, now());
-        return reply;
+      return answering.then((response) => {
+        redate(response, now());
+        return response;
       });
     },
-    refused(problem, request, reply, received) {
-      if (time.skew !== 0) redate(reply, now());
-      observer.refused(problem, request, reply, received);
+    observeRefused(problem, request, response, received) {
+      if (time.skew !== 0) redate(response, now());
+      observer.observeRefused(problem, request, response, received);
     },
   };
 }

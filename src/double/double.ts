@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import type { CollectionDeclaration } from '../collections/declaration.ts';
 import { type RequestListener, requestListener } from '../net/request-listener.ts';
-import { createSteeringFace, type SteeringFace } from './api.ts';
-import { type Authority, createAuthority } from './certificate-authority.ts';
-import { composeHouse, type MemoryHouse } from './compose.ts';
+import { createDoubleApi, type DoubleApi } from './api.ts';
+import { type CertificateAuthority, createCertificateAuthority } from './certificate-authority.ts';
+import { type ComposedDouble, composeDouble } from './compose.ts';
 import type { Control, ControlOptions } from './control/control.ts';
 import { createMemoryControl } from './control/memory-target.ts';
 import type { MemoryControl } from './control/target.ts';
@@ -14,7 +14,7 @@ import { type DoubleOptions, refuseUnknownOptions } from './options.ts';
 import { createSeededRandom, type SeededRandom } from './state/random.ts';
 
 /** A whole server for tests: as strict as the real one, in this process, with everything about it in the test's hands. */
-export interface Double extends SteeringFace, Omit<MemoryControl, 'collection'>, AsyncDisposable {
+export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, AsyncDisposable {
   /** Where it listens: `http://127.0.0.1:41234`. */
   readonly url: string;
   /** The same over TLS. Throws where HTTPS was switched off. */
@@ -61,20 +61,22 @@ export async function startDouble(options: DoubleOptions = {}): Promise<Double> 
   if (!https && (options.clients !== undefined || options.consumers !== undefined))
     throw new RangeError('OAuth needs HTTPS, which is switched off');
   const random = createSeededRandom(String(randomSeed));
-  const house = composeHouse(options, random);
-  const { service } = house;
+  const context = composeDouble(options, random);
+  const { service } = context;
   await service.ready;
   // Certificates are drawn when they are needed, and nothing else follows from when that was.
   const chanceOfCertificates = createSeededRandom(`${random.seed} certificates`);
-  const authority = https ? createAuthority(systemClock.now(), chanceOfCertificates.bytes) : undefined;
-  const addresses = await listening(house, authority, !keepAlive);
+  const authority = https
+    ? createCertificateAuthority(systemClock.now(), chanceOfCertificates.bytes)
+    : undefined;
+  const addresses = await listening(context, authority, !keepAlive);
   random.begin();
-  return faceOf(house, options, random, { ...addresses, authority });
+  return faceOf(context, options, random, { ...addresses, authority });
 }
 
 async function listening(
-  { service, faults }: MemoryHouse,
-  authority: Authority | undefined,
+  { service, faults }: ComposedDouble,
+  authority: CertificateAuthority | undefined,
   unref: boolean,
 ): Promise<Addresses> {
   try {
@@ -92,15 +94,15 @@ async function listening(
 
 /** The double as a test sees it. */
 function faceOf(
-  house: MemoryHouse,
+  context: ComposedDouble,
   options: DoubleOptions,
   random: SeededRandom,
-  { authority, ...addresses }: Addresses & { readonly authority: Authority | undefined },
+  { authority, ...addresses }: Addresses & { readonly authority: CertificateAuthority | undefined },
 ): Double {
-  const { service, events, faults, journal } = house;
+  const { service, events, faults, journal } = context;
   const { url, secureUrl } = addresses;
-  const steering = createSteeringFace(house, addresses);
-  const memory = createMemoryControl(house, steering);
+  const steering = createDoubleApi(context, addresses);
+  const memory = createMemoryControl(context, steering);
   const opened = new Set<Control>();
   const close = async (grace = 500): Promise<void> => {
     faults.close();

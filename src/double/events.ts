@@ -16,7 +16,7 @@ export type EventOf<Kind extends DoubleEvent['kind']> = Extract<DoubleEvent, { r
 export interface Events {
   /** Has `listener` told of every event of this kind; gives what ends that. */
   on<Kind extends DoubleEvent['kind']>(kind: Kind, listener: (event: EventOf<Kind>) => void): () => void;
-  tell(event: DoubleEvent): void;
+  emit(event: DoubleEvent): void;
 }
 
 /** Makes a place for events. */
@@ -30,7 +30,7 @@ export function createEvents(): Events {
       listeners.add(hear);
       return () => void listeners.delete(hear);
     },
-    tell(event) {
+    emit(event) {
       for (const listener of [...listeners]) listener(event);
     },
   };

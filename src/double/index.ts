@@ -42,7 +42,7 @@ export {
   type Transport,
 } from '../attack/index.ts';
 export type { KnownPassword, UserDeclaration } from '../auth/accounts.ts';
-export type { Story, Told } from '../auth/trace.ts';
+export type { AuthenticationTrace, TraceDetails } from '../auth/trace.ts';
 export type { OAuth1Signing } from '../client/oauth1.ts';
 export type { Clock } from '../clock.ts';
 export type {
@@ -53,21 +53,21 @@ export type {
 } from '../collections/declaration.ts';
 export type { Seed } from '../collections/seed.ts';
 export type { FieldLine, Fields } from '../http/fields.ts';
-export type { Body, Connection, Reply, Request } from '../http/message.ts';
+export type { Body, Connection, Request, Response } from '../http/message.ts';
 export type { Method } from '../http/method.ts';
 export type { ProblemMember, ProblemParts } from '../http/problem.ts';
 export type { ProblemType } from '../http/problem-types.ts';
 export { Problem } from '../http/thrown-problem.ts';
 export type { WireBreak, WireFault } from '../http/wire-fault.ts';
-export type { Soon } from '../maybe-promise.ts';
+export type { MaybePromise } from '../maybe-promise.ts';
 export { ListenError } from '../net/listen-error.ts';
 export type { RequestListener } from '../net/request-listener.ts';
 export type { ClientSecret, GrantType } from '../oauth/clients.ts';
 export type { Lifetimes } from '../oauth/lifetimes.ts';
 export type { GrantEvent, Mechanism, TokenKind } from '../oauth/records.ts';
-export type { Known } from '../pipeline/call.ts';
+export type { RequestTrace } from '../pipeline/call.ts';
 export type { Decoder } from '../pipeline/decoder.ts';
-export type { Answer, Observer } from '../pipeline/observer.ts';
+export type { Next, Observer } from '../pipeline/observer.ts';
 export type { Done, Found, Parameters, Reading, Representation, Variant } from '../pipeline/resource.ts';
 export {
   type Access,
@@ -118,11 +118,11 @@ export type {
   Creation,
   Deletion,
   Entry,
-  KeptNonce,
   Page,
   RecordValue,
   Replacement,
   Store,
+  StoredNonce,
   Value,
 } from '../store/store.ts';
 export { StoreError } from '../store/store.ts';

@@ -1,4 +1,4 @@
-import { suggestion } from '../did-you-mean.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { optionNames, type ServiceOptions } from '../service/options.ts';
 import type { JournalOptions } from './journal/journal.ts';
 import type { Moment } from './state/clock.ts';
@@ -58,6 +58,6 @@ export function refuseUnknownOptions(options: DoubleOptions): void {
   );
   for (const name of Object.keys(options)) {
     if (!known.includes(name))
-      throw new RangeError(`${name} is not an option of a double${suggestion(name, known)}`);
+      throw new RangeError(`${name} is not an option of a double${didYouMean(name, known)}`);
   }
 }

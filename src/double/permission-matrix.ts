@@ -4,8 +4,8 @@ import { parseTarget } from '../http/target.ts';
 import type { Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
 import type { MemorySnapshot } from '../store/memory.ts';
-import type { SteeringFace } from './api.ts';
-import type { MemoryHouse } from './compose.ts';
+import type { DoubleApi } from './api.ts';
+import type { ComposedDouble } from './compose.ts';
 
 /** Who tries, and what. */
 export interface AllowMatrixOptions {
@@ -86,20 +86,21 @@ export class AllowMatrixError extends Error {
  * was answered differs from `Allow`, with RangeError on a user or a path that there is not.
  */
 export async function allowMatrix(
-  house: MemoryHouse,
-  face: Pick<SteeringFace, 'fetch' | 'as'>,
+  context: ComposedDouble,
+  face: Pick<DoubleApi, 'fetch' | 'as'>,
   { as, paths }: AllowMatrixOptions,
 ): Promise<AllowMatrix> {
   const users = as.filter((name) => name !== nobody);
-  for (const user of users) house.users.credentials(user);
-  const snapshot = house.state.snapshot();
+  for (const user of users) context.users.credentials(user);
+  const snapshot = context.state.snapshot();
   try {
     // What is planned to go wrong has no part in what may be done.
-    house.faults.faults.clear();
-    house.nonces.restore({ ...house.nonces.snapshot(), burning: 0 });
-    const held = house.items.snapshot();
-    const places = paths?.map((path) => routeOf(path, house)) ?? house.service.router.routes.filter(isOpen);
-    const tries = new Tries(house, face, held);
+    context.faults.faults.clear();
+    context.nonces.restore({ ...context.nonces.snapshot(), burning: 0 });
+    const held = context.items.snapshot();
+    const places =
+      paths?.map((path) => routeOf(path, context)) ?? context.service.router.routes.filter(isOpen);
+    const tries = new Tries(context, face, held);
     const rows: AllowMatrixRow[] = [];
     for (const { template, resource } of places)
       for (const path of filled(template, resource, users, held))
@@ -108,7 +109,7 @@ export async function allowMatrix(
     if (matrix.differences.length > 0) throw new AllowMatrixError(matrix);
     return matrix;
   } finally {
-    house.state.restore(snapshot);
+    context.state.restore(snapshot);
   }
 }
 
@@ -121,12 +122,12 @@ const refusals: ReadonlySet<number> = new Set([401, 403, 405, 501]);
 const acting = 16;
 
 class Tries {
-  readonly #house: MemoryHouse;
-  readonly #face: Pick<SteeringFace, 'fetch' | 'as'>;
+  readonly #house: ComposedDouble;
+  readonly #face: Pick<DoubleApi, 'fetch' | 'as'>;
   readonly #held: MemorySnapshot;
 
-  constructor(house: MemoryHouse, face: Pick<SteeringFace, 'fetch' | 'as'>, held: MemorySnapshot) {
-    this.#house = house;
+  constructor(context: ComposedDouble, face: Pick<DoubleApi, 'fetch' | 'as'>, held: MemorySnapshot) {
+    this.#house = context;
     this.#face = face;
     this.#held = held;
   }
@@ -183,7 +184,10 @@ function isOpen({ open }: Route): boolean {
 }
 
 /** The route of a template; a path of its own is one without parameters. Throws RangeError where nothing is served. */
-function routeOf(path: string, { service: { router } }: MemoryHouse): Pick<Route, 'template' | 'resource'> {
+function routeOf(
+  path: string,
+  { service: { router } }: ComposedDouble,
+): Pick<Route, 'template' | 'resource'> {
   const named = router.routes.find(({ template }) => template === path);
   const route = named ?? router.find(parseTarget(path, 'GET').segments);
   if (route === undefined) throw new RangeError(`there is no resource at ${path}`);

@@ -1,8 +1,8 @@
 import { formatDate } from '../http/headers/date.ts';
-import type { Reply } from '../http/message.ts';
+import type { Response } from '../http/message.ts';
 
 /** Makes the `Date` of a reply say the time `time` (ms). */
-export function redate({ fields }: Reply, time: number): void {
+export function redate({ fields }: Response, time: number): void {
   const date = fields.find(([name]) => name === 'Date');
   if (date !== undefined) date[1] = formatDate(time);
 }

@@ -18,7 +18,7 @@ export interface ReadingOptions extends DocumentLimits {
 }
 
 /** A collection's formats as what an action reads. */
-export function readingsOf<State>(shape: Shape, options: ReadingOptions): Reading<State, RecordValue>[] {
+export function bodyReadersOf<State>(shape: Shape, options: ReadingOptions): Reading<State, RecordValue>[] {
   // One bounded table of names for all documents: a parser that meets every name anew takes twice as long.
   let shared: (ReadingOptions & { readonly names: XmlNames }) | undefined;
   const decoder = (format: (typeof formats)[number]) => {

@@ -1,10 +1,15 @@
 /** Small documents of the server itself, written in XML or JSON from one value. */
 
-import { carriable } from '../schema/characters.ts';
+import { isRepresentable } from '../schema/characters.ts';
 import { escapeAttribute, escapeText } from '../xml/writer.ts';
 
 /** A value to be written. Names of members are the server's own and are XML names. */
-export type Doc = string | number | boolean | readonly Doc[] | { readonly [name: string]: Doc };
+export type DocumentValue =
+  | string
+  | number
+  | boolean
+  | readonly DocumentValue[]
+  | { readonly [name: string]: DocumentValue };
 
 /** How a document is written in XML. */
 export interface XmlDocumentOptions {
@@ -18,19 +23,19 @@ export interface XmlDocumentOptions {
  * Writes a value as XML: members are elements, the items of an array are elements within that of the array. A
  * character that XML cannot carry is written as U+FFFD, so that writing never fails.
  */
-export function writeDocumentXml(root: string, doc: Doc, options: XmlDocumentOptions = {}): string {
+export function writeDocumentXml(root: string, doc: DocumentValue, options: XmlDocumentOptions = {}): string {
   const { namespace, item = () => 'item' } = options;
-  const declared = namespace === undefined ? '' : ` xmlns="${escapeAttribute(carriable(namespace))}"`;
+  const declared = namespace === undefined ? '' : ` xmlns="${escapeAttribute(isRepresentable(namespace))}"`;
   return `<${root}${declared}>${contentOf(root, doc, item)}</${root}>`;
 }
 
 /** Writes a value as JSON. */
-export function writeDocumentJson(doc: Doc): string {
+export function writeDocumentJson(doc: DocumentValue): string {
   return JSON.stringify(doc);
 }
 
-function contentOf(name: string, doc: Doc, item: (arrayName: string) => string): string {
-  if (typeof doc !== 'object') return escapeText(carriable(String(doc)));
+function contentOf(name: string, doc: DocumentValue, item: (arrayName: string) => string): string {
+  if (typeof doc !== 'object') return escapeText(isRepresentable(String(doc)));
   if (isArray(doc)) {
     const each = item(name);
     return doc.map((value) => `<${each}>${contentOf(each, value, item)}</${each}>`).join('');
@@ -40,6 +45,6 @@ function contentOf(name: string, doc: Doc, item: (arrayName: string) => string):
     .join('');
 }
 
-function isArray(doc: Doc): doc is readonly Doc[] {
+function isArray(doc: DocumentValue): doc is readonly DocumentValue[] {
   return Array.isArray(doc);
 }

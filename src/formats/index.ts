@@ -1,10 +1,10 @@
-import { type Soon, whenThere } from '../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Variant } from '../pipeline/resource.ts';
 import type { Shape } from '../schema/schema.ts';
 import type { RecordValue } from '../store/store.ts';
 import type { ItemDecoder } from './item-decoder.ts';
 import { jsonDecoder, listFormJson, writeItemJson, writeListedJson } from './json/index.ts';
-import type { Listed, ListForm } from './list-item.ts';
+import type { ListForm, ListItem } from './list-item.ts';
 import type { XmlReadingOptions } from './xml/decoder.ts';
 import { listFormXml, writeItemXml, writeListedXml } from './xml/writer.ts';
 
@@ -13,11 +13,11 @@ export interface Format extends Variant {
   /** The media type of the documents that it reads, in lower case. */
   readonly reads: string;
   /** Makes a decoder for one document; a promise of it where its modules have to be loaded first. */
-  decoder(shape: Shape, options: XmlReadingOptions): Soon<ItemDecoder>;
+  decoder(shape: Shape, options: XmlReadingOptions): MaybePromise<ItemDecoder>;
   /** The document of one item. */
   writeItem(shape: Shape, value: RecordValue): string;
   /** Writes one item of a collection's document. */
-  writeListed(shape: Shape, item: Listed): string;
+  writeListed(shape: Shape, item: ListItem): string;
   /** Returns what stands around the items of a collection's document. */
   listForm(shape: Shape): ListForm;
 }
@@ -35,7 +35,7 @@ const xml: Format = {
   mark: 'x',
   reads: 'application/xml',
   decoder: (shape, options) =>
-    whenThere(xmlReader ?? loadXmlReader(), ({ xmlDecoder }) => xmlDecoder(shape, options)),
+    andThen(xmlReader ?? loadXmlReader(), ({ xmlDecoder }) => xmlDecoder(shape, options)),
   writeItem: (shape, value) => writeItemXml(shape, value),
   writeListed: (shape, item) => writeListedXml(shape, item),
   listForm: (shape) => listFormXml(shape),

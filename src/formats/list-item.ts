@@ -1,7 +1,7 @@
 import type { RecordValue } from '../store/store.ts';
 
 /** An item of a list, with its address. */
-export interface Listed {
+export interface ListItem {
   readonly href: string;
   readonly value: RecordValue;
 }
@@ -14,6 +14,6 @@ export interface ListForm {
 }
 
 /** What is said when a value that is kept is not of the form that its field has now. */
-export function misfit(name: string): Error {
+export function storedValueError(name: string): Error {
   return new Error(`the value that is kept for ${name} is not what the field is declared to be`);
 }

@@ -1,6 +1,6 @@
 import type { Shape } from '../schema/schema.ts';
 import type { Format } from './index.ts';
-import type { Listed, ListForm } from './list-item.ts';
+import type { ListForm, ListItem } from './list-item.ts';
 
 /** The most bytes of a page with more than one item. */
 export const pageBytes = 1024 * 1024;
@@ -33,7 +33,7 @@ export class PageWriter {
   }
 
   /** Adds an item if there is room for it; there is always room for the first. Returns whether it was added. */
-  add(item: Listed): boolean {
+  add(item: ListItem): boolean {
     const written = this.#format.writeListed(this.#shape, item);
     const added = this.#count === 0 ? written : this.#form.separator + written;
     let bytes = added.length * mostPerCharacter;

@@ -2,7 +2,7 @@ import { preferred } from '../http/headers/accept.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Description } from '../pipeline/options-response.ts';
 import type { Representation, Variant } from '../pipeline/resource.ts';
-import { type Doc, writeDocumentJson, writeDocumentXml } from './document-writer.ts';
+import { type DocumentValue, writeDocumentJson, writeDocumentXml } from './document-writer.ts';
 import { writeProblemJson, writeProblemXml } from './problem.ts';
 
 const xml: Variant = { type: 'application/xml; charset=utf-8', mark: 'x' };
@@ -16,7 +16,11 @@ export const documentVariants: readonly Variant[] = [xml, textXml, json];
 export type DocumentFormat = 'xml' | 'json';
 
 /** Writes one of the server's own documents in the variant; lists are named in the plural, their items without the s. */
-export function writeDocument(root: string, doc: Doc, variant: Variant | undefined): Representation {
+export function writeDocument(
+  root: string,
+  doc: DocumentValue,
+  variant: Variant | undefined,
+): Representation {
   const { type, mark } = variant ?? xml;
   if (mark === json.mark) return { type, content: writeDocumentJson(doc) };
   return { type, content: writeDocumentXml(root, doc, { item: (name) => name.replace(/s$/, '') }) };

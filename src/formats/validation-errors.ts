@@ -1,5 +1,5 @@
 import { Problem } from '../http/problem.ts';
-import type { Breach } from '../schema/simple-type.ts';
+import type { Violation } from '../schema/simple-type.ts';
 
 /** A place in a document: line and column, both from 1, the column in characters. */
 export interface Position {
@@ -8,7 +8,7 @@ export interface Position {
 }
 
 /** A rule that a document breaks, and where. */
-export interface Fault extends Breach, Partial<Position> {
+export interface ValidationError extends Violation, Partial<Position> {
   /** The path of the field: `title`, `price/@currency`, `address/street`, `tags/item[2]`. */
   readonly field: string;
 }
@@ -17,8 +17,8 @@ export interface Fault extends Breach, Partial<Position> {
 const mostFaults = 20;
 
 /** The faults of one document, up to 20, in the order in which they are found. */
-export class Faults {
-  readonly #faults: Fault[] = [];
+export class ValidationErrors {
+  readonly #faults: ValidationError[] = [];
   #more = false;
 
   /** Whether there is room; what is found once there is none is not told, and needs no position. */
@@ -29,13 +29,13 @@ export class Faults {
   }
 
   /** Adds one more; there must be room. */
-  add(field: string, breach: Breach, position: Position | undefined): void {
+  add(field: string, breach: Violation, position: Position | undefined): void {
     const { rule, detail } = breach;
     this.#faults.push({ field, rule, detail, ...position });
   }
 
   /** Those found so far. */
-  get found(): readonly Fault[] {
+  get found(): readonly ValidationError[] {
     return this.#faults;
   }
 
@@ -49,7 +49,7 @@ export class Faults {
     });
   }
 
-  #summary({ field, detail }: Fault): string {
+  #summary({ field, detail }: ValidationError): string {
     const first = `${field} ${detail}${detail.endsWith('?') ? '' : '.'}`;
     if (this.#more) return `More than ${mostFaults} faults; the first ${mostFaults} are listed. ${first}`;
     return this.#faults.length === 1 ? first : `${this.#faults.length} faults. ${first}`;

@@ -1,5 +1,5 @@
 import type { FieldLine } from './fields.ts';
-import type { Reply } from './message.ts';
+import type { Response } from './message.ts';
 
 /** Field lines out of names and values in turn, as node:http has them. */
 export function linesInTurn(flat: readonly string[]): FieldLine[] {
@@ -20,6 +20,6 @@ function isList(fields: object | readonly Line[]): fields is readonly Line[] {
 }
 
 /** Whether the content of a reply is compressed with gzip. */
-export function isCompressed({ fields }: Pick<Reply, 'fields'>): boolean {
+export function isCompressed({ fields }: Pick<Response, 'fields'>): boolean {
   return fields.some(([name, value]) => name.toLowerCase() === 'content-encoding' && value === 'gzip');
 }

@@ -46,7 +46,7 @@ export interface Request {
 }
 
 /** A reply as a value. Only the listener turns it into bytes on a socket. */
-export interface Reply {
+export interface Response {
   readonly status: number;
   /** In the order they are written. `Content-Length`, `Connection` and framing are the listener's own. */
   readonly fields: FieldLine[];
@@ -59,7 +59,7 @@ export interface Reply {
   /** What goes wrong on purpose while it is sent, in a test double. */
   readonly fault?: WireFault;
   /** Called when there is nobody any more whom it could be sent to, or who has at least ended its own side by then. */
-  readonly abandoned?: () => void;
+  readonly onAbandoned?: () => void;
 }
 
 /** What a request is made of when code makes it: everything but the method and the target may be left out. */
@@ -90,7 +90,7 @@ export function createRequest(parts: RequestParts): Request {
 }
 
 /** All that `flow` hands over, in one piece. Rejects with a Problem (413) when it has more than `limit` bytes. */
-export async function gathered(
+export async function readAll(
   limit: number,
   flow: (take: (chunk: Uint8Array) => void) => Promise<void>,
 ): Promise<Uint8Array> {
@@ -113,7 +113,7 @@ function bodyOf(content: string | Uint8Array | undefined): Body {
       if (bytes !== undefined && bytes.length > 0) sink(bytes);
     },
     async hold(limit) {
-      return gathered(limit, async (take) => {
+      return readAll(limit, async (take) => {
         if (bytes !== undefined) take(bytes);
       });
     },

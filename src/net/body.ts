@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Body, gathered } from '../http/message.ts';
+import { type Body, readAll } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import { setImmediate } from '../timers.ts';
 
@@ -45,7 +45,7 @@ export class IncomingBody implements Body {
   }
 
   hold(limit: number): Promise<Uint8Array> {
-    this.#held ??= gathered(limit, (take) => this.#receive(take));
+    this.#held ??= readAll(limit, (take) => this.#receive(take));
     return this.#held;
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fields } from '../http/fields.ts';
-import type { Body, Connection, Reply, Request } from '../http/message.ts';
+import type { Body, Connection, Request, Response } from '../http/message.ts';
 import { IncomingBody } from './body.ts';
 import { endLingering } from './lingering-close.ts';
 import { contentSent, fieldsSent } from './response-encoder.ts';
@@ -88,7 +88,7 @@ export class Exchange {
    * Writes a response after which the connection goes on. `persistence` has the names and values of the fields that say so;
    * without them node:http derives them from the request. Throws, with nothing written, if a field cannot be written.
    */
-  write(reply: Reply, persistence: readonly string[]): void {
+  write(reply: Response, persistence: readonly string[]): void {
     // In HTTP/1.0 a connection persists only if both sides say so (RFC 9112 §9.3), which node:http leaves out of a response
     // without content. And it would close one on which 100 Continue was expected and not sent, although the content is here.
     this.#writeHead(reply, persistence);
@@ -100,13 +100,13 @@ export class Exchange {
    * Writes the last response of the connection, and closes that as `closeLingering` does. Throws, with nothing written, if a
    * field cannot be written.
    */
-  writeLast(reply: Reply, timeout: number): void {
+  writeLast(reply: Response, timeout: number): void {
     this.#writeHead(reply, ['Connection', 'close']);
     endLingering(this.response, contentSent(reply, this.isHead), timeout);
   }
 
   /** By `appendHeader`, for what is passed to `writeHead` as a list is not seen by who observes node:http. */
-  #writeHead(reply: Reply, connection: readonly string[]): void {
+  #writeHead(reply: Response, connection: readonly string[]): void {
     const { response } = this;
     for (const name of response.getHeaderNames()) response.removeHeader(name); // of a response that could not be written
     const flat = [...fieldsSent(reply), ...connection];

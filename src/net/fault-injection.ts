@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
-import type { Reply } from '../http/message.ts';
+import type { Response } from '../http/message.ts';
 import type { WireFault } from '../http/wire-fault.ts';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from '../timers.ts';
 import { closeLingering } from './lingering-close.ts';
 import { contentSent, lastBytes } from './response-encoder.ts';
 
 /** A reply in which something is wrong, as it is sent. */
-export interface FaultyPieces {
+export interface FaultyParts {
   readonly head: Uint8Array;
   readonly content: Uint8Array;
 }
@@ -27,13 +27,13 @@ const dribbleInterval = 50;
 const readingTime = 20;
 
 /** What is sent of a reply with this fault; `head` says that the request was HEAD. Throws if a field cannot be written. */
-export function faultyPieces(reply: Reply, fault: WireFault, head: boolean): FaultyPieces {
-  const message = Buffer.from(lastBytes(reply, head));
+export function faultyParts(response: Response, fault: WireFault, head: boolean): FaultyParts {
+  const message = Buffer.from(lastBytes(response, head));
   const split = message.indexOf('\r\n\r\n') + 4;
   const lines = message.toString('latin1', 0, split);
   const content = message.subarray(split);
   // Without content there is neither a length nor a chunk that a client could stumble over.
-  if (contentSent(reply, head) === undefined) return { head: message.subarray(0, split), content };
+  if (contentSent(response, head) === undefined) return { head: message.subarray(0, split), content };
   switch (fault.break?.kind) {
     case 'truncate':
       return { head: latin1(lines), content: content.subarray(0, fault.break.after) };
@@ -70,7 +70,7 @@ function latin1(text: string): Buffer {
 }
 
 /** Sends the pieces, in time where they are to come slowly, and ends the connection in order or with a reset. */
-export function sayFaultily(ending: Ending, { head, content }: FaultyPieces, fault: WireFault): void {
+export function sendFaulty(ending: Ending, { head, content }: FaultyParts, fault: WireFault): void {
   const resets = fault.break?.kind === 'reset';
   if (resets && fault.break.after === undefined) {
     reset(ending);

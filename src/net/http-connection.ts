@@ -2,26 +2,33 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Fields } from '../http/fields.ts';
-import type { Connection, Reply, Request } from '../http/message.ts';
+import type { Connection, Request, Response } from '../http/message.ts';
 import { Problem, type ProblemParts } from '../http/problem.ts';
 import type { WireFault } from '../http/wire-fault.ts';
 import { setImmediate } from '../timers.ts';
 import { detachListener } from './detach-listener.ts';
 import { Exchange, noContent, requestOf } from './exchange.ts';
 import { type FastResponses, writeFast } from './fast-response.ts';
-import { faultyPieces, sayFaultily } from './fault-injection.ts';
+import { faultyParts, sendFaulty } from './fault-injection.ts';
 import { type DeadlineSweep, IdleTimeout, type IdleTimeouts } from './idle-timeout.ts';
 import { closeLingering } from './lingering-close.ts';
-import { cutOff, faultOf, isOfMessage, isTimeout, problemOfContent, problemOfHeader } from './parse-error.ts';
+import {
+  cutOff,
+  isInMessage,
+  isTimeout,
+  parseErrorOf,
+  problemOfContent,
+  problemOfHeader,
+} from './parse-error.ts';
 import { type FieldLines, lastBytes, messageOf } from './response-encoder.ts';
 import type { WriteBatch } from './write-batch.ts';
 
 /** What a connection needs of the listener that it belongs to. */
-export interface Host {
+export interface ConnectionHost {
   /** Returns the response to a request. */
-  handle(request: Request): Promise<Reply>;
+  respond(request: Request): Promise<Response>;
   /** Makes a response of a problem. `received` is what was being parsed where no request came of it. */
-  refuse(problem: Problem, request: Request | undefined, received?: string): Reply;
+  refuse(problem: Problem, request: Request | undefined, received?: string): Response;
   /** Called when a request goes to `handle`, and when that has settled. */
   entered(): void;
   left(): void;
@@ -64,7 +71,7 @@ interface Waiting {
  * cannot be written or too much waits, so what a connection holds in memory is bounded.
  */
 export class HttpConnection {
-  readonly #host: Host;
+  readonly #host: ConnectionHost;
   readonly #socket: Socket;
   /** The TCP socket, where `#socket` is one of TLS. */
   readonly #carrier: Socket;
@@ -100,7 +107,7 @@ export class HttpConnection {
   readonly #idle = new IdleTimeout();
 
   /** `full` is true if there is no room for this connection: its first request is refused. */
-  constructor(host: Host, socket: Socket, full: boolean, carrier = socket) {
+  constructor(host: ConnectionHost, socket: Socket, full: boolean, carrier = socket) {
     this.#host = host;
     this.#socket = socket;
     this.#carrier = carrier;
@@ -152,9 +159,9 @@ export class HttpConnection {
   /** Takes an error of the parser, of the timeouts or of the socket. */
   fail(error: Error): void {
     if (this.#ended || this.#refusal !== undefined || this.#socket.destroyed) return;
-    const fault = faultOf(error);
+    const fault = parseErrorOf(error);
     const latest = this.#latest;
-    if (!isOfMessage(fault)) this.#socket.destroy();
+    if (!isInMessage(fault)) this.#socket.destroy();
     else if (latest !== undefined && !latest.isWhole && latest.replied) this.#end();
     else if (latest !== undefined && !latest.isWhole) latest.content.fail(problemOfContent(fault));
     else if (isTimeout(fault) && this.#socket.bytesRead === 0) this.#socket.destroy();
@@ -218,14 +225,14 @@ export class HttpConnection {
     if (this.#ended) return;
     this.#current = exchange;
     const problem = this.#problemOf(exchange.request, exchange.incoming);
-    if (problem === undefined) void this.#handle(exchange);
+    if (problem === undefined) void this.#process(exchange);
     else this.#reject(exchange, problem);
   }
 
-  async #handle(exchange: Exchange): Promise<void> {
+  async #process(exchange: Exchange): Promise<void> {
     this.#host.entered();
     try {
-      this.#answer(exchange, await this.#host.handle(exchange.request));
+      this.#answer(exchange, await this.#host.respond(exchange.request));
     } catch {
       this.#reject(exchange, new Problem('internal-error', 'The server failed to answer.', last));
     }
@@ -260,9 +267,9 @@ export class HttpConnection {
       : undefined;
   }
 
-  #answer(exchange: Exchange, reply: Reply): void {
+  #answer(exchange: Exchange, reply: Response): void {
     if (this.#ended) {
-      reply.abandoned?.();
+      reply.onAbandoned?.();
       return;
     }
     if (reply.fault !== undefined) this.#writeFaulty(reply, reply.fault, exchange.isHead);
@@ -283,32 +290,32 @@ export class HttpConnection {
     );
   }
 
-  #writeFast(exchange: Exchange, reply: Reply): void {
+  #writeFast(exchange: Exchange, reply: Response): void {
     const { persistenceLines, fieldLines, writeBatch } = this.#host;
     this.#ready = { exchange, message: messageOf(reply, exchange.isHead, persistenceLines, fieldLines) };
     writeBatch.add(this);
   }
 
-  #write(exchange: Exchange, reply: Reply): void {
+  #write(exchange: Exchange, reply: Response): void {
     exchange.write(reply, this.#host.persistence);
     exchange.response.once('finish', () => this.#flushed());
     if (this.#socket.writableLength > 0) this.#block();
   }
 
   /** Writes a response after which the connection closes. */
-  #writeLast(exchange: Exchange, reply: Reply): void {
+  #writeLast(exchange: Exchange, reply: Response): void {
     exchange.writeLast(reply, this.#host.limits.requestTimeout);
-    if (this.#halfClosed) reply.abandoned?.();
+    if (this.#halfClosed) reply.onAbandoned?.();
     this.#finish();
     if (this.#socket.writableLength > 0) this.#block();
   }
 
   /** Writes a response with which something goes wrong on purpose. */
-  #writeFaulty(reply: Reply, fault: WireFault, head: boolean): void {
-    const pieces = faultyPieces(reply, fault, head);
+  #writeFaulty(reply: Response, fault: WireFault, head: boolean): void {
+    const pieces = faultyParts(reply, fault, head);
     const patience = this.#host.limits.requestTimeout;
     this.#finish();
-    sayFaultily({ socket: this.#socket, carrier: this.#carrier, patience }, pieces, fault);
+    sendFaulty({ socket: this.#socket, carrier: this.#carrier, patience }, pieces, fault);
   }
 
   #reject(exchange: Exchange, problem: Problem): void {

@@ -10,11 +10,11 @@ import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
-import type { Reply, Request } from '../http/message.ts';
+import type { Request, Response } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import { clearTimeout, setTimeout } from '../timers.ts';
 import { FastResponses } from './fast-response.ts';
-import { type Host, HttpConnection } from './http-connection.ts';
+import { type ConnectionHost, HttpConnection } from './http-connection.ts';
 import { DeadlineSweep, type IdleTimeouts } from './idle-timeout.ts';
 import { listenErrorOf } from './listen-error.ts';
 import { Handshakes } from './pending-handshakes.ts';
@@ -47,9 +47,9 @@ export interface ListenerOptions {
   tls?: ServerIdentity | (() => ServerIdentity) | undefined;
   limits: ListenerLimits;
   /** The service: answers every request, never rejects. */
-  handle: (request: Request) => Promise<Reply>;
+  respond: (request: Request) => Promise<Response>;
   /** Makes the reply to what could not be parsed, or to a request that came when the listener is full or stopping. */
-  refuse: (problem: Problem, request: Request | undefined, received?: string) => Reply;
+  refuse: (problem: Problem, request: Request | undefined, received?: string) => Response;
   /** Told of each connection over TLS when its certificate is settled. */
   connected?: (() => void) | undefined;
   /** Whether the process may exit while the port and its connections are open. Default: false. */
@@ -153,11 +153,11 @@ function intervalOf(...timeouts: number[]): number {
   return Math.ceil(Math.min(100, Math.max(10, shortest / 4)));
 }
 
-class HttpListener implements Listener, Host {
+class HttpListener implements Listener, ConnectionHost {
   readonly host: string;
   readonly port: number;
   readonly limits: ListenerLimits;
-  readonly handle: (request: Request) => Promise<Reply>;
+  readonly respond: (request: Request) => Promise<Response>;
   readonly refuse: ListenerOptions['refuse'];
   readonly idleTimeouts: IdleTimeouts;
   readonly sweep: DeadlineSweep;
@@ -184,7 +184,7 @@ class HttpListener implements Listener, Host {
     this.host = address.address;
     this.port = address.port;
     this.limits = options.limits;
-    this.handle = options.handle;
+    this.respond = options.respond;
     this.refuse = options.refuse;
     const { keepAliveTimeout: keepAlive = 5000, headerTimeout: header, requestTimeout } = options.limits;
     const seconds = Math.floor(keepAlive / 1000);

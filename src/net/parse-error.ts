@@ -1,7 +1,7 @@
 import { Problem } from '../http/problem.ts';
 
 /** What node:http tells of a connection that it cannot go on reading. */
-export interface Fault {
+export interface ParseError {
   /** The code of llhttp (`HPE_…`), of node:http (`ERR_…`), or of the system (`ECONNRESET`). */
   readonly code: string;
   /** llhttp's own words. */
@@ -13,7 +13,7 @@ export interface Fault {
 }
 
 /** Reads the error that comes with `clientError`. */
-export function faultOf(error: Error): Fault {
+export function parseErrorOf(error: Error): ParseError {
   const packet = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : undefined;
   return {
     code: 'code' in error && typeof error.code === 'string' ? error.code : '',
@@ -24,17 +24,17 @@ export function faultOf(error: Error): Fault {
 }
 
 /** Whether the fault lies in what was sent (or in how slowly), and not in the connection underneath. */
-export function isOfMessage(fault: Fault): boolean {
+export function isInMessage(fault: ParseError): boolean {
   return fault.code.startsWith('HPE_') || isTimeout(fault);
 }
 
 /** Whether the message did not arrive in time. */
-export function isTimeout(fault: Fault): boolean {
+export function isTimeout(fault: ParseError): boolean {
   return fault.code === 'ERR_HTTP_REQUEST_TIMEOUT';
 }
 
 /** The problem of a message whose header section could not be read. */
-export function problemOfHeader(fault: Fault): Problem {
+export function problemOfHeader(fault: ParseError): Problem {
   if (isTimeout(fault)) return closing('request-timeout', 'The header section did not arrive in time.');
   if (fault.code === 'HPE_HEADER_OVERFLOW') return overflow(fault);
   if (isUnknownVersion(fault))
@@ -50,7 +50,7 @@ export function problemOfHeader(fault: Fault): Problem {
 }
 
 /** The problem of a message whose header section was read, and whose content then went wrong. */
-export function problemOfContent(fault: Fault): Problem {
+export function problemOfContent(fault: ParseError): Problem {
   if (isTimeout(fault)) return closing('request-timeout', 'The content did not arrive in time.');
   if (fault.code === 'HPE_INVALID_EOF_STATE') return cutOff();
   if (fault.code === 'HPE_HEADER_OVERFLOW')
@@ -67,7 +67,7 @@ function closing(type: Problem['type'], detail: string): Problem {
   return new Problem(type, detail, { close: true });
 }
 
-function saidOf(fault: Fault): string {
+function saidOf(fault: ParseError): string {
   return fault.reason === '' ? fault.code : fault.reason;
 }
 
@@ -76,14 +76,14 @@ function saidOf(fault: Fault): string {
  * it was the target if the line that was being read starts with a method. A packet in the midst of either without any white space could
  * be both; it counts as a field, where such lengths occur in practice.
  */
-function overflow(fault: Fault): Problem {
+function overflow(fault: ParseError): Problem {
   const read = fault.packet.slice(0, fault.at);
   const line = read.slice(read.lastIndexOf('\n') + 1);
   if (/^[A-Z-]+ +[^ ]*$/.test(line)) return closing('target-too-long', 'The request target is too long.');
   return closing('header-too-large', 'The header section is too large.');
 }
 
-function isUnknownVersion(fault: Fault): boolean {
+function isUnknownVersion(fault: ParseError): boolean {
   if (fault.code === 'HPE_PAUSED_H2_UPGRADE') return true; // the preface of HTTP/2 (RFC 9113 §3.4)
   return fault.code === 'HPE_INVALID_VERSION' && fault.reason === 'Invalid HTTP version';
 }
@@ -91,7 +91,7 @@ function isUnknownVersion(fault: Fault): boolean {
 const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ [!-~]+ HTTP\/[0-9]\.[0-9]$/;
 
 /** llhttp stops at a method that it does not know. What else looks like a request line is one (RFC 9112 §3). */
-function isUnknownMethod(fault: Fault): boolean {
+function isUnknownMethod(fault: ParseError): boolean {
   if (fault.code !== 'HPE_INVALID_METHOD' && fault.reason !== 'Invalid method for HTTP/x.x request')
     return false;
   const start = fault.packet.lastIndexOf('\n', fault.at - 1) + 1;

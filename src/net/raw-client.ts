@@ -54,12 +54,12 @@ export function openRawClient({ origin, ca, agent, timeout }: RawClientOptions):
       return new Promise((resolve, reject) => {
         const sent = secure ? requestSecurely(parts) : requestPlainly(parts);
         sent.once('error', reject);
-        sent.once('response', (reply) => {
-          const status = reply.statusCode ?? 0;
+        sent.once('response', (response) => {
+          const status = response.statusCode ?? 0;
           // The status is known, whatever becomes of the content; it is read so that the connection can go on.
-          reply.once('close', () => resolve(status));
-          reply.once('error', () => resolve(status));
-          reply.resume();
+          response.once('close', () => resolve(status));
+          response.once('error', () => resolve(status));
+          response.resume();
         });
         sent.end(content);
       });

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fields } from '../http/fields.ts';
-import type { Connection, Reply, Request } from '../http/message.ts';
+import type { Connection, Request, Response } from '../http/message.ts';
 import { Exchange } from './exchange.ts';
-import { faultyPieces, sayFaultily } from './fault-injection.ts';
+import { faultyParts, sendFaulty } from './fault-injection.ts';
 import { peerOf } from './http-connection.ts';
 import { cutOff } from './parse-error.ts';
 
@@ -13,7 +13,7 @@ export type RequestListener = (incoming: IncomingMessage, response: ServerRespon
  * Makes a listener for a server of node:http or node:https that somebody else keeps. `handle` never rejects. What such a
  * server refuses or drops by itself, and its timeouts, are its own.
  */
-export function requestListener(handle: (request: Request) => Promise<Reply>): RequestListener {
+export function requestListener(respond: (request: Request) => Promise<Response>): RequestListener {
   return (incoming, response) => {
     const { socket } = incoming;
     const origin: Connection = {
@@ -25,24 +25,24 @@ export function requestListener(handle: (request: Request) => Promise<Reply>): R
       if (!exchange.isWhole) exchange.content.fail(cutOff());
     });
     response.on('error', () => undefined);
-    void answer(exchange, handle);
+    void answer(exchange, respond);
   };
 }
 
 /** What a client that speaks HTTP/1.0 is told; node:http tells the others. */
 const keepAlive = ['Connection', 'keep-alive'];
 
-async function answer(exchange: Exchange, handle: (request: Request) => Promise<Reply>): Promise<void> {
-  const reply = await handle(exchange.request);
+async function answer(exchange: Exchange, respond: (request: Request) => Promise<Response>): Promise<void> {
+  const reply = await respond(exchange.request);
   const { response } = exchange;
   if (response.destroyed) {
-    reply.abandoned?.();
+    reply.onAbandoned?.();
     return;
   }
   if (reply.fault !== undefined) {
     const { socket } = exchange.incoming;
-    const pieces = faultyPieces(reply, reply.fault, exchange.isHead);
-    sayFaultily({ socket, carrier: socket, patience: socket.timeout ?? 0 }, pieces, reply.fault);
+    const pieces = faultyParts(reply, reply.fault, exchange.isHead);
+    sendFaulty({ socket, carrier: socket, patience: socket.timeout ?? 0 }, pieces, reply.fault);
     return;
   }
   const persists = reply.close !== true && exchange.persists;

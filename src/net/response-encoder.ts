@@ -1,5 +1,5 @@
 import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http';
-import type { Reply } from '../http/message.ts';
+import type { Response } from '../http/message.ts';
 
 /** Whether a reply of this status never has content (RFC 9110 §15.3.5, §15.4.5). */
 function isBare(status: number): boolean {
@@ -7,15 +7,15 @@ function isBare(status: number): boolean {
 }
 
 /** What of the reply's content is sent; `head` says that the request was HEAD. */
-export function contentSent(reply: Reply, head: boolean): string | Uint8Array | undefined {
-  return head || reply.headOnly === true || isBare(reply.status) ? undefined : reply.content;
+export function contentSent(response: Response, head: boolean): string | Uint8Array | undefined {
+  return head || response.headOnly === true || isBare(response.status) ? undefined : response.content;
 }
 
 /** The reply's names and values in turn, with the length that its content has (RFC 9110 §8.6). */
-export function fieldsSent(reply: Reply): string[] {
+export function fieldsSent(response: Response): string[] {
   const flat: string[] = [];
-  for (const [name, value] of reply.fields) flat.push(name, value);
-  if (!isBare(reply.status)) flat.push('Content-Length', String(lengthOf(reply.content)));
+  for (const [name, value] of response.fields) flat.push(name, value);
+  if (!isBare(response.status)) flat.push('Content-Length', String(lengthOf(response.content)));
   return flat;
 }
 
@@ -32,8 +32,8 @@ export function linesOf(flat: readonly string[]): string {
 }
 
 /** The bytes of a reply after which the connection ends. Throws if a field cannot be written. */
-export function lastBytes(reply: Reply, head: boolean): Uint8Array {
-  const message = messageOf(reply, head, 'Connection: close\r\n', new FieldLines());
+export function lastBytes(response: Response, head: boolean): Uint8Array {
+  const message = messageOf(response, head, 'Connection: close\r\n', new FieldLines());
   return typeof message === 'string' ? Buffer.from(message, 'latin1') : message;
 }
 
@@ -42,18 +42,18 @@ export function lastBytes(reply: Reply, head: boolean): Uint8Array {
  * each byte. Throws if a field cannot be written.
  */
 export function messageOf(
-  reply: Reply,
+  response: Response,
   head: boolean,
   connection: string,
   fieldLines: FieldLines,
 ): string | Uint8Array {
-  const { status, content } = reply;
+  const { status, content } = response;
   let lines = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
-  for (const [name, value] of reply.fields) lines += fieldLines.of(name, value);
+  for (const [name, value] of response.fields) lines += fieldLines.of(name, value);
   const length = lengthOf(content);
   if (!isBare(status)) lines += `Content-Length: ${length}\r\n`;
   lines += `${connection}\r\n`;
-  const sent = contentSent(reply, head);
+  const sent = contentSent(response, head);
   if (sent === undefined) return lines;
   // As long in bytes as in characters, it is all ASCII, and one string is written faster than two pieces.
   if (typeof sent === 'string' && sent.length === length) return lines + sent;

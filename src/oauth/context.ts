@@ -2,7 +2,7 @@ import type { Accounts } from '../auth/accounts.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { HashQueue } from '../auth/hash-queue.ts';
 import type { ClaimedNonce } from '../auth/nonce-claim.ts';
-import type { Throttle } from '../auth/rate-limit.ts';
+import type { RateLimiter } from '../auth/rate-limit.ts';
 import type { Clock } from '../clock.ts';
 import type { Origins } from '../pipeline/origin.ts';
 import type { Client, Consumer, Registry } from './clients.ts';
@@ -18,7 +18,7 @@ export interface NonceClaims {
 }
 
 /** What both mechanisms are made of. */
-export interface OAuthParts {
+export interface OAuthContext {
   readonly realm: string;
   readonly clock: Clock;
   /** Gives that many random bytes. */
@@ -29,7 +29,7 @@ export interface OAuthParts {
   readonly accounts: Accounts;
   /** Judges the credentials of people who approve: Basic alone, and counted like everywhere. */
   readonly approver: Authenticator;
-  readonly throttle: Throttle;
+  readonly throttle: RateLimiter;
   readonly nonces: NonceClaims;
   /** How far from the clock (ms) the dates may be that the nonces are counted with: never less than `oauth1Window`. */
   readonly nonceWindow: number;

@@ -15,8 +15,8 @@ import {
   tokensCollection,
   tokenValueOf,
 } from './records.ts';
-import type { Departures } from './revoke-on-removal.ts';
-import { digestOf } from './sha256.ts';
+import type { RevokeOnRemoval } from './revoke-on-removal.ts';
+import { sha256 } from './sha256.ts';
 
 /** A token with what it was granted by, as both were when they were looked up. */
 export interface Found {
@@ -40,9 +40,9 @@ export interface GrantsOptions {
   /** Gives that many random bytes. */
   readonly random: (size: number) => Uint8Array;
   /** Told of what happens to grants and tokens. */
-  readonly told?: (event: GrantEvent) => void;
+  readonly onEvent?: (event: GrantEvent) => void;
   /** Nothing is looked up or issued before what was granted to removed names has ended. */
-  readonly departures?: Pick<Departures, 'done' | 'hasEnded'>;
+  readonly departures?: Pick<RevokeOnRemoval, 'done' | 'hasEnded'>;
 }
 
 /** A grant to be begun. */
@@ -113,15 +113,15 @@ class KeptGrants implements Grants {
   readonly #clock: Clock;
   readonly #random: (size: number) => Uint8Array;
   readonly #told: (event: GrantEvent) => void;
-  readonly #departures: Pick<Departures, 'done' | 'hasEnded'> | undefined;
+  readonly #departures: Pick<RevokeOnRemoval, 'done' | 'hasEnded'> | undefined;
   readonly #sweep: ExpirySweep;
 
-  constructor({ store, clock, random, told = () => {}, departures }: GrantsOptions) {
+  constructor({ store, clock, random, onEvent: told = () => {}, departures: revocation }: GrantsOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
     this.#told = told;
-    this.#departures = departures;
+    this.#departures = revocation;
     this.#sweep = new ExpirySweep(store, clock);
   }
 
@@ -144,7 +144,7 @@ class KeptGrants implements Grants {
 
   async find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined> {
     if (this.#departures?.done !== undefined) await this.#departures.done;
-    const digest = digestOf(value);
+    const digest = sha256(value);
     if (this.#departures?.hasEnded(digest)) return undefined;
     const entry = await this.#store.read(tokensCollection, digest);
     const found = entry === undefined ? undefined : await this.#foundIn(entry);
@@ -231,7 +231,7 @@ class KeptGrants implements Grants {
   async #draw(drafts: readonly TokenDraft[], grant: Grant | undefined): Promise<Issued[]> {
     const issued = drafts.map((draft): Issued => {
       const value = this.#randomValue();
-      const digest = digestOf(value);
+      const digest = sha256(value);
       const { details = {} } = draft;
       const kept = { ...draft, digest, grant: grant?.id, issued: this.#clock.now(), used: false, details };
       return { value, token: kept };

@@ -3,7 +3,7 @@ import type { Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
 
 /** What a mechanism of OAuth adds to a service: the schemes of its tokens, and the routes to its endpoints. */
-export interface MechanismParts {
+export interface OAuthModule {
   readonly schemes: readonly Scheme[];
   readonly routes: readonly Route[];
 }
@@ -12,7 +12,7 @@ export interface MechanismParts {
  * Defers `make` until its value is first asked for, and makes it once: most servers have nobody registered for OAuth. Where
  * `isNeeded` at once, it is made at once, so that the random bytes it draws come before any that requests draw.
  */
-export function madeFor<T>(isNeeded: () => boolean, make: () => T): () => T {
+export function lazily<T>(isNeeded: () => boolean, make: () => T): () => T {
   let made = isNeeded() ? make() : undefined;
   return () => {
     made ??= make();

@@ -11,7 +11,7 @@ export type Role = 'user' | 'client' | 'consumer';
 export type Names = Readonly<Record<Role, ReadonlySet<string>>>;
 
 /** The names that were removed and are not in use again, by role. Another user or client may be given one of them. */
-export type Departed = Readonly<Record<Role, ReadonlySet<string>>>;
+export type RemovedNames = Readonly<Record<Role, ReadonlySet<string>>>;
 
 /** To whom something was granted, and in whose name. */
 interface Holder {
@@ -33,12 +33,12 @@ const stride = 256;
  * Ends what was granted to a name when the name is removed, so that a later user or client of that name inherits nothing. Tokens
  * are looked up only after that is done.
  */
-export class Departures {
+export class RevokeOnRemoval {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #told: (event: GrantEvent) => void;
   #known: Names;
-  #departed: Departed = { user: new Set(), client: new Set(), consumer: new Set() };
+  #departed: RemovedNames = { user: new Set(), client: new Set(), consumer: new Set() };
   /** Ids of tokens and grants that have ended although the store failed to delete them. */
   readonly #unkept = new Set<string>();
   #underway: Promise<void> | undefined;
@@ -90,12 +90,12 @@ export class Departures {
   }
 
   /** The removed names, for a snapshot of the whole state. */
-  snapshot(): Departed {
+  snapshot(): RemovedNames {
     return this.#departed;
   }
 
   /** Goes on from a snapshot, together with a store that was restored. */
-  restore(departed: Departed): void {
+  restore(departed: RemovedNames): void {
     this.#life += 1;
     this.#departed = departed;
     this.#unkept.clear();

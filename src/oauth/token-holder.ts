@@ -6,7 +6,7 @@ import { type Found, type Grants, isLive, isOf } from './grants.ts';
 import { commonScopes } from './scopes.ts';
 
 /** What the validity of a token depends on. */
-export interface AccessParts {
+export interface TokenHolderContext {
   readonly grants: Grants;
   readonly clients: Registry<Client>;
   readonly accounts: Accounts;
@@ -14,7 +14,7 @@ export interface AccessParts {
 }
 
 /** Whom a valid token stands for, and the scopes that it has at present. */
-export interface Holder {
+export interface TokenHolder {
   readonly client: Client;
   /** Undefined where the client acts for itself (RFC 6749 §4.4). */
   readonly user: string | undefined;
@@ -22,7 +22,10 @@ export interface Holder {
 }
 
 /** The holder of a token; undefined unless token and grant are live, and client and user those it was issued to, and enabled. */
-export async function holderOf(parts: AccessParts, found: Found): Promise<Holder | undefined> {
+export async function tokenHolderOf(
+  parts: TokenHolderContext,
+  found: Found,
+): Promise<TokenHolder | undefined> {
   const { token } = found;
   const client = parts.clients.find(token.client);
   if (client === undefined || !isLive(found, parts.clock.now())) return undefined;
@@ -36,9 +39,9 @@ export async function holderOf(parts: AccessParts, found: Found): Promise<Holder
 }
 
 /** The principal of an access token; undefined where the token is not valid. */
-export async function principalOf(parts: AccessParts, value: string): Promise<Principal | undefined> {
+export async function principalOf(parts: TokenHolderContext, value: string): Promise<Principal | undefined> {
   const found = await parts.grants.find(value, 'oauth2', 'access');
-  const holder = found && (await holderOf(parts, found));
+  const holder = found && (await tokenHolderOf(parts, found));
   if (holder === undefined) return undefined;
   const { client, user, scopes } = holder;
   const users = user === undefined ? client.users : undefined;

@@ -1,4 +1,4 @@
-import { nearest, suggestion } from '../did-you-mean.ts';
+import { closestMatch, didYouMean } from '../did-you-mean.ts';
 
 /** A command line, read. */
 export interface Arguments {
@@ -73,7 +73,7 @@ function unknownFlag(name: string, known: ReadonlyMap<string, Arity>): string {
 
 /** The end of a sentence that names the nearest known word; nothing when none is near. */
 export function hint(word: string, known: readonly string[]): string {
-  return nearest(word, known) === undefined ? '' : suggestion(word, known);
+  return closestMatch(word, known) === undefined ? '' : didYouMean(word, known);
 }
 
 /** Untrusted text for one line of a terminal: control characters escaped, cut at 80 characters. */

@@ -1,4 +1,4 @@
-import type { Story } from '../auth/trace.ts';
+import type { AuthenticationTrace } from '../auth/trace.ts';
 import type { Request } from '../http/message.ts';
 import type { Method } from '../http/method.ts';
 import type { Problem } from '../http/problem.ts';
@@ -8,19 +8,19 @@ import type { GzipQueue } from './gzip-queue.ts';
 import type { Call, Found, Parameters, Variant } from './resource.ts';
 
 /** What has become known of a request, also when it is refused later. */
-export interface Known {
+export interface RequestTrace {
   principal: Principal | undefined;
   /** The step that is being asked, and in the end the one that answered (0 to 16). */
   step: number;
   /** Where the checks of credentials are told; undefined where nobody listens. */
-  readonly story: Story | undefined;
+  readonly authentication: AuthenticationTrace | undefined;
   /** The refusal that the reply was made of. */
   problem: Problem | undefined;
 }
 
 /** What is known of a request before anything is asked. */
-export function nothingKnown(story?: Story): Known {
-  return { principal: undefined, step: 0, story, problem: undefined };
+export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrace {
+  return { principal: undefined, step: 0, authentication: authTrace, problem: undefined };
 }
 
 /** What is known of a call when steps 1 to 7 are through. */
@@ -39,7 +39,7 @@ export interface CallParts {
 }
 
 /** A call while it is being judged: each step fills in what it found out. */
-export class JudgedCall implements Call {
+export class CallContext implements Call {
   readonly request: Request;
   readonly method: Method;
   readonly parameters: Parameters;

@@ -4,14 +4,14 @@ import type { Fields } from '../http/fields.ts';
 import { preferred } from '../http/headers/accept.ts';
 import { evaluatePreconditions, isConditional } from '../http/headers/precondition.ts';
 import { isValidHost } from '../http/host.ts';
-import type { Reply, Request } from '../http/message.ts';
+import type { Request, Response } from '../http/message.ts';
 import { isMethod, type Method } from '../http/method.ts';
 import { Problem } from '../http/problem.ts';
 import { parseTarget, type Target } from '../http/target.ts';
 import { judgeExpectation, judgeFraming } from '../http/transfer.ts';
-import { whenThere } from '../maybe-promise.ts';
+import { andThen } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
-import { JudgedCall, type Known } from './call.ts';
+import { CallContext, type RequestTrace } from './call.ts';
 import type { GzipQueue } from './gzip-queue.ts';
 import { type Describe, describe } from './options-response.ts';
 import {
@@ -36,11 +36,11 @@ import {
   scopeFor,
   type Variant,
 } from './resource.ts';
-import { notModified, tagsOf, toOutcome, toReply, withContentTag } from './response.ts';
-import type { Place, Router } from './router.ts';
+import { notModified, tagsOf, toOutcome, toResponse, withContentTag } from './response.ts';
+import type { Match, Router } from './router.ts';
 
 /** What a request is judged by. */
-export interface House {
+export interface ServiceContext {
   readonly router: Router;
   readonly authenticator: Authenticator;
   readonly clock: Clock;
@@ -61,12 +61,12 @@ interface Addressed {
   readonly request: Request;
   readonly method: Method;
   readonly target: Target;
-  readonly place: Place;
+  readonly place: Match;
 }
 
 /** A call that may be made, and what makes it. */
 interface Permitted {
-  readonly call: JudgedCall;
+  readonly call: CallContext;
   readonly resource: Resource;
   readonly implemented: Action;
   readonly reading: Reading | undefined;
@@ -78,106 +78,115 @@ interface Permitted {
  * Where nothing has to be waited for, as for most requests, the reply is there at once: each promise would be a twentieth
  * of what judging one takes. Throws, or rejects, with a Problem.
  */
-export function decide(request: Request, house: House, known: Known): Reply | Promise<Reply> {
+export function decide(
+  request: Request,
+  context: ServiceContext,
+  trace: RequestTrace,
+): Response | Promise<Response> {
   // 1: is the server stopping? (Whether it is full is the listener's to know.)
-  known.step = 1;
-  if (house.stopping()) throw stopping();
+  trace.step = 1;
+  if (context.stopping()) throw stopping();
   // 2: HTTP/1.x, exactly one valid Host, no singleton field twice?
-  known.step = 2;
+  trace.step = 2;
   judgeVersion(request.version);
   judgeHost(request);
   judgeSingletons(request.fields);
   // 3: is the method one of the six?
-  known.step = 3;
+  trace.step = 3;
   const method = judgeMethod(request.method);
   // 4: is the target sane?
-  known.step = 4;
-  const target = judgeTarget(request.target, method, house.limits.target);
+  trace.step = 4;
+  const target = judgeTarget(request.target, method, context.limits.target);
   // 5: transfer coding and expectation ones we know?
-  known.step = 5;
+  trace.step = 5;
   judgeFraming(request.fields);
   judgeExpectation(request.fields, request.version);
   // 6: is there a resource here?
-  known.step = 6;
-  const addressed = { request, method, target, place: judgePlace(target, house.router) };
+  trace.step = 6;
+  const addressed = { request, method, target, place: judgePlace(target, context.router) };
   // 7: are the credentials good?
-  known.step = 7;
-  const principal = judgeCredentials(request, addressed.place.resource, house.authenticator, known.story);
-  return whenThere(principal, (found) => decideFor(found, addressed, house, known));
+  trace.step = 7;
+  const principal = judgeCredentials(
+    request,
+    addressed.place.resource,
+    context.authenticator,
+    trace.authentication,
+  );
+  return andThen(principal, (found) => decideFor(found, addressed, context, trace));
 }
 
 /** The steps 8 to 12, now that it is known who asks. */
 function decideFor(
   principal: Principal | undefined,
   { request, method, target, place }: Addressed,
-  house: House,
-  known: Known,
-): Reply | Promise<Reply> {
-  known.principal = principal;
+  context: ServiceContext,
+  trace: RequestTrace,
+): Response | Promise<Response> {
+  trace.principal = principal;
   const { resource, parameters } = place;
-  const now = house.clock.now();
-  const call = new JudgedCall({
+  const now = context.clock.now();
+  const call = new CallContext({
     request,
     method,
     target,
     parameters,
     principal,
     now,
-    httpDate: house.httpDate,
-    gzip: house.gzip,
+    httpDate: context.httpDate,
+    gzip: context.gzip,
   });
   // 8: OPTIONS?
-  known.step = 8;
+  trace.step = 8;
   if (method === 'OPTIONS')
-    return describe(call, target.asterisk ? house.router.routes : place, house.describe);
+    return describe(call, target.asterisk ? context.router.routes : place, context.describe);
   // 9: does the resource implement the method?
-  known.step = 9;
+  trace.step = 9;
   const implemented = judgeImplemented(call, resource);
   // 10: may this principal?
-  known.step = 10;
-  judgePermission(call, resource, house.authenticator);
+  trace.step = 10;
+  judgePermission(call, resource, context.authenticator);
   // 11: can what is sent be read?
-  known.step = 11;
-  const reading = judgeReadable(call, implemented, house.limits.body);
+  trace.step = 11;
+  const reading = judgeReadable(call, implemented, context.limits.body);
   // 12: does it exist?
-  known.step = 12;
+  trace.step = 12;
   const permitted = { call, resource, implemented, reading };
-  return whenThere(resource.find?.(call), (found) => decideOn(found, permitted, house, known));
+  return andThen(resource.find?.(call), (found) => decideOn(found, permitted, context, trace));
 }
 
 /** The steps 12 to 15, now that it is known what is there. */
 function decideOn(
   found: Found | undefined,
   permitted: Permitted,
-  house: House,
-  known: Known,
-): Reply | Promise<Reply> {
+  context: ServiceContext,
+  trace: RequestTrace,
+): Response | Promise<Response> {
   const { call, resource, implemented, reading } = permitted;
   call.found = found;
   judgeExistence(call, resource, implemented);
   // 13: can what is asked for be written?
-  known.step = 13;
+  trace.step = 13;
   call.variant = judgeAcceptable(call, resource.produces);
   // 14: do the preconditions hold?
-  known.step = 14;
+  trace.step = 14;
   const unmodified = judgePreconditions(call, resource);
   if (unmodified !== undefined) return notModified(call, unmodified);
   // 15: is the content right?
-  known.step = 15;
-  const content = judgeContent(call, implemented, reading, house.limits.body);
+  trace.step = 15;
+  const content = judgeContent(call, implemented, reading, context.limits.body);
   return content === undefined
-    ? act(permitted, known)
+    ? act(permitted, trace)
     : content.then((read) => {
         call.content = read;
-        return act(permitted, known);
+        return act(permitted, trace);
       });
 }
 
 /** The last step. */
-function act({ call, resource, implemented }: Permitted, known: Known): Reply | Promise<Reply> {
+function act({ call, resource, implemented }: Permitted, trace: RequestTrace): Response | Promise<Response> {
   // 16: act, in one turn with step 14 asked again
-  known.step = 16;
-  return whenThere(implemented.handle(call), (done) =>
+  trace.step = 16;
+  return andThen(implemented.handle(call), (done) =>
     done === changedMeanwhile
       ? actedAgain(call, resource, implemented).then((outcome) => conclude(call, resource, outcome))
       : conclude(call, resource, toOutcome(done)),
@@ -249,7 +258,7 @@ function judgeTarget(target: string, method: Method, limit: number): Target {
 }
 
 /** `*` is the server itself, which has no place among the routes. */
-function judgePlace(target: Target, router: Router): Place {
+function judgePlace(target: Target, router: Router): Match {
   if (target.asterisk) return { template: '*', resource: {}, parameters: {} };
   const place = router.find(target.segments);
   if (place === undefined) throw notFound();
@@ -264,14 +273,14 @@ function judgeCredentials(
   request: Request,
   resource: Resource,
   authenticator: Authenticator,
-  story: Known['story'],
+  authTrace: RequestTrace['authentication'],
 ): ReturnType<Authenticator['authenticate']> {
-  if (resource.ownCredentials !== true) return authenticator.authenticate(request, story);
+  if (resource.ownCredentials !== true) return authenticator.authenticate(request, authTrace);
   if (request.connection.secure) return undefined;
   throw new Problem('tls-required', 'What is here is given over TLS only. The request was not read.');
 }
 
-function judgeImplemented(call: JudgedCall, resource: Resource): Action {
+function judgeImplemented(call: CallContext, resource: Resource): Action {
   const implemented = actionFor(resource, call.method);
   if (implemented !== undefined) return implemented;
   throw new Problem('method-not-allowed', `This resource has no ${call.method}.`, {
@@ -279,7 +288,7 @@ function judgeImplemented(call: JudgedCall, resource: Resource): Action {
   });
 }
 
-function judgePermission(call: JudgedCall, resource: Resource, authenticator: Authenticator): void {
+function judgePermission(call: CallContext, resource: Resource, authenticator: Authenticator): void {
   if (mayUse(resource, call.method, call.principal, call.parameters)) return;
   if (!inScope(call.method, call.principal)) throw scopeTooNarrow(call, authenticator);
   if (call.principal !== undefined)
@@ -289,7 +298,7 @@ function judgePermission(call: JudgedCall, resource: Resource, authenticator: Au
   });
 }
 
-function scopeTooNarrow({ method, principal }: JudgedCall, authenticator: Authenticator): Problem {
+function scopeTooNarrow({ method, principal }: CallContext, authenticator: Authenticator): Problem {
   const needed = scopeFor(method);
   return new Problem(
     'insufficient-scope',
@@ -300,7 +309,7 @@ function scopeTooNarrow({ method, principal }: JudgedCall, authenticator: Authen
   );
 }
 
-function judgeReadable(call: JudgedCall, implemented: Action, limit: number): Reading | undefined {
+function judgeReadable(call: CallContext, implemented: Action, limit: number): Reading | undefined {
   judgeDeclaredLength(call.request, limit);
   const reading = judgeContentType(call.request, implemented);
   if (reading !== undefined) judgeDeclaredLength(call.request, lengthLimit(reading, limit));
@@ -313,12 +322,12 @@ function lengthLimit({ maxLength }: Reading, limit: number): number {
   return Math.min(maxLength ?? limit, limit);
 }
 
-function judgeExistence(call: JudgedCall, resource: Resource, implemented: Action): void {
+function judgeExistence(call: CallContext, resource: Resource, implemented: Action): void {
   if (resource.find === undefined || call.found !== undefined) return;
   if (implemented.mayCreate?.(call) !== true) throw notFound();
 }
 
-function judgeAcceptable(call: JudgedCall, produces: readonly Variant[] | undefined): Variant | undefined {
+function judgeAcceptable(call: CallContext, produces: readonly Variant[] | undefined): Variant | undefined {
   if (produces === undefined) return undefined;
   const variant = preferred(call.request.fields.get('accept'), produces);
   if (variant !== undefined) return variant;
@@ -333,7 +342,7 @@ function notAcceptable(variants: readonly { readonly type: string }[]): Problem 
 }
 
 /** Gives the tag that is still good where the answer is 304. Throws 412, or 400 on a malformed field. */
-function judgePreconditions(call: JudgedCall, resource: Resource): string | undefined {
+function judgePreconditions(call: CallContext, resource: Resource): string | undefined {
   const { request, method, found, now } = call;
   // What can only tell after it was read is asked then.
   if (resource.find === undefined && (method === 'GET' || method === 'HEAD')) return undefined;
@@ -344,7 +353,7 @@ function judgePreconditions(call: JudgedCall, resource: Resource): string | unde
 
 type State = Parameters<typeof evaluatePreconditions>[2];
 
-function stateOf(call: JudgedCall, resource: Resource, found: JudgedCall['found']): State {
+function stateOf(call: CallContext, resource: Resource, found: CallContext['found']): State {
   if (found !== undefined) return { tags: tagsOf(found, call, resource.produces), modified: found.modified };
   // A resource that cannot tell its state is there, without any validator that could match.
   return resource.find === undefined ? { tags: [], modified: Number.POSITIVE_INFINITY } : undefined;
@@ -352,7 +361,7 @@ function stateOf(call: JudgedCall, resource: Resource, found: JudgedCall['found'
 
 /** What is sent, once it has arrived; undefined where there is nothing to wait for. */
 function judgeContent(
-  call: JudgedCall,
+  call: CallContext,
   implemented: Action,
   reading: Reading | undefined,
   limit: number,
@@ -368,7 +377,7 @@ function judgeContent(
 }
 
 /** What came of acting where the state that was judged had changed meanwhile: the steps 12 and 14 are asked again. */
-async function actedAgain(call: JudgedCall, resource: Resource, implemented: Action): Promise<Outcome> {
+async function actedAgain(call: CallContext, resource: Resource, implemented: Action): Promise<Outcome> {
   for (;;) {
     call.found = await resource.find?.(call);
     judgeExistence(call, resource, implemented);
@@ -379,11 +388,11 @@ async function actedAgain(call: JudgedCall, resource: Resource, implemented: Act
 }
 
 /** Steps 13 and 14 for what could not tell before it acted what it would write: a GET that only now gave it. */
-function conclude(call: JudgedCall, resource: Resource, outcome: Outcome): Reply | Promise<Reply> {
+function conclude(call: CallContext, resource: Resource, outcome: Outcome): Response | Promise<Response> {
   const { representation } = outcome;
   const reads = call.method === 'GET' || call.method === 'HEAD';
   if (!reads || resource.find !== undefined || representation === undefined || outcome.status !== 200) {
-    return toReply(call, outcome);
+    return toResponse(call, outcome);
   }
   if (preferred(call.request.fields.get('accept'), [representation]) === undefined) {
     throw notAcceptable([representation]);
@@ -391,5 +400,5 @@ function conclude(call: JudgedCall, resource: Resource, outcome: Outcome): Reply
   const tagged = withContentTag(outcome, representation);
   const state = { tags: tagsOf(tagged.shows, call, resource.produces), modified: tagged.shows.modified };
   const verdict = evaluatePreconditions(call.request.fields, call.method, state, call.now);
-  return verdict === 'proceed' ? toReply(call, tagged) : notModified(call, verdict.notModified);
+  return verdict === 'proceed' ? toResponse(call, tagged) : notModified(call, verdict.notModified);
 }

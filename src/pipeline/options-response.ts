@@ -1,10 +1,10 @@
 import type { FieldLine } from '../http/fields.ts';
-import type { Reply } from '../http/message.ts';
+import type { Response } from '../http/message.ts';
 import { type Method, methods } from '../http/method.ts';
-import type { JudgedCall } from './call.ts';
+import type { CallContext } from './call.ts';
 import { allow, mayUse, type Representation, type Resource } from './resource.ts';
 import { leadingFields } from './response.ts';
-import type { Place, Route } from './router.ts';
+import type { Match, Route } from './router.ts';
 
 /** What there is to say about a resource; lists are named in the plural. */
 export interface Description {
@@ -22,7 +22,7 @@ export interface Description {
 export type Describe = (description: Description, accept: string | undefined) => Representation;
 
 /** The reply to OPTIONS: `Allow` as this principal sees it, and a small description (RFC 9110 §9.3.7). */
-export function describe(call: JudgedCall, subject: Place | readonly Route[], write: Describe): Reply {
+export function describe(call: CallContext, subject: Match | readonly Route[], write: Describe): Response {
   const description = 'resource' in subject ? ofResource(call, subject) : ofServer(call, subject);
   const representation = write(description, call.request.fields.get('accept'));
   const fields: FieldLine[] = [
@@ -35,7 +35,7 @@ export function describe(call: JudgedCall, subject: Place | readonly Route[], wr
   return { status: 200, fields, content: representation.content };
 }
 
-function ofResource(call: JudgedCall, { resource, parameters }: Place): Description {
+function ofResource(call: CallContext, { resource, parameters }: Match): Description {
   return {
     href: call.path,
     methods: allow(resource, call.principal, parameters),
@@ -46,7 +46,7 @@ function ofResource(call: JudgedCall, { resource, parameters }: Place): Descript
 }
 
 /** The server may do what any of its resources may. */
-function ofServer(call: JudgedCall, routes: readonly Route[]): Description {
+function ofServer(call: CallContext, routes: readonly Route[]): Description {
   const somewhere = (method: Method): boolean =>
     routes
       .filter(({ open }) => open?.() !== false)

@@ -1,20 +1,20 @@
 import type { Clock } from '../clock.ts';
 import type { DocumentFormat } from '../formats/server-documents.ts';
-import type { Reply, Request } from '../http/message.ts';
+import type { Request, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import { comesLater } from '../maybe-promise.ts';
+import { isPromiseLike } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
 import type { AccessEntry, ServiceOptions } from '../service/options.ts';
-import { type Known, nothingKnown } from './call.ts';
-import { decide, type House } from './decide.ts';
-import type { Answer } from './observer.ts';
-import { pathSent, problemOf, toProblemReply } from './problem-response.ts';
-import { createProxyTrust } from './proxy.ts';
+import { createRequestTrace, type RequestTrace } from './call.ts';
+import { decide, type ServiceContext } from './decide.ts';
+import type { Next } from './observer.ts';
+import { pathSent, problemOf, toProblemResponse } from './problem-response.ts';
+import { createForwardedRewrite } from './proxy.ts';
 
 /** What answering takes. */
-export interface AnsweringParts {
-  readonly options: Pick<ServiceOptions, 'log' | 'fault' | 'observer' | 'trustProxy'>;
-  readonly house: House;
+export interface PipelineParts {
+  readonly options: Pick<ServiceOptions, 'log' | 'onError' | 'observer' | 'trustProxy'>;
+  readonly context: ServiceContext;
   /** What requests wait for. */
   readonly seeded: Promise<void>;
   /** Keeps the nonce of a request before its reply (`Authentication`). */
@@ -24,22 +24,22 @@ export interface AnsweringParts {
 }
 
 /** Makes a reply of every request: of what was decided, or of what went wrong. */
-export class Answering {
-  readonly #parts: AnsweringParts;
+export class Pipeline {
+  readonly #parts: PipelineParts;
   readonly #fault: (error: unknown) => void;
-  readonly #answer: Answer;
+  readonly #answer: Next;
   /** Whether there is nothing left to wait for. */
   #planted = false;
 
-  constructor(parts: AnsweringParts) {
+  constructor(parts: PipelineParts) {
     const { seeded, options } = parts;
-    const { trustProxy = [], fault = (error) => console.error(error) } = options;
+    const { trustProxy = [], onError: fault = (error) => console.error(error) } = options;
     this.#parts = parts;
     this.#fault = fault;
-    this.#answer = (request, known) => this.#reply(request, known);
+    this.#answer = (request, trace) => this.#reply(request, trace);
     if (trustProxy.length > 0) {
-      const asSent = createProxyTrust(trustProxy);
-      this.#answer = (request, known) => this.#reply(asSent(request), known);
+      const asSent = createForwardedRewrite(trustProxy);
+      this.#answer = (request, trace) => this.#reply(asSent(request), trace);
     }
     // Whoever waits for it learns of a failure; nobody has to.
     seeded.then(
@@ -51,55 +51,55 @@ export class Answering {
   }
 
   /** Answers a request; never rejects. */
-  handle(request: Request): Promise<Reply> {
+  respond(request: Request): Promise<Response> {
     const { observer } = this.#parts.options;
     return observer === undefined
-      ? this.#answer(request, nothingKnown())
-      : observer.handle(request, this.#answer);
+      ? this.#answer(request, createRequestTrace())
+      : observer.observe(request, this.#answer);
   }
 
   /** The reply to what was refused before it could be handled; `received` is what was being parsed where it is no request. */
-  refuse(problem: Problem, request: Request | undefined, received?: string): Reply {
-    const { house, options } = this.#parts;
-    const known = nothingKnown();
-    const reply = this.#refusal(problem, request, known);
-    options.observer?.refused(problem, request, reply, received);
-    return this.#told(request, reply, known, house.clock.steady());
+  respondToInvalid(problem: Problem, request: Request | undefined, received?: string): Response {
+    const { context, options } = this.#parts;
+    const trace = createRequestTrace();
+    const response = this.#refusal(problem, request, trace);
+    options.observer?.observeRefused(problem, request, response, received);
+    return this.#told(request, response, trace, context.clock.steady());
   }
 
-  async #reply(request: Request, known: Known): Promise<Reply> {
-    const { house, seeded, keepNonce, options } = this.#parts;
-    const begun = options.log === undefined ? 0 : house.clock.steady();
-    let outcome: Reply | Problem;
+  async #reply(request: Request, trace: RequestTrace): Promise<Response> {
+    const { context, seeded, keepNonce, options } = this.#parts;
+    const begun = options.log === undefined ? 0 : context.clock.steady();
+    let outcome: Response | Problem;
     try {
       if (!this.#planted) await seeded;
-      const decided = decide(request, house, known);
-      outcome = comesLater(decided) ? await decided : decided;
+      const decided = decide(request, context, trace);
+      outcome = isPromiseLike(decided) ? await decided : decided;
     } catch (error) {
       outcome = problemOf(error, this.#fault);
     }
     // What was used up is kept before anything is said, unless the change kept it.
-    const keeping = keepNonce(known.principal, !(outcome instanceof Problem));
+    const keeping = keepNonce(trace.principal, !(outcome instanceof Problem));
     if (keeping !== undefined)
       outcome = await keeping.then(
         () => outcome,
         (error) => problemOf(error, this.#fault),
       );
-    const reply = outcome instanceof Problem ? this.#refusal(outcome, request, known) : outcome;
-    return this.#told(request, reply, known, begun);
+    const response = outcome instanceof Problem ? this.#refusal(outcome, request, trace) : outcome;
+    return this.#told(request, response, trace, begun);
   }
 
-  #refusal(problem: Problem, request: Request | undefined, known: Known): Reply {
-    const { house, format } = this.#parts;
-    known.problem = problem;
-    return toProblemReply(problem, request, known, house.httpDate(house.clock.now()), format);
+  #refusal(problem: Problem, request: Request | undefined, trace: RequestTrace): Response {
+    const { context, format } = this.#parts;
+    trace.problem = problem;
+    return toProblemResponse(problem, request, trace, context.httpDate(context.clock.now()), format);
   }
 
   /** The same reply, once the access log has been told of it. */
-  #told(request: Request | undefined, reply: Reply, known: Known, begun: number): Reply {
-    const { house, options } = this.#parts;
-    options.log?.(accessEntry(request, reply.status, known, house.clock, begun));
-    return reply;
+  #told(request: Request | undefined, response: Response, trace: RequestTrace, begun: number): Response {
+    const { context, options } = this.#parts;
+    options.log?.(accessEntry(request, response.status, trace, context.clock, begun));
+    return response;
   }
 }
 
@@ -107,7 +107,7 @@ export class Answering {
 function accessEntry(
   request: Request | undefined,
   status: number,
-  { principal, problem }: Known,
+  { principal, problem }: RequestTrace,
   clock: Clock,
   begun: number,
 ): AccessEntry {

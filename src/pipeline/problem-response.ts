@@ -1,14 +1,14 @@
 import { type DocumentFormat, writeProblem } from '../formats/server-documents.ts';
-import type { Reply, Request } from '../http/message.ts';
+import type { Request, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { StoreError } from '../store/store.ts';
-import type { Known } from './call.ts';
+import type { RequestTrace } from './call.ts';
 import { leadingFields } from './response.ts';
 
 /** What went wrong as a Problem. What is no refusal is a fault of the server: it is told to `fault` alone. */
 export function problemOf(error: unknown, fault: (error: unknown) => void): Problem {
   if (error instanceof Problem) return error;
-  if (!(error instanceof StoreError && error.told)) fault(error);
+  if (!(error instanceof StoreError && error.reported)) fault(error);
   if (!(error instanceof StoreError))
     return new Problem('internal-error', 'The server failed on this request.');
   if (error.code === 'full')
@@ -21,16 +21,16 @@ export function problemOf(error: unknown, fault: (error: unknown) => void): Prob
 const refusesPrincipal: ReadonlySet<number> = new Set([401, 403, 405]);
 
 /** The one place where a Problem becomes a reply (RFC 9457). */
-export function toProblemReply(
+export function toProblemResponse(
   problem: Problem,
   request: Request | undefined,
-  known: Known,
+  trace: RequestTrace,
   date: string,
   format: DocumentFormat,
-): Reply {
+): Response {
   const instance = request === undefined ? '' : pathSent(request);
   const { type, content } = writeProblem(problem, instance, request?.fields.get('accept'), format);
-  const fields = leadingFields(date, known.principal, refusesPrincipal.has(problem.status));
+  const fields = leadingFields(date, trace.principal, refusesPrincipal.has(problem.status));
   fields.push(['Content-Type', type], ...problem.fields);
   return {
     status: problem.status,

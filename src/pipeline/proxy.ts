@@ -33,7 +33,7 @@ type Trusts = (address: string) => boolean;
  * `peer` are then what Forwarded (RFC 7239) or X-Forwarded-Proto and X-Forwarded-For say. From everybody else the
  * fields mean nothing. Throws RangeError for a network that is none.
  */
-export function createProxyTrust(networks: readonly string[]): (request: Request) => Request {
+export function createForwardedRewrite(networks: readonly string[]): (request: Request) => Request {
   const trusted = networks.map(networkOf);
   const trusts: Trusts = (text) => {
     const address = parseIpAddress(text);

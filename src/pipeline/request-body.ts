@@ -6,8 +6,8 @@ import { parseContentDigest, parseContentMd5 } from '../http/headers/content-dig
 import { parseMediaType } from '../http/headers/media-type.ts';
 import type { Request } from '../http/message.ts';
 import { contentTooLarge, Problem } from '../http/problem.ts';
-import { comesLater, type Soon } from '../maybe-promise.ts';
-import type { JudgedCall } from './call.ts';
+import { isPromiseLike, type MaybePromise } from '../maybe-promise.ts';
+import type { CallContext } from './call.ts';
 import type { Decoder } from './decoder.ts';
 import type { Action, Reading } from './resource.ts';
 
@@ -75,11 +75,11 @@ function quoted(text: string): string {
  * fields, and gives what the reading makes of it. Throws 400, 408, 413, 415 or 422.
  */
 export async function readContent(
-  { request, gzip }: Pick<JudgedCall, 'request' | 'gzip'>,
-  made: Soon<Decoder>,
+  { request, gzip }: Pick<CallContext, 'request' | 'gzip'>,
+  made: MaybePromise<Decoder>,
   limit: number,
 ): Promise<unknown> {
-  const decoder = comesLater(made) ? await made : made;
+  const decoder = isPromiseLike(made) ? await made : made;
   const packed = parseContentCoding(request.fields.get('content-encoding')) === 'gzip';
   const pieces: Uint8Array[] = [];
   await receive(request, limit, (chunk) => {
@@ -163,7 +163,7 @@ function malformedDigest(field: string, form: string): Problem {
 async function unpack(
   pieces: readonly Uint8Array[],
   limit: number,
-  gzip: JudgedCall['gzip'],
+  gzip: CallContext['gzip'],
 ): Promise<Uint8Array> {
   try {
     return await gzip.unpack(Buffer.concat(pieces), limit);

@@ -1,7 +1,7 @@
 import type { FieldLine } from '../http/fields.ts';
 import type { Request } from '../http/message.ts';
 import { type Method, methods } from '../http/method.ts';
-import type { Soon } from '../maybe-promise.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Principal, Scope } from '../principal.ts';
 import type { Decoder } from './decoder.ts';
 
@@ -88,7 +88,7 @@ export type Done = Outcome | Representation | typeof changedMeanwhile;
 export interface Action<State = unknown, Content = unknown> {
   readonly access: Access;
   /** Acts. May throw a Problem. */
-  handle(call: Call<State, Content>): Soon<Done>;
+  handle(call: Call<State, Content>): MaybePromise<Done>;
   /** The media types it reads. Left out, it takes no content, and what is sent is passed over. */
   readonly reads?: readonly Reading<State, Content>[];
   /** Whether it may act where nothing is found. Throws a Problem where nothing can ever be. */
@@ -106,7 +106,7 @@ export interface Resource<State = unknown, Content = unknown> {
   /** The variants it is written in, the preferred one first. Left out: whatever its actions give. */
   readonly produces?: readonly Variant[];
   /** What the target names now; undefined is 404, or leave to create. Left out, it is always there. */
-  find?(call: Call<State, Content>): Soon<Found<State> | undefined>;
+  find?(call: Call<State, Content>): MaybePromise<Found<State> | undefined>;
   /**
    * That it judges credentials itself, because they are not those of users: then its actions' principal is nobody, and it
    * answers over TLS only.
@@ -119,7 +119,7 @@ export interface Resource<State = unknown, Content = unknown> {
 /** Makes an action: who may, what it does, and what it reads. */
 export function action<State = unknown, Content = unknown>(
   access: Access,
-  handle: (call: Call<State, Content>) => Soon<Done>,
+  handle: (call: Call<State, Content>) => MaybePromise<Done>,
   more: Omit<Action<State, Content>, 'access' | 'handle'> = {},
 ): Action<State, Content> {
   return { ...more, access, handle };

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { type FieldLine, furtherLine } from '../http/fields.ts';
 import { acceptsCoding } from '../http/headers/accept.ts';
 import { formatEntityTag } from '../http/headers/entity-tag.ts';
-import { neverHasContent, type Reply } from '../http/message.ts';
+import { neverHasContent, type Response } from '../http/message.ts';
 import type { Principal } from '../principal.ts';
-import type { JudgedCall } from './call.ts';
+import type { CallContext } from './call.ts';
 import type { Found, Outcome, Representation, Variant } from './resource.ts';
 
 /** What a reply may depend on, whether or not this one did (RFC 9110 §12.5.5). */
@@ -32,7 +32,7 @@ export function toOutcome(done: Outcome | Representation): Outcome {
 }
 
 /** The opaque tags that are current: of the variant chosen where it is read, else of every variant. */
-export function tagsOf(found: Found, call: JudgedCall, produces: readonly Variant[] | undefined): string[] {
+export function tagsOf(found: Found, call: CallContext, produces: readonly Variant[] | undefined): string[] {
   const reads = call.method === 'GET' || call.method === 'HEAD';
   if (reads || produces === undefined) return tagsOfVariant(found, reads ? call.variant : undefined);
   return produces.flatMap((variant) => tagsOfVariant(found, variant));
@@ -57,7 +57,7 @@ export function withContentTag(
 }
 
 /** 304 with the lines that a 200 would have had (RFC 9110 §15.4.5). `tag` is the one that matched, '' is none. */
-export function notModified(call: JudgedCall, tag: string): Reply {
+export function notModified(call: CallContext, tag: string): Response {
   const fields = leadingFields(call.date, call.principal);
   const { found, variant } = call;
   const current = tag === '' && found !== undefined ? tagOf(found, variant) : tag;
@@ -67,15 +67,16 @@ export function notModified(call: JudgedCall, tag: string): Reply {
 }
 
 // RFC 9110 §8.8.2.1: never later than Date, even after the clock was set back.
-function addLastModified(fields: FieldLine[], { modified }: Found, call: JudgedCall): void {
+function addLastModified(fields: FieldLine[], { modified }: Found, call: CallContext): void {
   if (Number.isFinite(modified)) fields.push(['Last-Modified', call.httpDate(Math.min(modified, call.now))]);
 }
 
 /** Makes the reply of what an action did. Throws RangeError on what no reply can say. */
-export function toReply(call: JudgedCall, outcome: Outcome): Reply | Promise<Reply> {
+export function toResponse(call: CallContext, outcome: Outcome): Response | Promise<Response> {
   const { status, representation } = outcome;
   if (!isFinal(status)) throw new RangeError(`a reply cannot have the status ${status}`);
-  if (representation !== undefined && neverHasContent(status)) return toReply(call, withoutContent(outcome));
+  if (representation !== undefined && neverHasContent(status))
+    return toResponse(call, withoutContent(outcome));
   if (
     representation !== undefined &&
     representation.content.length >= worthPacking &&
@@ -97,13 +98,18 @@ function withoutContent({ representation: _, ...others }: Outcome): Outcome {
   return others;
 }
 
-async function packed(call: JudgedCall, outcome: Outcome, packing: Promise<Uint8Array>): Promise<Reply> {
-  const reply = assemble(call, outcome, await packing, packedSuffix);
-  reply.fields.push(['Content-Encoding', 'gzip']);
-  return reply;
+async function packed(call: CallContext, outcome: Outcome, packing: Promise<Uint8Array>): Promise<Response> {
+  const response = assemble(call, outcome, await packing, packedSuffix);
+  response.fields.push(['Content-Encoding', 'gzip']);
+  return response;
 }
 
-function assemble(call: JudgedCall, outcome: Outcome, content: Reply['content'], suffix: string): Reply {
+function assemble(
+  call: CallContext,
+  outcome: Outcome,
+  content: Response['content'],
+  suffix: string,
+): Response {
   const { status, representation, shows } = outcome;
   const fields = leadingFields(call.date, call.principal, outcome.noStore);
   if (representation !== undefined) fields.push(['Content-Type', representation.type]);

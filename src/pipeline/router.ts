@@ -11,14 +11,14 @@ export interface Route {
 }
 
 /** What a path led to. */
-export interface Place extends Route {
+export interface Match extends Route {
   readonly parameters: Parameters;
 }
 
 /** Finds resources by path. */
 export interface Router {
   /** The resource under these decoded segments; undefined when there is none. */
-  find(segments: readonly string[]): Place | undefined;
+  find(segments: readonly string[]): Match | undefined;
   /** Every route, in the order given, also those that are not open. */
   readonly routes: readonly Route[];
 }
@@ -83,9 +83,9 @@ function grow(branch: Branch, segment: string, names: string[], template: string
   }
   if (segment.includes('{')) throw new RangeError(`${template}: a parameter is a whole segment`);
   const literal = decodeURIComponent(segment);
-  const known = branch.literals.get(literal) ?? newBranch();
-  branch.literals.set(literal, known);
-  return known;
+  const trace = branch.literals.get(literal) ?? newBranch();
+  branch.literals.set(literal, trace);
+  return trace;
 }
 
 /** Depth first, literals first; a parameter takes any segment but an empty one. */

@@ -1,4 +1,4 @@
-import { suggestion } from '../did-you-mean.ts';
+import { didYouMean } from '../did-you-mean.ts';
 
 /** What can be wrong with a declaration. */
 export type DeclarationCode =
@@ -57,7 +57,7 @@ export function flagOf(source: unknown, path: string, unsaid = false): boolean {
 export function refuseUnknown(members: Members, known: readonly string[], path: string, what: string): void {
   for (const key of members.keys()) {
     if (known.includes(key)) continue;
-    throw new DeclarationError('unknown-key', `${path}.${key}`, `${what}${suggestion(key, known)}`);
+    throw new DeclarationError('unknown-key', `${path}.${key}`, `${what}${didYouMean(key, known)}`);
   }
 }
 

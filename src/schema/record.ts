@@ -2,10 +2,15 @@ import type { RecordValue, Value } from '../store/store.ts';
 import type { Field, Schema } from './schema.ts';
 
 /** Values by their places in a declaration; what was not given is undefined. */
-export type Slots = readonly (Value | undefined)[];
+export type FieldValues = readonly (Value | undefined)[];
 
 /** An element as it is kept: its fields and then its attributes, in the order declared. */
-export function assembleElement(field: Field, schema: Schema, fields: Slots, attributes: Slots): RecordValue {
+export function buildElement(
+  field: Field,
+  schema: Schema,
+  fields: FieldValues,
+  attributes: FieldValues,
+): RecordValue {
   const record: Record<string, Value> = {};
   for (const { name, index } of schema.fields) put(record, name, fields[index]);
   for (const { name, index } of field.attributes) put(record, name, attributes[index]);
@@ -13,7 +18,7 @@ export function assembleElement(field: Field, schema: Schema, fields: Slots, att
 }
 
 /** Any other field as it is kept: its content alone, or beside its attributes where some are declared. */
-export function assembleValue(field: Field, content: Value, attributes: Slots): Value {
+export function buildValue(field: Field, content: Value, attributes: FieldValues): Value {
   if (field.attributes.length === 0) return content;
   const record: Record<string, Value> = { value: content };
   for (const { name, index } of field.attributes) put(record, name, attributes[index]);

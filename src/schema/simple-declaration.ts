@@ -1,8 +1,8 @@
-import { suggestion } from '../did-you-mean.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { DeclarationError, kindOf, type Members, refuseUnknown } from './error.ts';
 import { compilePattern, longestText, mostSteps, type Pattern } from './pattern/match.ts';
 import { PatternError } from './pattern/syntax.ts';
-import { breachesOf, compare, type Simple, type SimpleTypeName } from './simple-type.ts';
+import { compare, type Simple, type SimpleTypeName, violationsOf } from './simple-type.ts';
 
 /** The options of each simple type, besides those of every field. */
 const optionsOf: Readonly<Record<SimpleTypeName, readonly string[]>> = {
@@ -112,7 +112,7 @@ function literalOf(simple: Simple, source: unknown, path: string): string {
     throw new DeclarationError('type', path, `must be ${written}, is ${kindOf(source)}`);
   }
   const text = String(source);
-  const [breach] = breachesOf(simple, text);
+  const [breach] = violationsOf(simple, text);
   if (breach !== undefined) throw new DeclarationError('value', path, breach.detail);
   return text;
 }
@@ -126,6 +126,6 @@ export function unknownType(word: string, known: readonly string[], path: string
   return new DeclarationError(
     'unknown-type',
     path,
-    `"${word}" is no type of field${suggestion(word, known)}`,
+    `"${word}" is no type of field${didYouMean(word, known)}`,
   );
 }

@@ -1,6 +1,6 @@
 /** The simple field types: what a value must look like as text, and which of its rules a text breaks. */
 
-import { firstUncarried, lengthOf, shown } from './characters.ts';
+import { firstUnrepresentable, lengthOf, printable } from './characters.ts';
 import { currencies } from './currency.ts';
 import { compareDates, compareDateTimes, isDate, isDateTime } from './date.ts';
 import { compareDecimals, fractionDigitsOf } from './decimal.ts';
@@ -26,13 +26,13 @@ export interface Simple {
 }
 
 /** A rule that a value breaks, by the name of the option or type, and how, for a person. */
-export interface Breach {
+export interface Violation {
   readonly rule: string;
   readonly detail: string;
 }
 
 /** Every rule that the text breaks; when it is not of its type at all, that alone. */
-export function breachesOf(simple: Simple, text: string): readonly Breach[] {
+export function violationsOf(simple: Simple, text: string): readonly Violation[] {
   const form = formBreach(simple, text);
   if (form !== undefined) return [form];
   if (simple.maxLength === undefined && simple.oneOf === undefined && simple.pattern === undefined) {
@@ -41,10 +41,10 @@ export function breachesOf(simple: Simple, text: string): readonly Breach[] {
   return [...lengthAndPattern(simple, text), ...choiceAndRange(simple, text)];
 }
 
-const none: readonly Breach[] = [];
+const none: readonly Violation[] = [];
 
 /** The value that is kept of a text without breaches. */
-export function keptValue(simple: Simple, text: string): string | number | boolean {
+export function storedValue(simple: Simple, text: string): string | number | boolean {
   if (simple.type === 'integer') return Number(text);
   if (simple.type === 'boolean') return text === 'true';
   return text;
@@ -58,7 +58,7 @@ export function compare(type: SimpleTypeName, one: string, other: string): numbe
   return Number(one) - Number(other);
 }
 
-function formBreach(simple: Simple, text: string): Breach | undefined {
+function formBreach(simple: Simple, text: string): Violation | undefined {
   switch (simple.type) {
     case 'text':
       return textBreach(text);
@@ -84,17 +84,17 @@ function formBreach(simple: Simple, text: string): Breach | undefined {
 
 const dateTimeForm = '(RFC 3339), such as 2013-04-20T12:59:24Z';
 
-function unless(holds: boolean, rule: string, must: string, text: string): Breach | undefined {
+function unless(holds: boolean, rule: string, must: string, text: string): Violation | undefined {
   return holds ? undefined : { rule, detail: `${must}, is ${quoted(text)}` };
 }
 
-function textBreach(text: string): Breach | undefined {
-  const character = firstUncarried(text);
+function textBreach(text: string): Violation | undefined {
+  const character = firstUnrepresentable(text);
   if (character === undefined) return undefined;
   return { rule: 'character', detail: `must have no character that XML cannot carry, has ${character}` };
 }
 
-function decimalBreach(text: string, expected: number): Breach | undefined {
+function decimalBreach(text: string, expected: number): Violation | undefined {
   const actual = fractionDigitsOf(text);
   if (actual === undefined) {
     const must =
@@ -109,7 +109,7 @@ function decimalBreach(text: string, expected: number): Breach | undefined {
   };
 }
 
-function integerBreach(text: string): Breach | undefined {
+function integerBreach(text: string): Violation | undefined {
   if (!/^(?:0|-?[1-9][0-9]*)$/.test(text)) {
     const must = 'must be a whole number: digits, perhaps with a leading minus, no leading zeros';
     return { rule: 'integer', detail: `${must}; is ${quoted(text)}` };
@@ -119,7 +119,7 @@ function integerBreach(text: string): Breach | undefined {
   return { rule: 'integer', detail: `must lie between -${most} and ${most}, is ${quoted(text)}` };
 }
 
-function lengthAndPattern(simple: Simple, text: string): Breach[] {
+function lengthAndPattern(simple: Simple, text: string): Violation[] {
   const { maxLength, pattern } = simple;
   const length = maxLength === undefined ? 0 : lengthOf(text);
   // A text that is too long is not matched: the time that a pattern may take is reckoned with its length.
@@ -130,9 +130,9 @@ function lengthAndPattern(simple: Simple, text: string): Breach[] {
   return [{ rule: 'pattern', detail: `must match ${pattern.source}, is ${quoted(text)}` }];
 }
 
-function choiceAndRange(simple: Simple, text: string): Breach[] {
+function choiceAndRange(simple: Simple, text: string): Violation[] {
   const { type, oneOf, min, max } = simple;
-  const breaches: Breach[] = [];
+  const breaches: Violation[] = [];
   if (oneOf !== undefined && !oneOf.has(text)) {
     breaches.push({ rule: 'enum', detail: `must be one of ${[...oneOf].join(', ')}; is ${quoted(text)}` });
   }
@@ -146,5 +146,5 @@ function choiceAndRange(simple: Simple, text: string): Breach[] {
 }
 
 function quoted(text: string): string {
-  return text === '' ? 'empty' : `“${shown(text)}”`;
+  return text === '' ? 'empty' : `“${printable(text)}”`;
 }

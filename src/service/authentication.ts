@@ -4,7 +4,7 @@ import { type Authenticator, createAuthenticator } from '../auth/authenticate.ts
 import { createBasicScheme } from '../auth/basic.ts';
 import { createHashQueue } from '../auth/hash-queue.ts';
 import { createHmacScheme } from '../auth/hmac/scheme.ts';
-import { createThrottle } from '../auth/rate-limit.ts';
+import { createRateLimiter } from '../auth/rate-limit.ts';
 import type { Clock } from '../clock.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import type { GrantEvent } from '../oauth/records.ts';
@@ -53,8 +53,8 @@ export function createAuthentication(
   const { realm = 'Countersign', explain = false } = options;
   const declared = declarationsOf(options.users ?? {});
   const accounts = createAccounts(declared);
-  const throttle = createThrottle(options.maxAuthFailures ?? 100, clock);
-  const hashQueue = createHashQueue(throttle);
+  const rateLimiter = createRateLimiter(options.maxAuthFailures ?? 100, clock);
+  const hashQueue = createHashQueue(rateLimiter);
   const nonceWindow = nonceWindowOf(window, options);
   const nonces =
     options.nonces ??
@@ -82,7 +82,7 @@ export function createAuthentication(
     accounts,
     queue: hashQueue,
     hashing: { verify: verifyPassword, decoyOf, decoy: decoyFor(costWithoutHashes) },
-    throttle,
+    throttle: rateLimiter,
     key: random(32),
     explain,
   });
@@ -97,7 +97,7 @@ export function createAuthentication(
       clock,
       random,
       accounts,
-      throttle,
+      throttle: rateLimiter,
       nonces,
       nonceWindow,
       origins,
@@ -111,7 +111,7 @@ export function createAuthentication(
   });
   return {
     // Browsers look at the first challenge of a line, and Basic is what they have.
-    authenticator: createAuthenticator([basic, hmac, ...oauth.schemes], throttle),
+    authenticator: createAuthenticator([basic, hmac, ...oauth.schemes], rateLimiter),
     oauth,
     keepNonce(principal, durably) {
       const held = principal?.nonce;

@@ -2,13 +2,13 @@ import { clientsOf, consumersOf } from '../accounts/registration.ts';
 import { createAuthenticator } from '../auth/authenticate.ts';
 import type { Scheme } from '../auth/scheme.ts';
 import { type Client, type Consumer, createRegistry, type Registry } from '../oauth/clients.ts';
-import type { OAuthParts } from '../oauth/context.ts';
+import type { OAuthContext } from '../oauth/context.ts';
 import { createGrants, type Grants } from '../oauth/grants.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import { createOAuth1 } from '../oauth/oauth1/module.ts';
 import { createOAuth2 } from '../oauth/oauth2/module.ts';
 import type { GrantEvent } from '../oauth/records.ts';
-import { Departures, type Role } from '../oauth/revoke-on-removal.ts';
+import { RevokeOnRemoval, type Role } from '../oauth/revoke-on-removal.ts';
 import type { Route } from '../pipeline/router.ts';
 import type { Store } from '../store/store.ts';
 import type { ServiceOptions } from './options.ts';
@@ -21,12 +21,12 @@ export interface AuthorizationServer {
   readonly clients: Registry<Client>;
   readonly consumers: Registry<Consumer>;
   /** What was granted to names that nobody has any more. */
-  readonly departures: Departures;
+  readonly departures: RevokeOnRemoval;
 }
 
 /** What the service gives to it. */
 export interface AuthorizationParts
-  extends Omit<OAuthParts, 'grants' | 'clients' | 'consumers' | 'approver' | 'lifetimes' | 'masterKey'> {
+  extends Omit<OAuthContext, 'grants' | 'clients' | 'consumers' | 'approver' | 'lifetimes' | 'masterKey'> {
   readonly store: Store;
   readonly basic: Scheme;
   readonly granted: ((event: GrantEvent) => void) | undefined;
@@ -39,22 +39,22 @@ export function createAuthorizationServer(
   options: ServiceOptions,
   { store, basic, granted, users, ...given }: AuthorizationParts,
 ): AuthorizationServer {
-  const { clock, random, throttle } = given;
+  const { clock, random, throttle: rateLimiter } = given;
   const second = registered(options.clients, (all) => clientsOf(all));
   const first = registered(options.consumers, (all) => consumersOf(all));
   const names = { user: new Set(users), client: new Set(second.keys()), consumer: new Set(first.keys()) };
   const told = granted ?? (() => {});
-  const departures = new Departures(names, store, clock, told);
-  if (options.store !== undefined) departures.compare(rolesIn(options));
-  const grants = createGrants({ store, clock, random, told, departures });
-  const clients = following(createRegistry(second), (all) => departures.know('client', all));
-  const consumers = following(createRegistry(first), (all) => departures.know('consumer', all));
-  const parts: OAuthParts = {
+  const revocation = new RevokeOnRemoval(names, store, clock, told);
+  if (options.store !== undefined) revocation.compare(rolesIn(options));
+  const grants = createGrants({ store, clock, random, onEvent: told, departures: revocation });
+  const clients = following(createRegistry(second), (all) => revocation.know('client', all));
+  const consumers = following(createRegistry(first), (all) => revocation.know('consumer', all));
+  const parts: OAuthContext = {
     ...given,
     grants,
     clients,
     consumers,
-    approver: createAuthenticator([basic], throttle),
+    approver: createAuthenticator([basic], rateLimiter),
     lifetimes: { ...defaultLifetimes, ...options.lifetimes },
     masterKey: options.masterKey ?? random(32),
   };
@@ -62,7 +62,7 @@ export function createAuthorizationServer(
   return {
     schemes: mechanisms.flatMap(({ schemes }) => schemes),
     routes: mechanisms.flatMap(({ routes }) => routes),
-    ...{ grants, clients, consumers, departures },
+    ...{ grants, clients, consumers, departures: revocation },
   };
 }
 

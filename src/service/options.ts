@@ -119,7 +119,7 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   limits: true,
   log: true,
   observer: true,
-  fault: true,
+  onError: true,
 };
 
 /** What a service is made of. Everything has a default, and the default users are none. */
@@ -181,5 +181,5 @@ export interface ServiceOptions {
   /** Sees every request and reply in full; without one they cost nothing more. */
   readonly observer?: Observer;
   /** Told of faults of the server itself, which a client sees as 500 only; standard error when left out. */
-  readonly fault?: (error: unknown) => void;
+  readonly onError?: (error: unknown) => void;
 }

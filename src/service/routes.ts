@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { Limits, ServiceOptions } from './options.ts';
 
 /** What is served: collections, as options have them, and resources in code by path template. */
-export type Served = Required<Pick<ServiceOptions, 'collections' | 'resources'>>;
+export type ServedRoutes = Required<Pick<ServiceOptions, 'collections' | 'resources'>>;
 
 /** The collections that are declared, or the default ones. Throws DeclarationError. */
 export function collectionsOf({ collections = defaultCollections() }: ServiceOptions): readonly Collection[] {

@@ -3,24 +3,24 @@ import { clientsOf, consumersOf } from '../accounts/registration.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
-import { plantSeed } from '../collections/seed.ts';
-import { suggestion } from '../did-you-mean.ts';
+import { loadSeed } from '../collections/seed.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { type DocumentFormat, writeDescription } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
-import type { Reply, Request } from '../http/message.ts';
+import type { Request, Response } from '../http/message.ts';
 import { type Listener, type ListenerOptions, listen } from '../net/listener.ts';
 import type { ServerIdentity } from '../net/tls/identity.ts';
 import type { GrantEvent } from '../oauth/records.ts';
-import type { House } from '../pipeline/decide.ts';
+import type { ServiceContext } from '../pipeline/decide.ts';
 import { GzipQueue } from '../pipeline/gzip-queue.ts';
 import { createOrigins } from '../pipeline/origin.ts';
-import { Answering } from '../pipeline/pipeline.ts';
+import { Pipeline } from '../pipeline/pipeline.ts';
 import { createRouter, type Router } from '../pipeline/router.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { defaultLimits, optionNames, type ServiceOptions } from './options.ts';
-import { collectionsOf, routesOf, type Served } from './routes.ts';
+import { collectionsOf, routesOf, type ServedRoutes } from './routes.ts';
 
 /** Where a service listens. */
 export interface Listening {
@@ -56,7 +56,7 @@ export interface Service {
   /** Resolves when the seed is in the store. Requests wait for it by themselves. */
   readonly ready: Promise<void>;
   /** Answers a request; never rejects. */
-  handle(request: Request): Promise<Reply>;
+  handle(request: Request): Promise<Response>;
   /** Opens a port. Rejects with ListenError, or with IdentityError when the certificate and the key cannot be used. */
   listen(address: Address): Promise<Listening>;
   /** Puts these users in the place of all that were there; requests that are not judged yet are judged by them. */
@@ -70,7 +70,7 @@ export interface Service {
 }
 
 /** What of a service is otherwise where it is steered. */
-export interface Steering {
+export interface ServiceControls {
   /** Told of what happens to grants and tokens. */
   readonly granted?: (event: GrantEvent) => void;
   /** Who judges credentials in the place of all schemes. */
@@ -80,29 +80,29 @@ export interface Steering {
 }
 
 /** A service, and what of it a test double steers. */
-export interface SteeredService extends Service {
+export interface ControllableService extends Service {
   readonly oauth: AuthorizationServer;
   /** What is served now. */
   readonly router: Router;
   /** Puts these collections and resources in the place of all that were there. Throws as `createService` does, with nothing changed. */
-  replaceServed(served: Served): void;
+  replaceServed(served: ServedRoutes): void;
 }
 
 /** Composes a service. Throws DeclarationError or RangeError on options that cannot be. */
 export function createService(options: ServiceOptions = {}): Service {
-  return createSteeredService(options);
+  return createControllableService(options);
 }
 
 /** The same, to be steered. */
-export function createSteeredService(
+export function createControllableService(
   options: ServiceOptions = {},
-  { granted, authenticator, format = 'xml' }: Steering = {},
-): SteeredService {
+  { granted, authenticator, format = 'xml' }: ServiceControls = {},
+): ControllableService {
   refuseUnknown(options);
   const { clock = systemClock, random = randomBytes } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const lineage = (): string => Buffer.from(random(4)).toString('hex');
-  const store = options.store ?? createMemoryStore({ lineage: lineage() });
+  const store = options.store ?? createMemoryStore({ storeId: lineage() });
   const collections = collectionsOf(options);
   const listeners: Listener[] = [];
   let closing = false;
@@ -111,10 +111,10 @@ export function createSteeredService(
   const origins = createOrigins(options.publicUrl);
   const authentication = createAuthentication(options, clock, random, { store, origins, granted });
   const { oauth } = authentication;
-  const routerOf = (served: readonly Collection[], resources: Served['resources']): Router =>
+  const routerOf = (served: readonly Collection[], resources: ServedRoutes['resources']): Router =>
     createRouter([...routesOf(served, store, limits, resources), ...oauth.routes]);
   let router = routerOf(collections, options.resources ?? {});
-  const house: House = {
+  const context: ServiceContext = {
     get router() {
       return router;
     },
@@ -126,17 +126,17 @@ export function createSteeredService(
     stopping: () => closing,
     describe: (description, accept) => writeDescription(description, accept, format),
   };
-  const seeded = plantSeed(store, collections, options.seed ?? {}, clock);
+  const seeded = loadSeed(store, collections, options.seed ?? {}, clock);
   const { keepNonce } = authentication;
-  const answering = new Answering({ house, seeded, keepNonce, options, format });
-  const handle = (request: Request): Promise<Reply> => answering.handle(request);
-  const refuse: Answering['refuse'] = (...refused) => answering.refuse(...refused);
+  const answering = new Pipeline({ context, seeded, keepNonce, options, format });
+  const handle = (request: Request): Promise<Response> => answering.respond(request);
+  const refuse: Pipeline['respondToInvalid'] = (...refused) => answering.respondToInvalid(...refused);
 
   return {
     ready: seeded,
     handle,
     async listen(address) {
-      const { listener, listening } = await openPort(address, { limits, handle, refuse });
+      const { listener, listening } = await openPort(address, { limits, respond: handle, refuse });
       listeners.push(listener);
       if (address.tls !== undefined) origins.listening(listening.url);
       return listening;
@@ -163,7 +163,7 @@ export function createSteeredService(
 /** Opens a port for what answers, and gives what listens there beside what is told of it. */
 async function openPort(
   { host = '127.0.0.1', port = 0, tls, connected, unref }: Address,
-  answers: Pick<ListenerOptions, 'limits' | 'handle' | 'refuse'>,
+  answers: Pick<ListenerOptions, 'limits' | 'respond' | 'refuse'>,
 ): Promise<{ readonly listener: Listener; readonly listening: Listening }> {
   const listener = await listen({ host, port, tls, connected, unref, ...answers });
   const name = host.includes(':') ? `[${host}]` : host;
@@ -180,7 +180,7 @@ function refuseUnknown(options: ServiceOptions): void {
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(optionNames, name)) continue;
     throw new RangeError(
-      `${name} is not an option of a service${suggestion(name, Object.keys(optionNames))}`,
+      `${name} is not an option of a service${didYouMean(name, Object.keys(optionNames))}`,
     );
   }
 }

@@ -1,5 +1,5 @@
 /** Where in a file something is wrong. */
-export interface Place {
+export interface CorruptionLocation {
   /** Counted from 1. */
   readonly line: number;
   /** How many bytes stand before it in the file. */
@@ -7,16 +7,16 @@ export interface Place {
 }
 
 /** A file of the data directory is not what was written there. Nothing is repaired and nothing thrown away. */
-export class DamagedStoreError extends Error {
-  override readonly name = 'DamagedStoreError';
+export class CorruptionError extends Error {
+  override readonly name = 'CorruptionError';
   readonly code = 'damaged';
   /** The path of the file. */
   readonly file: string;
   /** Where the damage begins, if that can be told. */
-  readonly place: Place | undefined;
+  readonly place: CorruptionLocation | undefined;
 
   /** `choices` is a sentence that says what can be done. */
-  constructor(file: string, what: string, place?: Place, choices?: string) {
+  constructor(file: string, what: string, place?: CorruptionLocation, choices?: string) {
     const where = place === undefined ? '' : `line ${place.line}, at byte ${place.byte}: `;
     const end = choices === undefined ? '' : ` ${choices}`;
     super(`${file} cannot be used: ${where}${what}. Nothing was changed.${end}`);

@@ -11,10 +11,10 @@ import {
   type Applied,
   type Change,
   type Entry,
-  type KeptNonce,
   type Page,
   type Replacement,
   type Store,
+  type StoredNonce,
   StoreError,
 } from './store.ts';
 
@@ -25,14 +25,14 @@ export interface DurableStoreOptions {
   /** What `recover` found there; from now on it is the store's. */
   readonly recovered: Recovered;
   /** Draws the lineage of a store that is new. */
-  readonly lineage: () => string;
+  readonly newStoreId: () => string;
   /** Whether a change is kept once it is on the medium (`fsync`) or once the system has it (`os`). */
   readonly durability: 'fsync' | 'os';
   readonly clock: Clock;
   /** Is told in a line when changes are not kept from now on, or are again, and that no snapshot could be made. */
-  readonly tell: (line: string) => void;
+  readonly onReport: (line: string) => void;
   /** Is told of the nonce of a change when both are kept. */
-  readonly onKept?: (nonce: KeptNonce) => void;
+  readonly onKept?: (nonce: StoredNonce) => void;
   /** Waited for before a snapshot takes the place of journals: then their nonces have to be kept elsewhere. */
   readonly beforeForgetting?: () => Promise<void>;
   readonly limits?: CompactionLimits;
@@ -60,7 +60,7 @@ export interface DurableStore extends Store {
  */
 export async function openDurableStore(options: DurableStoreOptions): Promise<DurableStore> {
   const { recovered, directory, clock, durability, disk = nodeDisk } = options;
-  const lineage = recovered.lineage ?? options.lineage();
+  const lineage = recovered.lineage ?? options.newStoreId();
   const journal = await Journal.open({ directory, disk, clock, lineage, durability }, recovered);
   return new JournaledStore(options, disk, lineage, journal);
 }
@@ -85,12 +85,12 @@ interface Member {
  * Any other waits: nobody is told of an expectation that failed before what it failed for is kept and visible.
  */
 class JournaledStore implements DurableStore {
-  readonly lineage: string;
+  readonly storeId: string;
   readonly #state: State;
   readonly #journal: Journal;
   readonly #compaction: Compaction;
   readonly #tell: (line: string) => void;
-  readonly #onKept: ((nonce: KeptNonce) => void) | undefined;
+  readonly #onKept: ((nonce: StoredNonce) => void) | undefined;
   readonly #dates = new IsoDates();
   #waiting: Waiting[] = [];
   /** What is to be done while no batch is under way. */
@@ -104,9 +104,16 @@ class JournaledStore implements DurableStore {
   #toldFailure = false;
 
   constructor(options: DurableStoreOptions, disk: Disk, lineage: string, journal: Journal) {
-    const { recovered, directory, clock, tell, onKept, beforeForgetting = async () => {} } = options;
+    const {
+      recovered,
+      directory,
+      clock,
+      onReport: tell,
+      onKept,
+      beforeForgetting = async () => {},
+    } = options;
     const { state, generation, journals } = recovered;
-    this.lineage = lineage;
+    this.storeId = lineage;
     this.#state = state;
     this.#journal = journal;
     this.#tell = tell;

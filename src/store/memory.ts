@@ -1,11 +1,11 @@
-import { ChosenIds, type NumberRange } from './state/reserved-ids.ts';
+import { type NumberRange, ReservedIds } from './state/reserved-ids.ts';
 import { type CollectionNumbers, type CollectionView, State } from './state/state.ts';
 import type { Applied, Change, Entry, Store } from './store.ts';
 
 /** What a store in memory is made from. */
 export interface MemoryStoreOptions {
   /** A few characters that tell this store's history from any other's. */
-  readonly lineage: string;
+  readonly storeId: string;
 }
 
 /** All that a store in memory held at a moment: items, and the numbers that it had drawn. Nothing changes it. */
@@ -39,7 +39,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     return { applied: true, entry: prepared.entry };
   };
   return {
-    lineage: options.lineage,
+    storeId: options.storeId,
     read: (collection, id) => state.read(collection, id),
     list: (collection, after, limit, bytes) => state.list(collection, after, limit, bytes),
     async apply(change: Change): Promise<Applied> {
@@ -61,7 +61,7 @@ function keptOf({ path, chosen, entries, count: _, ...numbers }: CollectionView)
 function stateOf({ collections }: MemorySnapshot): State {
   const state = new State();
   for (const { path, numbers, chosen, entries } of collections) {
-    const ids = new ChosenIds();
+    const ids = new ReservedIds();
     for (const range of chosen) ids.append(range);
     state.restore(path, numbers, ids, entries);
   }

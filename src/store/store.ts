@@ -1,4 +1,4 @@
-import type { Soon } from '../maybe-promise.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 
 /** What is kept of an item: plain JSON, made and read by a representation. */
 export type Value = string | number | boolean | readonly Value[] | RecordValue;
@@ -32,7 +32,7 @@ export interface Page {
 }
 
 /** The nonce of a request. */
-export interface KeptNonce {
+export interface StoredNonce {
   readonly user: string;
   readonly nonce: string;
   /** The time (ms) up to which a request that carries it could be accepted. */
@@ -45,7 +45,7 @@ interface Changing {
   /** When (ms since 1970-01-01T00:00:00Z). */
   readonly at: number;
   /** That of its request: kept in one with the change, so that neither outlives the other. */
-  readonly nonce?: KeptNonce | undefined;
+  readonly nonce?: StoredNonce | undefined;
 }
 
 /** Adds an item under an id that the store picks. */
@@ -83,14 +83,14 @@ export type Applied = { readonly applied: true; readonly entry: Entry } | { read
  */
 export interface Store {
   /** A few characters that tell this store's history from any other's; part of every entity tag. */
-  readonly lineage: string;
+  readonly storeId: string;
   /** The item, or undefined. */
-  read(collection: string, id: string): Soon<Entry | undefined>;
+  read(collection: string, id: string): MaybePromise<Entry | undefined>;
   /**
    * Returns up to `limit` items whose sequence is greater than `after`. Where reading items costs, it may return fewer:
    * those with which `bytes` of what is kept were read, at least one. `more` says so.
    */
-  list(collection: string, after: number, limit: number, bytes?: number): Soon<Page>;
+  list(collection: string, after: number, limit: number, bytes?: number): MaybePromise<Page>;
   /**
    * Makes the change in one step against the state expected (compare-and-set). When it resolves with
    * `applied: true` the change is as safe as this store makes things; no read shows it earlier. Whoever changes an item
@@ -107,11 +107,11 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: 'full' | 'failed';
   /** Whether the store itself has told of what is behind this, so that it need not be told for each change. */
-  readonly told: boolean;
+  readonly reported: boolean;
 
   constructor(code: 'full' | 'failed', message: string, cause?: unknown, told = false) {
     super(message, { cause });
     this.code = code;
-    this.told = told;
+    this.reported = told;
   }
 }

@@ -3,10 +3,10 @@ import { foreignEncoding, hasByteOrderMark, MARK_BYTES, SIGNATURE_BYTES } from '
 import { clipped, XmlError } from './error.ts';
 import { limitsOf, type XmlHandler, type XmlOptions } from './handler.ts';
 import { isPlain } from './plain.ts';
-import { advance, type Place } from './position.ts';
+import { advance, type Position } from './position.ts';
 import { type Ending, NO_BYTES, UNDECODED } from './reader/base.ts';
 import { ElementReader } from './reader/element.ts';
-import { Carry } from './token-buffer.ts';
+import { TokenBuffer } from './token-buffer.ts';
 import { areAscii, asciiText, Utf8Decoder, validityOf } from './utf8.ts';
 
 /** A parser for one document: bytes in, as they come; events out. */
@@ -69,7 +69,7 @@ class Parser extends ElementReader implements XmlParser {
   private failure: unknown = undefined;
   /** True once the first bytes have shown that this may be UTF-8. */
   private recognised = false;
-  private carry: Carry | undefined = undefined;
+  private carry: TokenBuffer | undefined = undefined;
   private decoder: Utf8Decoder | undefined = undefined;
   private copy = NO_BYTES;
 
@@ -97,7 +97,7 @@ class Parser extends ElementReader implements XmlParser {
     }
   }
 
-  position(): Place {
+  position(): Position {
     return this.placeOf(this.begin);
   }
 
@@ -126,12 +126,12 @@ class Parser extends ElementReader implements XmlParser {
   }
 
   private keep(bytes: Uint8Array): void {
-    this.carry ??= new Carry();
+    this.carry ??= new TokenBuffer();
     this.carry.append(bytes);
   }
 
   /** Reads on from what was kept. */
-  private takeAfter(bytes: Uint8Array, carry: Carry): void {
+  private takeAfter(bytes: Uint8Array, carry: TokenBuffer): void {
     carry.append(bytes);
     if (!this.recognised) {
       const mark = this.recognise(carry.view());

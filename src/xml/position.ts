@@ -1,22 +1,22 @@
 /** A line and a column, both from 1; columns count characters (code points). */
-export interface Place {
+export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-export const START: Place = { line: 1, column: 1 };
+export const START: Position = { line: 1, column: 1 };
 
 /**
  * The place at `text[to]`, if `text` begins at `from`. CRLF, CR and LF end a line (XML 1.0 §2.11).
  * `afterReturn`: the text before ended in a CR, so that an LF at the beginning ends no line of its own.
  */
 export function advance(
-  from: Place,
+  from: Position,
   text: string,
   to: number,
   afterReturn: boolean,
   firstReturn = text.indexOf('\r'),
-): Place {
+): Position {
   if (to === 1 && text.charCodeAt(0) >= 0x20) return { line: from.line, column: from.column + 1 };
   let line = from.line;
   let begin = -1;

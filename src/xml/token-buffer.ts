@@ -28,7 +28,7 @@ const FIRST_SIZE = 256;
  * search for the token's end goes on where it stopped: a token that comes byte by byte is scanned twice in
  * all, not once for each of its bytes.
  */
-export class Carry {
+export class TokenBuffer {
   length = 0;
   private bytes = Buffer.allocUnsafe(FIRST_SIZE);
   private kind = UNKNOWN;

@@ -3,11 +3,11 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { clientRoster, consumerRoster } from '../../src/accounts/clients.ts';
+import { clientFile, consumerFile } from '../../src/accounts/clients.ts';
 import { hashPassword } from '../../src/accounts/passwords.ts';
-import { createSeal, SealError } from '../../src/accounts/secret-box.ts';
-import { userRoster } from '../../src/accounts/users.ts';
-import { DamagedStoreError } from '../../src/store/corruption-error.ts';
+import { createSecretBox, SecretBoxError } from '../../src/accounts/secret-box.ts';
+import { userFile } from '../../src/accounts/users.ts';
+import { CorruptionError } from '../../src/store/corruption-error.ts';
 import { scratchDirectory } from '../support/store/scratch.ts';
 
 const rest = { redirectUris: [], grants: ['refresh_token'], scopes: ['read'], users: [] } as const;
@@ -22,8 +22,8 @@ describe('the clients file', () => {
       ['__proto__', { ...rest, secret: { scrypt }, users: '*' as const }],
       ['7', { ...rest, secret: undefined, users: ['ann'] }],
     ]);
-    await clientRoster.write(directory, clients);
-    const { entries, clear } = await clientRoster.read(directory);
+    await clientFile.write(directory, clients);
+    const { entries, clear } = await clientFile.read(directory);
     assert.equal(entries.size, 3);
     for (const [id, client] of clients) assert.deepEqual(entries.get(id), client);
     assert.equal(clear, 0);
@@ -43,8 +43,8 @@ describe('the clients file', () => {
       const directory = await scratchDirectory(context);
       const content = JSON.stringify({ version: 1, clients: { app: client } });
       await writeFile(join(directory, 'clients.json'), content);
-      await assert.rejects(clientRoster.read(directory), (error) => {
-        assert.ok(error instanceof DamagedStoreError);
+      await assert.rejects(clientFile.read(directory), (error) => {
+        assert.ok(error instanceof CorruptionError);
         assert.match(error.message, says);
         assert.ok(!error.message.includes('s3cret'));
         return true;
@@ -80,28 +80,28 @@ describe('the consumers file', () => {
 
   test('gives back what was kept, and counts what is in the clear', async (context) => {
     const directory = await scratchDirectory(context);
-    await consumerRoster.write(directory, consumers);
-    const { entries, clear } = await consumerRoster.read(directory);
+    await consumerFile.write(directory, consumers);
+    const { entries, clear } = await consumerFile.read(directory);
     assert.deepEqual([...entries], [...consumers]);
     assert.equal(clear, 1);
   });
 
   test('seals secrets, each for its consumer and for nothing else', async (context) => {
     const directory = await scratchDirectory(context);
-    const seal = createSeal(randomBytes(32), randomBytes);
-    await consumerRoster.write(directory, consumers, { seal });
+    const seal = createSecretBox(randomBytes(32), randomBytes);
+    await consumerFile.write(directory, consumers, { seal });
     const path = join(directory, 'consumers.json');
     const text = await readFile(path, 'utf8');
     assert.ok(!text.includes('s3cret'));
-    const { entries, clear } = await consumerRoster.read(directory, { seal });
+    const { entries, clear } = await consumerFile.read(directory, { seal });
     assert.deepEqual([...entries], [...consumers]);
     assert.equal(clear, 0);
-    await assert.rejects(consumerRoster.read(directory), SealError);
+    await assert.rejects(consumerFile.read(directory), SecretBoxError);
     const { sealed } = JSON.parse(text).consumers.key.secret;
     await writeFile(path, text.replace('"key"', '"yek"'));
-    await assert.rejects(consumerRoster.read(directory, { seal }), SealError, 'under another key');
+    await assert.rejects(consumerFile.read(directory, { seal }), SecretBoxError, 'under another key');
     const user = { version: 1, users: { key: { secrets: [{ secret: { sealed } }] } } };
     await writeFile(join(directory, 'users.json'), JSON.stringify(user));
-    await assert.rejects(userRoster.read(directory, { seal }), SealError, 'as a user');
+    await assert.rejects(userFile.read(directory, { seal }), SecretBoxError, 'as a user');
   });
 });

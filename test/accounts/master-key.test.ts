@@ -4,8 +4,8 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { keepMasterKey, openMasterKey, readMasterKey } from '../../src/accounts/master-key.ts';
-import { createSeal, SealError } from '../../src/accounts/secret-box.ts';
-import { DamagedStoreError } from '../../src/store/corruption-error.ts';
+import { createSecretBox, SecretBoxError } from '../../src/accounts/secret-box.ts';
+import { CorruptionError } from '../../src/store/corruption-error.ts';
 import { scratchDirectory } from '../support/store/scratch.ts';
 
 const key = Uint8Array.from({ length: 32 }, (_, at) => at);
@@ -27,7 +27,7 @@ describe('the master key', () => {
 
   test('is derived from the key of the seal, as HKDF does it', async (context) => {
     const directory = await scratchDirectory(context);
-    const { bytes, fresh } = await openMasterKey(directory, createSeal(key, randomBytes), never);
+    const { bytes, fresh } = await openMasterKey(directory, createSecretBox(key, randomBytes), never);
     // Made by `openssl kdf … HKDF` with SHA-256, the key, no salt and the info ["countersign",1,"OAuth 1.0a token secrets"].
     const expected = '7931b447b5ef8798c4a442590e8a6c4af05b1c16cfce227e4e7b59c6fe157866';
     assert.deepEqual([Buffer.from(bytes).toString('hex'), fresh], [expected, false]);
@@ -36,7 +36,7 @@ describe('the master key', () => {
 
   test('stays the same when a seal comes, and is in the clear no more', async (context) => {
     const directory = await scratchDirectory(context);
-    const seal = createSeal(randomBytes(32), randomBytes);
+    const seal = createSecretBox(randomBytes(32), randomBytes);
     const made = randomBytes(32);
     await keepMasterKey(directory, made, undefined);
     assert.deepEqual(Buffer.from((await openMasterKey(directory, seal, never)).bytes), made);
@@ -44,20 +44,20 @@ describe('the master key', () => {
     assert.ok(!text.includes(made.toString('base64url')));
     assert.deepEqual(Buffer.from((await openMasterKey(directory, seal, never)).bytes), made);
     assert.equal(await readFile(join(directory, 'oauth.key'), 'utf8'), text);
-    await assert.rejects(openMasterKey(directory, undefined, never), SealError);
-    const other = createSeal(randomBytes(32), randomBytes);
-    await assert.rejects(openMasterKey(directory, other, never), SealError);
+    await assert.rejects(openMasterKey(directory, undefined, never), SecretBoxError);
+    const other = createSecretBox(randomBytes(32), randomBytes);
+    await assert.rejects(openMasterKey(directory, other, never), SecretBoxError);
   });
 
   test('is told to be damaged, with what to do, and without what is there', async (context) => {
     const directory = await scratchDirectory(context);
     for (const content of ['', 'not-a-key', `${'A'.repeat(43)}A`, 'sealed:', '\u0000'.repeat(32)]) {
       await writeFile(join(directory, 'oauth.key'), content);
-      const seal = content.startsWith('sealed') ? createSeal(key, randomBytes) : undefined;
+      const seal = content.startsWith('sealed') ? createSecretBox(key, randomBytes) : undefined;
       await assert.rejects(readMasterKey(directory, seal), (error) => {
-        assert.ok(error instanceof DamagedStoreError || error instanceof SealError);
+        assert.ok(error instanceof CorruptionError || error instanceof SecretBoxError);
         assert.match(error.message, /oauth\.key/);
-        if (error instanceof DamagedStoreError)
+        if (error instanceof CorruptionError)
           assert.match(error.message, /is not a key of 32 bytes.*remove it: the tokens .* are void then/);
         assert.ok(!error.message.includes('not-a-key'));
         return true;

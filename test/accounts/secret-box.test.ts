@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { createSeal, parseKey } from '../../src/accounts/secret-box.ts';
+import { createSecretBox, parseKey } from '../../src/accounts/secret-box.ts';
 import { seeded } from '../support/seeded.ts';
 
 const key = Uint8Array.from({ length: 32 }, (_, at) => at);
@@ -17,7 +17,7 @@ describe('a sealed text', () => {
   ];
   for (const [text, user, sealed] of vectors) {
     test(`is what other implementations make of it: ${JSON.stringify(text)}`, () => {
-      const seal = createSeal(key, () => iv);
+      const seal = createSecretBox(key, () => iv);
       assert.equal(seal.seal(text, ['secret', user]), sealed);
       assert.equal(seal.open(sealed, ['secret', user]), text);
     });
@@ -25,7 +25,7 @@ describe('a sealed text', () => {
 
   test('is another each time, and opens to the same', () => {
     const random = seeded();
-    const seal = createSeal(randomBytes(32), randomBytes);
+    const seal = createSecretBox(randomBytes(32), randomBytes);
     const made = new Set<string>();
     for (let round = 0; round < 500; round += 1) {
       const text = random.text('abc é\u{1f511}\u0000"', 80);
@@ -38,7 +38,7 @@ describe('a sealed text', () => {
   });
 
   test('does not open when any bit of it is another', () => {
-    const seal = createSeal(key, randomBytes);
+    const seal = createSecretBox(key, randomBytes);
     const bytes = Buffer.from(seal.seal('s3cret', ['secret', 'a']), 'base64');
     for (let at = 0; at < bytes.length * 8; at += 1) {
       const changed = Buffer.from(bytes);
@@ -49,7 +49,7 @@ describe('a sealed text', () => {
 
   test('does not open when it is cut, longer, spelt otherwise or anything else', () => {
     const random = seeded();
-    const seal = createSeal(key, randomBytes);
+    const seal = createSecretBox(key, randomBytes);
     const sealed = seal.seal('s3cret!', ['secret', 'a']);
     assert.ok(sealed.endsWith('='), 'some bits of its last digit are left over');
     for (let length = 0; length < sealed.length; length += 1)
@@ -65,9 +65,9 @@ describe('a sealed text', () => {
   });
 
   test('opens under no other key, and as nothing else than it was sealed as', () => {
-    const seal = createSeal(key, randomBytes);
+    const seal = createSecretBox(key, randomBytes);
     const sealed = seal.seal('s3cret', ['secret', 'ann']);
-    assert.equal(createSeal(randomBytes(32), randomBytes).open(sealed, ['secret', 'ann']), undefined);
+    assert.equal(createSecretBox(randomBytes(32), randomBytes).open(sealed, ['secret', 'ann']), undefined);
     const others = [
       [],
       ['secret'],

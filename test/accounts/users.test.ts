@@ -4,9 +4,9 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { hashPassword } from '../../src/accounts/passwords.ts';
-import { createSeal, SealError } from '../../src/accounts/secret-box.ts';
-import { type StoredUser, userRoster } from '../../src/accounts/users.ts';
-import { DamagedStoreError } from '../../src/store/corruption-error.ts';
+import { createSecretBox, SecretBoxError } from '../../src/accounts/secret-box.ts';
+import { type StoredUser, userFile } from '../../src/accounts/users.ts';
+import { CorruptionError } from '../../src/store/corruption-error.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { faultyDisk } from '../support/store/faulty-disk.ts';
 import { scratchDirectory } from '../support/store/scratch.ts';
@@ -15,7 +15,7 @@ const until = Date.UTC(2013, 3, 20, 12, 59, 24);
 
 describe('the users file', () => {
   test('is no users when it is missing', async (context) => {
-    assert.equal((await userRoster.read(await scratchDirectory(context))).entries.size, 0);
+    assert.equal((await userFile.read(await scratchDirectory(context))).entries.size, 0);
   });
 
   test('gives back what was kept, whatever the users are called', async (context) => {
@@ -27,17 +27,17 @@ describe('the users file', () => {
       ['7', { secrets: [], disabled: true }],
       ['', { secrets: [{ secret: 's' }] }],
     ]);
-    await userRoster.write(directory, users);
-    const { entries: read } = await userRoster.read(directory);
+    await userFile.write(directory, users);
+    const { entries: read } = await userFile.read(directory);
     assert.equal(read.size, users.size);
     for (const [name, user] of users) assert.deepEqual(read.get(name), user);
-    await userRoster.write(directory, new Map());
-    assert.equal((await userRoster.read(directory)).entries.size, 0);
+    await userFile.write(directory, new Map());
+    assert.equal((await userFile.read(directory)).entries.size, 0);
   });
 
   test('is JSON that its owner can read, and nobody else', async (context) => {
     const directory = await scratchDirectory(context);
-    await userRoster.write(
+    await userFile.write(
       directory,
       new Map([['demo', { secrets: [{ secret: 'new' }, { secret: 'old', until }] }]]),
     );
@@ -53,12 +53,12 @@ describe('the users file', () => {
 
   test('stands as it was when it cannot be written', async (context) => {
     const directory = await scratchDirectory(context);
-    await userRoster.write(directory, new Map([['demo', { secrets: [{ secret: 'a' }] }]]));
+    await userFile.write(directory, new Map([['demo', { secrets: [{ secret: 'a' }] }]]));
     for (const operation of ['create', 'write', 'sync', 'close', 'rename'] as const) {
       const disk = faultyDisk();
       disk.failNext(operation, 'EIO');
-      await assert.rejects(userRoster.write(directory, new Map(), { disk }), StoreError);
-      assert.deepEqual([...(await userRoster.read(directory)).entries.keys()], ['demo']);
+      await assert.rejects(userFile.write(directory, new Map(), { disk }), StoreError);
+      assert.deepEqual([...(await userFile.read(directory)).entries.keys()], ['demo']);
       assert.deepEqual(await readdir(directory), ['users.json']);
     }
   });
@@ -68,10 +68,10 @@ describe('the users file', () => {
     const crashed = join(directory, 'users.json.2147483647-1.tmp');
     await writeFile(crashed, '{"secret":"left behind"}');
     await Promise.all(
-      ['a', 'b', 'c'].map((name) => userRoster.write(directory, new Map([[name, { secrets: [] }]]))),
+      ['a', 'b', 'c'].map((name) => userFile.write(directory, new Map([[name, { secrets: [] }]]))),
     );
     assert.deepEqual(await readdir(directory), ['users.json']);
-    assert.equal((await userRoster.read(directory)).entries.size, 1);
+    assert.equal((await userFile.read(directory)).entries.size, 1);
   });
 
   const damages: readonly (readonly [string, string, RegExp])[] = [
@@ -107,8 +107,8 @@ describe('the users file', () => {
       const directory = await scratchDirectory(context);
       const path = join(directory, 'users.json');
       await writeFile(path, content);
-      await assert.rejects(userRoster.read(directory), (error) => {
-        assert.ok(error instanceof DamagedStoreError);
+      await assert.rejects(userFile.read(directory), (error) => {
+        assert.ok(error instanceof CorruptionError);
         assert.ok(error.message.startsWith(path));
         assert.match(error.message, message);
         assert.ok(!`${error.message}${error.stack}${String(error.cause)}`.includes('s3cret'));
@@ -120,7 +120,7 @@ describe('the users file', () => {
 });
 
 describe('the users file under a key', () => {
-  const seal = createSeal(randomBytes(32), randomBytes);
+  const seal = createSecretBox(randomBytes(32), randomBytes);
   const users = new Map<string, StoredUser>([
     ['ann', { secrets: [{ secret: 'new-of-ann' }, { secret: 'old-of-ann', until }] }],
     ['bea', { secrets: [{ secret: 'one-of-bea' }], disabled: true }],
@@ -129,35 +129,35 @@ describe('the users file under a key', () => {
 
   test('has no secret in it, and gives back what was kept', async (context) => {
     const directory = await scratchDirectory(context);
-    await userRoster.write(directory, users, { seal });
+    await userFile.write(directory, users, { seal });
     const text = await readFile(join(directory, 'users.json'), 'utf8');
     for (const { secrets } of users.values())
       for (const { secret } of secrets) assert.ok(!text.includes(secret), secret);
-    const read = await userRoster.read(directory, { seal });
+    const read = await userFile.read(directory, { seal });
     assert.deepEqual([...read.entries], [...users]);
     assert.equal(read.clear, 0);
   });
 
   test('is read with secrets in the clear as well, which are counted', async (context) => {
     const directory = await scratchDirectory(context);
-    await userRoster.write(directory, users);
-    assert.equal((await userRoster.read(directory, { seal })).clear, 4);
-    assert.equal((await userRoster.read(directory)).clear, 4);
+    await userFile.write(directory, users);
+    assert.equal((await userFile.read(directory, { seal })).clear, 4);
+    assert.equal((await userFile.read(directory)).clear, 4);
   });
 
   test('is refused without the key and with another, whoever asks', async (context) => {
     const directory = await scratchDirectory(context);
-    await userRoster.write(directory, users, { seal });
+    await userFile.write(directory, users, { seal });
     const path = join(directory, 'users.json');
     const before = await readFile(path, 'utf8');
-    await assert.rejects(userRoster.read(directory), (error) => {
-      assert.ok(error instanceof SealError && error.code === 'sealed');
+    await assert.rejects(userFile.read(directory), (error) => {
+      assert.ok(error instanceof SecretBoxError && error.code === 'sealed');
       assert.match(error.message, /users\.json has encrypted secrets, and no key is given/);
       return true;
     });
-    const other = createSeal(randomBytes(32), randomBytes);
-    await assert.rejects(userRoster.read(directory, { seal: other }), (error) => {
-      assert.ok(error instanceof SealError);
+    const other = createSecretBox(randomBytes(32), randomBytes);
+    await assert.rejects(userFile.read(directory, { seal: other }), (error) => {
+      assert.ok(error instanceof SecretBoxError);
       assert.match(error.message, /secret 1 of the user "ann" cannot be decrypted/);
       return true;
     });
@@ -166,20 +166,20 @@ describe('the users file under a key', () => {
 
   test("is refused when one user's sealed secret is put in the place of another's", async (context) => {
     const directory = await scratchDirectory(context);
-    await userRoster.write(directory, users, { seal });
+    await userFile.write(directory, users, { seal });
     const path = join(directory, 'users.json');
     const text = await readFile(path, 'utf8');
     const [ofAnn = '', , ofBea = ''] = [...text.matchAll(/"sealed": "([^"]+)"/g)].map(([, sealed]) => sealed);
     await writeFile(path, text.replace(ofBea, ofAnn));
     await assert.rejects(
-      userRoster.read(directory, { seal }),
+      userFile.read(directory, { seal }),
       /secret 1 of the user "bea" cannot be decrypted/,
     );
     await writeFile(path, text.replace(ofAnn, '*').replace(ofBea, ofAnn).replace('*', ofBea));
-    await assert.rejects(userRoster.read(directory, { seal }), SealError);
+    await assert.rejects(userFile.read(directory, { seal }), SecretBoxError);
     await writeFile(path, text.replace('"ann"', '"eve"'));
     await assert.rejects(
-      userRoster.read(directory, { seal }),
+      userFile.read(directory, { seal }),
       /secret 1 of the user "eve" cannot be decrypted/,
     );
   });
@@ -197,8 +197,8 @@ describe('the users file under a key', () => {
       const directory = await scratchDirectory(context);
       const content = { version: 1, users: { demo: { secrets: [{ secret }] } } };
       await writeFile(join(directory, 'users.json'), JSON.stringify(content));
-      await assert.rejects(userRoster.read(directory, { seal }), (error) => {
-        assert.ok(error instanceof DamagedStoreError);
+      await assert.rejects(userFile.read(directory, { seal }), (error) => {
+        assert.ok(error instanceof CorruptionError);
         assert.match(error.message, message);
         assert.ok(!error.message.includes('s3cret'));
         return true;

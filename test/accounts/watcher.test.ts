@@ -3,16 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { createSeal, type Seal } from '../../src/accounts/secret-box.ts';
-import { type StoredUser, userRoster } from '../../src/accounts/users.ts';
-import { type RosterWatch, waitForUse, watchRoster } from '../../src/accounts/watcher.ts';
+import { createSecretBox, type SecretBox } from '../../src/accounts/secret-box.ts';
+import { type StoredUser, userFile } from '../../src/accounts/users.ts';
+import { type AccountFileWatcher, waitForUsage, watchAccountFile } from '../../src/accounts/watcher.ts';
 import { lockDirectory } from '../../src/store/files/lock.ts';
 import { scratchDirectory } from '../support/store/scratch.ts';
 
 /** A watch that looks only when it is told to, and what it did. */
 interface Watched {
   readonly directory: string;
-  readonly watch: RosterWatch;
+  readonly watch: AccountFileWatcher;
   /** The names of the users, each time that they were changed. */
   readonly used: string[][];
   readonly told: string[];
@@ -24,15 +24,15 @@ interface Watched {
 
 async function watched(
   context: TestContext,
-  { seal, users = new Map() }: { seal?: Seal; users?: ReadonlyMap<string, StoredUser> } = {},
+  { seal, users = new Map() }: { seal?: SecretBox; users?: ReadonlyMap<string, StoredUser> } = {},
 ): Promise<Watched> {
   const directory = await scratchDirectory(context);
-  if (users.size > 0) await userRoster.write(directory, users, { seal });
-  const { mark } = await userRoster.read(directory, { seal });
+  if (users.size > 0) await userFile.write(directory, users, { seal });
+  const { mark } = await userFile.read(directory, { seal });
   const [used, told]: [string[][], string[]] = [[], []];
   let [watches, prompt] = [0, (): void => {}];
-  const watch = watchRoster({
-    roster: userRoster,
+  const watch = watchAccountFile({
+    roster: userFile,
     directory,
     seal,
     mark,
@@ -59,12 +59,12 @@ describe('a watch on the users', () => {
   test('puts to use what was changed, and looks at nothing that was not', async (context) => {
     const { directory, watch, used, told, watches } = await watched(context, { users: named('ann') });
     assert.deepEqual(used, []);
-    await userRoster.write(directory, named('ann', 'bea'));
+    await userFile.write(directory, named('ann', 'bea'));
     await watch.look();
     await watch.look();
     assert.deepEqual(used, [['ann', 'bea']]);
     assert.equal(watches(), 2, 'the file that took the place of the first is watched');
-    await userRoster.write(directory, named('ann'));
+    await userFile.write(directory, named('ann'));
     await watch.look();
     assert.deepEqual(used, [['ann', 'bea'], ['ann']]);
     assert.deepEqual(told, []);
@@ -72,18 +72,18 @@ describe('a watch on the users', () => {
 
   test('sees the first user come', async (context) => {
     const { directory, watch, used } = await watched(context);
-    await userRoster.write(directory, named('ann'));
+    await userFile.write(directory, named('ann'));
     await watch.look();
     assert.deepEqual(used, [['ann']]);
   });
 
   test('sees what was changed after the users were read and before it began', async (context) => {
     const directory = await scratchDirectory(context);
-    const { mark } = await userRoster.read(directory);
-    await userRoster.write(directory, named('ann'));
+    const { mark } = await userFile.read(directory);
+    await userFile.write(directory, named('ann'));
     const used: string[] = [];
-    const watch = watchRoster({
-      roster: userRoster,
+    const watch = watchAccountFile({
+      roster: userFile,
       directory,
       mark,
       use: (users) => void used.push(...users.keys()),
@@ -97,7 +97,7 @@ describe('a watch on the users', () => {
   test('makes one look of many prompts, and the last state counts', async (context) => {
     const { directory, watch, used, prompt } = await watched(context);
     for (const name of ['a', 'b', 'c', 'd']) {
-      await userRoster.write(directory, named(name));
+      await userFile.write(directory, named(name));
       for (let times = 0; times < 5; times += 1) prompt();
     }
     await watch.look();
@@ -121,7 +121,7 @@ describe('a watch on the users', () => {
     await watch.look();
     await watch.look();
     assert.equal(told.length, 2, 'another damage is told as well');
-    await userRoster.write(directory, named('bea'));
+    await userFile.write(directory, named('bea'));
     await watch.look();
     assert.deepEqual(used, [['bea']]);
     assert.equal(told.length, 2);
@@ -156,7 +156,7 @@ describe('a watch on the users', () => {
     await rm(path, { recursive: true });
     await rename(`${path}.away`, path);
     await watch.look();
-    await userRoster.write(directory, named('ann', 'bea'));
+    await userFile.write(directory, named('ann', 'bea'));
     await watch.look();
     assert.deepEqual(used.at(-1), ['ann', 'bea']);
   });
@@ -171,12 +171,12 @@ describe('a watch on the users', () => {
   });
 
   test('opens what is sealed, and keeps the users when it cannot', async (context) => {
-    const seal = createSeal(randomBytes(32), randomBytes);
+    const seal = createSecretBox(randomBytes(32), randomBytes);
     const { directory, watch, used, told } = await watched(context, { seal, users: named('ann') });
-    await userRoster.write(directory, named('ann', 'bea'), { seal });
+    await userFile.write(directory, named('ann', 'bea'), { seal });
     await watch.look();
     assert.deepEqual(used, [['ann', 'bea']]);
-    await userRoster.write(directory, named('eve'), { seal: createSeal(randomBytes(32), randomBytes) });
+    await userFile.write(directory, named('eve'), { seal: createSecretBox(randomBytes(32), randomBytes) });
     await watch.look();
     await watch.look();
     assert.deepEqual(used, [['ann', 'bea']]);
@@ -186,7 +186,7 @@ describe('a watch on the users', () => {
   test('ends, and looks no more', async (context) => {
     const { directory, watch, used, prompt } = await watched(context);
     await watch.close();
-    await userRoster.write(directory, named('ann'));
+    await userFile.write(directory, named('ann'));
     prompt();
     await watch.look();
     assert.deepEqual(used, []);
@@ -194,15 +194,15 @@ describe('a watch on the users', () => {
 
   test("is prompted by the host's own file system", async (context) => {
     const directory = await scratchDirectory(context);
-    await userRoster.write(directory, named('ann'));
-    const { mark } = await userRoster.read(directory);
+    await userFile.write(directory, named('ann'));
+    const { mark } = await userFile.read(directory);
     const names = ['bea', 'cid', 'dan'];
     // Neither the watch nor its timer keeps a process alive.
     const alive = setInterval(() => {}, 1000);
     context.after(() => clearInterval(alive));
     let saw = (_: readonly string[]): void => {};
-    const watch = watchRoster({
-      roster: userRoster,
+    const watch = watchAccountFile({
+      roster: userFile,
       directory,
       mark,
       use: (users) => saw([...users.keys()]),
@@ -212,7 +212,7 @@ describe('a watch on the users', () => {
       const seen = new Promise<readonly string[]>((resolve) => {
         saw = resolve;
       });
-      await userRoster.write(directory, named(name));
+      await userFile.write(directory, named(name));
       assert.deepEqual(await seen, [name]);
     }
     await watch.close();
@@ -224,8 +224,8 @@ describe('who changed the users', () => {
 
   test('does not wait where no server runs', async (context) => {
     const directory = await scratchDirectory(context);
-    await userRoster.write(directory, named('ann'));
-    assert.deepEqual(await waitForUse(userRoster, directory, await userRoster.mark(directory), never), {
+    await userFile.write(directory, named('ann'));
+    assert.deepEqual(await waitForUsage(userFile, directory, await userFile.mark(directory), never), {
       pid: undefined,
       seen: false,
     });
@@ -236,15 +236,15 @@ describe('who changed the users', () => {
     const lock = await lockDirectory(directory);
     context.after(() => lock.release());
     const seen = { pid: process.pid, seen: true };
-    assert.deepEqual(await waitForUse(userRoster, directory, await userRoster.mark(directory), never), seen);
-    await userRoster.write(directory, named('ann', 'bea'));
-    const mark = await userRoster.mark(directory);
+    assert.deepEqual(await waitForUsage(userFile, directory, await userFile.mark(directory), never), seen);
+    await userFile.write(directory, named('ann', 'bea'));
+    const mark = await userFile.mark(directory);
     let waits = 0;
     const wait = async (): Promise<void> => {
       waits += 1;
       if (waits === 3) await watch.look();
     };
-    assert.deepEqual(await waitForUse(userRoster, directory, mark, wait), seen);
+    assert.deepEqual(await waitForUsage(userFile, directory, mark, wait), seen);
     assert.equal(waits, 3);
     assert.equal((await stat(join(directory, 'users.seen'))).mode & 0o777, 0o600);
     assert.equal(await readFile(join(directory, 'users.seen'), 'utf8'), mark);
@@ -261,7 +261,7 @@ describe('who changed the users', () => {
     const wait = async (ms: number): Promise<void> => {
       waited += ms;
     };
-    const use = await waitForUse(userRoster, directory, await userRoster.mark(directory), wait);
+    const use = await waitForUsage(userFile, directory, await userFile.mark(directory), wait);
     assert.deepEqual(use, { pid: process.pid, seen: false });
     assert.ok(waited > 1900 && waited <= 2000, `${waited} ms`);
   });

@@ -7,7 +7,7 @@ import { createAccounts, type UserDeclaration } from '../../src/auth/accounts.ts
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
 import { createBasicScheme, type PasswordHashing } from '../../src/auth/basic.ts';
 import { createHashQueue } from '../../src/auth/hash-queue.ts';
-import { createThrottle } from '../../src/auth/rate-limit.ts';
+import { createRateLimiter } from '../../src/auth/rate-limit.ts';
 import { manualClock } from '../../src/clock.ts';
 import { createRequest, type Request } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
@@ -37,7 +37,7 @@ function openDoor(
 ) {
   const clock = manualClock(0);
   const accounts = createAccounts(users(declared));
-  const throttle = createThrottle(limit, clock);
+  const throttle = createRateLimiter(limit, clock);
   const scheme = createBasicScheme({
     realm: 'test',
     accounts,
@@ -374,7 +374,7 @@ test('many first requests with the same right password cost one hash and all pas
 
 test('accounts may be on another machine, and give the account anew each time', async () => {
   const { hashing } = openHashing();
-  const throttle = createThrottle(0, manualClock(0));
+  const throttle = createRateLimiter(0, manualClock(0));
   const find = async (name: string) =>
     name === 'ann' ? { name, secrets: [], password: { hash: '1$pw' } } : undefined;
   const scheme = createBasicScheme({

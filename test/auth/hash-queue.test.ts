@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Attempted, HashQueue, type QueueOptions } from '../../src/auth/hash-queue.ts';
+import { type HashAttempt, HashQueue, type QueueOptions } from '../../src/auth/hash-queue.ts';
 
 /** Resolves when the turn that an attempt left free was given to the next. */
 async function handedOn(): Promise<void> {
@@ -16,7 +16,7 @@ function openQueue(options: Partial<QueueOptions> = {}) {
   return {
     begun,
     /** `peer` and the key of the attempt. */
-    attempt: (peer: string, key: string): Promise<Attempted> =>
+    attempt: (peer: string, key: string): Promise<HashAttempt> =>
       queue.attempt(peer, key, () => {
         begun.push(`${peer}${key}`);
         return new Promise<boolean>((resolve, reject) => {

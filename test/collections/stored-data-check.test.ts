@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { type CollectionDeclaration, defineCollection } from '../../src/collections/declaration.ts';
-import { createJudgeOfKept, MisfitError } from '../../src/collections/stored-data-check.ts';
+import { createStoredDataCheck, StoredDataError } from '../../src/collections/stored-data-check.ts';
 import type { Entry } from '../../src/store/store.ts';
 import { call, run, temporaryDirectory } from '../support/cli/command.ts';
 import { begun, History } from '../support/store/history.ts';
@@ -12,7 +12,7 @@ const kept: Entry = { id: '1', sequence: 1, revision: 1, modified: 0, value: { t
 
 function judging(fields: CollectionDeclaration['fields']): () => void {
   const collection = defineCollection('/users/{name}/notes', { element: 'notes', item: 'note', fields });
-  const judge = createJudgeOfKept([collection]);
+  const judge = createStoredDataCheck([collection]);
   return () => judge('/users/ann/notes', kept);
 }
 
@@ -34,14 +34,14 @@ test('what cannot be written any more is named with its path and field', () => {
   ] as const) {
     assert.throws(
       judging({ text }),
-      (error) => error instanceof MisfitError && /\/users\/ann\/notes\/1 .* text /.test(error.message),
+      (error) => error instanceof StoredDataError && /\/users\/ann\/notes\/1 .* text /.test(error.message),
     );
   }
 });
 
 test('items of a collection that is declared no more are passed over', () => {
-  assert.doesNotThrow(() => createJudgeOfKept([])('/users/ann/notes', kept));
-  assert.doesNotThrow(() => createJudgeOfKept([])('/%zz', kept));
+  assert.doesNotThrow(() => createStoredDataCheck([])('/users/ann/notes', kept));
+  assert.doesNotThrow(() => createStoredDataCheck([])('/%zz', kept));
 });
 
 test('a start and a check are refused where an item does not fit, and store.json stays as it was', async () => {

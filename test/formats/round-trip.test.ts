@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { defaultCollections } from '../../src/collections/declaration.ts';
 import { formatOf, formats } from '../../src/formats/index.ts';
 import { writeItemJson } from '../../src/formats/json/index.ts';
-import type { Listed } from '../../src/formats/list-item.ts';
+import type { ListItem } from '../../src/formats/list-item.ts';
 import { PageWriter } from '../../src/formats/page.ts';
 import { writeItemXml } from '../../src/formats/xml/index.ts';
 import { merge } from '../../src/schema/merge.ts';
@@ -76,7 +76,7 @@ test('an article is written as it is documented', () => {
   assert.deepEqual(fromXml(articles.shape, xml), article);
 });
 
-function pageOf(mark: string, items: readonly Listed[]): string {
+function pageOf(mark: string, items: readonly ListItem[]): string {
   assert.ok(articles !== undefined);
   const page = new PageWriter(formatOf({ type: '', mark }), articles.shape);
   for (const item of items) assert.ok(page.add(item));

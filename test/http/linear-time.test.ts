@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBearerScheme } from '../../src/auth/bearer.ts';
 import { credentialsLook, explainDateForm, explainDigest } from '../../src/auth/hmac/explain.ts';
-import { countedAs } from '../../src/auth/rate-limit.ts';
-import { suggestion } from '../../src/did-you-mean.ts';
+import { rateLimitKey } from '../../src/auth/rate-limit.ts';
+import { didYouMean } from '../../src/did-you-mean.ts';
 import { createRedaction } from '../../src/double/journal/redaction.ts';
 import { pathOf } from '../../src/double/match.ts';
 import { Fields, sendableLine } from '../../src/http/fields.ts';
@@ -27,14 +27,14 @@ import { parseIpAddress, parseIpNetwork } from '../../src/http/syntax/ip-address
 import { listElements } from '../../src/http/syntax/token.ts';
 import { parseTarget } from '../../src/http/target.ts';
 import { judgeExpectation } from '../../src/http/transfer.ts';
-import { faultOf, isOfMessage, problemOfHeader } from '../../src/net/parse-error.ts';
+import { isInMessage, parseErrorOf, problemOfHeader } from '../../src/net/parse-error.ts';
 import { isChallenge, verifies } from '../../src/oauth/oauth2/pkce.ts';
 import { readParameters } from '../../src/oauth/parameters.ts';
 import { parseScope } from '../../src/oauth/scopes.ts';
 import { pathSent } from '../../src/pipeline/problem-response.ts';
-import { createProxyTrust } from '../../src/pipeline/proxy.ts';
+import { createForwardedRewrite } from '../../src/pipeline/proxy.ts';
 import { createRouter } from '../../src/pipeline/router.ts';
-import { carriable, lengthOf, shown } from '../../src/schema/characters.ts';
+import { isRepresentable, lengthOf, printable } from '../../src/schema/characters.ts';
 import {
   endsLikeFullForm,
   keyOf,
@@ -115,7 +115,7 @@ const connection = { peer: '127.0.0.1', secure: true };
 const withField = (name: string) => (value: string) =>
   createRequest({ method: 'GET', target: '/', fields: [[name, value]], peer: connection.peer });
 
-const trust = createProxyTrust(['127.0.0.0/8']);
+const trust = createForwardedRewrite(['127.0.0.0/8']);
 const bearer = createBearerScheme({
   realm: 'r',
   offered: () => true,
@@ -385,7 +385,7 @@ const readers: Readonly<Record<string, Reader>> = {
     pieces: ['"a",', 'W/'],
   },
   'a peer': {
-    read: (text) => [parseIpAddress(text), parseIpNetwork(text), countedAs(text)],
+    read: (text) => [parseIpAddress(text), parseIpNetwork(text), rateLimitKey(text)],
     around: [
       ['::', ''],
       ['', '/1'],
@@ -439,8 +439,8 @@ const readers: Readonly<Record<string, Reader>> = {
         bytesParsed: packet.length,
       });
       for (const code of ['HPE_HEADER_OVERFLOW', 'HPE_INVALID_METHOD', 'HPE_INVALID_VERSION']) {
-        const fault = faultOf(Object.assign(error, { code }));
-        if (isOfMessage(fault)) problemOfHeader(fault);
+        const fault = parseErrorOf(Object.assign(error, { code }));
+        if (isInMessage(fault)) problemOfHeader(fault);
       }
     },
     around: [
@@ -476,7 +476,12 @@ const readers: Readonly<Record<string, Reader>> = {
     ],
   },
   'a word that is not known': {
-    read: (text) => [suggestion(text, ['title', 'price']), shown(text), lengthOf(text), carriable(text)],
+    read: (text) => [
+      didYouMean(text, ['title', 'price']),
+      printable(text),
+      lengthOf(text),
+      isRepresentable(text),
+    ],
   },
   'text of XML to write': {
     read: (text) => [escapeText(text), escapeAttribute(text)],

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { connect as connectSecurely } from 'node:tls';
-import type { Reply } from '../../src/http/message.ts';
+import type { Response } from '../../src/http/message.ts';
 import type { Problem } from '../../src/http/problem.ts';
 import { type Listener, type ListenerOptions, listen } from '../../src/net/listener.ts';
 import { date, replyTo } from '../support/net/service.ts';
@@ -19,15 +19,15 @@ const limits = {
 
 async function serve(
   context: TestContext,
-  reply: Partial<Reply>,
+  reply: Partial<Response>,
   more: Partial<ListenerOptions> = {},
 ): Promise<Listener> {
-  const whole: Reply = { status: 200, fields: [['Date', date]], content: '0123456789', ...reply };
+  const whole: Response = { status: 200, fields: [['Date', date]], content: '0123456789', ...reply };
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
     limits,
-    handle: async () => whole,
+    respond: async () => whole,
     refuse: replyTo,
     ...more,
   });
@@ -89,7 +89,7 @@ test('closing the listener ends a reply that dribbles', async (context) => {
 
 test('who makes replies to what cannot be parsed is given what was being read', async (context) => {
   const given: (string | undefined)[] = [];
-  const refuse = (problem: Problem, _request: unknown, received?: string): Reply => {
+  const refuse = (problem: Problem, _request: unknown, received?: string): Response => {
     given.push(received);
     return replyTo(problem);
   };

@@ -391,7 +391,7 @@ test('An address that cannot be had is told in one line with the system’s code
   assert.ok(address !== null && typeof address === 'object');
   const limits = { headers: 1, target: 1, connections: 1, headerTimeout: 1000, requestTimeout: 1000 };
   const attempt = (host: string, port: number): Promise<unknown> =>
-    listen({ host, port, limits, handle: () => Promise.reject(new Error('unused')), refuse: replyTo });
+    listen({ host, port, limits, respond: () => Promise.reject(new Error('unused')), refuse: replyTo });
   await assert.rejects(attempt('127.0.0.1', address.port), (error) => {
     assert.ok(error instanceof ListenError);
     assert.equal(error.code, 'EADDRINUSE');

@@ -124,7 +124,7 @@ test('Each request is handled in its own asynchronous context.', async (t) => {
   t.after(() => Reflect.deleteProperty(Server.prototype, 'emit'));
   const listener = await listen({
     ...{ host: '127.0.0.1', port: 0, limits },
-    async handle(request) {
+    async respond(request) {
       contexts.push([request.target, storage.getStore()]);
       await new Promise((resolve) => setImmediate(resolve));
       contexts.push([request.target, storage.getStore()]);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeOctets } from '../../src/signature/oauth1-parameters.ts';
-import { openHouse } from '../support/oauth/consumer.ts';
+import { openTestService } from '../support/oauth/consumer.ts';
 
 test('a form of many parameters of the protocol is refused before they are parsed', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const flood = async (count: number): Promise<string> => {
     const names = Array.from({ length: count - 1 }, (_, index) => `oauth_${index}=`);
     const form = [...names, 'oauth_0='].join('&');
@@ -18,7 +18,7 @@ test('a form of many parameters of the protocol is refused before they are parse
 });
 
 test('more parameters than can be signed are refused before a signature is made over them', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const outcome = async (count: number): Promise<string> => {
     const others = Array.from({ length: count - 1 }, (_, index) => `a${index}=`);
     const form = ['oauth_consumer_key=k', ...others].join('&');

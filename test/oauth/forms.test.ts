@@ -5,9 +5,9 @@ import { Problem } from '../../src/http/problem.ts';
 import {
   action,
   createRequest,
-  type Reply,
   type Request,
   type Resource,
+  type Response,
   type Service,
   type ServiceOptions,
 } from '../../src/index.ts';
@@ -73,7 +73,7 @@ function withheld(request: Request): { readonly request: Request; readonly asked
 }
 
 /** The reply to a request whose content never arrives. Fails if the service waits for it. */
-async function replyWithout(service: Service, request: Request): Promise<Reply> {
+async function replyWithout(service: Service, request: Request): Promise<Response> {
   const { request: sent, asked } = withheld(request);
   const reply = await Promise.race([
     service.handle(sent),

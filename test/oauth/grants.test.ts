@@ -6,7 +6,7 @@ import { manualClock, systemClock } from '../../src/clock.ts';
 import { createGrants, type Found, type Grants, type Issued, isLive } from '../../src/oauth/grants.ts';
 import type { GrantEvent, TokenDraft } from '../../src/oauth/records.ts';
 import { grantsCollection, tokensCollection } from '../../src/oauth/records.ts';
-import { digestOf } from '../../src/oauth/sha256.ts';
+import { sha256 } from '../../src/oauth/sha256.ts';
 import { openDurableStore } from '../../src/store/durable.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { recover } from '../../src/store/recovery/recovery.ts';
@@ -36,9 +36,9 @@ const bytes = (size: number): Uint8Array => Uint8Array.from({ length: size }, ()
 
 async function inMemory(): Promise<Opened> {
   const clock = manualClock(start);
-  const store = createMemoryStore({ lineage: 'm' });
+  const store = createMemoryStore({ storeId: 'm' });
   const events: GrantEvent[] = [];
-  const grants = createGrants({ store, clock, random: bytes, told: (event) => events.push(event) });
+  const grants = createGrants({ store, clock, random: bytes, onEvent: (event) => events.push(event) });
   return { grants, store, clock, events, directory: undefined, restart: async () => grants };
 }
 
@@ -50,15 +50,15 @@ async function onDisk(context: TestContext): Promise<Opened> {
     openDurableStore({
       directory,
       recovered: await recover({ directory }),
-      lineage: () => 'd',
+      newStoreId: () => 'd',
       durability: 'os',
       clock: systemClock,
-      tell: () => {},
+      onReport: () => {},
     });
   let store = await openStore();
   context.after(() => store.close());
   const grantsIn = (kept: Store): Grants =>
-    createGrants({ store: kept, clock, random: bytes, told: (event) => events.push(event) });
+    createGrants({ store: kept, clock, random: bytes, onEvent: (event) => events.push(event) });
   return {
     grants: grantsIn(store),
     store,
@@ -122,7 +122,7 @@ function describeTokens(open: Open): void {
     assert.deepEqual([found.token.user, found.token.client, found.token.scopes], ['ann', 'app', ['read']]);
     assert.equal(await grants.find(issued?.value ?? '', 'oauth1', 'code'), undefined);
     assert.equal(await grants.find(issued?.value ?? '', 'oauth2', 'access'), undefined);
-    assert.equal(await grants.find(digestOf(issued?.value ?? ''), 'oauth2', 'code'), undefined);
+    assert.equal(await grants.find(sha256(issued?.value ?? ''), 'oauth2', 'code'), undefined);
     assert.equal(await grants.find('', 'oauth2', 'code'), undefined);
   });
 

@@ -109,7 +109,7 @@ for (const [role, [left, lacking, name]] of Object.entries(changes)) {
   });
 
   test(`a ${role} that was left out for one life of the server begins with nothing`, async () => {
-    const store = createMemoryStore({ lineage: 'a' });
+    const store = createMemoryStore({ storeId: 'a' });
     const use = await collected(openServer({ ...everybody(), store }));
     await openServer({ ...everybody(), store }).service.close();
     await openServer({ ...everybody(), ...lacking(name), store }).service.close();
@@ -118,14 +118,14 @@ for (const [role, [left, lacking, name]] of Object.entries(changes)) {
 }
 
 test('a start with everybody takes nothing away', async () => {
-  const store = createMemoryStore({ lineage: 'a' });
+  const store = createMemoryStore({ storeId: 'a' });
   const use = await collected(openServer({ ...everybody(), store }));
   await openServer({ ...everybody(), store }).service.close();
   assert.deepEqual(await use(), all);
 });
 
 test('a start without a word about consumers leaves theirs', async () => {
-  const store = createMemoryStore({ lineage: 'a' });
+  const store = createMemoryStore({ storeId: 'a' });
   const use = await collected(openServer({ ...everybody(), store }));
   await openServer({ store }).service.close();
   assert.deepEqual(await use(), all);
@@ -141,7 +141,7 @@ test('who is disabled and enabled again is the same, and so are the tokens', asy
 });
 
 test('what ended is no good when the store cannot say so', async () => {
-  const memory = createMemoryStore({ lineage: 'a' });
+  const memory = createMemoryStore({ storeId: 'a' });
   let full = false;
   const store: Store = {
     ...memory,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { userRoster } from '../../src/accounts/users.ts';
+import { userFile } from '../../src/accounts/users.ts';
 import { temporaryDirectory } from '../support/cli/command.ts';
 import { done, type LiveServer, startOn, usersFile } from '../support/cli/oauth.ts';
 import {
@@ -98,7 +98,7 @@ test('a user of the same name as one who was removed is reached by none of the t
 test('the command notes since when a user is there, and keeps it when the secret changes', async () => {
   const data = join(temporaryDirectory(), 'data');
   await done(['user', 'add', 'eve', '--data', data]);
-  const sinceOf = async () => (await userRoster.read(data)).entries.get('eve')?.since;
+  const sinceOf = async () => (await userFile.read(data)).entries.get('eve')?.since;
   const since = await sinceOf();
   assert.ok(since !== undefined);
   await done(['user', 'rotate', 'eve', '--data', data]);

@@ -11,7 +11,7 @@ import {
   type Service,
   text,
 } from '../../src/index.ts';
-import type { Soon } from '../../src/maybe-promise.ts';
+import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { exchange, type WireReply } from '../support/net/wire.ts';
 
 /** A request in the making; each step that it is to fail changes something in it. */
@@ -313,7 +313,7 @@ const elsewhere: <T>(make: () => T) => PromiseLike<T> = runInNewContext(
 );
 
 /** How what a resource gives may come. */
-const ways: readonly { name: string; give: <T>(make: () => T) => Soon<T> }[] = [
+const ways: readonly { name: string; give: <T>(make: () => T) => MaybePromise<T> }[] = [
   { name: 'at once', give: (make) => make() },
   { name: 'by a promise', give: async (make) => make() },
   { name: 'by a promise of another realm', give: elsewhere },
@@ -345,7 +345,7 @@ for (const { name, give } of ways) {
         '/broken': { GET: read, find: () => give(refuse(broken)) },
         '/full': { GET: action('anyone', () => give(refuse(full))), find: found },
       },
-      fault: (error) => faults.push(error),
+      onError: (error) => faults.push(error),
     });
     const answers: Record<string, number> = {};
     for (const target of ['/there', '/gone', '/broken', '/full']) {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createRequest, type Request } from '../../src/http/message.ts';
-import { createProxyTrust } from '../../src/pipeline/proxy.ts';
+import { createForwardedRewrite } from '../../src/pipeline/proxy.ts';
 import { hostile } from '../support/http/hostile.ts';
 import { seeded } from '../support/seeded.ts';
 import { openService } from '../support/service/guest.ts';
 
 const proxy = '10.0.0.1';
 const client = '192.0.2.1';
-const trust = createProxyTrust(['10.0.0.0/8', 'fd00::/8']);
+const trust = createForwardedRewrite(['10.0.0.0/8', 'fd00::/8']);
 
 type Lines = [string, string][];
 
@@ -115,7 +115,7 @@ test('both kinds of field together are believed where they agree', () => {
 });
 
 test('a network that is none is refused by its name', () => {
-  assert.throws(() => createProxyTrust(['10.0.0.0/8', 'proxy.example']), {
+  assert.throws(() => createForwardedRewrite(['10.0.0.0/8', 'proxy.example']), {
     name: 'RangeError',
     message: '"proxy.example" is not a network such as 10.0.0.0/8 or fd00::/8',
   });

@@ -272,7 +272,7 @@ const notes = (fields: CollectionDeclaration['fields']) =>
   }) as const;
 
 test('an item that is written in another way since has another entity tag', async () => {
-  const store = createMemoryStore({ lineage: 'abc' });
+  const store = createMemoryStore({ storeId: 'abc' });
   const wide = openService({ store, collections: notes({ x: { type: 'text' }, y: { type: 'text' } }) });
   await wide.ask('PUT', '/notes/1', { content: '<note><x>1</x><y>2</y></note>' });
   const before = (await wide.ask('GET', '/notes/1')).field('ETag');
@@ -283,7 +283,7 @@ test('an item that is written in another way since has another entity tag', asyn
 });
 
 test('a partial change keeps what an earlier declaration had', async () => {
-  const store = createMemoryStore({ lineage: 'abc' });
+  const store = createMemoryStore({ storeId: 'abc' });
   const wide = openService({ store, collections: notes({ x: { type: 'text' }, y: { type: 'text' } }) });
   await wide.ask('PUT', '/notes/1', { content: '<note><x>1</x><y>2</y></note>' });
   const narrow = openService({ store, collections: notes({ x: { type: 'text' } }) });
@@ -329,10 +329,10 @@ test('a change that the store cannot keep is told, and reading goes on', async (
     ['full', 507, 'store-full'],
     ['failed', 503, 'store-unavailable'],
   ] as const) {
-    const memory = createMemoryStore({ lineage: 'abc' });
+    const memory = createMemoryStore({ storeId: 'abc' });
     const faults: unknown[] = [];
     const store: Store = { ...memory, apply: () => Promise.reject(new StoreError(code, 'no disk')) };
-    const { ask } = openService({ store, fault: (error) => faults.push(error) });
+    const { ask } = openService({ store, onError: (error) => faults.push(error) });
     const reply = await ask('POST', '/articles', { ...ann, content: article('Tea') });
     assert.equal(`${reply.status} ${reply.member('type')}`, `${status} /problems/${type}`);
     assert.equal(faults.length, 1);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { hashPassword } from '../../src/accounts/passwords.ts';
-import { createRequest, type Reply, type ServiceOptions } from '../../src/index.ts';
+import { createRequest, type Response, type ServiceOptions } from '../../src/index.ts';
 import { openService } from '../support/service/guest.ts';
 
 const users = { ann: { secret: 'ann-secret', password: 'ann:pw£' }, bob: { secret: 'bob-secret' } };
@@ -11,7 +11,7 @@ function openDoor(options: ServiceOptions = {}) {
   const { service } = openService({ users, ...options });
   return {
     service,
-    ask(method: string, target: string, pair?: string, secure = true): Promise<Reply> {
+    ask(method: string, target: string, pair?: string, secure = true): Promise<Response> {
       const value = pair === undefined ? undefined : `Basic ${Buffer.from(pair).toString('base64')}`;
       const fields: [string, string][] = value === undefined ? [] : [['Authorization', value]];
       return service.handle(createRequest({ method, target, fields, secure }));
@@ -19,7 +19,7 @@ function openDoor(options: ServiceOptions = {}) {
   };
 }
 
-const values = ({ fields }: Reply, name: string): string[] =>
+const values = ({ fields }: Response, name: string): string[] =>
   fields.filter(([known]) => known === name).map(([, value]) => value);
 const own = '/users/ann/financialrecords';
 
@@ -68,7 +68,7 @@ test('no password is in a reply, in the log or in a fault', async () => {
   const note = (what: unknown): void => {
     told.push(JSON.stringify(what));
   };
-  const { ask } = openDoor({ log: note, fault: note, explain: true });
+  const { ask } = openDoor({ log: note, onError: note, explain: true });
   for (const pair of ['ann:ann:pw£', 'ann:geheim', 'geheim', ':geheim', 'ann:geheim\n']) {
     for (const secure of [true, false]) note(await ask('GET', own, pair, secure));
   }

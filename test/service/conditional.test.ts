@@ -164,7 +164,7 @@ for (const kept of [true, false]) {
     const directory = await scratchDirectory(context);
     const recovered = await recover({ directory, disk });
     const clock = manualClock(start);
-    const opened = { directory, disk, recovered, clock, lineage: () => 'abc', tell: () => {} };
+    const opened = { directory, disk, recovered, clock, newStoreId: () => 'abc', onReport: () => {} };
     const store = await openDurableStore({ ...opened, durability: 'fsync' });
     const { ask } = openService({ store });
     const put = (title: string, fields = {}) =>

@@ -3,7 +3,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { type TestContext, test } from 'node:test';
 import { hashPassword } from '../../src/accounts/passwords.ts';
-import { createRequest, type Reply } from '../../src/index.ts';
+import { createRequest, type Response } from '../../src/index.ts';
 import { openService } from '../support/service/guest.ts';
 
 const salt = new Uint8Array(16);
@@ -46,13 +46,13 @@ test('of the passwords of users and the secrets of clients no more than two are 
     maxAuthFailures: 0,
   });
   const { begun, goOn } = holdHashes(context);
-  const askAsUser = (password: string): Promise<Reply> => {
+  const askAsUser = (password: string): Promise<Response> => {
     const fields = [basic(`ann:${password}`)];
     return service.handle(
       createRequest({ method: 'GET', target: '/users/ann/financialrecords', fields, secure: true }),
     );
   };
-  const askAsClient = (secret: string): Promise<Reply> => {
+  const askAsClient = (secret: string): Promise<Response> => {
     const form: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
     const content = 'grant_type=client_credentials&scope=read';
     const fields = [basic(`app:${secret}`), form];

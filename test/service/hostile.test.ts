@@ -17,7 +17,7 @@ before(async () => {
     maxAuthFailures: 0,
     seed: { '/articles': [{ title: 'Tea', price: { value: '9.99', currency: 'EUR' } }] },
     limits: { requestTimeout: 400, headerTimeout: 400 },
-    fault: (error) => faults.push(error),
+    onError: (error) => faults.push(error),
   });
   port = (await service.listen({})).port;
 });

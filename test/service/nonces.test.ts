@@ -5,7 +5,7 @@ import { createRequest } from '../../src/http/message.ts';
 import { createService } from '../../src/service/service.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Nonces } from '../../src/store/nonces/nonces.ts';
-import { type Change, type KeptNonce, type Store, StoreError } from '../../src/store/store.ts';
+import { type Change, type Store, type StoredNonce, StoreError } from '../../src/store/store.ts';
 
 const content = '<article><title>Tea</title><price currency="EUR">1.00</price></article>';
 
@@ -13,8 +13,8 @@ const content = '<article><title>Tea</title><price currency="EUR">1.00</price></
 function openWatched(release: () => Promise<void> | undefined = () => undefined) {
   const changes: Change[] = [];
   const released: [nonce: string, durably: boolean][] = [];
-  let latest: KeptNonce | undefined;
-  const memory = createMemoryStore({ lineage: 'test' });
+  let latest: StoredNonce | undefined;
+  const memory = createMemoryStore({ storeId: 'test' });
   const store: Store = {
     ...memory,
     apply(change) {
@@ -35,7 +35,7 @@ function openWatched(release: () => Promise<void> | undefined = () => undefined)
       return release();
     },
   };
-  const service = createService({ store, nonces, users: { ann: { secret: 'secret' } }, fault: () => {} });
+  const service = createService({ store, nonces, users: { ann: { secret: 'secret' } }, onError: () => {} });
   const send = async (method: string, target: string, nonce: string, body?: string) => {
     const headers = signRequest({
       method,

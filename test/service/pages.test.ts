@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createRequest, type Reply } from '../../src/http/message.ts';
-import { comesLater } from '../../src/maybe-promise.ts';
+import { createRequest, type Response } from '../../src/http/message.ts';
+import { isPromiseLike } from '../../src/maybe-promise.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Page, RecordValue, Store } from '../../src/store/store.ts';
 import { seeded } from '../support/seeded.ts';
@@ -22,7 +22,7 @@ const collections = {
 } as const;
 
 async function storeOf(values: readonly RecordValue[]): Promise<Store> {
-  const store = createMemoryStore({ lineage: 'test' });
+  const store = createMemoryStore({ storeId: 'test' });
   for (const value of values) await store.apply({ kind: 'create', collection: '/things', value, at: start });
   return store;
 }
@@ -140,7 +140,7 @@ describe('a store that reads a page in pieces', () => {
       ...store,
       list(collection, after, limit) {
         const page = store.list(collection, after, Math.min(limit, 3));
-        assert.ok(!comesLater(page));
+        assert.ok(!isPromiseLike(page));
         return pieceOf(page);
       },
     };
@@ -199,9 +199,9 @@ function memoryInUse(): number {
 test('a page that nobody reads holds no more than its own bytes', async () => {
   const list = Array.from({ length: 2000 }, (_, at) => String(at % 10));
   const { service } = await serviceOf(Array.from({ length: 400 }, () => ({ list })));
-  const ask = (): Promise<Reply> =>
+  const ask = (): Promise<Response> =>
     service.handle(createRequest({ method: 'GET', target: '/things?limit=500' }));
-  const unread: Reply[] = [await ask()];
+  const unread: Response[] = [await ask()];
   const before = memoryInUse();
   for (let count = 0; count < 20; count += 1) unread.push(await ask());
   const grown = memoryInUse() - before;

@@ -65,7 +65,7 @@ test('an action that gives what no reply can say has failed', async () => {
   const statusOf = async (outcome: Outcome): Promise<number> => {
     const service = createService({
       resources: { '/it': { GET: action('anyone', () => outcome) } },
-      fault: (error) => faults.push(String(error)),
+      onError: (error) => faults.push(String(error)),
     });
     return (await service.handle(createRequest({ method: 'GET', target: '/it' }))).status;
   };
@@ -392,7 +392,7 @@ test('a fault in an action is 500, told to the operator and not to the client', 
         }),
       },
     },
-    fault: (error) => faults.push(error),
+    onError: (error) => faults.push(error),
   });
   const reply = await ask('GET', '/broken');
   assert.equal(`${reply.status} ${reply.member('type')}`, '500 /problems/internal-error');

@@ -6,7 +6,13 @@ import { manualClock, systemClock } from '../../src/clock.ts';
 import { type DurableStore, type DurableStoreOptions, openDurableStore } from '../../src/store/durable.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { journalName, recover } from '../../src/store/recovery/recovery.ts';
-import { type Applied, type Change, type KeptNonce, type Store, StoreError } from '../../src/store/store.ts';
+import {
+  type Applied,
+  type Change,
+  type Store,
+  type StoredNonce,
+  StoreError,
+} from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { startChild } from '../support/store/child.ts';
 import { create, entryOf, ids, put, remove, storeContract } from '../support/store/contract.ts';
@@ -25,10 +31,10 @@ async function open(directory: string, settings: Settings = {}): Promise<Durable
   return openDurableStore({
     directory,
     recovered: await recover({ directory, ...(settings.disk && { disk: settings.disk }) }),
-    lineage: () => 'first',
+    newStoreId: () => 'first',
     durability: 'fsync',
     clock: systemClock,
-    tell: () => {},
+    onReport: () => {},
     ...settings,
   });
 }
@@ -64,7 +70,12 @@ async function openFaulty(context: TestContext, settings: Settings = {}): Promis
   const directory = await scratchDirectory(context);
   const disk = faultyDisk();
   const told: string[] = [];
-  const store = await open(directory, { disk, limits: never, tell: (line) => told.push(line), ...settings });
+  const store = await open(directory, {
+    disk,
+    limits: never,
+    onReport: (line) => told.push(line),
+    ...settings,
+  });
   return { store, disk, directory, told };
 }
 
@@ -87,7 +98,7 @@ describe('a journal', () => {
   test('is lines of JSON that a person can read, and nobody else', async (context) => {
     const directory = await scratchDirectory(context);
     const opened = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
-    const store = await open(directory, { lineage: () => 'k3x9', clock: manualClock(opened) });
+    const store = await open(directory, { newStoreId: () => 'k3x9', clock: manualClock(opened) });
     const nonce = { user: 'ann', nonce: '12"34', until: opened };
     await store.apply({ kind: 'create', collection: '/a', value: { title: 'Žofie' }, at: opened, nonce });
     const at = Date.UTC(1969, 11, 31, 23, 59, 59, 999);
@@ -151,9 +162,9 @@ describe('a journal', () => {
     const directory = await scratchDirectory(context);
     const draw = ['one', 'two'];
     const lineage = (): string => draw.shift() ?? 'none';
-    await (await open(directory, { lineage })).close();
-    const store = await open(directory, { lineage });
-    assert.equal(store.lineage, 'one');
+    await (await open(directory, { newStoreId: lineage })).close();
+    const store = await open(directory, { newStoreId: lineage });
+    assert.equal(store.storeId, 'one');
     assert.deepEqual(draw, ['two']);
     await store.close();
   });
@@ -172,7 +183,7 @@ describe('a journal', () => {
   });
 
   test('tells of a nonce when it is kept with its change, and of no other', async (context) => {
-    const told: KeptNonce[] = [];
+    const told: StoredNonce[] = [];
     const { store, disk, directory } = await openFaulty(context, { onKept: (nonce) => told.push(nonce) });
     const nonce = (text: string) => ({ user: 'ann', nonce: text, until: 1000 });
     await store.apply({ ...put('/a', 'x', 'absent', {}), nonce: nonce('kept') });
@@ -404,7 +415,7 @@ describe('a disk without room', () => {
     disk.room(300);
     for (let count = 0; count < 3; count += 1) {
       const attempt = create(store, '/a', { text: 'x'.repeat(400) });
-      await assert.rejects(attempt, { code: 'full', told: true });
+      await assert.rejects(attempt, { code: 'full', reported: true });
     }
     assert.equal(told.length, 1);
     await store.close();
@@ -715,7 +726,7 @@ describe('a process that ends suddenly', () => {
 
   /** What is there when these changes were made in this order. */
   async function modelOf(changes: readonly Change[]): Promise<Store> {
-    const model = createMemoryStore({ lineage: 'model' });
+    const model = createMemoryStore({ storeId: 'model' });
     for (const change of changes) await model.apply(change);
     return model;
   }

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { storeContract } from '../support/store/contract.ts';
 
-storeContract('a store in memory', async () => ({ store: createMemoryStore({ lineage: 'm' }) }));
+storeContract('a store in memory', async () => ({ store: createMemoryStore({ storeId: 'm' }) }));
 
 test('a store in memory has the lineage it was given', () => {
-  assert.equal(createMemoryStore({ lineage: 'x7' }).lineage, 'x7');
+  assert.equal(createMemoryStore({ storeId: 'x7' }).storeId, 'x7');
 });

@@ -8,7 +8,7 @@ import {
   replacing,
   without,
 } from '../attempt.ts';
-import { credentialsOf, type Forge, type Proven, provenOf } from '../forger.ts';
+import { credentialsOf, type Forger, type Proven, provenOf } from '../forger.ts';
 import type { SigningChanges } from '../signers.ts';
 
 /** A proof that is spoilt, and how. */
@@ -82,7 +82,7 @@ const digestsOnly: readonly Spoilt[] = [
 ];
 
 /** Credentials that prove nothing: spoilt, empty, of somebody else, or far too long. */
-export function* credentialAttempts(forge: Forge): Generator<Attempt> {
+export function* credentialAttempts(forge: Forger): Generator<Attempt> {
   yield* spoilt(forge, anyone);
   if (forge.signs) yield* spoilt(forge, digestsOnly);
   yield* nobody(forge);
@@ -90,7 +90,7 @@ export function* credentialAttempts(forge: Forge): Generator<Attempt> {
   yield* somebodyElse(forge);
 }
 
-function* spoilt(forge: Forge, ways: readonly Spoilt[]): Generator<Attempt> {
+function* spoilt(forge: Forger, ways: readonly Spoilt[]): Generator<Attempt> {
   for (const { name, why, expected, spoil } of ways) {
     const request = spoiltRequest(forge, ways === digestsOnly, spoil);
     if (request !== undefined)
@@ -101,7 +101,7 @@ function* spoilt(forge: Forge, ways: readonly Spoilt[]): Generator<Attempt> {
 /** How many nonces are tried until a digest has what is to be spoilt. */
 const draws = 64;
 
-function spoiltRequest(forge: Forge, digest: boolean, spoil: Spoilt['spoil']): OutgoingRequest | undefined {
+function spoiltRequest(forge: Forger, digest: boolean, spoil: Spoilt['spoil']): OutgoingRequest | undefined {
   for (let draw = 0; draw < draws; draw += 1) {
     const request = forge.good();
     const proven = provenOf(request);
@@ -134,7 +134,7 @@ function flipped(proof: string): string {
 }
 
 /** Requests without credentials, unless strangers may send them. */
-function* nobody(forge: Forge): Generator<Attempt> {
+function* nobody(forge: Forger): Generator<Attempt> {
   const good = forge.good();
   const line = credentialsOf(good);
   if (line === undefined || forge.open) return;
@@ -148,7 +148,7 @@ function* nobody(forge: Forge): Generator<Attempt> {
 }
 
 /** Credentials that are empty, of an unknown scheme, or far too long. */
-function* hollow(forge: Forge): Generator<Attempt> {
+function* hollow(forge: Forger): Generator<Attempt> {
   const [field, value] = credentialsOf(forge.good()) ?? ['', ''];
   if (field === '') return;
   const one = (name: string, why: string, expected: readonly number[], text: string): Attempt =>
@@ -175,7 +175,7 @@ const lookUp = 'It is no user: a look-up in a plain object finds something all t
 const letterForLetter = 'Names are compared letter for letter.';
 const missing = 'What stands where a secret is missing must not be one.';
 
-function* somebodyElse(forge: Forge): Generator<Attempt> {
+function* somebodyElse(forge: Forger): Generator<Attempt> {
   const { user, otherUser } = forge;
   const stranger = `nobody-${forge.nonce()}`;
   const claims: Claim[] = [

@@ -11,7 +11,7 @@ import {
   replacing,
   without,
 } from '../attempt.ts';
-import { credentialsOf, dateLineOf, type Forge, undated } from '../forger.ts';
+import { credentialsOf, dateLineOf, type Forger, undated } from '../forger.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -19,7 +19,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /** Requests at the wrong time: too old, too new, dated in a way that can be misread, or sent again. */
-export function* freshnessAttempts(forge: Forge): Generator<Attempt> {
+export function* freshnessAttempts(forge: Forger): Generator<Attempt> {
   if (forge.dated) {
     yield* wrongTimes(forge);
     yield* otherFormats(forge);
@@ -28,7 +28,7 @@ export function* freshnessAttempts(forge: Forge): Generator<Attempt> {
   if (forge.once) yield* replays(forge);
 }
 
-function* wrongTimes(forge: Forge): Generator<Attempt> {
+function* wrongTimes(forge: Forger): Generator<Attempt> {
   const { now, window } = forge;
   const times: readonly (readonly [name: string, time: number])[] = [
     ['the date is a minute older than the window allows', now - window - minute],
@@ -47,7 +47,7 @@ function* wrongTimes(forge: Forge): Generator<Attempt> {
 }
 
 /** The present time in formats that the scheme does not have, signed as written. */
-function* otherFormats(forge: Forge): Generator<Attempt> {
+function* otherFormats(forge: Forger): Generator<Attempt> {
   const { now } = forge;
   const texts: readonly (readonly [name: string, text: string])[] = [
     ['the date is in another zone', `${formatSignedDate(now + 2 * hour)} +0200`],
@@ -69,7 +69,7 @@ function* otherFormats(forge: Forge): Generator<Attempt> {
 }
 
 /** The field of the date taken away, changed or doubled after signing. */
-function* dateFields(forge: Forge): Generator<Attempt> {
+function* dateFields(forge: Forger): Generator<Attempt> {
   const [field, today] = dateLineOf(forge.good()) ?? ['', ''];
   const [, later] = dateLineOf(forge.signed({ date: forge.now + second }) ?? forge.good()) ?? ['', ''];
   if (field === '') return;
@@ -102,7 +102,7 @@ function* dateFields(forge: Forge): Generator<Attempt> {
 }
 
 /** Good requests that are sent a second time. */
-function* replays(forge: Forge): Generator<Attempt> {
+function* replays(forge: Forger): Generator<Attempt> {
   const { needs } = forge;
   const why = 'Whoever has seen a request could send it again.';
   const replay = (
@@ -133,7 +133,7 @@ function* replays(forge: Forge): Generator<Attempt> {
 
 /** The same credentials in the other field that takes them. */
 function* moving(
-  forge: Forge,
+  forge: Forger,
   replay: (name: string, requests: readonly OutgoingRequest[]) => Attempt,
 ): Generator<Attempt> {
   const good = forge.good();
@@ -145,7 +145,7 @@ function* moving(
 
 /** Where the nonce stands in a field as it is, it is sent in another spelling than was signed. */
 function* encodedNonces(
-  forge: Forge,
+  forge: Forger,
   replay: (name: string, requests: readonly OutgoingRequest[], more?: Partial<AttemptParts>) => Attempt,
 ): Generator<Attempt> {
   const encoded = respelt(forge, (nonce) => nonce.replace('-', '%2D'));
@@ -169,7 +169,7 @@ function* encodedNonces(
 
 /** A good request, and the same with another text where its nonce stood; undefined where it does not stand there. */
 function respelt(
-  forge: Forge,
+  forge: Forger,
   spell: (nonce: string) => string,
 ): { good: OutgoingRequest; request: OutgoingRequest } | undefined {
   const nonce = forge.nonce();

@@ -8,7 +8,7 @@ import {
   refused,
   replacing,
 } from '../attempt.ts';
-import { credentialsOf, dateLineOf, type Forge, undated } from '../forger.ts';
+import { credentialsOf, dateLineOf, type Forger, undated } from '../forger.ts';
 
 const fullForm = /^(hmac +[^:]+):([^:]+):([^:]+)$/i;
 
@@ -16,7 +16,7 @@ const fullForm = /^(hmac +[^:]+):([^:]+):([^:]+)$/i;
  * Full signatures of the HMAC scheme, passed off as simple ones, which are good for ever. The parts of the message are
  * joined by `+`, so what was signed as date and nonce can be sent as a part of something else.
  */
-export function* hmacAttempts(forge: Forge): Generator<Attempt> {
+export function* hmacAttempts(forge: Forger): Generator<Attempt> {
   const { plain, needs } = forge;
   const withQuery = { ...plain, url: `${plain.url}${plain.url.includes('?') ? '&' : '?'}z=1` };
   const [bare, longer, queried, digested] = [plain, plain, withQuery, plain].map((each) =>
@@ -56,7 +56,7 @@ interface Simple {
   readonly ending: string;
 }
 
-function simpleOf(forge: Forge, original: OutgoingRequest): Simple | undefined {
+function simpleOf(forge: Forger, original: OutgoingRequest): Simple | undefined {
   const signed = forge.signed({}, original);
   const [field, value] = (signed && credentialsOf(signed)) ?? ['', ''];
   const date = signed && dateLineOf(signed)?.[1];

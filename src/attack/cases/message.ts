@@ -10,10 +10,10 @@ import {
   replacing,
   without,
 } from '../attempt.ts';
-import type { Forge } from '../forger.ts';
+import type { Forger } from '../forger.ts';
 
 /** Requests that are another one than was signed: its method, path, query, host or content was changed on the way. */
-export function* messageAttempts(forge: Forge): Generator<Attempt> {
+export function* messageAttempts(forge: Forger): Generator<Attempt> {
   yield* changedMethods(forge);
   yield* changedPaths(forge);
   yield* changedQueries(forge);
@@ -22,7 +22,7 @@ export function* messageAttempts(forge: Forge): Generator<Attempt> {
 }
 
 function one(
-  forge: Forge,
+  forge: Forger,
   name: string,
   why: string,
   expected: readonly number[],
@@ -33,7 +33,7 @@ function one(
     : [attempt({ name, why, expected, needs: forge.needs, requests: [request] })];
 }
 
-function* changedMethods(forge: Forge): Generator<Attempt> {
+function* changedMethods(forge: Forger): Generator<Attempt> {
   const { plain } = forge;
   const why = 'Whoever may read could write, or the other way round.';
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']) {
@@ -61,7 +61,7 @@ function contentless({ method, url, headers }: OutgoingRequest): OutgoingRequest
   return { method, url, headers: without(headers, 'Content-Type', 'Content-Length', 'Content-Encoding') };
 }
 
-function* changedPaths(forge: Forge): Generator<Attempt> {
+function* changedPaths(forge: Forger): Generator<Attempt> {
   const { plain } = forge;
   const { pathname } = new URL(plain.url);
   const at = pathname.search(/[A-Za-z0-9](?=[^/]*$)/);
@@ -119,7 +119,7 @@ function inOtherCase(text: string): string {
 const parameter = 'a=1';
 const anotherParameter = 'b=2';
 
-function* changedQueries(forge: Forge): Generator<Attempt> {
+function* changedQueries(forge: Forger): Generator<Attempt> {
   const { plain } = forge;
   const query = new URL(plain.url).search.slice(1);
   const two = query.includes('&')
@@ -153,7 +153,7 @@ function withQuery(url: string, query: string): string {
 }
 
 /** Where the host is signed, a signature for another server must not be good here. */
-function* changedHost(forge: Forge): Generator<Attempt> {
+function* changedHost(forge: Forger): Generator<Attempt> {
   const url = new URL(forge.plain.url);
   url.host = 'other.example';
   const request = forge.sentAs(forge.plain, { ...forge.plain, url: url.href });
@@ -161,7 +161,7 @@ function* changedHost(forge: Forge): Generator<Attempt> {
   yield* one(forge, 'the request is signed for another host', why, refused, request);
 }
 
-function* changedContent(forge: Forge): Generator<Attempt> {
+function* changedContent(forge: Forger): Generator<Attempt> {
   const { plain } = forge;
   if (plain.body === undefined) return;
   const changed = { ...plain, body: altered(plain.body) };

@@ -10,10 +10,10 @@ import {
   taken,
   without,
 } from '../attempt.ts';
-import { credentialsOf, type Forge, provenOf } from '../forger.ts';
+import { credentialsOf, type Forger, provenOf } from '../forger.ts';
 
 /** Good credentials in ambiguous places, or over plain HTTP. */
-export function* carriageAttempts(forge: Forge): Generator<Attempt> {
+export function* transportAttempts(forge: Forger): Generator<Attempt> {
   yield* doubled(forge);
   if (forge.needs === 'tls') yield* plainly(forge);
   yield* meaningless(forge);
@@ -22,7 +22,7 @@ export function* carriageAttempts(forge: Forge): Generator<Attempt> {
 /** `nobody:nothing` */
 const nobodys = 'bm9ib2R5Om5vdGhpbmc=';
 
-function* doubled(forge: Forge): Generator<Attempt> {
+function* doubled(forge: Forger): Generator<Attempt> {
   const why = 'Which of two counts must not be a guess: a proxy may have checked the other one.';
   const twice = (name: string, request: OutgoingRequest): Attempt =>
     attempt({ name, why, expected: malformed, needs: forge.needs, requests: [request] });
@@ -66,7 +66,7 @@ const forgeries: readonly HeaderLine[] = [
   ['Front-End-Https', 'on'],
 ];
 
-function* plainly(forge: Forge): Generator<Attempt> {
+function* plainly(forge: Forger): Generator<Attempt> {
   const why = 'Everybody on the way can read what opens the resource, so it is not good here.';
   const clear = { expected: inTheClear, needs: 'plain' } as const;
   const name = 'the credentials come over plain HTTP';
@@ -84,7 +84,7 @@ function* plainly(forge: Forge): Generator<Attempt> {
 }
 
 /** Fields that mean nothing, in good requests: these must be answered as if the fields were not there. */
-function* meaningless(forge: Forge): Generator<Attempt> {
+function* meaningless(forge: Forger): Generator<Attempt> {
   for (const field of ['X-HTTP-Method-Override', 'X-Method-Override', 'X-HTTP-Method']) {
     yield attempt({
       name: `${field} names a method that does not exist, and changes nothing`,

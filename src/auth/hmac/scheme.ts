@@ -7,7 +7,7 @@ import type { Request } from '../../http/message.ts';
 import { isMethod, isSafe } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
-import { whenThere } from '../../maybe-promise.ts';
+import { andThen } from '../../maybe-promise.ts';
 import type { HeldNonce, Principal } from '../../principal.ts';
 import {
   endsLikeFullForm,
@@ -23,7 +23,7 @@ import {
 import type { Account, Accounts, Secret } from '../accounts.ts';
 import { type ClaimedNonce, noRoomForNonce } from '../nonce-claim.ts';
 import type { Scheme, Verdict } from '../scheme.ts';
-import type { Story } from '../trace.ts';
+import type { AuthenticationTrace } from '../trace.ts';
 import { credentialsLook, type Explanation, explainDate, explainDateForm, explainDigest } from './explain.ts';
 
 /** Where nonces are remembered. */
@@ -99,7 +99,7 @@ interface Presented {
   /** The time that the date says (ms); undefined in the simple form. */
   readonly time: number | undefined;
   /** Where its checks are told. */
-  readonly story: Story | undefined;
+  readonly story: AuthenticationTrace | undefined;
 }
 
 /**
@@ -111,13 +111,13 @@ export function createHmacScheme(options: HmacOptions): Scheme {
   const judging: Judging = { ...options, nobodys, dated: createDateReader() };
   return {
     name: 'hmac',
-    authenticate(request, rest, story) {
+    authenticate(request, rest, authTrace) {
       const credentials = splitHmacCredentials(rest);
       if (typeof credentials === 'string') {
-        story?.fail('parse', hintOf(credentialsLook(rest)));
+        authTrace?.fail('parse', hintOf(credentialsLook(rest)));
         return bad(malformedCredentials(credentials, options));
       }
-      const presented = present(request, credentials, judging, story);
+      const presented = present(request, credentials, judging, authTrace);
       if (presented instanceof Problem) return bad(digestFaultOf(credentials, options) ?? presented);
       const account = options.accounts.find(presented.credentials.user);
       return account instanceof Promise
@@ -147,7 +147,7 @@ function present(
   request: Request,
   credentials: HmacCredentials,
   options: Judging,
-  story: Story | undefined,
+  authTrace: AuthenticationTrace | undefined,
 ): Presented | Problem {
   const { fields, method, target } = request;
   const contentDigest = digestFieldOf(fields);
@@ -159,18 +159,18 @@ function present(
   if (nonce === undefined) {
     const signed = { method, target, date: undefined, nonce, contentDigest };
     const problem = simpleFormFault(method, target, options.simple);
-    return problem ?? { request, credentials, signed, time: undefined, story };
+    return problem ?? { request, credentials, signed, time: undefined, story: authTrace };
   }
   const date = fields.get('x-date') ?? fields.get('date');
   if (date === undefined) return new Problem('date-missing', 'The full form needs a Date, or an X-Date.');
   const dated = options.dated(date);
   if (dated === undefined) {
     const detail = 'The date is neither like "20 apr 2013 12:59:24" nor an IMF-fixdate.';
-    story?.fail('parse', explainDateForm(date));
+    authTrace?.fail('parse', explainDateForm(date));
     return malformed(detail, options.explain ? { check: 'grammar', ...explainDateForm(date) } : {});
   }
   const signed = { method, target, date: dated.stamp, nonce, contentDigest };
-  return { request, credentials, signed, time: dated.time, story };
+  return { request, credentials, signed, time: dated.time, story: authTrace };
 }
 
 function hintOf(hint: string | undefined): Explanation {
@@ -179,14 +179,14 @@ function hintOf(hint: string | undefined): Explanation {
 
 /** Tells that a check failed, and gives the members that the refusal has: what explains it is found out only where somebody wants it. */
 function failed(
-  { story }: Presented,
+  { story: authTrace }: Presented,
   { explain: explaining }: HmacOptions,
   check: string,
   explained: () => Explanation,
 ): Explanation {
-  if (!explaining && story === undefined) return {};
+  if (!explaining && authTrace === undefined) return {};
   const members = explained();
-  story?.fail(check, members);
+  authTrace?.fail(check, members);
   return explaining ? { check, ...members } : {};
 }
 
@@ -264,7 +264,7 @@ function judge(
   if (!good || account === undefined) {
     const fault = digestFaultOf(credentials, judging);
     if (fault !== undefined) return bad(fault);
-    return whenThere(explainRefusal(presented, account, judging), (explained) =>
+    return andThen(explainRefusal(presented, account, judging), (explained) =>
       refuse(presented, 'credentials-refused', 'User, secret or signed message do not fit.', explained),
     );
   }
@@ -366,15 +366,16 @@ function explainRefusal(
   account: Account | undefined,
   { explain, nobodys }: Judging,
 ): Explanation | Promise<Explanation> {
-  const { request, credentials, signed, story } = presented;
-  story?.pass('parse');
-  if (account !== undefined) story?.pass('user');
-  if (!explain && story === undefined) return {};
+  const { request, credentials, signed, story: authTrace } = presented;
+  authTrace?.pass('parse');
+  if (account !== undefined) authTrace?.pass('user');
+  if (!explain && authTrace === undefined) return {};
   const secrets = account?.secrets ?? [];
   const message = messageOf(signed);
   return explainDigest(request, signed, credentials.digest, secrets, nobodys).then((found) => {
-    if (account === undefined) story?.fail('user', { message, ...found });
-    else story?.fail('digest', { message, hint: secrets.length === 0 ? noSecret : otherSecret, ...found });
+    if (account === undefined) authTrace?.fail('user', { message, ...found });
+    else
+      authTrace?.fail('digest', { message, hint: secrets.length === 0 ? noSecret : otherSecret, ...found });
     return explain ? { check: 'digest', message, hint: otherUserOrSecret, ...found } : {};
   });
 }

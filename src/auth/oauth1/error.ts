@@ -32,19 +32,19 @@ export interface ProblemDetails {
 }
 
 /** A refusal in words of OAuth 1.0a; the parameters of its report are members of the Problem. */
-export function refusal(problem: OAuth1Problem, detail: string, more: ProblemDetails = {}): Problem {
+export function oauth1Error(problem: OAuth1Problem, detail: string, more: ProblemDetails = {}): Problem {
   return new Problem(typeOf[problem], detail, { members: { oauth_problem: problem, ...more } });
 }
 
 /** The refusal of parameters by their names, which are octets. */
-export function rejected(detail: string, names: readonly string[]): Problem {
-  return refusal('parameter_rejected', detail, { oauth_parameters_rejected: listed(names) });
+export function rejectedParameters(detail: string, names: readonly string[]): Problem {
+  return oauth1Error('parameter_rejected', detail, { oauth_parameters_rejected: listed(names) });
 }
 
 /** The refusal of a request that lacks these parameters. */
-export function absent(names: readonly string[]): Problem {
+export function missingParameters(names: readonly string[]): Problem {
   const detail = `${names.join(', ')} must be there, and not empty.`;
-  return refusal('parameter_absent', detail, { oauth_parameters_absent: listed(names) });
+  return oauth1Error('parameter_absent', detail, { oauth_parameters_absent: listed(names) });
 }
 
 /** Each name once, encoded, and what is listed is encoded once more where it is sent. */

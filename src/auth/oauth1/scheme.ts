@@ -3,7 +3,7 @@ import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Principal } from '../../principal.ts';
 import type { Scheme, Verdict } from '../scheme.ts';
-import type { Story } from '../trace.ts';
+import type { AuthenticationTrace } from '../trace.ts';
 import { challengeOf } from './error.ts';
 
 /** What came of a signed request: whom it speaks for or the refusal, and the consumer that it claims to be. */
@@ -24,7 +24,7 @@ export interface OAuth1Options {
   readonly judge: (
     request: Request,
     rest: string | undefined,
-    story: Story | undefined,
+    authTrace: AuthenticationTrace | undefined,
   ) => Promise<SignedVerdict | undefined>;
 }
 
@@ -43,9 +43,9 @@ export function createOAuth1Scheme({ realm, offered, elsewhere, judge }: OAuth1O
   const verdictOn = async (
     request: Request,
     rest: string | undefined,
-    story: Story | undefined,
+    authTrace: AuthenticationTrace | undefined,
   ): Promise<Verdict | undefined> => {
-    const judged = await judge(request, rest, story);
+    const judged = await judge(request, rest, authTrace);
     if (judged === undefined) return undefined;
     const { outcome, claimed } = judged;
     if (!(outcome instanceof Problem)) return { outcome: 'good', principal: outcome };
@@ -60,12 +60,12 @@ export function createOAuth1Scheme({ realm, offered, elsewhere, judge }: OAuth1O
 
   return {
     name: 'oauth',
-    async authenticate(request, rest, story) {
-      const verdict = offered() ? await verdictOn(request, rest, story) : undefined;
+    async authenticate(request, rest, authTrace) {
+      const verdict = offered() ? await verdictOn(request, rest, authTrace) : undefined;
       return verdict ?? notOffered();
     },
     elsewhere: (request) => (offered() ? elsewhere(request) : undefined),
-    authenticateElsewhere: (request, story) => verdictOn(request, undefined, story),
+    authenticateElsewhere: (request, authTrace) => verdictOn(request, undefined, authTrace),
     challenge: ({ secure }) => (secure && offered() ? challenge : undefined),
     severalChallenge: () => (offered() ? severalRejected : undefined),
     scopeChallenge: () => permissionDenied,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Roster } from '../../accounts/account-file.ts';
-import type { Seal } from '../../accounts/secret-box.ts';
+import type { AccountFile } from '../../accounts/account-file.ts';
+import type { SecretBox } from '../../accounts/secret-box.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
 import { type DirectoryLock, LockedError, lockDirectory } from '../../store/files/lock.ts';
 import { delay } from '../../timers.ts';
@@ -15,21 +15,21 @@ const pause = 50;
  * kept sealed where there is a seal. What `change` throws leaves everything as it was. Gives the mark of what was
  * written.
  */
-export async function changeRoster<T>(
-  roster: Roster<T>,
+export async function changeAccountFile<T>(
+  accountFile: AccountFile<T>,
   directory: string,
-  seal: Seal | undefined,
+  secretBox: SecretBox | undefined,
   change: (entries: Map<string, T>) => unknown,
 ): Promise<string | undefined> {
-  const lockPath = join(directory, `${roster.name}.lock`);
+  const lockPath = join(directory, `${accountFile.name}.lock`);
   await prepareDirectory(directory);
   await prepareDirectory(lockPath);
   const lock = await waitFor(lockPath);
   try {
-    const entries = new Map((await roster.read(directory, { seal })).entries);
+    const entries = new Map((await accountFile.read(directory, { seal: secretBox })).entries);
     change(entries);
-    await roster.write(directory, entries, { seal });
-    return await roster.mark(directory);
+    await accountFile.write(directory, entries, { seal: secretBox });
+    return await accountFile.mark(directory);
   } finally {
     await lock.release();
   }

@@ -1,10 +1,10 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { createSeal, parseKey, type Seal } from '../../accounts/secret-box.ts';
+import { createSecretBox, parseKey, type SecretBox } from '../../accounts/secret-box.ts';
 import type { Options } from '../../options/options.ts';
 import { errorCode } from '../../store/files/disk.ts';
-import { ExposedError, exposureOf } from '../../store/files/file-permissions.ts';
-import { Refusal } from '../errors.ts';
+import { exposedFile, FilePermissionsError } from '../../store/files/file-permissions.ts';
+import { CommandError } from '../errors.ts';
 
 const variable = 'COUNTERSIGN_KEY';
 
@@ -13,25 +13,25 @@ const longest = 1024;
 
 /**
  * What secrets at rest are sealed with: the key of `--key-file`, or of COUNTERSIGN_KEY; undefined when there is
- * neither. Throws Refusal when it cannot be used, ExposedError when others can read the file.
+ * neither. Throws Refusal when it cannot be used, FilePermissionsError when others can read the file.
  */
-export function readSeal(
+export function readSecretBox(
   { keyFile }: Pick<Options, 'keyFile'>,
   environment: NodeJS.ProcessEnv,
-): Seal | undefined {
+): SecretBox | undefined {
   const set = environment[variable];
   const fromVariable = set === undefined ? undefined : keyOf(variable, set);
   const fromFile = keyFile === undefined ? undefined : keyOf(keyFile, readKeyFile(keyFile));
   if (fromVariable !== undefined && fromFile !== undefined && !timingSafeEqual(fromVariable, fromFile))
-    throw new Refusal([`${variable} and the key in ${keyFile} are not the same key; leave one out`]);
+    throw new CommandError([`${variable} and the key in ${keyFile} are not the same key; leave one out`]);
   const key = fromFile ?? fromVariable;
-  return key === undefined ? undefined : createSeal(key, randomBytes);
+  return key === undefined ? undefined : createSecretBox(key, randomBytes);
 }
 
 function keyOf(source: string, text: string): Uint8Array {
   const key = parseKey(text.replace(/\r?\n$/, ''));
   if (key !== undefined) return key;
-  throw new Refusal([
+  throw new CommandError([
     `${source} has no key: 32 bytes are expected, in hexadecimal or base64; openssl rand -hex 32 makes one`,
   ]);
 }
@@ -41,12 +41,12 @@ function readKeyFile(path: string): string {
   try {
     file = openSync(path, 'r');
     const stats = fstatSync(file);
-    const exposed = stats.isFile() ? exposureOf(path, stats) : undefined;
-    if (exposed !== undefined) throw new ExposedError(path, exposed, { several: false, known: true });
+    const exposed = stats.isFile() ? exposedFile(path, stats) : undefined;
+    if (exposed !== undefined) throw new FilePermissionsError(path, exposed, { several: false, known: true });
     return readText(file);
   } catch (error) {
-    if (error instanceof ExposedError) throw error;
-    throw new Refusal([`the key file ${path} cannot be read (${errorCode(error) ?? 'unknown'})`], 1);
+    if (error instanceof FilePermissionsError) throw error;
+    throw new CommandError([`the key file ${path} cannot be read (${errorCode(error) ?? 'unknown'})`], 1);
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { CommandError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The longest first line that is taken for a secret, in bytes. */
@@ -16,18 +16,19 @@ export async function secretFrom(
   const set = secretVariable(environment);
   if (set !== undefined) return set;
   if (inputTaken)
-    throw new Refusal(['COUNTERSIGN_SECRET is not set, and standard input is taken by the content']);
+    throw new CommandError(['COUNTERSIGN_SECRET is not set, and standard input is taken by the content']);
   if (terminal.stdin.isTTY) terminal.stderr.write('Secret: ');
   const line = await firstLine(terminal.stdin);
   if (line === '')
-    throw new Refusal(['there is no secret: set COUNTERSIGN_SECRET or write it to standard input']);
+    throw new CommandError(['there is no secret: set COUNTERSIGN_SECRET or write it to standard input']);
   return line;
 }
 
 /** COUNTERSIGN_SECRET, if it is set. Throws Refusal when it is empty. */
 export function secretVariable(environment: NodeJS.ProcessEnv): string | undefined {
   const set = environment['COUNTERSIGN_SECRET'];
-  if (set === '') throw new Refusal(['COUNTERSIGN_SECRET is empty, and an empty secret protects nothing']);
+  if (set === '')
+    throw new CommandError(['COUNTERSIGN_SECRET is empty, and an empty secret protects nothing']);
   return set;
 }
 
@@ -39,7 +40,7 @@ async function firstLine(stdin: Terminal['stdin']): Promise<string> {
   }
   const [line = ''] = bytes.toString('utf8').split(/\r?\n/, 1);
   if (line.length > longestLine)
-    throw new Refusal(['the first line of standard input is too long for a secret']);
+    throw new CommandError(['the first line of standard input is too long for a secret']);
   return line;
 }
 

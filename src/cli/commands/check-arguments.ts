@@ -1,7 +1,7 @@
-import { Refusal } from '../errors.ts';
+import { CommandError } from '../errors.ts';
 
 /** What `countersign check` is asked to do, and the arguments that say where. */
-export interface CheckOrder {
+export interface CheckArguments {
   /** Where --repair writes to. */
   readonly repairTo: string | undefined;
   /** The options, as serve has them. */
@@ -9,16 +9,16 @@ export interface CheckOrder {
 }
 
 /** Reads the flag that `check` has of its own. Throws Refusal. */
-export function readCheckOrder(argv: readonly string[]): CheckOrder {
+export function readCheckArguments(argv: readonly string[]): CheckArguments {
   const rest: string[] = [];
   let repairTo: string | undefined;
   for (let at = 0; at < argv.length; at += 1) {
     const argument = argv[at] ?? '';
     if (argument === '--repair' || argument.startsWith('--repair=')) {
-      if (repairTo !== undefined) throw new Refusal(['--repair is given twice']);
+      if (repairTo !== undefined) throw new CommandError(['--repair is given twice']);
       repairTo = argument === '--repair' ? argv[++at] : argument.slice('--repair='.length);
       if (repairTo === undefined || repairTo === '' || repairTo.startsWith('--'))
-        throw new Refusal(['--repair needs a value: the new directory']);
+        throw new CommandError(['--repair needs a value: the new directory']);
     } else rest.push(argument);
   }
   return { repairTo, rest };

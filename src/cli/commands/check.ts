@@ -1,28 +1,28 @@
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { readMasterKey } from '../../accounts/master-key.ts';
-import type { Seal } from '../../accounts/secret-box.ts';
+import type { SecretBox } from '../../accounts/secret-box.ts';
 import { systemClock } from '../../clock.ts';
 import { OptionsError } from '../../options/error.ts';
 import { type Options, readOptions } from '../../options/options.ts';
-import { DamagedStoreError } from '../../store/corruption-error.ts';
-import { refuseExposed } from '../../store/files/file-permissions.ts';
+import { CorruptionError } from '../../store/corruption-error.ts';
+import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { holderOf } from '../../store/files/lock.ts';
 import { inspectNonces, type NonceReport } from '../../store/nonces/file.ts';
-import { type Examined, examine, type Looking } from '../../store/recovery/recovery.ts';
-import { clearPaths, readRosters } from '../accounts/account-files.ts';
-import { noRosters, type Rosters } from '../accounts/no-account-files.ts';
-import { readSeal } from '../accounts/secret-box-key.ts';
-import { faultsOf, Refusal, report } from '../errors.ts';
-import { composeService, type Everybody, everybodyOf } from '../serve/compose.ts';
+import { type Examined, examine, type RecoveryOptions } from '../../store/recovery/recovery.ts';
+import { plaintextPaths, readAccountFiles } from '../accounts/account-files.ts';
+import { type AccountFiles, noAccountFiles } from '../accounts/no-account-files.ts';
+import { readSecretBox } from '../accounts/secret-box-key.ts';
+import { CommandError, messagesOf, reportError } from '../errors.ts';
+import { composeService, type KnownAccounts, knownAccountsOf } from '../serve/compose.ts';
 import { exposedConfiguration } from '../serve/file-permissions.ts';
-import { showLoading } from '../serve/progress.ts';
+import { showProgress } from '../serve/progress.ts';
 import { collectionName, hasOAuth1Tokens, masterKeyGone } from '../serve/stored-tokens.ts';
-import { judgeAll } from '../serve/validation-marker.ts';
+import { checkAllStoredData } from '../serve/validation-marker.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { openCertificate } from '../tls/open-certificate.ts';
-import { readCheckOrder } from './check-arguments.ts';
+import { readCheckArguments } from './check-arguments.ts';
 import { repair } from './repair.ts';
 
 /**
@@ -35,24 +35,24 @@ export async function check(
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const { repairTo, rest } = readCheckOrder(argv);
+    const { repairTo, rest } = readCheckArguments(argv);
     const options = readOptions(rest, environment);
     for (const warning of [...options.warnings, ...exposedConfiguration(options)])
       terminal.stderr.write(`countersign: ${warning}\n`);
     if (repairTo !== undefined) return await repair(options, repairTo, terminal);
-    const seal = options.memory ? undefined : readSeal(options, environment);
+    const secretBox = options.memory ? undefined : readSecretBox(options, environment);
     const [kept, certificate] = await together(
-      options.memory ? nothingKept : inspect(options, seal, terminal),
+      options.memory ? nothingKept : inspect(options, secretBox, terminal),
       options.tlsPort === undefined ? undefined : openCertificate(options),
     );
     for (const told of kept.told) terminal.stderr.write(`countersign: ${told}\n`);
     for (const note of certificate?.notes ?? []) terminal.stderr.write(`countersign: ${note}\n`);
-    const everybody = everybodyOf(options, kept.rosters);
+    const everybody = knownAccountsOf(options, kept.rosters);
     await tryTogether(options, everybody);
-    terminal.stdout.write(`${plan(options, kept, everybody, { certificate, seal }).join('\n')}\n`);
+    terminal.stdout.write(`${plan(options, kept, everybody, { certificate, seal: secretBox }).join('\n')}\n`);
     return 0;
   } catch (error) {
-    const status = report(error, terminal);
+    const status = reportError(error, terminal);
     // What is wrong with a configuration is what this command is asked for; a flag it does not know is not.
     return error instanceof OptionsError && error.code === 'usage' ? status : 1;
   }
@@ -62,8 +62,10 @@ export async function check(
 async function together<A, B>(one: A | Promise<A>, other: B | Promise<B>): Promise<[A, B]> {
   const [first, second] = await Promise.allSettled([one, other]);
   if (first.status === 'fulfilled' && second.status === 'fulfilled') return [first.value, second.value];
-  const faults = [first, second].flatMap((each) => (each.status === 'rejected' ? faultsOf(each.reason) : []));
-  throw new Refusal(faults, 1);
+  const faults = [first, second].flatMap((each) =>
+    each.status === 'rejected' ? messagesOf(each.reason) : [],
+  );
+  throw new CommandError(faults, 1);
 }
 
 /** What is in a data directory. */
@@ -71,7 +73,7 @@ interface Kept {
   readonly exists: boolean;
   /** The process that has it. */
   readonly holder: number | undefined;
-  readonly rosters: Rosters;
+  readonly rosters: AccountFiles;
   /** Whether a server ever ran on it, or a user was ever added. */
   readonly fresh: boolean;
   /** How many items there are, by collection. */
@@ -88,7 +90,7 @@ const noNonces: NonceReport = { live: 0, loss: undefined };
 const nothingKept: Kept = {
   exists: false,
   holder: undefined,
-  rosters: noRosters,
+  rosters: noAccountFiles,
   fresh: true,
   items: new Map(),
   changes: 0,
@@ -99,35 +101,35 @@ const nothingKept: Kept = {
 /** Looks at a data directory. Throws Refusal with everything that would stop a start. */
 async function inspect(
   { data: path, collections: declared, window }: Options,
-  seal: Seal | undefined,
+  secretBox: SecretBox | undefined,
   { stderr }: Pick<Terminal, 'stderr'>,
 ): Promise<Kept> {
   if (!(await usable(path))) return nothingKept;
-  refuseExposed(path);
+  checkPermissions(path);
   const holder = (await holderOf(path))?.pid;
-  const { loading, end } = showLoading(stderr, systemClock);
-  const [store, rosters, master, nonces] = await Promise.allSettled([
+  const { loading, end } = showProgress(stderr, systemClock);
+  const [store, accountFiles, master, nonces] = await Promise.allSettled([
     examineCalmly({ directory: path, loading }, holder).finally(end),
-    readRosters(path, seal),
-    readMasterKey(path, seal),
+    readAccountFiles(path, secretBox),
+    readMasterKey(path, secretBox),
     // What a server has in hand changes while it is read.
     holder === undefined ? inspectNonces(path, window * 1000, systemClock) : noNonces,
   ]);
-  const failures = [store, rosters, master, nonces].flatMap((each) =>
-    each.status === 'rejected' ? faultsOf(each.reason) : [],
+  const failures = [store, accountFiles, master, nonces].flatMap((each) =>
+    each.status === 'rejected' ? messagesOf(each.reason) : [],
   );
-  if (store.status === 'rejected' || rosters.status === 'rejected' || nonces.status === 'rejected')
-    throw new Refusal(failures, 1);
-  if (master.status === 'rejected') throw new Refusal(failures, 1);
+  if (store.status === 'rejected' || accountFiles.status === 'rejected' || nonces.status === 'rejected')
+    throw new CommandError(failures, 1);
+  if (master.status === 'rejected') throw new CommandError(failures, 1);
   const { state, lineage, changes, told } = store.value;
-  judgeAll(state, declared);
+  checkAllStoredData(state, declared);
   const collections = [...state.collections()];
   const keyGone =
-    master.value === undefined && seal === undefined && hasOAuth1Tokens(state, systemClock.now());
+    master.value === undefined && secretBox === undefined && hasOAuth1Tokens(state, systemClock.now());
   return {
     exists: true,
     holder,
-    rosters: rosters.value,
+    rosters: accountFiles.value,
     fresh: lineage === undefined && !(await readdir(path)).includes('users.json'),
     items: new Map(collections.map(({ path: name, count }) => [name, count])),
     changes,
@@ -141,12 +143,12 @@ async function inspect(
 const looks = 4;
 
 /** What is in a directory that may be in use. */
-async function examineCalmly(looking: Looking, holder: number | undefined): Promise<Examined> {
+async function examineCalmly(looking: RecoveryOptions, holder: number | undefined): Promise<Examined> {
   for (let look = 1; ; look += 1) {
     try {
       return await examine(looking);
     } catch (error) {
-      if (!(error instanceof DamagedStoreError) || holder === undefined || look === looks) throw error;
+      if (!(error instanceof CorruptionError) || holder === undefined || look === looks) throw error;
     }
   }
 }
@@ -156,11 +158,11 @@ async function usable(path: string): Promise<boolean> {
   const { existing, directory } = await nearestExisting(resolve(path));
   const own = existing === resolve(path);
   if (!directory)
-    throw new Refusal([`${path} cannot be the data directory: ${existing} is not a directory`], 1);
+    throw new CommandError([`${path} cannot be the data directory: ${existing} is not a directory`], 1);
   try {
     await access(existing, constants.W_OK | constants.X_OK | (own ? constants.R_OK : 0));
   } catch {
-    throw new Refusal(
+    throw new CommandError(
       [`${path} cannot be the data directory: there is no permission to write in ${existing}`],
       1,
     );
@@ -178,7 +180,7 @@ async function nearestExisting(path: string): Promise<{ existing: string; direct
 }
 
 /** Puts everything together as a start does, in memory. Throws Refusal or DeclarationError where it does not fit. */
-async function tryTogether(options: Options, everybody: Everybody): Promise<void> {
+async function tryTogether(options: Options, everybody: KnownAccounts): Promise<void> {
   const service = composeService(options, everybody, {});
   await service.ready;
   await service.close(0);
@@ -188,8 +190,8 @@ async function tryTogether(options: Options, everybody: Everybody): Promise<void
 function plan(
   options: Options,
   kept: Kept,
-  everybody: Everybody,
-  { certificate, seal }: { certificate: Certificate | undefined; seal: Seal | undefined },
+  everybody: KnownAccounts,
+  { certificate, seal: secretBox }: { certificate: Certificate | undefined; seal: SecretBox | undefined },
 ): string[] {
   const { port, tlsPort, controlPort, collections } = options;
   const users = Array.from(everybody.users, ([name, user]) =>
@@ -208,7 +210,7 @@ function plan(
     `users        ${users.length === 0 ? (kept.fresh ? 'none; the first start makes demo' : 'none') : users.join(', ')}`,
     ...namesLine('clients', everybody.clients),
     ...namesLine('consumers', everybody.consumers),
-    ...secretsLine(options, kept, seal),
+    ...secretsLine(options, kept, secretBox),
     `collections  ${declared.join(', ') || 'none'}`,
     ...[...kept.items].map(([path, count]) => `items        ${collectionName(path)}: ${count}`),
     ...(kept.changes === 0 ? [] : [`journal      ${kept.changes} changes since the snapshot`]),
@@ -226,11 +228,15 @@ function namesLine(what: string, named: ReadonlyMap<string, unknown>): string[] 
   return named.size === 0 ? [] : [`${what.padEnd(12)} ${[...named.keys()].join(', ')}`];
 }
 
-function secretsLine({ data }: Options, { rosters }: Kept, seal: Seal | undefined): string[] {
-  const { users, consumers } = rosters;
+function secretsLine(
+  { data }: Options,
+  { rosters: accountFiles }: Kept,
+  secretBox: SecretBox | undefined,
+): string[] {
+  const { users, consumers } = accountFiles;
   if (users.entries.size === 0 && consumers.entries.size === 0) return [];
-  if (clearPaths(data, rosters).length === 0) return ['secrets      encrypted'];
-  return [`secrets      ${seal === undefined ? 'in the clear' : 'in the clear; a start encrypts them'}`];
+  if (plaintextPaths(data, accountFiles).length === 0) return ['secrets      encrypted'];
+  return [`secrets      ${secretBox === undefined ? 'in the clear' : 'in the clear; a start encrypts them'}`];
 }
 
 function dataLine({ memory, data }: Options, { exists }: Kept): string {

@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { clientRoster } from '../../accounts/clients.ts';
+import { clientFile } from '../../accounts/clients.ts';
 import { hashPassword } from '../../accounts/passwords.ts';
 import { type ClientRegistration, readClient } from '../../accounts/registration.ts';
 import type { ClientSecret } from '../../oauth/clients.ts';
-import { digestOf } from '../../oauth/sha256.ts';
+import { sha256 } from '../../oauth/sha256.ts';
 import {
-  type Made,
+  type NewRegistration,
   partsOf,
+  type RegistrationInput,
   type RegistrationKind,
   refuseFaults,
   registrationCommand,
-  type Said,
   secretFlag,
   secretOf,
 } from '../accounts/registration.ts';
-import { Refusal } from '../errors.ts';
+import { CommandError } from '../errors.ts';
 
 /** What verifying a chosen secret costs (N of RFC 7914 §2): somebody may guess at it, so tens of milliseconds. */
 const costForChosen = 16_384;
 
 const kind: RegistrationKind<ClientRegistration> = {
-  roster: clientRoster,
+  roster: clientFile,
   configured: ({ clients }) => clients,
   label: 'ID',
   flags: new Map([
@@ -44,16 +44,17 @@ const kind: RegistrationKind<ClientRegistration> = {
 /** `countersign client add [ID]`, `client remove ID`, `client list`. Gives the exit status. */
 export const client = registrationCommand(kind);
 
-async function make(id: string, said: Said): Promise<Made<ClientRegistration>> {
+async function make(id: string, said: RegistrationInput): Promise<NewRegistration<ClientRegistration>> {
   const { public: open, users, ...parts } = partsOf(kind, said);
-  if (open === true && said.flags.has(secretFlag)) throw new Refusal(['a --public client has no secret']);
+  if (open === true && said.flags.has(secretFlag))
+    throw new CommandError(['a --public client has no secret']);
   const secret = open === true ? undefined : secretOf(said);
   const all = Array.isArray(users) && users.length === 1 && users[0] === '*';
   const given = { ...parts, users: all ? '*' : users, secret: secret?.text };
   const { made: entry, faults } = readClient(id, given, ['text']);
   refuseFaults(kind, id, said, faults);
   if (entry.grants.includes('authorization_code') && entry.redirectUris.length === 0)
-    throw new Refusal([
+    throw new CommandError([
       'authorization_code needs a --redirect-uri; a client that comes for itself has --grant client_credentials',
     ]);
   if (secret === undefined) return { entry, shown: undefined };
@@ -62,6 +63,6 @@ async function make(id: string, said: Said): Promise<Made<ClientRegistration>> {
 
 /** 256 random bits are found by no guessing, so one pass of SHA-256 is enough for them; for a secret that was chosen it is not. */
 async function keptOf({ text, made }: { text: string; made: boolean }): Promise<ClientSecret> {
-  if (made) return { sha256: digestOf(text) };
+  if (made) return { sha256: sha256(text) };
   return { scrypt: await hashPassword(text, randomBytes(16), costForChosen) };
 }

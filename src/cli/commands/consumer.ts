@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { consumerRoster } from '../../accounts/clients.ts';
+import { consumerFile } from '../../accounts/clients.ts';
 import { type ConsumerRegistration, readConsumer } from '../../accounts/registration.ts';
 import { errorCode } from '../../store/files/disk.ts';
 import {
-  type Made,
+  type NewRegistration,
   partsOf,
+  type RegistrationInput,
   type RegistrationKind,
   refuseFaults,
   registrationCommand,
-  type Said,
   secretFlag,
   secretOf,
 } from '../accounts/registration.ts';
-import { Refusal } from '../errors.ts';
+import { CommandError } from '../errors.ts';
 
 const kind: RegistrationKind<ConsumerRegistration> = {
-  roster: consumerRoster,
+  roster: consumerFile,
   configured: ({ consumers }) => consumers,
   label: 'KEY',
   flags: new Map([
@@ -39,19 +39,19 @@ const kind: RegistrationKind<ConsumerRegistration> = {
 /** `countersign consumer add [KEY]`, `consumer remove KEY`, `consumer list`. Gives the exit status. */
 export const consumer = registrationCommand(kind);
 
-async function make(key: string, said: Said): Promise<Made<ConsumerRegistration>> {
+async function make(key: string, said: RegistrationInput): Promise<NewRegistration<ConsumerRegistration>> {
   const { rsaPublicKey: file, methods, ...parts } = partsOf(kind, said);
   const rsaPublicKey = typeof file === 'string' ? readKey(file) : undefined;
   const wanted = methods ?? (rsaPublicKey === undefined ? undefined : ['RSA-SHA1']);
   // Who signs with RSA alone shares no secret.
   const shares = !Array.isArray(wanted) || wanted.some((method) => method !== 'RSA-SHA1');
-  if (!shares && said.flags.has(secretFlag)) throw new Refusal(['no --method needs a secret']);
+  if (!shares && said.flags.has(secretFlag)) throw new CommandError(['no --method needs a secret']);
   const secret = shares ? secretOf(said) : undefined;
   const given = { ...parts, methods: wanted, rsaPublicKey, secret: secret?.text };
   const { made: entry, faults } = readConsumer(key, given);
   refuseFaults(kind, key, said, faults);
   if (entry.callbacks.length === 0)
-    throw new Refusal(['--callback is needed: the URI that users come back to, or oob']);
+    throw new CommandError(['--callback is needed: the URI that users come back to, or oob']);
   return { entry, shown: secret?.shown };
 }
 
@@ -59,6 +59,6 @@ function readKey(path: string): string {
   try {
     return readFileSync(path, 'latin1').trim();
   } catch (error) {
-    throw new Refusal([`${path} cannot be read (${errorCode(error) ?? 'unknown'})`], 1);
+    throw new CommandError([`${path} cannot be read (${errorCode(error) ?? 'unknown'})`], 1);
   }
 }

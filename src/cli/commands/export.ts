@@ -5,13 +5,13 @@ import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import { readArguments } from '../../options/flags.ts';
 import { replaceFile } from '../../store/files/atomic-write.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
-import { refuseExposed } from '../../store/files/file-permissions.ts';
+import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { lockDirectory } from '../../store/files/lock.ts';
 import { type Examined, examine } from '../../store/recovery/recovery.ts';
 import { formatExport } from '../../store/snapshot/export-writer.ts';
-import { placeOf, tell } from '../accounts/command.ts';
+import { locationOf, printLines } from '../accounts/command.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
-import { Refusal, report } from '../errors.ts';
+import { CommandError, reportError } from '../errors.ts';
 import type { Outlet, Terminal } from '../terminal.ts';
 
 /** The arguments of the command. */
@@ -40,9 +40,9 @@ export async function exportItems(
 ): Promise<number> {
   try {
     const order = readOrder(argv, environment);
-    if (!existsSync(order.data)) throw new Refusal([`there is no data directory ${order.data}`], 1);
+    if (!existsSync(order.data)) throw new CommandError([`there is no data directory ${order.data}`], 1);
     actAsOwnerOf(order.data);
-    refuseExposed(order.data);
+    checkPermissions(order.data);
     const lock = await lockDirectory(order.data);
     try {
       await writeExport(order, await examine({ directory: order.data }), terminal);
@@ -51,28 +51,28 @@ export async function exportItems(
     }
     return 0;
   } catch (error) {
-    return report(error, terminal);
+    return reportError(error, terminal);
   }
 }
 
 function readOrder(argv: readonly string[], environment: NodeJS.ProcessEnv): ExportOrder {
   const { flags: given, words, faults } = readArguments(argv, flags);
-  if (faults.length > 0) throw new Refusal(faults);
-  if (words.length > 0) throw new Refusal(['export takes options only']);
-  const { data } = placeOf(given, environment).options;
+  if (faults.length > 0) throw new CommandError(faults);
+  if (words.length > 0) throw new CommandError(['export takes options only']);
+  const { data } = locationOf(given, environment).options;
   const output = String(given.get('--output') ?? '-');
   if (output !== '-') refuseOutput(output, data);
   const withTokens = given.get('--with-tokens') ?? 'false';
   if (withTokens !== true && withTokens !== 'true' && withTokens !== 'false')
-    throw new Refusal(['--with-tokens: true or false is expected']);
+    throw new CommandError(['--with-tokens: true or false is expected']);
   return { data, output, withTokens: withTokens !== 'false' };
 }
 
 /** Throws Refusal where an export would replace something, or become a part of what is exported. */
 function refuseOutput(output: string, data: string): void {
-  if (existsSync(output)) throw new Refusal([`${output} exists already`], 1);
+  if (existsSync(output)) throw new CommandError([`${output} exists already`], 1);
   if (resolve(output).startsWith(`${resolve(data)}${sep}`))
-    throw new Refusal([`${output} is in the data directory`]);
+    throw new CommandError([`${output} is in the data directory`]);
 }
 
 async function writeExport(
@@ -80,7 +80,7 @@ async function writeExport(
   { state, lineage, told }: Examined,
   { stdout, stderr }: Terminal,
 ): Promise<void> {
-  if (lineage === undefined) throw new Refusal([`${data} has no store to export`], 1);
+  if (lineage === undefined) throw new CommandError([`${data} has no store to export`], 1);
   const isOfOAuth = (path: string): boolean => path === tokensCollection || path === grantsCollection;
   const includes = (path: string): boolean => withTokens || !isOfOAuth(path);
   const content = formatExport({ storeId: lineage, state, at: systemClock.now(), includes });
@@ -96,7 +96,7 @@ async function writeExport(
   const exported = collections.filter(({ path }) => includes(path));
   const items = exported.reduce((sum, { count }) => sum + count, 0);
   const tokens = collections.some(({ path, count }) => !includes(path) && count > 0);
-  tell(
+  printLines(
     [...told, `exported ${items} items${tokens ? ', without the grants and tokens of OAuth' : ''}`],
     stderr,
   );

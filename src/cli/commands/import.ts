@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { idFault } from '../../collections/item.ts';
 import { collectionFinder } from '../../collections/seed.ts';
-import { createJudgeOfKept, MisfitError } from '../../collections/stored-data-check.ts';
+import { createStoredDataCheck, StoredDataError } from '../../collections/stored-data-check.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import { readArguments } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
@@ -12,15 +12,15 @@ import { prepareDirectory } from '../../store/files/directory.ts';
 import { errorCode, nodeDisk } from '../../store/files/disk.ts';
 import { holderOf, lockDirectory } from '../../store/files/lock.ts';
 import { readJournal } from '../../store/journal/reader.ts';
-import { writeFreshFiles } from '../../store/recovery/new-files.ts';
+import { writeNewFiles } from '../../store/recovery/new-files.ts';
 import { journalGeneration, journalName, previousName, snapshotName } from '../../store/recovery/recovery.ts';
 import { ExportReader, type ExportReading, type Imported } from '../../store/snapshot/export-reader.ts';
 import type { State } from '../../store/state/state.ts';
-import { placeOf, tell } from '../accounts/command.ts';
+import { locationOf, printLines } from '../accounts/command.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
-import { Refusal, report } from '../errors.ts';
-import { newLineage } from '../serve/store-id.ts';
-import { forgetJudged } from '../serve/validation-marker.ts';
+import { CommandError, reportError } from '../errors.ts';
+import { newStoreId } from '../serve/store-id.ts';
+import { clearValidationMarker } from '../serve/validation-marker.ts';
 import type { Terminal } from '../terminal.ts';
 
 const flags = new Map([
@@ -40,22 +40,22 @@ export async function importItems(
 ): Promise<number> {
   try {
     const { flags: given, words, faults } = readArguments(argv, flags);
-    if (faults.length > 0) throw new Refusal(faults);
-    if (words.length > 0) throw new Refusal(['import takes options only']);
-    const { options } = placeOf(given, environment);
+    if (faults.length > 0) throw new CommandError(faults);
+    if (words.length > 0) throw new CommandError(['import takes options only']);
+    const { options } = locationOf(given, environment);
     const { data } = options;
     actAsOwnerOf(data);
     if (existsSync(data)) await refuseInUse(data);
     const imported = await readExport(String(given.get('--input') ?? '-'), options, terminal);
     await keep(data, imported);
-    tell(outcomeOf(imported, options), terminal.stderr);
+    printLines(outcomeOf(imported, options), terminal.stderr);
     return 0;
   } catch (error) {
-    return report(error, terminal);
+    return reportError(error, terminal);
   }
 }
 
-/** Reads and validates all of an export. Throws DamagedStoreError, or Refusal if there is no such file. */
+/** Reads and validates all of an export. Throws CorruptionError, or Refusal if there is no such file. */
 async function readExport(input: string, options: Options, { stdin }: Terminal): Promise<Imported> {
   const file = input === '-' ? 'standard input' : input;
   const reading = { file, now: systemClock.now(), faultOf: itemFaults(options) };
@@ -65,7 +65,7 @@ async function readExport(input: string, options: Options, { stdin }: Terminal):
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
-    throw new Refusal([`${file} cannot be read (${code})`], 1);
+    throw new CommandError([`${file} cannot be read (${code})`], 1);
   }
   return reader.result();
 }
@@ -84,7 +84,7 @@ async function readAll(reader: ExportReader, chunks: AsyncIterable<string | Uint
 
 /** Returns a function that returns why an item cannot be imported: no client could address it, or read it. */
 function itemFaults({ collections }: Options): ExportReading['faultOf'] {
-  const judge = createJudgeOfKept(collections);
+  const judge = createStoredDataCheck(collections);
   return (path, entry) => {
     const fault = entry.id === '' ? 'is empty' : idFault(entry.id);
     if (fault !== undefined) return `its id ${fault}`;
@@ -92,21 +92,21 @@ function itemFaults({ collections }: Options): ExportReading['faultOf'] {
       judge(path, entry);
       return undefined;
     } catch (error) {
-      if (error instanceof MisfitError) return error.message;
+      if (error instanceof StoredDataError) return error.message;
       throw error;
     }
   };
 }
 
 /** Writes the files of the store, which is there once all of it is on the medium. Throws Refusal, LockedError or StoreError. */
-async function keep(directory: string, { storeId = newLineage(), state }: Imported): Promise<void> {
+async function keep(directory: string, { storeId = newStoreId(), state }: Imported): Promise<void> {
   await prepareDirectory(directory);
   const lock = await lockDirectory(directory);
   try {
     await refuseItems(directory);
     for (const name of [firstJournal, snapshotName])
       await removeLeftovers(nodeDisk, directory, name, () => true);
-    await forgetJudged(directory);
+    await clearValidationMarker(directory);
     await writeStore(directory, storeId, state);
   } finally {
     await lock.release();
@@ -116,7 +116,7 @@ async function keep(directory: string, { storeId = newLineage(), state }: Import
 async function writeStore(directory: string, lineage: string, state: State): Promise<void> {
   const beginning = { directory, lineage, generation: 1, sequence: 0, state, now: systemClock.now() };
   try {
-    await writeFreshFiles(nodeDisk, beginning);
+    await writeNewFiles(nodeDisk, beginning);
   } catch (error) {
     // Without a snapshot the journal, which has no changes, would prevent a start.
     if (!existsSync(join(directory, snapshotName)))
@@ -129,7 +129,7 @@ async function writeStore(directory: string, lineage: string, state: State): Pro
 async function refuseInUse(directory: string): Promise<void> {
   const holder = await holderOf(directory);
   if (holder !== undefined)
-    throw new Refusal([`${directory} is in use by process ${holder.pid}; stop it first`], 1);
+    throw new CommandError([`${directory} is in use by process ${holder.pid}; stop it first`], 1);
   await refuseItems(directory);
 }
 
@@ -145,7 +145,7 @@ async function refuseItems(directory: string): Promise<void> {
   const content = await readJournal(nodeDisk, join(directory, firstJournal), () => {});
   const isUnused = content === undefined || (content.changes === 0 && content.broken === undefined);
   if (hasOthers || !isUnused)
-    throw new Refusal([`${directory} has items; import into a data directory that has none`], 1);
+    throw new CommandError([`${directory} has items; import into a data directory that has none`], 1);
 }
 
 function outcomeOf({ state, storeId }: Imported, { collections }: Options): string[] {

@@ -2,18 +2,18 @@ import { copyFile, cp, readdir } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
-import { DamagedStoreError } from '../../store/corruption-error.ts';
+import { CorruptionError } from '../../store/corruption-error.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
 import { holderOf } from '../../store/files/lock.ts';
-import { writeFreshFiles } from '../../store/recovery/new-files.ts';
-import { salvage } from '../../store/recovery/recover-corrupt.ts';
+import { writeNewFiles } from '../../store/recovery/new-files.ts';
+import { recoverCorrupt } from '../../store/recovery/recover-corrupt.ts';
 import { examine } from '../../store/recovery/recovery.ts';
 import type { State } from '../../store/state/state.ts';
-import type { KeptNonce } from '../../store/store.ts';
-import { Refusal } from '../errors.ts';
-import { keepNonces } from '../serve/nonces.ts';
-import { newLineage } from '../serve/store-id.ts';
+import type { StoredNonce } from '../../store/store.ts';
+import { CommandError } from '../errors.ts';
+import { openNonceFile } from '../serve/nonces.ts';
+import { newStoreId } from '../serve/store-id.ts';
 import { collectionName, endTokens } from '../serve/stored-tokens.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -24,7 +24,7 @@ interface Saved {
   readonly lineage: string;
   /** What is lost or uncertain, or was mended, a sentence each. */
   readonly told: readonly string[];
-  readonly nonces: readonly KeptNonce[];
+  readonly nonces: readonly StoredNonce[];
 }
 
 /**
@@ -37,7 +37,7 @@ export async function repair(options: Options, to: string, terminal: Terminal): 
   const { state, lineage, told, nonces } = await save(from);
   await prepareDirectory(to);
   await copyOthers(from, to);
-  await writeFreshFiles(nodeDisk, {
+  await writeNewFiles(nodeDisk, {
     directory: to,
     lineage,
     generation: 1,
@@ -46,7 +46,7 @@ export async function repair(options: Options, to: string, terminal: Terminal): 
     now: systemClock.now(),
   });
   const tell = (line: string): void => void terminal.stderr.write(`countersign: ${line}\n`);
-  await keepNonces(to, nonces, options, tell);
+  await openNonceFile(to, nonces, options, tell);
   for (const line of told) tell(line);
   const lines = [...state.collections()].map(
     ({ path, count }) => `saved        ${collectionName(path)}: ${count}`,
@@ -59,28 +59,29 @@ export async function repair(options: Options, to: string, terminal: Terminal): 
 async function refuseUnfit(from: string, to: string): Promise<void> {
   const [old, fresh] = [resolve(from), resolve(to)];
   if (fresh === old || fresh.startsWith(`${old}${sep}`))
-    throw new Refusal([`${to} is the data directory or in it; --repair writes to a new one`]);
+    throw new CommandError([`${to} is the data directory or in it; --repair writes to a new one`]);
   const names = await readdir(from).catch(() => undefined);
-  if (names === undefined) throw new Refusal([`${from} is not there, or cannot be read`], 1);
+  if (names === undefined) throw new CommandError([`${from} is not there, or cannot be read`], 1);
   const present = await readdir(to).catch(() => []);
-  if (present.length > 0) throw new Refusal([`${to} is not empty; --repair writes to a new directory`], 1);
+  if (present.length > 0)
+    throw new CommandError([`${to} is not empty; --repair writes to a new directory`], 1);
   const holder = await holderOf(from);
   if (holder !== undefined)
-    throw new Refusal([`${from} is in use by process ${holder.pid}; stop it first`], 1);
+    throw new CommandError([`${from} is in use by process ${holder.pid}; stop it first`], 1);
 }
 
 /** What a start would read; else all that can be read. */
 async function save(directory: string): Promise<Saved> {
   try {
     const { state, lineage, told, nonces } = await examine({ directory });
-    return { state, lineage: lineage ?? newLineage(), told, nonces };
+    return { state, lineage: lineage ?? newStoreId(), told, nonces };
   } catch (error) {
-    if (!(error instanceof DamagedStoreError)) throw error;
-    const { state, lost, nonces } = await salvage(nodeDisk, directory);
+    if (!(error instanceof CorruptionError)) throw error;
+    const { state, lost, nonces } = await recoverCorrupt(nodeDisk, directory);
     // A revision that is lost may be drawn again: no entity tag from before may fit.
     const ended = endTokens(state, systemClock.now());
     const told = [error.message, ...lost, ...(ended === 0 ? [] : [tokensEnded])];
-    return { state, lineage: newLineage(), told, nonces };
+    return { state, lineage: newStoreId(), told, nonces };
   }
 }
 

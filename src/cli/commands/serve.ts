@@ -3,14 +3,14 @@ import { systemClock } from '../../clock.ts';
 import { type Options, readOptions } from '../../options/options.ts';
 import type { Listening, Service } from '../../service/service.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
-import type { RosterUses } from '../accounts/account-files.ts';
+import type { AccountUpdates } from '../accounts/account-files.ts';
 import { makeCredentials, storedUser } from '../accounts/credentials.ts';
-import { report } from '../errors.ts';
+import { reportError } from '../errors.ts';
 import { type AccessLog, createAccessLog } from '../serve/access-log.ts';
-import type { Steered } from '../serve/control.ts';
-import type { Keeping } from '../serve/data-directory.ts';
+import type { ControlledService } from '../serve/control.ts';
+import type { DataDirectory } from '../serve/data-directory.ts';
 import { firstUserName, introduction } from '../serve/first-user.ts';
-import { inMemory } from '../serve/in-memory.ts';
+import { inMemoryData } from '../serve/in-memory.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
 /** Milliseconds for what is in flight when the server is told to stop. */
@@ -33,9 +33,9 @@ export async function serve(
   try {
     const options = readOptions(argv, environment);
     for (const warning of [...options.warnings, ...(await exposures(options))]) warn(warning);
-    const seal = options.memory
+    const secretBox = options.memory
       ? undefined
-      : (await import('../accounts/secret-box-key.ts')).readSeal(options, environment);
+      : (await import('../accounts/secret-box-key.ts')).readSecretBox(options, environment);
     // Who started this process put it there for it alone: not for reports, nor for what it may start.
     delete environment['COUNTERSIGN_KEY'];
     const steering = await readSteering(options, environment);
@@ -44,7 +44,7 @@ export async function serve(
     const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
     opening?.catch(() => {}); // told where it is waited for
     const [keeping, composition] = await Promise.all([
-      options.memory ? inMemory() : openDirectory(options, seal, warn, compaction),
+      options.memory ? inMemoryData() : openDirectory(options, secretBox, warn, compaction),
       import('../serve/compose.ts'),
     ]);
     await start(options, keeping, composition, opening, steering).catch(async (error: unknown) => {
@@ -54,14 +54,14 @@ export async function serve(
     });
     return undefined;
   } catch (error) {
-    return report(error, process);
+    return reportError(error, process);
   }
 }
 
 async function start(
   options: Options,
-  keeping: Keeping,
-  { allRegistered, allUsers, composeService, everybodyOf }: Composition,
+  keeping: DataDirectory,
+  { allRegistered, allUsers, composeService, knownAccountsOf }: Composition,
   opening: Promise<Certificate> | undefined,
   steering: Steering | undefined,
 ): Promise<void> {
@@ -69,7 +69,7 @@ async function start(
   for (const note of certificate?.notes ?? []) warn(note);
   const kept = certificate?.keep();
   kept?.catch(() => {}); // told where it is waited for
-  const everybody = everybodyOf(options, keeping.rosters);
+  const everybody = knownAccountsOf(options, keeping.rosters);
   const { users } = everybody;
   const first = keeping.fresh && users.size === 0 ? makeCredentials(randomBytes) : undefined;
   if (first !== undefined) users.set(firstUserName, first);
@@ -86,7 +86,7 @@ async function start(
       ...(keeping.nonces === undefined ? {} : { nonces: keeping.nonces }),
       // What was signed for an earlier life of this server is not to be used in this one.
       ...(options.memory ? { notBefore: systemClock.now() } : {}),
-      fault: (error) => tellFault(error, log === undefined ? undefined : formOf(options)),
+      onError: (error) => tellFault(error, log === undefined ? undefined : formOf(options)),
       ...(log === undefined ? {} : { log: log.add }),
     },
     steering?.make(keeping),
@@ -103,7 +103,7 @@ async function start(
     if (users.size === 0) warn('there are no users, so nobody can sign; countersign user add NAME makes one');
     if (!isLoopback(options.host)) warn(openness(options));
     stopOnSignal(service, keeping, log);
-    const uses: RosterUses = {
+    const uses: AccountUpdates = {
       users: (kept) => service.replaceUsers(allUsers(options, kept)),
       clients: (kept) =>
         service.replaceClients(allRegistered(options, 'clients', options.clients, { entries: kept })),
@@ -127,7 +127,7 @@ async function start(
 /** How a server is made that can be steered, and steered. */
 interface Steering {
   /** What makes its service. */
-  make(keeping: Keeping): NonNullable<Parameters<Composition['composeService']>[3]>;
+  make(keeping: DataDirectory): NonNullable<Parameters<Composition['composeService']>[3]>;
   /** Opens the control interface, and gives its address. */
   open(
     plain: Listening | undefined,
@@ -142,12 +142,12 @@ async function readSteering(
   environment: NodeJS.ProcessEnv,
 ): Promise<Steering | undefined> {
   if (port === undefined) return undefined;
-  const { composeSteered, controlToken } = await import('../serve/control.ts');
+  const { composeControlled, controlToken } = await import('../serve/control.ts');
   const token = controlToken(environment);
-  let steered: Steered | undefined;
+  let steered: ControlledService | undefined;
   return {
     make: (keeping) => (options) => {
-      steered = composeSteered(options, { port, token, keeping });
+      steered = composeControlled(options, { port, token, keeping });
       return steered.service;
     },
     async open(plain, secure, certificate) {
@@ -200,9 +200,9 @@ async function exposures(options: Options): Promise<readonly string[]> {
 
 /** Opens the data directory. The modules of the durable store are loaded only here. */
 async function openDirectory(
-  ...parameters: Parameters<typeof import('../serve/data-directory.ts').inDirectory>
-): Promise<Keeping> {
-  return (await import('../serve/data-directory.ts')).inDirectory(...parameters);
+  ...parameters: Parameters<typeof import('../serve/data-directory.ts').openDataDirectory>
+): Promise<DataDirectory> {
+  return (await import('../serve/data-directory.ts')).openDataDirectory(...parameters);
 }
 
 /** What is about certificates is loaded only where there is HTTPS. */
@@ -211,7 +211,7 @@ async function openCertificate(options: Options): Promise<Certificate> {
 }
 
 async function tend(certificate: Certificate, secure: Listening): Promise<void> {
-  (await import('../tls/open-certificate.ts')).tend(certificate, secure, warn);
+  (await import('../tls/open-certificate.ts')).renewCertificate(certificate, secure, warn);
 }
 
 function logOf(options: Options): AccessLog | undefined {
@@ -234,21 +234,21 @@ function tellFault(error: unknown, form: 'pretty' | 'json' | undefined): void {
 }
 
 /** A first signal ends the server in order, a second one at once. */
-function stopOnSignal(service: Service, keeping: Keeping, log: AccessLog | undefined): void {
+function stopOnSignal(service: Service, keeping: DataDirectory, log: AccessLog | undefined): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) process.exit(1);
     stopping = true;
     finish(service, keeping, log).then(
       () => process.exit(keeping.health()?.state === 'failed' ? 1 : 0),
-      (error: unknown) => process.exit(report(error, process)),
+      (error: unknown) => process.exit(reportError(error, process)),
     );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 }
 
-async function finish(service: Service, keeping: Keeping, log: AccessLog | undefined): Promise<void> {
+async function finish(service: Service, keeping: DataDirectory, log: AccessLog | undefined): Promise<void> {
   await service.close(grace);
   await keeping.close();
   await log?.flush();

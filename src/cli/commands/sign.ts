@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { signRequest } from '../../client/sign.ts';
 import { readArguments } from '../../options/flags.ts';
 import { secretFrom, wholeInput } from '../accounts/secret-input.ts';
-import { Refusal, report } from '../errors.ts';
-import { quoted } from '../shell-quote.ts';
+import { CommandError, reportError } from '../errors.ts';
+import { shellQuote } from '../shell-quote.ts';
 import type { Terminal } from '../terminal.ts';
 
 const flags = new Map([
@@ -48,18 +48,18 @@ export async function sign(
     if (!order.curl) tellRewritten(order, terminal);
     return 0;
   } catch (error) {
-    return report(error, terminal);
+    return reportError(error, terminal);
   }
 }
 
 function readOrder(argv: readonly string[]): Order {
   if (argv.some((argument) => /^--secret(=|$)/.test(argument))) {
-    throw new Refusal([
+    throw new CommandError([
       'a secret is never an argument, where others on this host can read it: use COUNTERSIGN_SECRET',
     ]);
   }
   const { flags: given, words, faults } = readArguments(argv, flags);
-  if (faults.length > 0) throw new Refusal(faults);
+  if (faults.length > 0) throw new CommandError(faults);
   const found: string[] = [];
   const text = (name: string): string | undefined => {
     const value = given.get(name);
@@ -78,7 +78,7 @@ function readOrder(argv: readonly string[]): Order {
   for (const name of form === 'simple' ? ['--date', '--nonce'] : []) {
     if (given.has(name)) found.push(`${name} has no place in the simple form`);
   }
-  if (found.length > 0 || url === undefined || user === undefined) throw new Refusal(found);
+  if (found.length > 0 || url === undefined || user === undefined) throw new CommandError(found);
   return {
     method,
     ...sentAs(url, words[1] ?? ''),
@@ -116,7 +116,10 @@ async function contentOf(path: string, terminal: Terminal): Promise<Uint8Array> 
   try {
     return path === '-' ? await wholeInput(terminal) : await readFile(path);
   } catch (error) {
-    throw new Refusal([`the content cannot be read: ${error instanceof Error ? error.message : path}`], 1);
+    throw new CommandError(
+      [`the content cannot be read: ${error instanceof Error ? error.message : path}`],
+      1,
+    );
   }
 }
 
@@ -140,7 +143,7 @@ function headersOf(order: Order, secret: string, content: Uint8Array | undefined
       Buffer.from(value, 'latin1').toString('utf8'),
     ]);
   } catch (error) {
-    if (error instanceof RangeError) throw new Refusal([error.message]);
+    if (error instanceof RangeError) throw new CommandError([error.message]);
     throw error;
   }
 }
@@ -171,19 +174,19 @@ function curlCommand(
   const { method, url } = order;
   const words = ['curl'];
   if (method === 'HEAD') words.push('--head');
-  else if (method !== 'GET' || content !== undefined) words.push('-X', quoted(method));
+  else if (method !== 'GET' || content !== undefined) words.push('-X', shellQuote(method));
   // Brackets and braces in a URL are patterns to curl, unless it is told otherwise.
   if (/[[\]{}]/.test(url)) words.push('--globoff');
-  for (const [name, value] of headers) words.push('-H', quoted(`${name}: ${value}`));
+  for (const [name, value] of headers) words.push('-H', shellQuote(`${name}: ${value}`));
   if (content !== undefined) {
     words.push(
       '-H',
-      quoted(`Content-Type: ${typeOf(content)}`),
+      shellQuote(`Content-Type: ${typeOf(content)}`),
       '--data-binary',
-      quoted(`@${order.content}`),
+      shellQuote(`@${order.content}`),
     );
   }
-  return [...words, quoted(url)].join(' ');
+  return [...words, shellQuote(url)].join(' ');
 }
 
 /** The media type that the content looks like; curl would call it a form otherwise. */

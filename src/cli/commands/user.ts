@@ -1,35 +1,35 @@
 import { randomBytes } from 'node:crypto';
-import { type StoredSecret, type StoredUser, userRoster } from '../../accounts/users.ts';
+import { type StoredSecret, type StoredUser, userFile } from '../../accounts/users.ts';
 import { userNameFault } from '../../auth/accounts.ts';
 import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import { readArguments } from '../../options/flags.ts';
 import {
+  type AccountEntry,
   addEntry,
   changeExisting,
-  type Entrant,
-  placeFlags,
-  placeOf,
-  readKept,
+  locationFlags,
+  locationOf,
+  printLines,
+  readEntry,
   refuseConfigured,
   removeEntry,
-  tell,
-  tellUse,
+  reportUsage,
   unknownAction,
 } from '../accounts/command.ts';
 import { makeCredentials, randomSecret, storedUser } from '../accounts/credentials.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { secretVariable } from '../accounts/secret-input.ts';
-import { Refusal, report } from '../errors.ts';
+import { CommandError, reportError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 
 const actions = ['add', 'rotate', 'remove', 'disable', 'enable', 'list'] as const;
 type ActionName = (typeof actions)[number];
 
-const flags = new Map([['--grace', 'value'], ...placeFlags] as const);
+const flags = new Map([['--grace', 'value'], ...locationFlags] as const);
 
 /** What the command line asks for. */
-interface Order extends Entrant<StoredUser> {
+interface Order extends AccountEntry<StoredUser> {
   readonly action: ActionName;
   /** How long the old secret stays valid, in ms. */
   readonly grace: number;
@@ -47,7 +47,7 @@ export async function user(
     await carryOut(order, environment, terminal);
     return 0;
   } catch (error) {
-    return report(error, terminal);
+    return reportError(error, terminal);
   }
 }
 
@@ -70,7 +70,7 @@ function carryOut(order: Order, environment: NodeJS.ProcessEnv, terminal: Termin
 
 function readOrder(argv: readonly string[], environment: NodeJS.ProcessEnv): Order {
   const { flags: given, words: said, faults } = readArguments(argv, flags);
-  if (faults.length > 0) throw new Refusal(faults);
+  if (faults.length > 0) throw new CommandError(faults);
   const found: string[] = [];
   const [word = '', name = ''] = said;
   const action = actions.find((each) => each === word);
@@ -85,8 +85,8 @@ function readOrder(argv: readonly string[], environment: NodeJS.ProcessEnv): Ord
   if (given.has('--grace') && action !== 'rotate') found.push('--grace goes with rotate only');
   const grace = parseDuration(String(given.get('--grace') ?? '24h'));
   if (grace === undefined) found.push('--grace: a time such as 90s, 15m, 24h or 7d is expected, or 0');
-  if (found.length > 0 || action === undefined || grace === undefined) throw new Refusal(found);
-  return { action, roster: userRoster, name, grace, ...placeOf(given, environment) };
+  if (found.length > 0 || action === undefined || grace === undefined) throw new CommandError(found);
+  return { action, roster: userFile, name, grace, ...locationOf(given, environment) };
 }
 
 async function add(order: Order, terminal: Terminal, secret: string | undefined): Promise<void> {
@@ -96,8 +96,8 @@ async function add(order: Order, terminal: Terminal, secret: string | undefined)
   const entry = { ...(await storedUser(made, randomBytes)), since: systemClock.now() };
   const mark = await addEntry(order, entry, 'rotate gives a new secret');
   const shown = secret === undefined ? made.secret : 'the one in COUNTERSIGN_SECRET';
-  tell([`user      ${name}`, `password  ${made.password}`, `secret    ${shown}`], terminal.stdout);
-  await tellUse(order, mark, terminal);
+  printLines([`user      ${name}`, `password  ${made.password}`, `secret    ${shown}`], terminal.stdout);
+  await reportUsage(order, mark, terminal);
 }
 
 async function rotate(order: Order, terminal: Terminal): Promise<void> {
@@ -108,11 +108,11 @@ async function rotate(order: Order, terminal: Terminal): Promise<void> {
     ...user,
     secrets: [{ secret }, ...graced(user.secrets, now, now + grace)],
   }));
-  tell([`user      ${name}`, `secret    ${secret}`], terminal.stdout);
+  printLines([`user      ${name}`, `secret    ${secret}`], terminal.stdout);
   const until =
     grace === 0 ? 'is not valid any more' : `is valid until ${new Date(now + grace).toISOString()}`;
-  tell([`the old secret ${until}`], terminal.stderr);
-  await tellUse(order, mark, terminal);
+  printLines([`the old secret ${until}`], terminal.stderr);
+  await reportUsage(order, mark, terminal);
 }
 
 /** The present secret until `last`. One from an earlier rotation ends here: never are more than two valid. */
@@ -123,14 +123,14 @@ function graced(secrets: readonly StoredSecret[], now: number, last: number): St
 
 async function able(order: Order, terminal: Terminal, enabled: boolean): Promise<void> {
   const mark = await changeExisting(order, (user) => ({ ...user, disabled: !enabled }));
-  tell([`${enabled ? 'enabled ' : 'disabled'}  ${order.name}`], terminal.stdout);
-  await tellUse(order, mark, terminal);
+  printLines([`${enabled ? 'enabled ' : 'disabled'}  ${order.name}`], terminal.stdout);
+  await reportUsage(order, mark, terminal);
 }
 
 async function list(order: Order, terminal: Terminal): Promise<void> {
   const { options } = order;
   const now = systemClock.now();
-  const stored = await readKept(order);
+  const stored = await readEntry(order);
   const lines = [...options.users.keys()].map((name) => `${name}  1 valid secret, in ${options.config}`);
   for (const [name, { secrets, disabled }] of stored) {
     const valid = secrets.filter(({ until }) => until === undefined || until > now).length;
@@ -138,6 +138,6 @@ async function list(order: Order, terminal: Terminal): Promise<void> {
     const overruled = options.users.has(name) ? `, overruled by ${options.config}` : '';
     lines.push(`${name}  ${valid} valid ${valid === 1 ? 'secret' : 'secrets'}${state}${overruled}`);
   }
-  if (lines.length === 0) tell([`there are no users in ${options.data}`], terminal.stderr);
-  tell(lines, terminal.stdout);
+  if (lines.length === 0) printLines([`there are no users in ${options.data}`], terminal.stderr);
+  printLines(lines, terminal.stdout);
 }

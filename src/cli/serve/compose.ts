@@ -1,16 +1,16 @@
-import type { RosterFile } from '../../accounts/account-file.ts';
-import { rosterPath } from '../../accounts/account-file-path.ts';
+import type { AccountFileContent } from '../../accounts/account-file.ts';
+import { accountFilePath } from '../../accounts/account-file-path.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import type { StoredUser } from '../../accounts/users.ts';
 import type { Lifetimes } from '../../oauth/lifetimes.ts';
 import type { Options } from '../../options/options.ts';
 import type { Limits, ServiceOptions, UserOption } from '../../service/options.ts';
 import { createService, type Service } from '../../service/service.ts';
-import type { Rosters } from '../accounts/no-account-files.ts';
-import { Refusal } from '../errors.ts';
+import type { AccountFiles } from '../accounts/no-account-files.ts';
+import { CommandError } from '../errors.ts';
 
 /** Who is known to a server: users, clients of OAuth 2.0 and consumers of OAuth 1.0a. */
-export interface Everybody {
+export interface KnownAccounts {
   readonly users: Map<string, UserOption>;
   readonly clients: ReadonlyMap<string, ClientRegistration>;
   readonly consumers: ReadonlyMap<string, ConsumerRegistration>;
@@ -19,9 +19,9 @@ export interface Everybody {
 /** Makes the service that the options ask for; `make` does. Throws Refusal where its parts do not go together. */
 export function composeService(
   options: Options,
-  everybody: Everybody,
-  more: Pick<ServiceOptions, 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'log' | 'fault'>,
-  make: (options: ServiceOptions & Everybody) => Service = createService,
+  everybody: KnownAccounts,
+  more: Pick<ServiceOptions, 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'log' | 'onError'>,
+  make: (options: ServiceOptions & KnownAccounts) => Service = createService,
 ): Service {
   try {
     return make({
@@ -43,7 +43,7 @@ export function composeService(
     });
   } catch (error) {
     // Two paths that are one, for instance: it takes all of them to see that.
-    if (error instanceof RangeError) throw new Refusal([error.message]);
+    if (error instanceof RangeError) throw new CommandError([error.message]);
     throw error;
   }
 }
@@ -78,7 +78,10 @@ function limitsOf(options: Options): Limits {
  * Everybody in the configuration file and in the data directory. Throws Refusal, to end with 1, where somebody of OAuth is
  * kept and there is no HTTPS.
  */
-export function everybodyOf(options: Options, { users, clients, consumers }: Rosters): Everybody {
+export function knownAccountsOf(
+  options: Options,
+  { users, clients, consumers }: AccountFiles,
+): KnownAccounts {
   return {
     users: allUsers(options, users.entries),
     clients: allRegistered(options, 'clients', options.clients, clients),
@@ -91,10 +94,13 @@ export function allRegistered<T>(
   { data, tlsPort }: Options,
   name: 'clients' | 'consumers',
   configured: ReadonlyMap<string, T>,
-  { entries }: Pick<RosterFile<T>, 'entries'>,
+  { entries }: Pick<AccountFileContent<T>, 'entries'>,
 ): ReadonlyMap<string, T> {
   if (entries.size > 0 && tlsPort === undefined)
-    throw new Refusal([`the ${name} in ${rosterPath(data, name)} need HTTPS, and --no-tls turns it off`], 1);
+    throw new CommandError(
+      [`the ${name} in ${accountFilePath(data, name)} need HTTPS, and --no-tls turns it off`],
+      1,
+    );
   return new Map([...entries, ...configured]);
 }
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../clock.ts';
-import { createSteeringFace } from '../../double/api.ts';
-import { type Authority, createAuthority } from '../../double/certificate-authority.ts';
-import { composeHouse, type House } from '../../double/compose.ts';
-import { composeKeptHouse } from '../../double/compose-durable.ts';
+import { createDoubleApi } from '../../double/api.ts';
+import { type CertificateAuthority, createCertificateAuthority } from '../../double/certificate-authority.ts';
+import { type ComposedService, composeDouble } from '../../double/compose.ts';
+import { composeDurableDouble } from '../../double/compose-durable.ts';
 import { type Control, judgeToken, openControl } from '../../double/control/control.ts';
 import { createMemoryControl } from '../../double/control/memory-target.ts';
 import type { ControlledPlace, ControlTarget, MemoryControl } from '../../double/control/target.ts';
@@ -12,12 +12,12 @@ import { createSeededRandom } from '../../double/state/random.ts';
 import type { ServerIdentity } from '../../net/tls/identity.ts';
 import type { ServiceOptions } from '../../service/options.ts';
 import type { Listening, Service } from '../../service/service.ts';
-import { Refusal } from '../errors.ts';
-import type { Everybody } from './compose.ts';
-import type { Keeping } from './data-directory.ts';
+import { CommandError } from '../errors.ts';
+import type { KnownAccounts } from './compose.ts';
+import type { DataDirectory } from './data-directory.ts';
 
 /** A server that can be steered, before it is. */
-export interface Steered {
+export interface ControlledService {
   readonly service: Service;
   /** Opens the control interface. Rejects with ListenError. */
   open(place: ControlledPlace): Promise<Pick<Control, 'url' | 'token'>>;
@@ -28,7 +28,7 @@ export interface ControlParts {
   readonly port: number;
   /** Drawn when left out. */
   readonly token: string | undefined;
-  readonly keeping: Pick<Keeping, 'health'>;
+  readonly keeping: Pick<DataDirectory, 'health'>;
 }
 
 /** The token that the environment has; undefined where it has none. Throws Refusal on one that cannot be. */
@@ -39,7 +39,7 @@ export function controlToken(environment: NodeJS.ProcessEnv): string | undefined
     judgeToken(token);
     return token;
   } catch (error) {
-    throw new Refusal([
+    throw new CommandError([
       `COUNTERSIGN_CONTROL_TOKEN: ${error instanceof Error ? error.message : String(error)}`,
     ]);
   }
@@ -49,35 +49,41 @@ export function controlToken(environment: NodeJS.ProcessEnv): string | undefined
  * Composes the service so that it can be steered: as a test double where it is in memory, and as one on a store of its own
  * where it has one. Throws RangeError or DeclarationError, as `createService` does.
  */
-export function composeSteered(options: ServiceOptions & Everybody, parts: ControlParts): Steered {
+export function composeControlled(
+  options: ServiceOptions & KnownAccounts,
+  parts: ControlParts,
+): ControlledService {
   const kept = keptOf(options);
   if (kept !== undefined)
-    return steered(composeKeptHouse(kept, randomBytes), options, parts, () => undefined);
-  const house = composeHouse(doubleOptionsOf(options), createSeededRandom(randomBytes(32).toString('hex')));
-  return steered(house, options, parts, (face) => createMemoryControl(house, face));
+    return steered(composeDurableDouble(kept, randomBytes), options, parts, () => undefined);
+  const context = composeDouble(
+    doubleOptionsOf(options),
+    createSeededRandom(randomBytes(32).toString('hex')),
+  );
+  return steered(context, options, parts, (face) => createMemoryControl(context, face));
 }
 
-function keptOf(options: ServiceOptions & Everybody) {
+function keptOf(options: ServiceOptions & KnownAccounts) {
   const { store, nonces, masterKey } = options;
   if (store === undefined || nonces === undefined || masterKey === undefined) return undefined;
   return { ...options, store, nonces, masterKey };
 }
 
 /** A double has its own of what is left out here; what began before this process must not be refused, for its clock may be set back. */
-function doubleOptionsOf(options: ServiceOptions & Everybody): DoubleOptions {
+function doubleOptionsOf(options: ServiceOptions & KnownAccounts): DoubleOptions {
   const { store: _, nonces: __, masterKey: ___, notBefore: ____, ...others } = options;
   return others;
 }
 
-type Face = ReturnType<typeof createSteeringFace>;
+type Face = ReturnType<typeof createDoubleApi>;
 
 function steered(
-  house: House,
-  { fault }: ServiceOptions,
+  context: ComposedService,
+  { onError: fault }: ServiceOptions,
   { port, token, keeping }: ControlParts,
   memoryOf: (face: Face) => MemoryControl | undefined,
-): Steered {
-  const { faults, journal, service, events } = house;
+): ControlledService {
+  const { faults, journal, service, events } = context;
   let control: Control | undefined;
   return {
     service: {
@@ -87,7 +93,7 @@ function steered(
         if (tls === undefined) return service.listen(address);
         const connected = () => void faults.connected();
         const listening = await service.listen({ ...address, connected });
-        return showing(house, listening, typeof tls === 'function' ? tls : () => tls);
+        return showing(context, listening, typeof tls === 'function' ? tls : () => tls);
       },
       async close(grace) {
         faults.close();
@@ -96,7 +102,7 @@ function steered(
       },
     },
     async open(place) {
-      const face = createSteeringFace(house, {
+      const face = createDoubleApi(context, {
         url: place.url ?? place.secureUrl ?? '',
         secureUrl: place.secureUrl,
       });
@@ -118,10 +124,10 @@ function steered(
 }
 
 /** A listener whose certificate faults can put another in the place of. */
-function showing({ faults }: House, listening: Listening, first: () => ServerIdentity): Listening {
-  let authority: Authority | undefined;
-  const issue: Authority['issue'] = (validity) => {
-    authority ??= createAuthority(systemClock.now(), randomBytes);
+function showing({ faults }: ComposedService, listening: Listening, first: () => ServerIdentity): Listening {
+  let authority: CertificateAuthority | undefined;
+  const issue: CertificateAuthority['issue'] = (validity) => {
+    authority ??= createCertificateAuthority(systemClock.now(), randomBytes);
     return authority.issue(validity);
   };
   faults.presentBy(listening, first, issue);

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { rosterPath } from '../../accounts/account-file.ts';
+import { accountFilePath } from '../../accounts/account-file.ts';
 import { keepMasterKey, openMasterKey } from '../../accounts/master-key.ts';
-import type { Seal } from '../../accounts/secret-box.ts';
-import { type StoredUser, userRoster } from '../../accounts/users.ts';
-import type { RosterWatch } from '../../accounts/watcher.ts';
+import type { SecretBox } from '../../accounts/secret-box.ts';
+import { type StoredUser, userFile } from '../../accounts/users.ts';
+import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
 import { type DurableStore, openDurableStore, type StoreHealth } from '../../store/durable.ts';
@@ -16,27 +16,27 @@ import { journalName, type Recovered, recover } from '../../store/recovery/recov
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import type { Store } from '../../store/store.ts';
 import {
-  clearPaths,
-  type RosterUses,
-  readRosters,
-  sealRosters,
-  watchRosters,
+  type AccountUpdates,
+  encryptAccountFiles,
+  plaintextPaths,
+  readAccountFiles,
+  watchAccountFiles,
 } from '../accounts/account-files.ts';
-import { changeRoster } from '../accounts/change.ts';
-import type { Rosters } from '../accounts/no-account-files.ts';
-import { showLoading } from './progress.ts';
-import { newLineage } from './store-id.ts';
+import { changeAccountFile } from '../accounts/change.ts';
+import type { AccountFiles } from '../accounts/no-account-files.ts';
+import { showProgress } from './progress.ts';
+import { newStoreId } from './store-id.ts';
 import { hasOAuth1Tokens, masterKeyGone } from './stored-tokens.ts';
-import { judgeKept } from './validation-marker.ts';
+import { checkStoredData } from './validation-marker.ts';
 
 /** Where a server keeps what it is told: a directory of its own, or memory. */
-export interface Keeping {
+export interface DataDirectory {
   readonly store: Store;
   /** How the store is; undefined in memory, where nothing can go wrong with it. */
   readonly health: () => StoreHealth | undefined;
   /** Undefined in memory: they are the service's own there. */
   readonly nonces: FileNonces | undefined;
-  readonly rosters: Rosters;
+  readonly rosters: AccountFiles;
   /** What token secrets of OAuth 1.0a are derived with; undefined in memory, where the service draws it. */
   readonly masterKey: Uint8Array | undefined;
   /** Whether there was nothing here before. */
@@ -48,7 +48,7 @@ export interface Keeping {
   /** Keeps the master key, where it is not kept yet: before the first token is issued under it. */
   keepMasterKey(): Promise<void>;
   /** From now on calls `uses` with whom others have changed, and `tell` with a line when they cannot be read. */
-  watch(uses: RosterUses, tell: (line: string) => void): void;
+  watch(uses: AccountUpdates, tell: (line: string) => void): void;
   /** Takes away what this start made: it came to nothing. */
   undo(): void;
   /** Finishes what is under way and lets others have the directory. */
@@ -60,16 +60,16 @@ export interface Keeping {
  * in the clear are sealed. `tell` is told of that in a line, and of what was lost in a crash and what follows from it.
  * Throws what hinders that.
  */
-export async function inDirectory(
+export async function openDataDirectory(
   options: Options,
-  seal: Seal | undefined,
+  secretBox: SecretBox | undefined,
   tell: (line: string) => void,
   compaction?: CompactionLimits,
-): Promise<Keeping> {
+): Promise<DataDirectory> {
   const { data, durability } = options;
   await prepareDirectory(data);
   // Read while the lock is taken, which does not keep others from changing them anyway.
-  const reading = readRosters(data, seal);
+  const reading = readAccountFiles(data, secretBox);
   reading.catch(() => {}); // told where it is waited for
   const lock = await lockDirectory(data);
   // Read while the rest is; nobody waits for them alone.
@@ -85,39 +85,39 @@ export async function inDirectory(
   });
   opening.catch(() => {}); // told where it is waited for
   try {
-    const rosters = await sealRosters(data, seal, await reading, tell);
-    const master = await openMasterKey(data, seal, randomBytes);
+    const accountFiles = await encryptAccountFiles(data, secretBox, await reading, tell);
+    const master = await openMasterKey(data, secretBox, randomBytes);
     let masterKept = !master.fresh;
-    const { loading, end } = showLoading(process.stderr, systemClock);
+    const { loading, end } = showProgress(process.stderr, systemClock);
     const recovered = await recover({ directory: data, loading }).finally(end);
     for (const mended of recovered.told) tell(mended);
-    await judgeKept(data, recovered.state, options.collections);
+    await checkStoredData(data, recovered.state, options.collections);
     if (master.fresh && hasOAuth1Tokens(recovered.state, systemClock.now())) tell(masterKeyGone(data));
-    const fresh = recovered.lineage === undefined && !existsSync(rosterPath(data, 'users'));
+    const fresh = recovered.lineage === undefined && !existsSync(accountFilePath(data, 'users'));
     const nonces = await opening;
     await nonces.begin();
     const store = await openStore(recovered, nonces, options, tell, compaction);
-    let watching: Promise<readonly RosterWatch[]> | undefined;
+    let watching: Promise<readonly AccountFileWatcher[]> | undefined;
     return {
       store,
       health: () => store.health,
       nonces,
-      rosters,
+      rosters: accountFiles,
       masterKey: master.bytes,
       fresh,
-      clear: clearPaths(data, rosters),
+      clear: plaintextPaths(data, accountFiles),
       async keepUser(name, user) {
-        await changeRoster(userRoster, data, seal, (users) => users.set(name, user));
-        return seal === undefined ? userRoster.path(data) : undefined;
+        await changeAccountFile(userFile, data, secretBox, (users) => users.set(name, user));
+        return secretBox === undefined ? userFile.path(data) : undefined;
       },
       async keepMasterKey() {
         if (masterKept) return;
-        await keepMasterKey(data, master.bytes, seal);
+        await keepMasterKey(data, master.bytes, secretBox);
         masterKept = true;
       },
       watch(uses, tellFault) {
         // Loaded when the server is ready: nobody waits for it.
-        watching = watchRosters(data, seal, rosters, uses, tellFault);
+        watching = watchAccountFiles(data, secretBox, accountFiles, uses, tellFault);
       },
       // Else the next start would take the directory for one in use, and make no user.
       undo: () => rmSync(join(data, journalName(1)), { force: true }),
@@ -151,10 +151,10 @@ async function openStore(
   return openDurableStore({
     directory: data,
     recovered,
-    lineage: newLineage,
+    newStoreId,
     durability,
     clock: systemClock,
-    tell,
+    onReport: tell,
     onKept: (nonce) => nonces.keptWithChange(nonce),
     ...(limits === undefined ? {} : { limits }),
     async beforeForgetting() {

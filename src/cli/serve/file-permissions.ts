@@ -1,11 +1,15 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Options } from '../../options/options.ts';
-import { type Exposed, type ExposedError, exposureOf } from '../../store/files/file-permissions.ts';
-import { quoted } from '../shell-quote.ts';
+import {
+  type ExposedFile,
+  exposedFile,
+  type FilePermissionsError,
+} from '../../store/files/file-permissions.ts';
+import { shellQuote } from '../shell-quote.ts';
 
 /** In a line: what others can get at, and the command that keeps them from it. */
-export function exposureLine({ directory, first, several, known }: ExposedError): string {
+export function exposureLine({ directory, first, several, known }: FilePermissionsError): string {
   const what = `${first.path} is open to others than its owner (mode ${modeOf(first)})`;
   const another = `take a directory for this alone, such as --data ${word(join(directory, 'countersign-data'))}`;
   if (first.foreign !== undefined) return `${what} and belongs to user ${first.foreign}: ${another}`;
@@ -16,7 +20,7 @@ export function exposureLine({ directory, first, several, known }: ExposedError)
 }
 
 /** A directory in which everybody may make files, such as /tmp, is not to be closed. */
-function orClosing(exposed: Exposed): string {
+function orClosing(exposed: ExposedFile): string {
   return (exposed.mode & everybodys) === everybodys ? '' : `, or close it: ${closing(exposed)}`;
 }
 
@@ -26,7 +30,7 @@ export function exposedConfiguration({ config, users, clients, consumers }: Opti
   const secret = users.size > 0 || registered.some((each) => each.secret !== undefined);
   if (config === undefined || !secret) return [];
   const stats = statSync(config, { throwIfNoEntry: false });
-  const exposed = stats?.isFile() ? exposureOf(config, stats) : undefined;
+  const exposed = stats?.isFile() ? exposedFile(config, stats) : undefined;
   if (exposed === undefined || (exposed.mode & anybodyReads) === 0) return [];
   const what = `${config} has secrets in it and can be read by others (mode ${modeOf(exposed)})`;
   return [`${what}; close it: ${closing(exposed)}`];
@@ -38,15 +42,15 @@ const anybodyReads = 0o044;
 /** Permission for all to write, and for none to take away what is another's. */
 const everybodys = 0o1002;
 
-function closing({ path, directory }: Exposed): string {
+function closing({ path, directory }: ExposedFile): string {
   return `chmod ${directory ? 700 : 600} ${word(path)}`;
 }
 
-function modeOf({ mode }: Exposed): string {
+function modeOf({ mode }: ExposedFile): string {
   return mode.toString(8).padStart(4, '0');
 }
 
 /** A path as a word that is no option, whatever it begins with. */
 function word(path: string): string {
-  return quoted(path.startsWith('-') ? `./${path}` : path);
+  return shellQuote(path.startsWith('-') ? `./${path}` : path);
 }

@@ -1,6 +1,6 @@
 import { basename, relative } from 'node:path';
 import type { Credentials } from '../accounts/credentials.ts';
-import { quoted } from '../shell-quote.ts';
+import { shellQuote } from '../shell-quote.ts';
 
 /** The user that a first start makes. */
 export const firstUserName = 'demo';
@@ -22,7 +22,7 @@ export function introduction({ password, secret }: Credentials, url: string, tru
 
 Try it from another terminal:
 
-  export COUNTERSIGN_SECRET=${quoted(secret)}
+  export COUNTERSIGN_SECRET=${shellQuote(secret)}
   ${sign} | ${send}
 
 `;
@@ -33,7 +33,7 @@ function trustOf(url: string, trusted: string | undefined): string {
   if (url.startsWith('http:')) return '';
   const { hostname } = new URL(url);
   const named = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  return named && trusted !== undefined ? ` --cacert ${quoted(trusted)}` : ' --insecure';
+  return named && trusted !== undefined ? ` --cacert ${shellQuote(trusted)}` : ' --insecure';
 }
 
 /** How this program was called, as words of a shell command. */
@@ -41,5 +41,5 @@ function invocation(): string {
   const script = process.argv[1] ?? 'countersign';
   if (basename(script) === 'countersign') return 'countersign';
   const near = relative(process.cwd(), script);
-  return ['node', ...process.execArgv, near.startsWith('..') ? script : near].map(quoted).join(' ');
+  return ['node', ...process.execArgv, near.startsWith('..') ? script : near].map(shellQuote).join(' ');
 }

@@ -1,15 +1,15 @@
 import { createMemoryStore } from '../../store/memory.ts';
-import { noRosters } from '../accounts/no-account-files.ts';
-import type { Keeping } from './data-directory.ts';
-import { newLineage } from './store-id.ts';
+import { noAccountFiles } from '../accounts/no-account-files.ts';
+import type { DataDirectory } from './data-directory.ts';
+import { newStoreId } from './store-id.ts';
 
 /** Keeps nothing beyond the process. */
-export function inMemory(): Keeping {
+export function inMemoryData(): DataDirectory {
   return {
-    store: createMemoryStore({ lineage: newLineage() }),
+    store: createMemoryStore({ storeId: newStoreId() }),
     health: () => undefined,
     nonces: undefined,
-    rosters: noRosters,
+    rosters: noAccountFiles,
     masterKey: undefined,
     fresh: true,
     clear: [],

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
 import { openNonces } from '../../store/nonces/file.ts';
-import type { KeptNonce } from '../../store/store.ts';
+import type { StoredNonce } from '../../store/store.ts';
 
 /** Keeps nonces of journals that are about to go, beside those that a directory has; `tell` is told what was lost. */
-export async function keepNonces(
+export async function openNonceFile(
   directory: string,
-  kept: readonly KeptNonce[],
+  kept: readonly StoredNonce[],
   options: Pick<Options, 'window' | 'maxNonces'>,
   tell: (line: string) => void,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Loading } from '../../store/recovery/recovery.ts';
+import type { OnProgress } from '../../store/recovery/recovery.ts';
 import type { Outlet } from '../terminal.ts';
 
 /** Loading that takes no longer than this (ms) is not worth a word. */
@@ -10,7 +10,7 @@ const interval = 100;
 const clear = '\r\u001b[K';
 
 /** Shows on a terminal how far loading is, once it takes longer than a second; `end` takes the line away. */
-export function showLoading(outlet: Outlet, clock: Clock): { readonly loading: Loading; end(): void } {
+export function showProgress(outlet: Outlet, clock: Clock): { readonly loading: OnProgress; end(): void } {
   if (outlet.isTTY !== true) return { loading() {}, end() {} };
   const begun = clock.steady();
   let next = begun + patience;

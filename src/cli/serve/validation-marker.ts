@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Collection } from '../../collections/declaration.ts';
-import { createJudgeOfKept } from '../../collections/stored-data-check.ts';
+import { createStoredDataCheck } from '../../collections/stored-data-check.ts';
 import { replaceFile } from '../../store/files/atomic-write.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
 import type { State } from '../../store/state/state.ts';
@@ -16,9 +16,9 @@ const worthRemembering = 10_000;
 /**
  * Looks whether all that was kept fits its declaration, unless the last start looked at it with the same declarations:
  * what was kept since fits them as well, for it came through them. To look at a million items takes longer than to load
- * them. Throws MisfitError for an item that does not fit.
+ * them. Throws StoredDataError for an item that does not fit.
  */
-export async function judgeKept(
+export async function checkStoredData(
   directory: string,
   state: State,
   collections: readonly Collection[],
@@ -28,22 +28,22 @@ export async function judgeKept(
   const before = await readFile(path, 'utf8').catch(() => undefined);
   if (before === mark) return;
   // Gone before anything is kept under other declarations.
-  if (before !== undefined) await forgetJudged(directory);
-  judgeAll(state, collections);
+  if (before !== undefined) await clearValidationMarker(directory);
+  checkAllStoredData(state, collections);
   const views = [...state.collections()];
   if (views.reduce((sum, { count }) => sum + count, 0) < worthRemembering) return;
   await replaceFile(nodeDisk, { directory, name: fileName, content: [mark], sync: true });
 }
 
 /** Lets the next start look at all items again. */
-export async function forgetJudged(directory: string): Promise<void> {
+export async function clearValidationMarker(directory: string): Promise<void> {
   await rm(join(directory, fileName), { force: true });
   await nodeDisk.syncDirectory(directory);
 }
 
-/** Looks at every item. Throws MisfitError for one that does not fit its declaration. */
-export function judgeAll(state: State, collections: readonly Collection[]): void {
-  const judge = createJudgeOfKept(collections);
+/** Looks at every item. Throws StoredDataError for one that does not fit its declaration. */
+export function checkAllStoredData(state: State, collections: readonly Collection[]): void {
+  const judge = createStoredDataCheck(collections);
   for (const { path, entries } of state.collections()) for (const entry of entries) judge(path, entry);
 }
 

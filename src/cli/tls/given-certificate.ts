@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { ServerIdentity } from '../../net/tls/identity.ts';
 import { readIdentity, tryIdentity, validityOf } from '../../net/tls/identity-reader.ts';
 import { printable } from '../../options/flags.ts';
-import { Refusal } from '../errors.ts';
+import { CommandError } from '../errors.ts';
 import type { Certificate } from './certificate.ts';
 import { isoTime, type PemFiles, readPem, validityWarnings, withNames } from './pem-files.ts';
 
@@ -46,6 +46,6 @@ async function readGiven(files: PemFiles): Promise<Given> {
 
 async function readExisting(path: string): Promise<Buffer> {
   const content = await readPem(path);
-  if (content === undefined) throw new Refusal([`${path} is not there`], 1);
+  if (content === undefined) throw new CommandError([`${path} is not there`], 1);
   return content;
 }

@@ -6,7 +6,7 @@ import type { Listening } from '../../service/service.ts';
 import { setInterval } from '../../timers.ts';
 import type { Certificate, Renewal } from './certificate.ts';
 import { givenCertificate } from './given-certificate.ts';
-import { ownCertificate, passingCertificate } from './own-certificate.ts';
+import { ownCertificate, temporaryCertificate } from './own-certificate.ts';
 
 /** How often it is looked whether a certificate nears its end, in milliseconds. */
 const day = 86_400_000;
@@ -19,11 +19,15 @@ export async function openCertificate({ tlsCert, tlsKey, memory, data }: Options
   if (tlsCert !== undefined && tlsKey !== undefined)
     return givenCertificate({ cert: tlsCert, key: tlsKey }, systemClock);
   const surroundings = { clock: systemClock, random: randomBytes };
-  return memory ? passingCertificate(surroundings) : ownCertificate(join(data, 'tls'), surroundings);
+  return memory ? temporaryCertificate(surroundings) : ownCertificate(join(data, 'tls'), surroundings);
 }
 
 /** From now on a hang-up (SIGHUP) reloads the certificate, and once a day it is seen to. `tell` says what came of it. */
-export function tend(certificate: Certificate, listening: Listening, tell: (news: string) => void): void {
+export function renewCertificate(
+  certificate: Certificate,
+  listening: Listening,
+  tell: (news: string) => void,
+): void {
   const replace = async (fresh: () => Promise<Renewal | undefined>): Promise<void> => {
     try {
       const renewal = await fresh();

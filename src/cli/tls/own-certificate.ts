@@ -23,7 +23,7 @@ const names = ['localhost', '127.0.0.1', '::1'];
 const [certName, keyName] = ['certificate.pem', 'key.pem'];
 
 /** Where the time and chance come from. */
-export interface Surroundings {
+export interface CertificateContext {
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -37,7 +37,7 @@ interface SelfSigned {
 }
 
 /** A self-signed certificate that ends with the process. */
-export async function passingCertificate(surroundings: Surroundings): Promise<Certificate> {
+export async function temporaryCertificate(surroundings: CertificateContext): Promise<Certificate> {
   const made = make(makeKey(), surroundings);
   const about = 'self-signed, made at each start';
   return tended(made, surroundings, nowhere, { notes: [], about, file: undefined, keep: nowhere });
@@ -48,7 +48,10 @@ export async function passingCertificate(surroundings: Surroundings): Promise<Ce
  * when a first start ended between the two. One that was made here and nears its end is made anew with the same
  * key, so that one file changes and the two always belong together. Throws Refusal when something else is amiss.
  */
-export async function ownCertificate(directory: string, surroundings: Surroundings): Promise<Certificate> {
+export async function ownCertificate(
+  directory: string,
+  surroundings: CertificateContext,
+): Promise<Certificate> {
   const files: PemFiles = { cert: join(directory, certName), key: join(directory, keyName) };
   const hint = '; a start makes both when neither is there';
   const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)]);
@@ -66,7 +69,7 @@ function unmade(
   directory: string,
   files: PemFiles,
   kept: KeyObject | undefined,
-  surroundings: Surroundings,
+  surroundings: CertificateContext,
 ): Certificate {
   if (kept !== undefined && !canCertify(kept))
     throw new IdentityError('key', 'the private key is not one of the curve P-256');
@@ -89,7 +92,7 @@ function found(
   directory: string,
   files: PemFiles,
   identity: ServerIdentity,
-  surroundings: Surroundings,
+  surroundings: CertificateContext,
 ): Certificate {
   const { certificate, privateKey: key } = readIdentity(identity);
   const { from, until } = validityOf(certificate);
@@ -119,7 +122,7 @@ function found(
 /** A certificate of our own, which is made anew when it nears its end. */
 function tended(
   made: SelfSigned,
-  surroundings: Surroundings,
+  surroundings: CertificateContext,
   write: (identity: ServerIdentity) => Promise<void>,
   parts: Pick<Certificate, 'notes' | 'about' | 'file' | 'keep'>,
 ): Certificate {
@@ -139,7 +142,7 @@ function tended(
   };
 }
 
-function make(key: KeyObject, { clock, random }: Surroundings): SelfSigned {
+function make(key: KeyObject, { clock, random }: CertificateContext): SelfSigned {
   // Since yesterday, for clients whose clock is behind.
   const from = Math.floor((clock.now() - day) / 1000) * 1000;
   const until = from + lifetime - 1000; // its first and its last second both belong to it

@@ -1,6 +1,6 @@
 import { IdentityError } from '../../net/tls/identity.ts';
 import { errorCode, nodeDisk } from '../../store/files/disk.ts';
-import { Refusal } from '../errors.ts';
+import { CommandError } from '../errors.ts';
 
 /** Where a certificate and its private key are. */
 export interface PemFiles {
@@ -14,7 +14,7 @@ export async function readPem(path: string): Promise<Buffer | undefined> {
     const bytes = await nodeDisk.read(path);
     return bytes === undefined ? undefined : Buffer.from(bytes);
   } catch (error) {
-    throw new Refusal([`${path} cannot be read (${errorCode(error) ?? 'unknown'})`], 1);
+    throw new CommandError([`${path} cannot be read (${errorCode(error) ?? 'unknown'})`], 1);
   }
 }
 
@@ -25,7 +25,7 @@ export function withNames<T>(files: PemFiles, hint: string, action: () => T): T 
   } catch (error) {
     if (!(error instanceof IdentityError)) throw error;
     const where = error.part === 'both' ? `${files.cert} and ${files.key}` : files[error.part];
-    throw new Refusal([`${where}: ${error.message}${hint}`], 1);
+    throw new CommandError([`${where}: ${error.message}${hint}`], 1);
   }
 }
 

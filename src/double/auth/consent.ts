@@ -11,7 +11,7 @@ export interface Approval {
  * Does what a user does in a browser: asks for the consent page at `url`, and answers it. Gives where the client's browser
  * is sent to, with the code or the verifier or the error. Rejects with an Error that says what the server said instead.
  */
-export async function approve(
+export async function approveConsent(
   fetch: Fetch,
   url: string,
   authorization: string,
@@ -27,18 +27,18 @@ export async function approve(
   return locationOf(await fetch(endpoint, { ...asking, method: 'POST', body }));
 }
 
-async function questionIn(reply: Response): Promise<{ readonly consent_ticket: string }> {
-  const text = await reply.text();
-  const question: unknown = reply.status === 200 ? JSON.parse(text) : undefined;
+async function questionIn(response: Response): Promise<{ readonly consent_ticket: string }> {
+  const text = await response.text();
+  const question: unknown = response.status === 200 ? JSON.parse(text) : undefined;
   if (typeof question === 'object' && question !== null && 'consent_ticket' in question) {
     const { consent_ticket: ticket } = question;
     if (typeof ticket === 'string') return { consent_ticket: ticket };
   }
-  throw new Error(`no question was asked: the server answered ${reply.status} ${text}`);
+  throw new Error(`no question was asked: the server answered ${response.status} ${text}`);
 }
 
-function locationOf(reply: Response): string {
-  const location = reply.headers.get('location');
+function locationOf(response: Response): string {
+  const location = response.headers.get('location');
   if (location !== null) return location;
-  throw new Error(`nothing was decided: the server answered ${reply.status}`);
+  throw new Error(`nothing was decided: the server answered ${response.status}`);
 }

@@ -9,7 +9,7 @@ import type { Fetch } from '../fetch/fetch.ts';
 import type { Journal } from '../journal/journal.ts';
 import { lengthOf } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
-import { type Approval, approve } from './consent.ts';
+import { type Approval, approveConsent } from './consent.ts';
 import { expireTokens, revokeTokens, type TokenChoice } from './tokens.ts';
 
 /** What a test does with the tokens of either mechanism. */
@@ -46,7 +46,8 @@ export function createOAuthControl(
   return {
     expire: (choice) => expireTokens(grants, choice, mechanism),
     revoke: (choice) => revokeTokens(grants, choice, mechanism),
-    approve: async (url, { user, decision = 'allow' }) => approve(fetch, url, basicFor(user), decision),
+    approve: async (url, { user, decision = 'allow' }) =>
+      approveConsent(fetch, url, basicFor(user), decision),
   };
 }
 

@@ -1,4 +1,4 @@
-import { suggestion } from '../../did-you-mean.ts';
+import { didYouMean } from '../../did-you-mean.ts';
 import type { Consumer } from '../../oauth/clients.ts';
 import { firstOf } from '../../oauth/grants.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
@@ -72,7 +72,7 @@ export function consumerOf({ oauth, consumers }: OAuth1ControlParts, name: strin
     throw new RangeError('the double has no consumer; give some in its options: consumers');
   const consumer = oauth.consumers.find(key);
   if (consumer === undefined)
-    throw new RangeError(`${key} is no consumer of this double${suggestion(key, [...consumers()])}`);
+    throw new RangeError(`${key} is no consumer of this double${didYouMean(key, [...consumers()])}`);
   return consumer;
 }
 

@@ -1,4 +1,4 @@
-import { suggestion } from '../../did-you-mean.ts';
+import { didYouMean } from '../../did-you-mean.ts';
 import type { Client } from '../../oauth/clients.ts';
 import { firstOf } from '../../oauth/grants.ts';
 import { oauth2Paths as paths } from '../../oauth/paths.ts';
@@ -74,7 +74,7 @@ export function clientOf({ oauth, clients }: OAuth2ControlParts, name: string | 
   if (id === undefined) throw new RangeError('the double has no client; give some in its options: clients');
   const client = oauth.clients.find(id);
   if (client === undefined)
-    throw new RangeError(`${id} is no client of this double${suggestion(id, [...clients()])}`);
+    throw new RangeError(`${id} is no client of this double${didYouMean(id, [...clients()])}`);
   return client;
 }
 

@@ -1,6 +1,6 @@
 import type { Found, Grants } from '../../oauth/grants.ts';
 import type { Mechanism, TokenKind } from '../../oauth/records.ts';
-import { digestOf } from '../../oauth/sha256.ts';
+import { sha256 } from '../../oauth/sha256.ts';
 
 /** Which tokens are meant: all that fit everything that is given. */
 export interface TokenFilter {
@@ -46,7 +46,7 @@ async function chosen(
   mechanism: Mechanism | undefined,
 ): Promise<Found[]> {
   const filter: TokenFilter & { digest?: string } =
-    typeof choice === 'string' ? { digest: digestOf(choice) } : choice;
+    typeof choice === 'string' ? { digest: sha256(choice) } : choice;
   const found: Found[] = [];
   for await (const each of grants.all()) {
     const { token } = each;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createSteeredService } from '../../service/service.ts';
+import { createControllableService } from '../../service/service.ts';
 import { createControlAuthenticator } from './authenticator.ts';
 import { EventLog } from './event-log.ts';
 import { openApiOf } from './openapi.ts';
@@ -59,14 +59,14 @@ export async function openControl(
   const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), fault } = options;
   judgeToken(token);
   const log = new EventLog(target.events, target.clock);
-  const service = createSteeredService(
+  const service = createControllableService(
     {
       ...{
         collections: {},
         resources: resourcesOf(operationsOf(target, log)),
         limits: { body: mostContent },
       },
-      ...(fault !== undefined && { fault }),
+      ...(fault !== undefined && { onError: fault }),
     },
     { authenticator: createControlAuthenticator(token), format: 'json' },
   );

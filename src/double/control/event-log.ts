@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { DoubleEvent, Events } from '../events.ts';
-import { Arrivals } from '../journal/waiters.ts';
+import { Waiters } from '../journal/waiters.ts';
 
 /** The kinds of events. The compiler holds the list complete. */
 const kindNames: Readonly<Record<DoubleEvent['kind'], true>> = {
@@ -14,7 +14,7 @@ const kindNames: Readonly<Record<DoubleEvent['kind'], true>> = {
 export const eventKinds: readonly string[] = Object.keys(kindNames);
 
 /** An event that was heard. */
-export type HeardEvent = DoubleEvent & {
+export type LoggedEvent = DoubleEvent & {
   /** Counted from 1. */
   readonly number: number;
   /** By the clock of the double (ms). */
@@ -33,15 +33,15 @@ const mostKept = 1000;
 
 /** Keeps the latest events, for those who ask later. */
 export class EventLog {
-  readonly #arrivals = new Arrivals<HeardEvent>();
+  readonly #arrivals = new Waiters<LoggedEvent>();
   readonly #leave: readonly (() => void)[];
-  #heard: HeardEvent[] = [];
+  #heard: LoggedEvent[] = [];
   #count = 0;
 
   constructor(events: Pick<Events, 'on'>, clock: Pick<Clock, 'now'>) {
     const hear = (event: DoubleEvent): void => {
       this.#count += 1;
-      const heard: HeardEvent = { ...event, number: this.#count, time: clock.now() };
+      const heard: LoggedEvent = { ...event, number: this.#count, time: clock.now() };
       this.#heard = [...this.#heard.slice(1 - mostKept), heard];
       this.#arrivals.come(heard);
     };
@@ -52,13 +52,13 @@ export class EventLog {
   }
 
   /** All that are kept, oldest first. */
-  get all(): readonly HeardEvent[] {
+  get all(): readonly LoggedEvent[] {
     return this.#heard;
   }
 
   /** The first that fits of a higher number than `after`, there or to come within `timeout` ms. Rejects with EventTimeout. */
-  waitFor(match: EventMatch, timeout: number, after: number): Promise<HeardEvent> {
-    const fits = (event: HeardEvent): boolean => event.number > after && isSuch(event, match);
+  waitFor(match: EventMatch, timeout: number, after: number): Promise<LoggedEvent> {
+    const fits = (event: LoggedEvent): boolean => event.number > after && isSuch(event, match);
     return this.#arrivals.waitFor(this.#heard, fits, timeout, () => {
       const come = this.#heard.filter(({ number }) => number > after).map(({ kind }) => kind);
       return new EventTimeout(
@@ -79,7 +79,7 @@ export class EventTimeout extends Error {
   override readonly name = 'EventTimeout';
 }
 
-function isSuch(event: HeardEvent, { kind = event.kind, client, user }: EventMatch): boolean {
+function isSuch(event: LoggedEvent, { kind = event.kind, client, user }: EventMatch): boolean {
   if (event.kind !== kind || (user !== undefined && event.user !== user)) return false;
   return client === undefined || ('client' in event && event.client === client);
 }

@@ -1,13 +1,13 @@
-import type { SteeringFace } from '../api.ts';
-import type { MemoryHouse } from '../compose.ts';
+import type { DoubleApi } from '../api.ts';
+import type { ComposedDouble } from '../compose.ts';
 import type { MemoryControl } from './target.ts';
 
 /** Makes the control of a double in memory: its state as a whole, and what it serves. */
 export function createMemoryControl(
-  house: MemoryHouse,
-  face: Pick<SteeringFace, 'fetch' | 'as'>,
+  context: ComposedDouble,
+  face: Pick<DoubleApi, 'fetch' | 'as'>,
 ): MemoryControl {
-  const { items, state, served } = house;
+  const { items, state, served } = context;
   return {
     seed: (seed) => items.seed(seed),
     snapshot: () => state.snapshot(),
@@ -17,7 +17,7 @@ export function createMemoryControl(
     collection: (path, declaration) => served.collection(path, declaration),
     async allowMatrix(wanted) {
       const { allowMatrix } = await import('../permission-matrix.ts');
-      return allowMatrix(house, face, wanted);
+      return allowMatrix(context, face, wanted);
     },
   };
 }

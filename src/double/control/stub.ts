@@ -4,7 +4,7 @@ import { neverHasContent } from '../../http/message.ts';
 import { type Access, action, type Outcome, type Resource } from '../../pipeline/resource.ts';
 
 /** The fixed answer of a method. */
-export interface CannedAnswer {
+export interface StubResponse {
   /** Who may get it. */
   readonly access: Access;
   /** 200 when left out. */
@@ -19,10 +19,10 @@ export interface CannedAnswer {
 }
 
 /** The fixed answers of a resource, by method. */
-export type CannedAnswers = Readonly<Partial<Record<'GET' | 'PUT' | 'POST' | 'DELETE', CannedAnswer>>>;
+export type StubResponses = Readonly<Partial<Record<'GET' | 'PUT' | 'POST' | 'DELETE', StubResponse>>>;
 
 /** Makes a resource that always answers the same. Throws RangeError on what cannot be sent, or on an owner that `template` does not name. */
-export function cannedResource(template: string, answers: CannedAnswers): Resource {
+export function stubResource(template: string, answers: StubResponses): Resource {
   const methods = Object.entries(answers).map(([method, answer]) => {
     checkAccess(answer.access, template);
     const outcome = outcomeOf(answer);
@@ -39,7 +39,7 @@ function checkAccess(access: Access, template: string): void {
     throw new RangeError(`${JSON.stringify(access)} names no parameter of ${template}`);
 }
 
-function outcomeOf({ status = 200, type, content, base64, fields = {} }: CannedAnswer): Outcome {
+function outcomeOf({ status = 200, type, content, base64, fields = {} }: StubResponse): Outcome {
   const bytes = bytesOf(content, base64);
   const lines = Object.entries(fields).map(([name, value]) => furtherLine(name, value));
   if (type !== undefined) sendableLine('type', type);

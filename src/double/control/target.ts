@@ -1,13 +1,13 @@
 import type { Seed } from '../../collections/seed.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Resource } from '../../pipeline/resource.ts';
-import type { SteeringFace } from '../api.ts';
+import type { DoubleApi } from '../api.ts';
 import type { Events } from '../events.ts';
 import type { AllowMatrix, AllowMatrixOptions } from '../permission-matrix.ts';
 import type { DoubleSnapshot } from '../state/state.ts';
 
 /** What a control interface controls. */
-export interface ControlTarget extends Omit<SteeringFace, 'fetch' | 'as'> {
+export interface ControlTarget extends Omit<DoubleApi, 'fetch' | 'as'> {
   /** What works in memory alone; undefined for a server with a data directory. */
   readonly memory: MemoryControl | undefined;
   readonly place: ControlledPlace;

@@ -5,18 +5,18 @@ import type { ServerIdentity } from '../../net/tls/identity.ts';
 import type { Grants } from '../../oauth/grants.ts';
 import type { Listening } from '../../service/service.ts';
 import { expireTokens } from '../auth/tokens.ts';
-import type { Authority } from '../certificate-authority.ts';
+import type { CertificateAuthority } from '../certificate-authority.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import { createFaults, type FaultsPart } from './faults.ts';
 
 /** Faults that change the parts of a double: its users, tokens and certificate. */
 export interface ControlledFaults extends FaultsPart {
   /** Has this listener present `good`, and while a stale certificate is due one that `issue` makes. */
-  presentBy(listening: Listening, good: () => ServerIdentity, issue: Authority['issue']): void;
+  presentBy(listening: Listening, good: () => ServerIdentity, issue: CertificateAuthority['issue']): void;
 }
 
 /** The parts that faults change. */
-export interface Controlled {
+export interface ControlledParts {
   readonly clock: Clock;
   /** Whose secrets can be rotated; left out, nobody's. */
   readonly users?: DoubleUsers;
@@ -26,7 +26,7 @@ export interface Controlled {
 const day = 86_400_000;
 
 /** Makes the faults of a double. */
-export function createControlledFaults({ clock, users, grants }: Controlled): ControlledFaults {
+export function createControlledFaults({ clock, users, grants }: ControlledParts): ControlledFaults {
   let present: (certificate: 'good' | 'stale') => void = () => undefined;
   const part = createFaults({
     clock,

@@ -1,4 +1,4 @@
-import { suggestion } from '../../did-you-mean.ts';
+import { didYouMean } from '../../did-you-mean.ts';
 import { linesOf } from '../../http/field-lines.ts';
 import { type FieldLine, sendableLine } from '../../http/fields.ts';
 import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
@@ -79,7 +79,7 @@ export function checkFault(fault: Fault): void {
   if (names.length === 0) throw new RangeError('a fault says what goes wrong, such as { status: 503 }');
   for (const name of names) {
     if (!Object.hasOwn(faultNames, name))
-      throw new RangeError(`${name} is no fault${suggestion(name, Object.keys(faultNames))}`);
+      throw new RangeError(`${name} is no fault${didYouMean(name, Object.keys(faultNames))}`);
   }
   checkNumbers(fault);
   checkFields(fault);

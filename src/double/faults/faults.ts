@@ -1,16 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
-import type { Reply, Request } from '../../http/message.ts';
-import type { Known } from '../../pipeline/call.ts';
-import type { Answer } from '../../pipeline/observer.ts';
+import type { Request, Response } from '../../http/message.ts';
+import type { RequestTrace } from '../../pipeline/call.ts';
+import type { Next } from '../../pipeline/observer.ts';
 import { claimedUser } from '../claimed-user.ts';
 import { describeMatch, type Match } from '../match.ts';
-import type { Stateful } from '../state/snapshot.ts';
+import type { Snapshottable } from '../state/snapshot.ts';
 import type { Fault } from './declaration.ts';
 import { Delays } from './delays.ts';
 import { connectionRefusal } from './in-process.ts';
 import { type Plan, type PlanRecord, Plans } from './plans.ts';
-import { askedPlainly, broken, replyInPlace, silence } from './response.ts';
+import { corrupted, noResponse, substituteResponse, withoutConditions } from './response.ts';
 
 /** A fault that was planned. */
 export interface PlannedFault {
@@ -58,14 +58,14 @@ export interface FaultsOptions {
 }
 
 /** Faults with what the double does with them. */
-export interface FaultsPart extends Stateful<readonly PlanRecord[]> {
+export interface FaultsPart extends Snapshottable<readonly PlanRecord[]> {
   readonly faults: Faults;
   /** The clock that the service goes by: `clock`, ahead by the skew while a request with a skewed date is judged. */
   readonly clock: Clock;
   /** Whether the nonce that is being claimed belongs to a request whose nonce counts as seen. */
   burnsNonce(): boolean;
   /** Has `answer` reply to a request, and carries out the fault that is planned for it. */
-  handle(request: Request, known: Known, answer: Answer): Promise<Answered>;
+  intercept(request: Request, trace: RequestTrace, answer: Next): Promise<InterceptedResponse>;
   /** To be called for each new connection over TLS; gives whether it was presented a stale certificate. */
   connected(): boolean;
   /** What `fetch` throws where a request over TLS would have met a stale certificate; counts as a connection. */
@@ -79,8 +79,8 @@ export interface FaultsPart extends Stateful<readonly PlanRecord[]> {
 }
 
 /** A reply, and what went wrong on purpose with it. */
-export interface Answered {
-  readonly reply: Reply;
+export interface InterceptedResponse {
+  readonly reply: Response;
   readonly fault: Fault | undefined;
   /** Whether the server has judged the request. */
   readonly acted: boolean;
@@ -125,24 +125,29 @@ export function createFaults(options: FaultsOptions): FaultsPart {
   };
   const pending = (): readonly PlannedFault[] => plans.pending().map(shown);
 
-  const judged = (request: Request, known: Known, answer: Answer, fault: Fault): Promise<Reply> => {
-    const asked = fault.malformedXml === true ? askedPlainly(request) : request;
+  const judged = (request: Request, trace: RequestTrace, answer: Next, fault: Fault): Promise<Response> => {
+    const asked = fault.malformedXml === true ? withoutConditions(request) : request;
     const { skewedDate: skew = 0, nonceSeen: burns = false } = fault;
-    if (skew === 0 && !burns) return answer(asked, known);
-    return circumstances.run({ skew, burns }, () => answer(asked, known));
+    if (skew === 0 && !burns) return answer(asked, trace);
+    return circumstances.run({ skew, burns }, () => answer(asked, trace));
   };
-  const carryOut = async (plan: Plan, request: Request, known: Known, answer: Answer): Promise<Answered> => {
+  const carryOut = async (
+    plan: Plan,
+    request: Request,
+    trace: RequestTrace,
+    answer: Next,
+  ): Promise<InterceptedResponse> => {
     const { fault } = plan;
     const { delay, before = false, status } = fault;
     await changeCredentials(fault, request, options);
     if (delay !== undefined && before) await delays.wait(delay);
-    if (before && fault.reset === 'before') return { reply: silence, fault, acted: false };
+    if (before && fault.reset === 'before') return { reply: noResponse, fault, acted: false };
     const acted = status === undefined;
     const reply = acted
-      ? await judged(request, known, answer, fault)
-      : replyInPlace({ ...fault, status }, clock.now());
+      ? await judged(request, trace, answer, fault)
+      : substituteResponse({ ...fault, status }, clock.now());
     if (delay !== undefined && !before) await delays.wait(delay);
-    const marred = broken(reply, fault);
+    const marred = corrupted(reply, fault);
     if (marred === undefined) plans.giveBack(plan);
     return { reply: marred ?? reply, fault: marred && fault, acted };
   };
@@ -164,10 +169,10 @@ export function createFaults(options: FaultsOptions): FaultsPart {
       steady: () => clock.steady(),
     },
     burnsNonce: () => circumstances.getStore()?.burns ?? false,
-    async handle(request, known, answer) {
+    async intercept(request, trace, answer) {
       const plan = plans.take(request);
-      if (plan !== undefined) return carryOut(plan, request, known, answer);
-      return { reply: await answer(request, known), fault: undefined, acted: true };
+      if (plan !== undefined) return carryOut(plan, request, trace, answer);
+      return { reply: await answer(request, trace), fault: undefined, acted: true };
     },
     connected,
     connect: () => (connected() ? connectionRefusal() : undefined),

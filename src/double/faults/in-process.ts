@@ -1,13 +1,13 @@
 import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import type { FieldLine } from '../../http/fields.ts';
-import type { Reply } from '../../http/message.ts';
+import type { Response as HttpResponse } from '../../http/message.ts';
 import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
 import { dribbleOf } from '../../net/fault-injection.ts';
 import { contentSent, fieldsSent } from '../../net/response-encoder.ts';
 import { Delays } from './delays.ts';
 
 /** A reply as the platform's fetch would find it. */
-export interface ArrivingReply {
+export interface InProcessResponse {
   readonly fields: FieldLine[];
   /** Fails where the connection would have broken; null where the reply has no content. */
   readonly body: ReadableStream<Uint8Array> | null;
@@ -22,19 +22,23 @@ export function connectionRefusal(): TypeError {
  * What the platform's fetch makes of a reply that is sent with this fault; `head` says that the request was HEAD. Throws
  * the TypeError that it throws where no reply comes at all.
  */
-export function arrivingWith(fault: WireFault, reply: Reply, head: boolean): ArrivingReply {
+export function inProcessResponse(
+  fault: WireFault,
+  response: HttpResponse,
+  head: boolean,
+): InProcessResponse {
   const { break: broken, dribble } = fault;
   if (broken?.kind === 'reset' && broken.after === undefined)
     throw failed(coded('read ECONNRESET', 'ECONNRESET'));
-  const plain = linesInTurn(fieldsSent(reply));
-  const sent = contentSent(reply, head);
+  const plain = linesInTurn(fieldsSent(response));
+  const sent = contentSent(response, head);
   if (sent === undefined) return { fields: plain, body: null };
   const content = typeof sent === 'string' ? Buffer.from(sent) : sent;
   const arriving = content.subarray(0, arrivingOf(content.length, broken));
   const body = streamOf(arriving, dribble, errorOf(broken));
   const fields =
     broken === undefined ? plain : plain.flatMap((line) => brokenLine(line, content.length, broken));
-  return { fields, body: isCompressed(reply) ? body.pipeThrough(new DecompressionStream('gzip')) : body };
+  return { fields, body: isCompressed(response) ? body.pipeThrough(new DecompressionStream('gzip')) : body };
 }
 
 function brokenLine(line: FieldLine, length: number, broken: WireBreak): FieldLine[] {

@@ -1,12 +1,12 @@
 import { linesOf } from '../../http/field-lines.ts';
 import { type FieldLine, Fields } from '../../http/fields.ts';
 import { formatDate } from '../../http/headers/date.ts';
-import type { Reply, Request } from '../../http/message.ts';
+import type { Request, Response } from '../../http/message.ts';
 import { contentSent } from '../../net/response-encoder.ts';
 import { type Fault, wireFaultOf } from './declaration.ts';
 
 /** The answer of a fault with a status, in the place of the server's. `now` is the time (ms) that its Date says. */
-export function replyInPlace(fault: Fault & { readonly status: number }, now: number): Reply {
+export function substituteResponse(fault: Fault & { readonly status: number }, now: number): Response {
   const { status, body, fields = [], retryAfter } = fault;
   const lines: FieldLine[] = [['Date', formatDate(now)]];
   for (const [name, value] of linesOf(fields)) lines.push([name, value]);
@@ -17,7 +17,7 @@ export function replyInPlace(fault: Fault & { readonly status: number }, now: nu
 }
 
 /** The reply of a server that never acted: the connection is reset. */
-export const silence: Reply = {
+export const noResponse: Response = {
   status: 503,
   fields: [],
   content: undefined,
@@ -26,15 +26,15 @@ export const silence: Reply = {
 };
 
 /** The request without Accept-Encoding, so that the document is broken and not its compressed form. */
-export function askedPlainly(request: Request): Request {
+export function withoutConditions(request: Request): Request {
   const { raw } = request.fields;
   const kept = raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== 'accept-encoding');
   return { ...request, fields: new Fields(kept) };
 }
 
 /** The reply with the fault in it; undefined where the fault cannot apply to it, as `truncate` to a reply without content. */
-export function broken(reply: Reply, fault: Fault): Reply | undefined {
-  const marred = fault.malformedXml === true ? withBrokenDocument(reply) : reply;
+export function corrupted(response: Response, fault: Fault): Response | undefined {
+  const marred = fault.malformedXml === true ? withBrokenDocument(response) : response;
   if (marred === undefined) return undefined;
   const length = lengthSent(marred);
   const wire = wireFaultOf(fault, length);
@@ -44,16 +44,16 @@ export function broken(reply: Reply, fault: Fault): Reply | undefined {
   return { ...marred, close: true, fault: wire };
 }
 
-function lengthSent(reply: Reply): number {
-  const content = contentSent(reply, false) ?? '';
+function lengthSent(response: Response): number {
+  const content = contentSent(response, false) ?? '';
   return typeof content === 'string' ? Buffer.byteLength(content) : content.length;
 }
 
-function withBrokenDocument(reply: Reply): Reply | undefined {
-  if (lengthSent(reply) === 0) return undefined;
-  const text = Buffer.from(reply.content ?? '').toString('utf8');
+function withBrokenDocument(response: Response): Response | undefined {
+  if (lengthSent(response) === 0) return undefined;
+  const text = Buffer.from(response.content ?? '').toString('utf8');
   const cut = cutOffEnd(text);
-  return cut === undefined ? undefined : { ...reply, content: cut };
+  return cut === undefined ? undefined : { ...response, content: cut };
 }
 
 /** A document of XML or JSON without its end. */

@@ -16,7 +16,7 @@ export interface Addresses {
 }
 
 /** A call of `fetch`, read: what the request is made of. */
-export interface Outgoing {
+export interface FetchRequest {
   /** Absolute, without a fragment. */
   readonly url: string;
   readonly method: string;
@@ -37,12 +37,12 @@ export type TypeOfText = (text: string) => string;
 const plainText: TypeOfText = () => 'text/plain;charset=UTF-8';
 
 /** A call as the platform's fetch would read it. Throws TypeError on what that does not take. */
-export function outgoingOf(
+export function fetchRequestOf(
   input: FetchInput,
   init: FetchInit,
   addresses: Addresses,
   typeOfText = plainText,
-): Outgoing | Promise<Outgoing> {
+): FetchRequest | Promise<FetchRequest> {
   return simple(input, init, addresses, typeOfText) ?? general(input, init, addresses, typeOfText);
 }
 
@@ -72,7 +72,7 @@ function simple(
   init: FetchInit,
   addresses: Addresses,
   typeOfText: TypeOfText,
-): Outgoing | undefined {
+): FetchRequest | undefined {
   const { method = 'GET', body, signal, redirect = 'follow' } = init;
   if (!redirectModes.has(redirect)) return undefined;
   if (typeof input === 'object' && 'url' in input) return undefined;
@@ -100,7 +100,7 @@ async function general(
   init: FetchInit,
   addresses: Addresses,
   typeOfText: TypeOfText,
-): Promise<Outgoing> {
+): Promise<FetchRequest> {
   const address = addressOf(input, init.secure === true, addresses);
   const made = new globalThis.Request(isRequest(input) ? input : address, init);
   const { method, headers, signal, redirect } = made;

@@ -3,22 +3,22 @@ import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import {
   type Body,
   createRequest,
-  gathered,
+  type Response as HttpResponse,
   neverHasContent,
-  type Reply,
   type Request,
+  readAll,
 } from '../../http/message.ts';
 import { cutOff } from '../../net/parse-error.ts';
 import { reasonPhraseOf } from '../../net/reason-phrase.ts';
 import { contentSent, fieldsSent } from '../../net/response-encoder.ts';
-import { arrivingWith } from '../faults/in-process.ts';
+import { inProcessResponse } from '../faults/in-process.ts';
 import {
   type Addresses,
   type FetchInit,
   type FetchInput,
+  type FetchRequest,
+  fetchRequestOf,
   hasField,
-  type Outgoing,
-  outgoingOf,
 } from './fetch-request.ts';
 import { type Hop, isRedirect, nextHop } from './redirect.ts';
 import type { PresentContent } from './response.ts';
@@ -32,24 +32,24 @@ export type Fetch = (input: FetchInput, init?: FetchInit) => Promise<Response>;
 
 /** A server that answers in this process. */
 export interface InProcessServer extends Addresses {
-  handle(request: Request): Promise<Reply>;
+  respond(request: Request): Promise<HttpResponse>;
   /** Keeps the process alive for the delays of the server while `response` is pending. Returns `response`. */
   awaited<T>(response: Promise<T>): Promise<T>;
 }
 
 /** Completes a request before it is sent, by signing it. Not called after a redirect to another origin. */
-export type Complete = (outgoing: Outgoing) => Outgoing | Promise<Outgoing>;
+export type Complete = (outgoing: FetchRequest) => FetchRequest | Promise<FetchRequest>;
 
 /** Makes the `fetch` of a double. */
 export function createFetch(server: InProcessServer): Fetch {
   const send = createSender(server);
-  return async (input, init = {}) => send(await outgoingOf(input, init, server));
+  return async (input, init = {}) => send(await fetchRequestOf(input, init, server));
 }
 
 /** Makes the function that sends calls and follows redirects. */
 export function createSender(
   server: InProcessServer,
-): (outgoing: Outgoing, complete?: Complete) => Promise<Response> {
+): (outgoing: FetchRequest, complete?: Complete) => Promise<Response> {
   let responses: typeof import('./response.ts') | undefined;
   const here = hereOf(server);
   return async (first, complete) => {
@@ -85,14 +85,14 @@ function hereOf({ url, secureUrl }: InProcessServer): (origin: string) => boolea
 
 function responseTo(
   { outgoing: { url, method, signal }, redirects, crossed }: Hop,
-  reply: Reply,
+  reply: HttpResponse,
   { PresentResponse, endedBy }: typeof import('./response.ts'),
 ): Response | Promise<Response> {
   const { status } = reply;
   const statusText = reasonPhraseOf(status);
   const seen = { url, redirected: redirects > 0, type: crossed ? 'cors' : 'basic' } as const;
   if (reply.fault !== undefined) {
-    const { fields: headers, body } = arrivingWith(reply.fault, reply, method === 'HEAD');
+    const { fields: headers, body } = inProcessResponse(reply.fault, reply, method === 'HEAD');
     const response = new Response(body && endedBy(body, signal), { status, statusText, headers });
     // A Response from the constructor has none of these, and clients resolve `Location` against its URL.
     return Object.defineProperties(response, propertiesOf(seen));
@@ -118,7 +118,7 @@ function propertiesOf(values: object): PropertyDescriptorMap {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
-async function exchange(outgoing: Outgoing, server: InProcessServer): Promise<Reply> {
+async function exchange(outgoing: FetchRequest, server: InProcessServer): Promise<HttpResponse> {
   const { url, method, content } = outgoing;
   const hostAt = url.indexOf('//') + 2;
   const pathAt = url.indexOf('/', hostAt);
@@ -130,10 +130,10 @@ async function exchange(outgoing: Outgoing, server: InProcessServer): Promise<Re
   const parts = { method, target, fields, secure: url.startsWith('https:') };
   if (content instanceof ReadableStream) return streamed(parts, content, server);
   if (content === undefined && method !== 'POST' && method !== 'PUT')
-    return server.handle(createRequest(parts));
+    return server.respond(createRequest(parts));
   const known = content ?? '';
   if (!hasField(fields, 'content-length')) fields.push(['content-length', String(Buffer.byteLength(known))]);
-  return server.handle(createRequest({ ...parts, content: known }));
+  return server.respond(createRequest({ ...parts, content: known }));
 }
 
 /** Sends content of unknown length, which is read as it comes. Where the stream fails, the call rejects with its reason. */
@@ -141,7 +141,7 @@ async function streamed(
   parts: { method: string; target: string; fields: [string, string][]; secure: boolean },
   content: ReadableStream<Uint8Array>,
   server: InProcessServer,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   let broken: { readonly reason: unknown } | undefined;
   const consume = async (sink: (chunk: Uint8Array) => void): Promise<void> => {
     const reader = content.getReader();
@@ -163,25 +163,25 @@ async function streamed(
       if (bytes.length > 0) sink(bytes);
     },
     hold(limit) {
-      held ??= gathered(limit, consume);
+      held ??= readAll(limit, consume);
       return held;
     },
   };
   parts.fields.push(['transfer-encoding', 'chunked']);
-  const reply = await server.handle({ ...createRequest(parts), body });
+  const reply = await server.respond({ ...createRequest(parts), body });
   if (broken !== undefined) throw broken.reason;
   return reply;
 }
 
 /** The content that arrives, still compressed; null where the reply has none. */
-function contentReceived(reply: Reply, head: boolean): string | Uint8Array | null {
+function contentReceived(reply: HttpResponse, head: boolean): string | Uint8Array | null {
   return head || neverHasContent(reply.status) ? null : (contentSent(reply, head) ?? '');
 }
 
-function untilAborted(answering: Promise<Reply>, signal: AbortSignal): Promise<Reply> {
+function untilAborted(answering: Promise<HttpResponse>, signal: AbortSignal): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
-      answering.then((reply) => reply.abandoned?.()).catch(() => undefined);
+      answering.then((reply) => reply.onAbandoned?.()).catch(() => undefined);
       reject(signal.reason);
     };
     signal.addEventListener('abort', abort, { once: true });

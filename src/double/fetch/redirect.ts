@@ -1,5 +1,5 @@
-import type { Reply } from '../../http/message.ts';
-import type { Outgoing } from './fetch-request.ts';
+import type { Response } from '../../http/message.ts';
+import type { FetchRequest } from './fetch-request.ts';
 
 /** Whether a status asks for another request (RFC 9110 §15.4; 300 and 304 do not). */
 export function isRedirect(status: number): boolean {
@@ -21,7 +21,7 @@ const ofOrigin: ReadonlySet<string> = new Set(['authorization', 'proxy-authoriza
 
 /** A request on its way. */
 export interface Hop {
-  readonly outgoing: Outgoing;
+  readonly outgoing: FetchRequest;
   /** How many redirects led to it. */
   readonly redirects: number;
   /** Whether another origin lay on the way. */
@@ -35,7 +35,7 @@ export interface Hop {
  */
 export function nextHop(
   hop: Hop,
-  { status, fields }: Pick<Reply, 'status' | 'fields'>,
+  { status, fields }: Pick<Response, 'status' | 'fields'>,
   here: (origin: string) => boolean,
 ): Hop | undefined {
   const { outgoing } = hop;
@@ -66,7 +66,7 @@ function targetOf(location: string, base: string): URL {
 }
 
 /** The request after a redirect: without its content where the method becomes GET, and without `ofOrigin` on another origin. */
-function redirected(outgoing: Outgoing, status: number, crosses: boolean): Outgoing {
+function redirected(outgoing: FetchRequest, status: number, crosses: boolean): FetchRequest {
   const { method, content } = outgoing;
   if (status !== 303 && content instanceof ReadableStream)
     throw failed('a redirect came for content that cannot be sent again');
@@ -75,7 +75,7 @@ function redirected(outgoing: Outgoing, status: number, crosses: boolean): Outgo
   return asksOnly ? { ...without(kept, ofContent), method: 'GET', content: undefined } : kept;
 }
 
-function without(outgoing: Outgoing, names: ReadonlySet<string>): Outgoing {
+function without(outgoing: FetchRequest, names: ReadonlySet<string>): FetchRequest {
   return { ...outgoing, fields: outgoing.fields.filter(([name]) => !names.has(name.toLowerCase())) };
 }
 

@@ -6,7 +6,7 @@ import { formatSignedDate } from '../../signature/hmac.ts';
 import { type Moment, timeOf } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import type { Complete, Fetch } from './fetch.ts';
-import type { Content, FetchInit, FetchInput, Outgoing, TypeOfText } from './fetch-request.ts';
+import type { Content, FetchInit, FetchInput, FetchRequest, TypeOfText } from './fetch-request.ts';
 
 /** How requests are signed for a user. */
 export interface AsOptions {
@@ -50,8 +50,12 @@ export interface Signer {
 /** What signing needs of a double. */
 export interface SigningParts {
   /** Reads a call as `fetch` does. */
-  readonly read: (input: FetchInput, init: FetchInit, typeOfText: TypeOfText) => Outgoing | Promise<Outgoing>;
-  readonly send: (outgoing: Outgoing, complete: Complete) => Promise<Response>;
+  readonly read: (
+    input: FetchInput,
+    init: FetchInit,
+    typeOfText: TypeOfText,
+  ) => FetchRequest | Promise<FetchRequest>;
+  readonly send: (outgoing: FetchRequest, complete: Complete) => Promise<Response>;
   readonly users: DoubleUsers;
   readonly clock: Clock;
   readonly random: (size: number) => Uint8Array;

@@ -1,7 +1,7 @@
 import type { Body } from '../../http/message.ts';
 
 /** The content of a request, of which the first bytes that are read are kept for the journal. */
-export class KeptContent implements Body {
+export class RecordedContent implements Body {
   readonly #body: Body;
   readonly #limit: number;
   readonly #chunks: Uint8Array[] = [];

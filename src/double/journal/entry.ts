@@ -1,6 +1,6 @@
 import { linesInTurn } from '../../http/field-lines.ts';
 import { type FieldLine, Fields } from '../../http/fields.ts';
-import type { Reply, Request } from '../../http/message.ts';
+import type { Request, Response } from '../../http/message.ts';
 import { claimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
 import type { RecordedExchange } from './exchange.ts';
@@ -9,9 +9,9 @@ import {
   type ShownReply,
   type ShownRequest,
   type ShownStory,
-  shownReply,
-  shownRequest,
-  shownStory,
+  viewAuthentication,
+  viewRequest,
+  viewResponse,
 } from './view.ts';
 
 export type { FirstDifference, ShownReply, ShownRequest, ShownStory } from './view.ts';
@@ -26,7 +26,7 @@ export interface RawEntry {
     | undefined;
   /** What was being read where it could not be parsed, one character an octet. */
   readonly received: string | undefined;
-  readonly reply: Reply | undefined;
+  readonly reply: Response | undefined;
 }
 
 /** One request, and what became of it. Nothing secret is in what it shows or prints; `raw()` has everything. */
@@ -80,7 +80,7 @@ export class JournalEntry {
   /** Undefined where it could not be parsed. */
   get request(): ShownRequest | undefined {
     const { request, content } = this.#exchange;
-    return request && shownRequest(request, content, this.#redact);
+    return request && viewRequest(request, content, this.#redact);
   }
 
   /** What was being read where the request could not be parsed; of a long one only the end. */
@@ -91,8 +91,8 @@ export class JournalEntry {
 
   /** The reply; undefined where a fault let there be none. */
   get reply(): ShownReply | undefined {
-    const { reply } = this.#exchange;
-    return reply && shownReply(reply, this.#redact);
+    const { reply: response } = this.#exchange;
+    return response && viewResponse(response, this.#redact);
   }
 
   /** The user that the credentials named, be they good or not. */
@@ -103,28 +103,28 @@ export class JournalEntry {
 
   /** How the credentials were checked; undefined where there were none, or where it did not come to that. */
   get auth(): ShownStory | undefined {
-    const { story } = this.#exchange;
-    return story && shownStory(story, this.problem?.detail, this.#redact);
+    const { story: authTrace } = this.#exchange;
+    return authTrace && viewAuthentication(authTrace, this.problem?.detail, this.#redact);
   }
 
   /** Everything as it was, secrets too. */
   raw(): RawEntry {
-    const { request, content, received, reply } = this.#exchange;
-    if (request === undefined) return { request, received, reply };
+    const { request, content, received, reply: response } = this.#exchange;
+    if (request === undefined) return { request, received, reply: response };
     const { method, target, version, raw } = request;
     const bytes = content?.bytes ?? new Uint8Array();
     return {
       request: { method, target, version, fields: linesInTurn(raw), content: bytes },
       received,
-      reply,
+      reply: response,
     };
   }
 
   /** Roughly how many bytes it holds. */
   get size(): number {
-    const { request, content, received = '', reply } = this.#exchange;
+    const { request, content, received = '', reply: response } = this.#exchange;
     const sent = (request?.target.length ?? 0) + lengthOf(request?.raw ?? []) + (content?.length ?? 0);
-    return 512 + sent + received.length + (reply?.content?.length ?? 0);
+    return 512 + sent + received.length + (response?.content?.length ?? 0);
   }
 
   toJSON(): object {
@@ -134,7 +134,7 @@ export class JournalEntry {
       duration,
       request,
       received,
-      reply,
+      reply: response,
       principal,
       step,
       problem,
@@ -143,18 +143,18 @@ export class JournalEntry {
       aborted,
     } = this;
     return {
-      ...{ number, time, duration, request, received, reply, principal },
+      ...{ number, time, duration, request, received, reply: response, principal },
       ...{ step, problem, auth, fault, aborted },
     };
   }
 
   /** One line, and how the credentials failed. */
   toString(): string {
-    const { request, reply, problem, auth } = this;
+    const { request, reply: response, problem, auth } = this;
     const asked = request === undefined ? 'what could not be parsed' : `${request.method} ${request.target}`;
     const by = this.user === undefined ? '' : ` by ${this.user}`;
     const answered = [
-      reply?.status ?? 'no reply',
+      response?.status ?? 'no reply',
       problem?.type,
       this.step === undefined ? 'fault' : `step ${this.step}`,
     ];

@@ -1,11 +1,11 @@
-import type { Story } from '../../auth/trace.ts';
-import type { Connection, Reply, Request } from '../../http/message.ts';
+import type { AuthenticationTrace } from '../../auth/trace.ts';
+import type { Connection, Request, Response } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
-import type { Known } from '../../pipeline/call.ts';
+import type { RequestTrace } from '../../pipeline/call.ts';
 import type { Principal } from '../../principal.ts';
 import type { Fault } from '../faults/declaration.ts';
-import type { Answered } from '../faults/faults.ts';
-import type { KeptContent } from './content.ts';
+import type { InterceptedResponse } from '../faults/faults.ts';
+import type { RecordedContent } from './content.ts';
 
 /** A request as it is kept: no more than what it was made of, for a journal holds a thousand of them. */
 export interface RecordedRequest {
@@ -27,14 +27,14 @@ export interface RecordedExchange {
   readonly time: number;
   readonly duration: number;
   readonly request: RecordedRequest | undefined;
-  readonly content: KeptContent | undefined;
+  readonly content: RecordedContent | undefined;
   readonly received: string | undefined;
-  readonly reply: Reply | undefined;
+  readonly reply: Response | undefined;
   readonly principal: Principal | undefined;
   readonly step: number | undefined;
   readonly problem: { readonly type: string; readonly detail: string } | undefined;
   /** Undefined where no credentials were checked. */
-  readonly story: Story | undefined;
+  readonly story: AuthenticationTrace | undefined;
   readonly fault: Fault | undefined;
   readonly aborted: boolean;
 }
@@ -49,23 +49,23 @@ interface Timing {
 export function answeredExchange(
   { time, duration }: Timing,
   request: Request,
-  content: KeptContent | undefined,
-  { reply, fault, acted }: Answered,
-  { principal, step, problem, story }: Known,
+  content: RecordedContent | undefined,
+  { reply: response, fault, acted }: InterceptedResponse,
+  { principal, step, problem, authentication: authTrace }: RequestTrace,
 ): RecordedExchange {
-  const isSilent = reply.fault?.break?.kind === 'reset' && reply.fault.break.after === undefined;
-  const hasStory = story?.scheme !== undefined || story?.failedAt !== undefined;
+  const isSilent = response.fault?.break?.kind === 'reset' && response.fault.break.after === undefined;
+  const hasStory = authTrace?.scheme !== undefined || authTrace?.failedAt !== undefined;
   return {
     time,
     duration,
     request: recorded(request),
     content,
     received: undefined,
-    reply: isSilent ? undefined : reply,
+    reply: isSilent ? undefined : response,
     principal,
     step: acted ? step : undefined,
     problem,
-    story: hasStory ? story : undefined,
+    story: hasStory ? authTrace : undefined,
     fault,
     aborted: problem?.type === 'content-incomplete',
   };
@@ -76,7 +76,7 @@ export function refusedExchange(
   time: number,
   problem: Problem,
   request: Request | undefined,
-  reply: Reply,
+  response: Response,
   received: string | undefined,
 ): RecordedExchange {
   return {
@@ -85,7 +85,7 @@ export function refusedExchange(
     request: request && recorded(request),
     content: undefined,
     received,
-    reply,
+    reply: response,
     principal: undefined,
     step: stepOf(problem),
     problem,

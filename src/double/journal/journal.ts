@@ -1,11 +1,11 @@
-import { Story } from '../../auth/trace.ts';
+import { AuthenticationTrace } from '../../auth/trace.ts';
 import { type Clock, systemClock } from '../../clock.ts';
-import type { Reply, Request } from '../../http/message.ts';
-import { nothingKnown } from '../../pipeline/call.ts';
+import type { Request, Response } from '../../http/message.ts';
+import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import type { FaultsPart } from '../faults/faults.ts';
-import type { Stateful } from '../state/snapshot.ts';
-import { KeptContent } from './content.ts';
+import type { Snapshottable } from '../state/snapshot.ts';
+import { RecordedContent } from './content.ts';
 import { JournalEntries } from './entries.ts';
 import { JournalEntry } from './entry.ts';
 import { answeredExchange, type RecordedExchange, refusedExchange } from './exchange.ts';
@@ -53,7 +53,7 @@ export interface JournalOptions {
 }
 
 /** A journal as a part of a double. */
-export interface JournalPart extends Stateful<JournalSnapshot> {
+export interface JournalPart extends Snapshottable<JournalSnapshot> {
   readonly journal: Journal;
   /** The observer for the service: writes the journal, and has faults carried out between service and journal. */
   observer(faults: FaultsPart): Observer;
@@ -89,19 +89,22 @@ export function createJournal(options: JournalOptions): JournalPart {
     written = count;
   };
 
-  const handle = async (
+  const record = async (
     request: Request,
-    judge: (request: Request, known: ReturnType<typeof nothingKnown>) => ReturnType<FaultsPart['handle']>,
-  ): Promise<Reply> => {
+    judge: (
+      request: Request,
+      trace: ReturnType<typeof createRequestTrace>,
+    ) => ReturnType<FaultsPart['intercept']>,
+  ): Promise<Response> => {
     const time = clock.now();
     const begun = stopwatch.steady();
-    const content = request.body.present ? new KeptContent(request.body, bounds.content) : undefined;
-    const known = nothingKnown(new Story());
+    const content = request.body.present ? new RecordedContent(request.body, bounds.content) : undefined;
+    const trace = createRequestTrace(new AuthenticationTrace());
     const seen = content === undefined ? request : { ...request, body: content };
-    const answered = await judge(seen, known);
+    const answered = await judge(seen, trace);
     const timing = { time, duration: stopwatch.steady() - begun };
-    const entry = write(answeredExchange(timing, request, content, answered, known));
-    return { ...answered.reply, abandoned: () => entry.abandon() };
+    const entry = write(answeredExchange(timing, request, content, answered, trace));
+    return { ...answered.reply, onAbandoned: () => entry.abandon() };
   };
 
   const find = (match: EntryMatch): readonly JournalEntry[] =>
@@ -127,9 +130,9 @@ export function createJournal(options: JournalOptions): JournalPart {
       [Symbol.iterator]: () => entries.all[Symbol.iterator](),
     },
     observer: (faults) => ({
-      handle: (request, answer) => handle(request, (seen, known) => faults.handle(seen, known, answer)),
-      refused(problem, request, reply, received) {
-        write(refusedExchange(clock.now(), problem, request, reply, received));
+      observe: (request, answer) => record(request, (seen, trace) => faults.intercept(seen, trace, answer)),
+      observeRefused(problem, request, response, received) {
+        write(refusedExchange(clock.now(), problem, request, response, received));
       },
     }),
     close: () => waiting.end(),

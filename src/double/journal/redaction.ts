@@ -29,14 +29,14 @@ const fieldLine = new RegExp(`^(${[...secretFields].join('|')}):[^\\r\\n]*`, 'gi
 /** Makes what redacts; `secrets` are taken out wherever they stand as whole words, and long ones anywhere. */
 export function createRedaction(secrets: () => Iterable<string>): Redact {
   return (text) => {
-    const known = text
+    const trace = text
       .replace(fieldLine, `$1: ${redacted}`)
       .replace(parameter, `$1=${redacted}`)
       .replace(encoded, `$1${redacted}`)
       .replace(member, `$1"${redacted}"`)
       .replace(element, `$1${redacted}`)
       .replace(input, `$1"${redacted}"`);
-    let shown = known;
+    let shown = trace;
     for (const secret of secrets()) shown = without(without(shown, secret), percentEncoded(secret));
     return shown;
   };

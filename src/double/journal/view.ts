@@ -1,9 +1,9 @@
-import type { Story } from '../../auth/trace.ts';
+import type { AuthenticationTrace } from '../../auth/trace.ts';
 import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import type { FieldLine } from '../../http/fields.ts';
-import type { Reply } from '../../http/message.ts';
+import type { Response } from '../../http/message.ts';
 import { pathOf } from '../match.ts';
-import type { KeptContent } from './content.ts';
+import type { RecordedContent } from './content.ts';
 import type { RecordedRequest } from './exchange.ts';
 import { type Redact, redactField } from './redaction.ts';
 
@@ -70,9 +70,9 @@ function shownLines(lines: readonly FieldLine[], redact: Redact): FieldLine[] {
 }
 
 /** What the journal shows of a request and of what was kept of its content. */
-export function shownRequest(
+export function viewRequest(
   request: RecordedRequest,
-  content: KeptContent | undefined,
+  content: RecordedContent | undefined,
   redact: Redact,
 ): ShownRequest {
   const { method, target, version, raw, connection } = request;
@@ -93,7 +93,7 @@ export function shownRequest(
 }
 
 /** What the journal shows of a reply. */
-export function shownReply({ status, fields, content = '' }: Reply, redact: Redact): ShownReply {
+export function viewResponse({ status, fields, content = '' }: Response, redact: Redact): ShownReply {
   const text = Buffer.from(isCompressed({ fields }) ? unpacked(content) : content).toString('utf8');
   return { status, fields: shownLines(fields, redact), text: redact(text) };
 }
@@ -109,8 +109,12 @@ function unpacked(content: string | Uint8Array): string | Uint8Array {
 }
 
 /** What the journal shows of how credentials were checked; `detail` is the refusal that came of it. */
-export function shownStory(story: Story, detail: string | undefined, redact: Redact): ShownStory {
-  const { scheme, passed, failedAt, told } = story;
+export function viewAuthentication(
+  authTrace: AuthenticationTrace,
+  detail: string | undefined,
+  redact: Redact,
+): ShownStory {
+  const { scheme, passed, failedAt, details: told } = authTrace;
   const expected = textIn(told, 'message', redact);
   const received = textIn(told, 'signedMessage', redact);
   return {
@@ -125,7 +129,7 @@ export function shownStory(story: Story, detail: string | undefined, redact: Red
   };
 }
 
-function textIn(told: Story['told'], name: string, redact: Redact): string | undefined {
+function textIn(told: AuthenticationTrace['details'], name: string, redact: Redact): string | undefined {
   const value = told[name];
   return typeof value === 'string' ? redact(value) : undefined;
 }

@@ -1,7 +1,7 @@
 import { clearTimeout, setTimeout } from '../../timers.ts';
 
 /** Waits for entries that are there already, or that come within a time. */
-export class Arrivals<Entry> {
+export class Waiters<Entry> {
   readonly #waiters = new Set<{ come(entry: Entry): void; end(): void }>();
 
   /**

@@ -1,7 +1,7 @@
 import { describeMatch } from '../match.ts';
 import type { JournalEntry } from './entry.ts';
 import { differencesOf, type EntryMatch } from './match.ts';
-import { Arrivals } from './waiters.ts';
+import { Waiters } from './waiters.ts';
 
 /** What was waited for did not come in time. The message lists what did, and how each differs. */
 export class JournalTimeout extends Error {
@@ -24,7 +24,7 @@ const mostListed = 20;
 /** Waits for entries of the journal. */
 export class Waiting {
   readonly #entries: () => readonly JournalEntry[];
-  readonly #arrivals = new Arrivals<JournalEntry>();
+  readonly #arrivals = new Waiters<JournalEntry>();
 
   /** `entries` gives those that are there. */
   constructor(entries: () => readonly JournalEntry[]) {

@@ -1,6 +1,6 @@
-import { type Clock, type ClockSetting, type SteerableClock, steerableClock } from '../../clock.ts';
+import { type AdjustableClock, adjustableClock, type Clock, type ClockSetting } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
-import type { Stateful } from './snapshot.ts';
+import type { Snapshottable } from './snapshot.ts';
 
 /** A length of time: in ms, or as `250ms`, `90s`, `11m`, `24h`, `7d`, with a minus sign for the other way. */
 export type Duration = number | string;
@@ -38,7 +38,7 @@ export interface DoubleClock {
 }
 
 /** The clock as the parts of a double use it. */
-export interface DoubleTime extends Stateful<TimeSnapshot> {
+export interface DoubleTime extends Snapshottable<TimeSnapshot> {
   /** What the service goes by. */
   readonly clock: Clock;
   readonly face: DoubleClock;
@@ -57,7 +57,7 @@ const minute = 60_000;
 
 /** Makes the clock of a double. `start` freezes it there. `movedBack` is told whenever it was set back. Throws RangeError on no moment. */
 export function createDoubleTime(host: Clock, start: Moment | undefined, movedBack: () => void): DoubleTime {
-  const clock = steerableClock(host);
+  const clock = adjustableClock(host);
   let skew = 0;
   if (start !== undefined) stand(clock, start);
   const begun: TimeSnapshot = { setting: clock.setting, skew };
@@ -101,7 +101,7 @@ export function createDoubleTime(host: Clock, start: Moment | undefined, movedBa
   };
 }
 
-function stand(clock: SteerableClock, at: Moment): void {
+function stand(clock: AdjustableClock, at: Moment): void {
   const time = datable(timeOf(at));
   clock.freeze();
   clock.set(time);

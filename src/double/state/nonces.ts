@@ -1,5 +1,5 @@
 import type { MemoryNonces, Nonces } from '../../store/nonces/nonces.ts';
-import type { Stateful } from './snapshot.ts';
+import type { Snapshottable } from './snapshot.ts';
 
 /** A nonce that was taken. */
 interface Claim {
@@ -9,7 +9,7 @@ interface Claim {
 }
 
 /** The nonces of a double: they are part of its snapshots, and fresh ones can be made to count as seen. */
-export interface DoubleNonces extends Nonces, Stateful<NoncesSnapshot> {
+export interface DoubleNonces extends Nonces, Snapshottable<NoncesSnapshot> {
   /** Counts the next `times` nonces as seen, whatever they are. */
   burn(times: number): void;
   /** Remembers every nonce that was taken, those that have expired since included. For when the clock was set back. */

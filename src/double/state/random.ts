@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Stateful } from './snapshot.ts';
+import type { Snapshottable } from './snapshot.ts';
 
 /** Pseudo-random bytes: the same for the same seed and the same sequence of calls. Not fit for real secrets. */
-export interface SeededRandom extends Stateful<number> {
+export interface SeededRandom extends Snapshottable<number> {
   readonly seed: string;
   /** Gives that many bytes. */
   bytes(size: number): Uint8Array;

@@ -2,10 +2,10 @@ import type { Clock } from '../../clock.ts';
 import type { Collection } from '../../collections/declaration.ts';
 import { decodeSeeds, type Seed } from '../../collections/seed.ts';
 import type { MemorySnapshot, MemoryStore } from '../../store/memory.ts';
-import type { Stateful } from './snapshot.ts';
+import type { Snapshottable } from './snapshot.ts';
 
 /** The items of a double, and everything else that its store keeps: tokens and grants. */
-export interface Items extends Stateful<MemorySnapshot> {
+export interface Items extends Snapshottable<MemorySnapshot> {
   /** Adds items to those that are there, all or none. Throws DeclarationError naming the item and the field that breaks a rule. */
   seed(seed: Seed): void;
 }

@@ -1,4 +1,4 @@
-import type { Stateful } from './snapshot.ts';
+import type { Snapshottable } from './snapshot.ts';
 
 declare const snapshotBrand: unique symbol;
 
@@ -16,7 +16,7 @@ export interface State {
 }
 
 /** Makes the state of these parts, which are restored in the order given. */
-export function createState(parts: Readonly<Record<string, Stateful>>): State {
+export function createState(parts: Readonly<Record<string, Snapshottable>>): State {
   const all = Object.values(parts);
   /** What each snapshot holds of each part. It is kept here, so that a snapshot itself shows nothing. */
   const held = new WeakMap<DoubleSnapshot, readonly unknown[]>();

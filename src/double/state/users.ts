@@ -1,7 +1,7 @@
 import type { UserDeclaration } from '../../auth/accounts.ts';
-import { suggestion } from '../../did-you-mean.ts';
+import { didYouMean } from '../../did-you-mean.ts';
 import type { UserOption } from '../../service/options.ts';
-import type { Stateful } from './snapshot.ts';
+import type { Snapshottable } from './snapshot.ts';
 
 /** A user of a double. What of secret and password is left out by both is drawn; with a secret alone there is no password. */
 export type DoubleUser =
@@ -24,7 +24,7 @@ export interface Credentials {
 type Users = ReadonlyMap<string, UserOption>;
 
 /** The users of a double as they are now. */
-export interface DoubleUsers extends Stateful<Users> {
+export interface DoubleUsers extends Snapshottable<Users> {
   readonly all: Users;
   /** The newest secret of a user, and its password. Throws RangeError where there is no such user. */
   credentials(name: string): Credentials;
@@ -62,7 +62,7 @@ export function createDoubleUsers(
   const found = (name: string): UserOption => {
     const user = users.get(name);
     if (user === undefined)
-      throw new RangeError(`${name} is no user of this double${suggestion(name, [...users.keys()])}`);
+      throw new RangeError(`${name} is no user of this double${didYouMean(name, [...users.keys()])}`);
     return user;
   };
   const credentials = (name: string): Credentials => credentialsOf(name, found(name));

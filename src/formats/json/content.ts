@@ -1,12 +1,12 @@
 /** What a JSON document means under a schema: its values checked and put into the form that is kept. */
-import { suggestion } from '../../did-you-mean.ts';
-import { shown } from '../../schema/characters.ts';
-import { assembleElement, assembleValue } from '../../schema/record.ts';
+import { didYouMean } from '../../did-you-mean.ts';
+import { printable } from '../../schema/characters.ts';
+import { buildElement, buildValue } from '../../schema/record.ts';
 import type { Attribute, Field, ListContent, Schema, Shape } from '../../schema/schema.ts';
-import { breachesOf, keptValue, type Simple } from '../../schema/simple-type.ts';
+import { type Simple, storedValue, violationsOf } from '../../schema/simple-type.ts';
 import type { RecordValue, Value } from '../../store/store.ts';
 import { detached } from '../../xml/copy-string.ts';
-import { type Faults, type Position, under } from '../validation-errors.ts';
+import { type Position, under, type ValidationErrors } from '../validation-errors.ts';
 import type { JsonNode } from './reader.ts';
 
 type JsonObject = Extract<JsonNode, { kind: 'object' }>;
@@ -15,11 +15,11 @@ type Slot = Value | undefined;
 
 /** Checks one document and gives what is kept of it. */
 export class JsonContent {
-  readonly #faults: Faults;
+  readonly #faults: ValidationErrors;
   readonly #positionOf: (at: number) => Position | undefined;
 
   /** @param positionOf the line and column of an index into the document; asked only for faults */
-  constructor(faults: Faults, positionOf: (at: number) => Position | undefined) {
+  constructor(faults: ValidationErrors, positionOf: (at: number) => Position | undefined) {
     this.#faults = faults;
     this.#positionOf = positionOf;
   }
@@ -55,7 +55,7 @@ export class JsonContent {
     }
     if (!partial) this.#require(schema.fields, node, path, '');
     this.#require(field.attributes, node, path, '@');
-    return assembleElement(field, schema, fields, attributes);
+    return buildElement(field, schema, fields, attributes);
   }
 
   /** A value beside its attributes. */
@@ -68,7 +68,7 @@ export class JsonContent {
     }
     if (!node.members.has('value')) this.#fault(node.at, path, 'required', 'must have the member value');
     this.#require(field.attributes, node, path, '@');
-    return kept === undefined ? undefined : assembleValue(field, kept, attributes);
+    return kept === undefined ? undefined : buildValue(field, kept, attributes);
   }
 
   #attribute(field: Field, name: string, at: number, node: JsonNode, path: string, into: Slot[]): void {
@@ -89,8 +89,8 @@ export class JsonContent {
     if (!this.#faults.hasRoom()) return;
     const element = content.kind === 'element';
     const known = content.kind === 'element' ? [...content.schema.byName.keys()] : ['value'];
-    const sent = shown(name);
-    const detail = `is not known here${suggestion(sent, [...known, ...attributeByName.keys()])}`;
+    const sent = printable(name);
+    const detail = `is not known here${didYouMean(sent, [...known, ...attributeByName.keys()])}`;
     const rule = element ? 'unknown-element' : 'unknown-attribute';
     this.#fault(at, under(path, element ? sent : `@${sent}`), rule, detail);
   }
@@ -117,10 +117,10 @@ export class JsonContent {
       return undefined;
     }
     const { text } = node;
-    const breaches = breachesOf(simple, text);
+    const breaches = violationsOf(simple, text);
     for (const { rule, detail } of breaches) this.#fault(node.at, path, rule, detail);
     if (breaches.length > 0) return undefined;
-    const value = keptValue(simple, text);
+    const value = storedValue(simple, text);
     return typeof value === 'string' ? detached(value) : value;
   }
 
@@ -136,6 +136,6 @@ function mustBe({ type }: Simple, expected: 'number' | 'boolean' | 'string'): st
 
 function kindOf(node: JsonNode): string {
   if (node.kind === 'null') return 'null; what has no value is left out';
-  if (node.kind === 'number') return `the number ${shown(node.text)}`;
+  if (node.kind === 'number') return `the number ${printable(node.text)}`;
   return node.kind === 'array' || node.kind === 'object' ? `an ${node.kind}` : `a ${node.kind}`;
 }

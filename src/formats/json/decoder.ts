@@ -3,7 +3,7 @@ import { Problem } from '../../http/problem.ts';
 import type { Shape } from '../../schema/schema.ts';
 import type { RecordValue } from '../../store/store.ts';
 import type { ItemDecoder } from '../item-decoder.ts';
-import { Faults } from '../validation-errors.ts';
+import { ValidationErrors } from '../validation-errors.ts';
 import { JsonContent } from './content.ts';
 import { JsonError, type JsonNode, positionAt, readJson } from './reader.ts';
 
@@ -30,7 +30,7 @@ export function jsonDecoder(shape: Shape, options: JsonReadingOptions): ItemDeco
 
 function decode(shape: Shape, bytes: Buffer, options: JsonReadingOptions): RecordValue {
   const { text, node } = readJsonBytes(bytes, options.maxDepth);
-  const faults = new Faults();
+  const faults = new ValidationErrors();
   const value = new JsonContent(faults, (at) => positionAt(text, at)).item(shape, node, options.partial);
   const problem = faults.problem();
   if (problem !== undefined) throw problem;

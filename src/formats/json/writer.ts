@@ -3,7 +3,7 @@
 import { isList, isRecord, memberOf } from '../../schema/record.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
 import type { RecordValue, Value } from '../../store/store.ts';
-import { type Listed, type ListForm, misfit } from '../list-item.ts';
+import { type ListForm, type ListItem, storedValueError } from '../list-item.ts';
 
 /** The document of one item. */
 export function writeItemJson(shape: Shape, value: RecordValue): string {
@@ -11,7 +11,7 @@ export function writeItemJson(shape: Shape, value: RecordValue): string {
 }
 
 /** Writes one item of a collection's document, with its address. */
-export function writeListedJson({ schema }: Shape, { href, value }: Listed): string {
+export function writeListedJson({ schema }: Shape, { href, value }: ListItem): string {
   return `{${fieldMembers(schema, value, `"href":${JSON.stringify(href)}`)}}`;
 }
 
@@ -35,21 +35,21 @@ function fieldMembers(schema: Schema, record: RecordValue, before: string): stri
 function fieldValue(field: Field, value: Value): string {
   const { content, attributes } = field;
   if (content.kind !== 'element' && attributes.length === 0) return contentValue(field.name, content, value);
-  if (!isRecord(value)) throw misfit(field.name);
+  if (!isRecord(value)) throw storedValueError(field.name);
   if (content.kind === 'element') {
     return `{${attributeMembers(attributes, value, fieldMembers(content.schema, value, ''))}}`;
   }
   const inner = memberOf(value, 'value');
-  if (inner === undefined) throw misfit(field.name);
+  if (inner === undefined) throw storedValueError(field.name);
   return `{${attributeMembers(attributes, value, `"value":${contentValue(field.name, content, inner)}`)}}`;
 }
 
 function contentValue(name: string, content: Exclude<Content, { kind: 'element' }>, value: Value): string {
   if (content.kind === 'simple') {
-    if (typeof value === 'object') throw misfit(name);
+    if (typeof value === 'object') throw storedValueError(name);
     return JSON.stringify(value);
   }
-  if (!isList(value)) throw misfit(name);
+  if (!isList(value)) throw storedValueError(name);
   let items = '';
   for (const item of value) items += (items === '' ? '' : ',') + fieldValue(content.of, item);
   return `[${items}]`;

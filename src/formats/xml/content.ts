@@ -3,15 +3,15 @@
  * ends, and keeps nothing but the values. Faults are told with the line and column of the event in which they
  * show: of a start tag for its name and attributes, of an end tag for the content before it.
  */
-import { suggestion } from '../../did-you-mean.ts';
-import { shown } from '../../schema/characters.ts';
-import { assembleElement, assembleValue, isRecord } from '../../schema/record.ts';
+import { didYouMean } from '../../did-you-mean.ts';
+import { printable } from '../../schema/characters.ts';
+import { buildElement, buildValue, isRecord } from '../../schema/record.ts';
 import type { Content, Field, Shape } from '../../schema/schema.ts';
-import { breachesOf, keptValue, type Simple } from '../../schema/simple-type.ts';
+import { type Simple, storedValue, violationsOf } from '../../schema/simple-type.ts';
 import type { RecordValue, Value } from '../../store/store.ts';
 import { detached } from '../../xml/copy-string.ts';
 import type { XmlHandler } from '../../xml/handler.ts';
-import { type Faults, type Position, under } from '../validation-errors.ts';
+import { type Position, under, type ValidationErrors } from '../validation-errors.ts';
 
 /** An element that is open. */
 interface Frame {
@@ -35,7 +35,7 @@ interface Frame {
 export class XmlContent implements XmlHandler {
   readonly #shape: Shape;
   readonly #partial: boolean;
-  readonly #faults: Faults;
+  readonly #faults: ValidationErrors;
   readonly #position: () => Position;
   readonly #open: Frame[] = [];
   /** How many elements are open within one that is not known, it included. */
@@ -43,7 +43,7 @@ export class XmlContent implements XmlHandler {
   #value: Value | undefined;
 
   /** @param position the line and column of the event being delivered; asked only for faults */
-  constructor(shape: Shape, partial: boolean, faults: Faults, position: () => Position) {
+  constructor(shape: Shape, partial: boolean, faults: ValidationErrors, position: () => Position) {
     this.#shape = shape;
     this.#partial = partial;
     this.#faults = faults;
@@ -76,7 +76,7 @@ export class XmlContent implements XmlHandler {
       frame.text += data;
     } else if (!frame.misplaced && /[^ \t\n\r]/.test(data)) {
       frame.misplaced = true;
-      this.#fault('', 'unexpected-text', `must have elements only, has the text “${shown(data.trim())}”`);
+      this.#fault('', 'unexpected-text', `must have elements only, has the text “${printable(data.trim())}”`);
     }
   }
 
@@ -116,7 +116,7 @@ export class XmlContent implements XmlHandler {
   #root(name: string): Field | undefined {
     const { item, root } = this.#shape;
     if (name === item) return root;
-    this.#fault('', 'root', `must be the root element, which is “${shown(name)}”`);
+    this.#fault('', 'root', `must be the root element, which is “${printable(name)}”`);
     return undefined;
   }
 
@@ -141,11 +141,11 @@ export class XmlContent implements XmlHandler {
     const { field, values, attributes } = frame;
     if (content.kind === 'simple') {
       const value = this.#simple(content, frame.text, '');
-      return value === undefined ? undefined : assembleValue(field, value, attributes);
+      return value === undefined ? undefined : buildValue(field, value, attributes);
     }
-    if (content.kind === 'list') return assembleValue(field, values.filter(isThere), attributes);
+    if (content.kind === 'list') return buildValue(field, values.filter(isThere), attributes);
     if (!this.#partial || this.#open.length > 1) this.#requireFields(frame, content.schema.fields);
-    return assembleElement(field, content.schema, values, attributes);
+    return buildElement(field, content.schema, values, attributes);
   }
 
   #requireFields({ seen }: Frame, fields: readonly Field[]): void {
@@ -156,17 +156,17 @@ export class XmlContent implements XmlHandler {
 
   /** The value of a text; undefined, and told, when it breaks a rule. */
   #simple(simple: Simple, text: string, within: string): Value | undefined {
-    const breaches = breachesOf(simple, text);
+    const breaches = violationsOf(simple, text);
     for (const { rule, detail } of breaches) this.#fault(within, rule, detail);
     if (breaches.length > 0) return undefined;
-    const value = keptValue(simple, text);
+    const value = storedValue(simple, text);
     return typeof value === 'string' ? detached(value) : value;
   }
 
   #unknown(mark: string, name: string, rule: string, known: Iterable<string>): void {
     if (!this.#faults.hasRoom()) return;
-    const sent = shown(name);
-    this.#fault(mark + sent, rule, `is not known here${suggestion(sent, [...known])}`);
+    const sent = printable(name);
+    this.#fault(mark + sent, rule, `is not known here${didYouMean(sent, [...known])}`);
   }
 
   /** Tells a fault of the innermost open element, or of what is named within it. */

@@ -5,7 +5,7 @@ import { XmlError } from '../../xml/error.ts';
 import type { XmlNames } from '../../xml/names.ts';
 import { createParser } from '../../xml/parser.ts';
 import type { ItemDecoder } from '../item-decoder.ts';
-import { Faults } from '../validation-errors.ts';
+import { ValidationErrors } from '../validation-errors.ts';
 import { XmlContent } from './content.ts';
 
 /** How an XML document of a client is read. */
@@ -29,7 +29,7 @@ export interface XmlReadingOptions {
  */
 export function xmlDecoder(shape: Shape, options: XmlReadingOptions): ItemDecoder {
   const { partial, maxDepth, maxAttributes, maxLength, names } = options;
-  const faults = new Faults();
+  const faults = new ValidationErrors();
   const content = new XmlContent(shape, partial, faults, () => parser.position());
   const parser = createParser(content, {
     maxDepth,

@@ -4,7 +4,7 @@ import { isList, isRecord, memberOf } from '../../schema/record.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
 import type { RecordValue, Value } from '../../store/store.ts';
 import { escapeAttribute, escapeText } from '../../xml/writer.ts';
-import { type Listed, type ListForm, misfit } from '../list-item.ts';
+import { type ListForm, type ListItem, storedValueError } from '../list-item.ts';
 
 /** The document of one item. */
 export function writeItemXml({ root, schema }: Shape, value: RecordValue): string {
@@ -12,7 +12,7 @@ export function writeItemXml({ root, schema }: Shape, value: RecordValue): strin
 }
 
 /** Writes one item of a collection's document, with its address. */
-export function writeListedXml({ root, schema }: Shape, { href, value }: Listed): string {
+export function writeListedXml({ root, schema }: Shape, { href, value }: ListItem): string {
   return `${root.begin} href="${escapeAttribute(href)}">${fieldElements(schema, value)}${root.close}`;
 }
 
@@ -33,22 +33,22 @@ function fieldElements(schema: Schema, record: RecordValue): string {
 function fieldElement(field: Field, value: Value): string {
   const { content, attributes } = field;
   if (attributes.length === 0) return field.open + contentOf(field, content, value) + field.close;
-  if (!isRecord(value)) throw misfit(field.name);
+  if (!isRecord(value)) throw storedValueError(field.name);
   const inner = content.kind === 'element' ? value : memberOf(value, 'value');
-  if (inner === undefined) throw misfit(field.name);
+  if (inner === undefined) throw storedValueError(field.name);
   return `${field.begin}${attributesOf(attributes, value)}>${contentOf(field, content, inner)}${field.close}`;
 }
 
 function contentOf({ name }: Field, content: Content, value: Value): string {
   if (content.kind === 'simple') {
-    if (typeof value === 'object') throw misfit(name);
+    if (typeof value === 'object') throw storedValueError(name);
     return typeof value === 'string' ? escapeText(value) : String(value);
   }
   if (content.kind === 'element') {
-    if (!isRecord(value)) throw misfit(name);
+    if (!isRecord(value)) throw storedValueError(name);
     return fieldElements(content.schema, value);
   }
-  if (!isList(value)) throw misfit(name);
+  if (!isList(value)) throw storedValueError(name);
   let items = '';
   for (const item of value) items += fieldElement(content.of, item);
   return items;

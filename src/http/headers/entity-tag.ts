@@ -82,6 +82,6 @@ export function matchesWeakly(one: EntityTag, other: EntityTag): boolean {
  * The base of the tags of one state: which history, which change in it, and under which form of writing. Never the
  * same for two states, nor for one state that is written in another way since.
  */
-export function stateTag(lineage: string, revision: number, form: string): string {
+export function revisionTag(lineage: string, revision: number, form: string): string {
   return `${lineage}.${revision.toString(36)}.${form}`;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Outcome, Variant } from '../../pipeline/resource.ts';
-import { carriable } from '../../schema/characters.ts';
+import { isRepresentable } from '../../schema/characters.ts';
 import { escapeAttribute } from '../../xml/writer.ts';
 
 /** What the endpoints that people visit are written in: for a browser, and for who does without one. */
@@ -45,7 +45,7 @@ export function showPage({ status, title, body, json }: Page, variant: Variant |
 
 /** Text as HTML, in an element or between the double quotes of an attribute. */
 export function html(text: string): string {
-  return escapeAttribute(carriable(text));
+  return escapeAttribute(isRepresentable(text));
 }
 
 // Both schemes have a contrast of at least 7 to 1 for text (WCAG 2.2 §1.4.6).

@@ -1,10 +1,10 @@
-import { refusal, rejected } from '../../auth/oauth1/error.ts';
+import { oauth1Error, rejectedParameters } from '../../auth/oauth1/error.ts';
 import type { Clock } from '../../clock.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import { type Found, firstOf, type Grants, isLive } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
 import { formatScope } from '../scopes.ts';
-import { isDigestOf } from '../sha256.ts';
+import { matchesSha256 } from '../sha256.ts';
 import { type SignedEndpointParts, signedAction } from './endpoint.ts';
 import type { TokenSecrets } from './secrets.ts';
 
@@ -27,7 +27,7 @@ export function accessTokenResource(parts: AccessTokenParts): Resource {
     POST: signedAction(parts, 'access_token', async ({ found, parameters: { protocol } }) => {
       const callback = protocol.get('oauth_callback');
       if (callback !== undefined && callback !== found?.token.details['callback'])
-        throw rejected('The callback is another one than before.', ['oauth_callback']);
+        throw rejectedParameters('The callback is another one than before.', ['oauth_callback']);
       const verifier = protocol.get('oauth_verifier') ?? '';
       const spent = await spend(parts, found, protocol.get('oauth_token') ?? '', verifier);
       const { client, user, scopes } = spent.token;
@@ -58,16 +58,16 @@ async function spend(
   for (let current = found; current !== undefined && isLive(current, clock.now()); ) {
     const { user, details } = current.token;
     if (user === undefined || details['verifier'] === undefined)
-      throw refusal('permission_unknown', 'The user has not allowed this token anything yet.');
-    if (isDigestOf(verifier, details['verifier'])) {
+      throw oauth1Error('permission_unknown', 'The user has not allowed this token anything yet.');
+    if (matchesSha256(verifier, details['verifier'])) {
       if (await grants.spend(current)) return current;
     } else if (await countTry(grants, current)) {
-      throw refusal('verifier_invalid', 'The verifier is not the one that the user was given.');
+      throw oauth1Error('verifier_invalid', 'The verifier is not the one that the user was given.');
     }
     // Somebody else was faster: what there is now is looked at.
     current = await grants.find(token, 'oauth1', 'request');
   }
-  throw refusal('token_used', 'The token was used up.');
+  throw oauth1Error('token_used', 'The token was used up.');
 }
 
 /** Counts one try; false where the token was changed meanwhile. */

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { createSeal, type Seal } from '../../accounts/secret-box.ts';
+import { createSecretBox, type SecretBox } from '../../accounts/secret-box.ts';
 import type { Authenticator } from '../../auth/authenticate.ts';
 import type { Clock } from '../../clock.ts';
 import { parseQueryOf } from '../../http/form.ts';
@@ -13,7 +13,7 @@ import { type FormContent, formReading } from '../form-body.ts';
 import { type Found, type Grants, isLive, isOf } from '../grants.ts';
 import { readParameters } from '../parameters.ts';
 import { withParameters } from '../redirect.ts';
-import { digestOf } from '../sha256.ts';
+import { sha256 } from '../sha256.ts';
 
 /** What the endpoint is made of. */
 export interface OAuth1AuthorizationParts {
@@ -31,7 +31,7 @@ export interface OAuth1AuthorizationParts {
 interface EndpointParts extends OAuth1AuthorizationParts {
   readonly path: string;
   /** Encrypts the request token while the user is being asked, so that the token is never kept in the clear. */
-  readonly seal: Seal;
+  readonly seal: SecretBox;
 }
 
 const outOfBand = 'oob';
@@ -43,7 +43,7 @@ export function oauth1AuthorizationResource(
   parts: OAuth1AuthorizationParts,
 ): Resource<unknown, FormContent> {
   const key = createHmac('sha256', parts.masterKey).update('sealed request tokens').digest();
-  const endpoint = { ...parts, path, seal: createSeal(key, parts.random) };
+  const endpoint = { ...parts, path, seal: createSecretBox(key, parts.random) };
   return {
     ownCredentials: true,
     produces: pageVariants,
@@ -114,7 +114,7 @@ async function allow(
   const callback = callbackOf(found);
   const verifier =
     callback === outOfBand ? typable(random(12)) : Buffer.from(random(32)).toString('base64url');
-  const amended = await grants.amend(found, { user, details: { verifier: digestOf(verifier) } });
+  const amended = await grants.amend(found, { user, details: { verifier: sha256(verifier) } });
   if (amended === undefined) return notOpen(variant);
   if (callback !== outOfBand) return redirect(callback, { oauth_token: token, oauth_verifier: verifier });
   return showPage(

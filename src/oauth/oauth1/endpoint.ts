@@ -1,5 +1,5 @@
-import { challengeOf, refusal, reportOf } from '../../auth/oauth1/error.ts';
-import { type Throttle, tooManyFailures } from '../../auth/rate-limit.ts';
+import { challengeOf, oauth1Error, reportOf } from '../../auth/oauth1/error.ts';
+import { type RateLimiter, tooManyFailures } from '../../auth/rate-limit.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
@@ -14,7 +14,7 @@ import type { Verified, Verify } from './verification.ts';
 /** What the endpoints that consumers sign requests to are made of. */
 export interface SignedEndpointParts {
   readonly realm: string;
-  readonly throttle: Throttle;
+  readonly throttle: RateLimiter;
   readonly nonces: NonceClaims;
   readonly bodyLimit: number;
   readonly verify: Verify;
@@ -36,8 +36,8 @@ export function signedAction(
       parameters = await readOAuth1Parameters(request, authorizationOf(request), parts.bodyLimit);
       const verified = await parts.verify(request, parameters ?? nothing, signedFor);
       // The nonce is kept before anybody is told that it was good.
-      const [reply] = await Promise.all([respond(verified), parts.nonces.kept(true)]);
-      return { status: 200, noStore: true, representation: formOf(Object.entries(reply).map(encoded)) };
+      const [response] = await Promise.all([respond(verified), parts.nonces.kept(true)]);
+      return { status: 200, noStore: true, representation: formOf(Object.entries(response).map(encoded)) };
     } catch (error) {
       if (error instanceof Problem) return refused(error, request, parameters, parts);
       throw error;
@@ -54,7 +54,7 @@ function authorizationOf({ fields }: Request): string | undefined {
   if (lines.length === 0) return undefined;
   const [credentials] = lines.map(parseCredentials);
   if (lines.length > 1 || credentials?.scheme !== 'oauth')
-    throw refusal('parameter_rejected', 'Authorization is sent once, and its scheme here is OAuth.');
+    throw oauth1Error('parameter_rejected', 'Authorization is sent once, and its scheme here is OAuth.');
   return credentials.rest;
 }
 
@@ -63,16 +63,16 @@ function refused(
   problem: Problem,
   { connection }: Request,
   parameters: OAuth1Parameters | undefined,
-  { realm, throttle }: SignedEndpointParts,
+  { realm, throttle: rateLimiter }: SignedEndpointParts,
 ): Outcome {
   const challenge = challengeOf(realm, problem);
   if (challenge === undefined) throw problem;
-  if (problem.status === 400) throttle.fail(connection.peer, undefined);
+  if (problem.status === 400) rateLimiter.fail(connection.peer, undefined);
   if (problem.status === 401) {
     const claimed = parameters && claimedBy(parameters);
-    const blocked = claimed !== undefined && throttle.blocksUser(claimed);
-    throttle.fail(connection.peer, claimed);
-    if (blocked) throw tooManyFailures(throttle);
+    const blocked = claimed !== undefined && rateLimiter.blocksUser(claimed);
+    rateLimiter.fail(connection.peer, claimed);
+    if (blocked) throw tooManyFailures(rateLimiter);
   }
   return {
     status: problem.status,

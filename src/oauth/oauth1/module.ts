@@ -1,12 +1,12 @@
 import { createOAuth1Scheme, type SignedVerdict } from '../../auth/oauth1/scheme.ts';
-import type { Story } from '../../auth/trace.ts';
+import type { AuthenticationTrace } from '../../auth/trace.ts';
 import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Principal } from '../../principal.ts';
 import { createConsents } from '../consent/consents.ts';
-import type { OAuthParts } from '../context.ts';
-import { type MechanismParts, madeFor, routesTo } from '../module.ts';
+import type { OAuthContext } from '../context.ts';
+import { lazily, type OAuthModule, routesTo } from '../module.ts';
 import { oauth1Paths as paths } from '../paths.ts';
 import { commonScopes } from '../scopes.ts';
 import { accessTokenResource } from './access-token.ts';
@@ -18,22 +18,22 @@ import { createTokenSecrets } from './secrets.ts';
 import { checks, createVerification, type Verified, type Verify } from './verification.ts';
 
 /** OAuth 1.0a: its endpoints, and signed requests at the resources. Without a consumer there is nothing of it. */
-export function createOAuth1(parts: OAuthParts): MechanismParts {
+export function createOAuth1(parts: OAuthContext): OAuthModule {
   const { realm, consumers, bodyLimit } = parts;
   const open = (): boolean => consumers.size > 0;
-  const verification = madeFor(open, () => createVerification(parts));
-  const endpoints = madeFor(open, () => endpointsOf(parts, verification()));
+  const verification = lazily(open, () => createVerification(parts));
+  const endpoints = lazily(open, () => endpointsOf(parts, verification()));
   const scheme = createOAuth1Scheme({
     realm,
     offered: open,
     elsewhere: (request) => placeElsewhere(request),
-    judge: (request, rest, story) => judge(request, rest, story, verification(), bodyLimit),
+    judge: (request, rest, authTrace) => judge(request, rest, authTrace, verification(), bodyLimit),
   });
   return { schemes: [scheme], routes: routesTo(endpoints, Object.values(paths), open) };
 }
 
 function endpointsOf(
-  parts: OAuthParts,
+  parts: OAuthContext,
   verify: Verify,
 ): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
   const endpoints = { ...parts, verify, secretOf: createTokenSecrets(parts.masterKey) };
@@ -49,7 +49,7 @@ function endpointsOf(
 async function judge(
   request: Request,
   rest: string | undefined,
-  story: Story | undefined,
+  authTrace: AuthenticationTrace | undefined,
   verify: Verify,
   bodyLimit: number,
 ): Promise<SignedVerdict | undefined> {
@@ -57,11 +57,11 @@ async function judge(
   try {
     parameters = await readOAuth1Parameters(request, rest, bodyLimit);
     if (parameters === undefined) return undefined;
-    const verified = await verify(request, parameters, 'resource', story);
+    const verified = await verify(request, parameters, 'resource', authTrace);
     return { outcome: principalOf(verified), claimed: undefined };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    story?.fail(checks[story.passed.length] ?? 'parse', error.members);
+    authTrace?.fail(checks[authTrace.passed.length] ?? 'parse', error.members);
     return { outcome: error, claimed: parameters && claimedBy(parameters) };
   }
 }

@@ -1,8 +1,8 @@
 import { noRoomForNonce } from '../../auth/nonce-claim.ts';
-import { refusal } from '../../auth/oauth1/error.ts';
+import { oauth1Error } from '../../auth/oauth1/error.ts';
 import type { HeldNonce } from '../../principal.ts';
-import type { OAuthParts } from '../context.ts';
-import { digestOf } from '../sha256.ts';
+import type { OAuthContext } from '../context.ts';
+import { sha256 } from '../sha256.ts';
 import type { OAuth1Parameters } from './parameters.ts';
 import type { SignedFor } from './required-parameters.ts';
 
@@ -23,7 +23,7 @@ export type ClaimNonce = (
 ) => HeldNonce | undefined;
 
 /** Makes what claims nonces. That throws a Problem if the nonce was claimed before (401), or there is no room for it (429, 503). */
-export function createNonceClaims({ nonces, clock, nonceWindow, lifetimes }: OAuthParts): ClaimNonce {
+export function createNonceClaims({ nonces, clock, nonceWindow, lifetimes }: OAuthContext): ClaimNonce {
   return ({ protocol }, timestamp, signedFor) => {
     if (timestamp === undefined) return undefined;
     const consumer = protocol.get('oauth_consumer_key') ?? '';
@@ -32,7 +32,7 @@ export function createNonceClaims({ nonces, clock, nonceWindow, lifetimes }: OAu
     // The last moment at which the timestamp is inside the window that nonces are counted with, to the end of its second.
     const now = clock.now();
     const claimed = nonces.claim(userFor(consumer), nonce, timestamp + nonceWindow + 999, now);
-    if (claimed === 'seen') throw refusal('nonce_used', 'A request with this nonce was accepted before.');
+    if (claimed === 'seen') throw oauth1Error('nonce_used', 'A request with this nonce was accepted before.');
     if (claimed !== 'fresh') throw noRoomForNonce(claimed, lifetimes.oauth1Window, now);
     return signedFor === 'resource' ? nonces.hold() : undefined;
   };
@@ -45,5 +45,5 @@ function userFor(consumer: string): string {
 
 /** A digest of several texts. They are written as JSON first, in which different lists are different texts. */
 function digestOfAll(parts: readonly string[]): string {
-  return digestOf(JSON.stringify(parts));
+  return sha256(JSON.stringify(parts));
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { refusal, rejected } from '../../auth/oauth1/error.ts';
+import { oauth1Error, rejectedParameters } from '../../auth/oauth1/error.ts';
 import {
   hasForm,
   hasTooManyParameters,
@@ -69,7 +69,7 @@ export async function readOAuth1Parameters(
   bodyLimit: number,
 ): Promise<OAuth1Parameters | undefined> {
   const header = rest === undefined ? [] : parseHeaderParameters(rest);
-  if (typeof header === 'string') throw refusal('parameter_rejected', `In Authorization ${header}.`);
+  if (typeof header === 'string') throw oauth1Error('parameter_rejected', `In Authorization ${header}.`);
   const query = parametersOf(queryOf(request.target), 'query');
   const signsForm = hasForm(request);
   // Parameters of the protocol stand in one place. If it is another one, the form is signed with them.
@@ -80,7 +80,8 @@ export async function readOAuth1Parameters(
   if (rest !== undefined && !header.some(isProtocol)) places.unshift([]);
   const [protocol, ...others] = places;
   if (protocol === undefined) return undefined;
-  if (others.length > 0) throw rejected('They stand in more than one place.', others.flat().map(nameOf));
+  if (others.length > 0)
+    throw rejectedParameters('They stand in more than one place.', others.flat().map(nameOf));
   const parameters = { protocol: textByName(protocol), signed: [...header, ...query, ...form], signsForm };
   if (parameters.signed.length > maxFormParameters) throw tooMany();
   return parameters;
@@ -95,12 +96,13 @@ export function valuesOf({ signed }: OAuth1Parameters, name: string): string[] {
 function parametersOf(text: string, place: 'query' | 'form'): Parameter[] {
   if (hasTooManyParameters(text)) throw tooMany();
   const parameters = parseFormOctets(text);
-  if (parameters === undefined) throw refusal('parameter_rejected', `The ${place} has a malformed escape.`);
+  if (parameters === undefined)
+    throw oauth1Error('parameter_rejected', `The ${place} has a malformed escape.`);
   return parameters;
 }
 
 function tooMany(): Problem {
-  return refusal('parameter_rejected', `At most ${maxFormParameters} parameters can be signed.`);
+  return oauth1Error('parameter_rejected', `At most ${maxFormParameters} parameters can be signed.`);
 }
 
 /** Reads the form of a request. Without a name of the protocol in it, a form that may be another one is not parsed. */
@@ -138,12 +140,12 @@ function textByName(parameters: readonly Parameter[]): ReadonlyMap<string, strin
   // Whoever sends thousands is nobody yet, so each is looked at once.
   const once = new Set<string>();
   const again = parameters.map(nameOf).filter((name) => once.size === once.add(name).size);
-  throw rejected('They were sent more than once.', again);
+  throw rejectedParameters('They were sent more than once.', again);
 }
 
 function textOf(name: string, octets: string): string {
   if (isAscii(octets)) return octets;
   const bytes = Buffer.from(octets, 'latin1');
-  if (!isUtf8(bytes)) throw rejected('The value is not UTF-8.', [name]);
+  if (!isUtf8(bytes)) throw rejectedParameters('The value is not UTF-8.', [name]);
   return bytes.toString('utf8');
 }

@@ -1,4 +1,4 @@
-import { rejected } from '../../auth/oauth1/error.ts';
+import { rejectedParameters } from '../../auth/oauth1/error.ts';
 import type { Clock } from '../../clock.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
@@ -26,7 +26,9 @@ export function requestTokenResource(parts: RequestTokenParts): Resource {
     POST: signedAction(parts, 'request_token', async ({ consumer, parameters }) => {
       const callback = parameters.protocol.get('oauth_callback') ?? '';
       if (!consumer.callbacks.includes(callback))
-        throw rejected('The callback is not one that the consumer is registered with.', ['oauth_callback']);
+        throw rejectedParameters('The callback is not one that the consumer is registered with.', [
+          'oauth_callback',
+        ]);
       const scopes = scopesAsked(parameters, consumer);
       const expires = clock.now() + lifetimes.requestToken;
       const draft = { mechanism: 'oauth1', kind: 'request', client: consumer.key } as const;
@@ -46,6 +48,8 @@ function scopesAsked(parameters: OAuth1Parameters, consumer: Consumer): readonly
   if (asked === '' && others.length === 0) return consumer.scopes;
   const scopes = parseScope(asked);
   if (others.length > 0 || scopes === undefined || !isWithin(scopes, consumer.scopes))
-    throw rejected('The scope is not one word or more out of those that the consumer may have.', ['scope']);
+    throw rejectedParameters('The scope is not one word or more out of those that the consumer may have.', [
+      'scope',
+    ]);
   return scopes;
 }

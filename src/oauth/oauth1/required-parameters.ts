@@ -1,4 +1,4 @@
-import { absent, refusal, rejected } from '../../auth/oauth1/error.ts';
+import { missingParameters, oauth1Error, rejectedParameters } from '../../auth/oauth1/error.ts';
 import type { OAuth1Parameters } from './parameters.ts';
 
 /** What a request is signed for: a resource, or one of both endpoints that give tokens. */
@@ -23,29 +23,29 @@ const sentOn: Readonly<Record<SignedFor, readonly string[]>> = {
 };
 
 /** Throws a Problem (400) on parameters that are not known: one could mean something that is not done. */
-export function judgeNames({ protocol }: OAuth1Parameters, signedFor: SignedFor): void {
+export function checkNames({ protocol }: OAuth1Parameters, signedFor: SignedFor): void {
   const known = [...always, ...onceOnly, ...optional, ...ofUse[signedFor], ...sentOn[signedFor]];
   const others = [...protocol.keys()].filter((name) => !known.includes(name));
   if (signedFor === 'request_token' && (protocol.get('oauth_token') ?? '') !== '') others.push('oauth_token');
-  if (others.length > 0) throw rejected('They have no meaning here.', others);
+  if (others.length > 0) throw rejectedParameters('They have no meaning here.', others);
 }
 
 /** Throws a Problem (400) on another version than 1.0, which needs not be sent. */
-export function judgeVersion({ protocol }: OAuth1Parameters): void {
+export function checkVersion({ protocol }: OAuth1Parameters): void {
   const version = protocol.get('oauth_version');
   if (version === undefined || version === '1.0') return;
-  throw refusal('version_rejected', 'oauth_version is 1.0, where it is sent.', {
+  throw oauth1Error('version_rejected', 'oauth_version is 1.0, where it is sent.', {
     oauth_acceptable_versions: '1.0-1.0',
   });
 }
 
 /** Throws a Problem (400) where a parameter is missing or empty. */
-export function judgePresence({ protocol }: OAuth1Parameters, signedFor: SignedFor): void {
+export function checkRequired({ protocol }: OAuth1Parameters, signedFor: SignedFor): void {
   const mayBeOnceMore = protocol.get('oauth_signature_method') === 'PLAINTEXT';
   const sent = onceOnly.filter((name) => protocol.has(name));
   const needed = mayBeOnceMore && sent.length === 0 ? [] : onceOnly;
   const missing = [...always, ...needed, ...ofUse[signedFor]].filter(
     (name) => (protocol.get(name) ?? '') === '',
   );
-  if (missing.length > 0) throw absent(missing);
+  if (missing.length > 0) throw missingParameters(missing);
 }

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { refusal, rejected } from '../../auth/oauth1/error.ts';
-import type { Story } from '../../auth/trace.ts';
+import { oauth1Error, rejectedParameters } from '../../auth/oauth1/error.ts';
+import type { AuthenticationTrace } from '../../auth/trace.ts';
 import type { Request } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import type { HeldNonce } from '../../principal.ts';
 import { baseStringOf, type OAuth1Method } from '../../signature/oauth1.ts';
 import type { Consumer, Registry } from '../clients.ts';
-import type { OAuthParts } from '../context.ts';
+import type { OAuthContext } from '../context.ts';
 import { type Found, isLive, isOf } from '../grants.ts';
 import { createNonceClaims } from './nonces.ts';
 import type { OAuth1Parameters } from './parameters.ts';
-import { judgeNames, judgePresence, judgeVersion, type SignedFor } from './required-parameters.ts';
+import { checkNames, checkRequired, checkVersion, type SignedFor } from './required-parameters.ts';
 import { createTokenSecrets, type SecretKind } from './secrets.ts';
 import { createSignatureCheck } from './signature-check.ts';
 
@@ -42,7 +42,7 @@ export type Verify = (
   request: Request,
   parameters: OAuth1Parameters,
   signedFor: SignedFor,
-  story?: Story,
+  authTrace?: AuthenticationTrace,
 ) => Promise<Verified>;
 
 const methods: readonly OAuth1Method[] = ['HMAC-SHA256', 'HMAC-SHA1', 'PLAINTEXT', 'RSA-SHA1'];
@@ -51,33 +51,33 @@ const methods: readonly OAuth1Method[] = ['HMAC-SHA256', 'HMAC-SHA1', 'PLAINTEXT
  * Makes the function that verifies signed requests, in the order of `checks`. Nothing before the signature depends on who signed,
  * and an unknown consumer costs what a known one does.
  */
-export function createVerification(parts: OAuthParts): Verify {
+export function createVerification(parts: OAuthContext): Verify {
   const { consumers, grants, clock } = parts;
   const judgeSignature = createSignatureJudgement(parts);
   const claimNonce = createNonceClaims(parts);
 
-  return async (request, parameters, signedFor, story) => {
-    judgeNames(parameters, signedFor);
-    story?.pass('parse');
-    judgeVersion(parameters);
-    story?.pass('version');
-    judgePresence(parameters, signedFor);
-    story?.pass('presence');
+  return async (request, parameters, signedFor, authTrace) => {
+    checkNames(parameters, signedFor);
+    authTrace?.pass('parse');
+    checkVersion(parameters);
+    authTrace?.pass('version');
+    checkRequired(parameters, signedFor);
+    authTrace?.pass('presence');
     const method = judgeMethod(parameters, consumers);
-    story?.pass('method');
+    authTrace?.pass('method');
     const timestamp = judgeTimestamp(textOf(parameters, 'oauth_timestamp'), parts);
-    story?.pass('timestamp');
+    authTrace?.pass('timestamp');
     const token = textOf(parameters, 'oauth_token');
     const kind: SecretKind = signedFor === 'resource' ? 'access' : 'request';
-    const consumer = judgeSignature({ request, parameters, method, kind }, story);
-    story?.pass('signature');
+    const consumer = judgeSignature({ request, parameters, method, kind }, authTrace);
+    authTrace?.pass('signature');
     const found = token === '' ? undefined : await grants.find(token, 'oauth1', kind);
     if (token !== '') await judgeToken(found, consumer, clock.now(), parts);
-    story?.pass('token');
+    authTrace?.pass('token');
     await judgeBodyHash(request, parameters, method, parts.bodyLimit);
-    story?.pass('content');
+    authTrace?.pass('content');
     const nonce = claimNonce(parameters, timestamp, signedFor);
-    story?.pass('nonce');
+    authTrace?.pass('nonce');
     return { consumer, found, parameters, nonce };
   };
 }
@@ -104,11 +104,14 @@ interface SignedRequest {
 }
 
 /** Makes the function that gives the consumer who has signed. That throws a Problem where nobody has, or may by this method. */
-function createSignatureJudgement({ random, masterKey, consumers, origins, explain }: OAuthParts) {
+function createSignatureJudgement({ random, masterKey, consumers, origins, explain }: OAuthContext) {
   const secretOf = createTokenSecrets(masterKey);
   const isSigned = createSignatureCheck(random);
 
-  return ({ request, parameters, method, kind }: SignedRequest, story: Story | undefined): Consumer => {
+  return (
+    { request, parameters, method, kind }: SignedRequest,
+    authTrace: AuthenticationTrace | undefined,
+  ): Consumer => {
     const consumer = consumers.find(textOf(parameters, 'oauth_consumer_key'));
     const token = textOf(parameters, 'oauth_token');
     const tokenSecret = token === '' ? '' : secretOf(kind, token);
@@ -116,7 +119,7 @@ function createSignatureJudgement({ random, masterKey, consumers, origins, expla
       method === 'PLAINTEXT' ? '' : baseStringFor(request, parameters, origins.asAddressed(request));
     const signature = textOf(parameters, 'oauth_signature');
     if (!isSigned({ method, baseString, consumer, tokenSecret, signature }) || consumer === undefined) {
-      story?.fail('signature', baseString === '' ? {} : { message: baseString });
+      authTrace?.fail('signature', baseString === '' ? {} : { message: baseString });
       throw signatureInvalid(explain, baseString);
     }
     // Only a consumer who has signed is told that it may not by this method.
@@ -126,7 +129,7 @@ function createSignatureJudgement({ random, masterKey, consumers, origins, expla
 }
 
 function methodRejected(): Problem {
-  return refusal('signature_method_rejected', 'The signature method is not one that is taken here.');
+  return oauth1Error('signature_method_rejected', 'The signature method is not one that is taken here.');
 }
 
 function baseStringFor({ method, target }: Request, { signed }: OAuth1Parameters, origin: string): string {
@@ -138,24 +141,24 @@ function baseStringFor({ method, target }: Request, { signed }: OAuth1Parameters
 function signatureInvalid(explain: boolean, baseString: string): Problem {
   const detail = 'Consumer, secrets and what was signed do not fit.';
   const advice = explain && baseString !== '' ? { oauth_problem_advice: baseString } : {};
-  return refusal('signature_invalid', detail, advice);
+  return oauth1Error('signature_invalid', detail, advice);
 }
 
 /** Gives the time that was sent (ms); undefined where none was. */
 function judgeTimestamp(
   sent: string,
-  { clock, lifetimes, notBefore = Number.NEGATIVE_INFINITY }: OAuthParts,
+  { clock, lifetimes, notBefore = Number.NEGATIVE_INFINITY }: OAuthContext,
 ): number | undefined {
   if (sent === '') return undefined;
   // RFC 5849 §3.3: a positive integer.
   if (!/^[1-9][0-9]{0,11}$/.test(sent))
-    throw rejected('The timestamp is not a number of seconds since 1970.', ['oauth_timestamp']);
+    throw rejectedParameters('The timestamp is not a number of seconds since 1970.', ['oauth_timestamp']);
   const time = Number(sent) * 1000;
   const now = wholeSecond(clock.now());
   const first = Math.max(now - lifetimes.oauth1Window, wholeSecond(notBefore));
   const last = now + lifetimes.oauth1Window;
   if (time >= first && time <= last) return time;
-  throw refusal(
+  throw oauth1Error(
     'timestamp_refused',
     'The timestamp is too far from the clock, or before this server began.',
     {
@@ -173,19 +176,19 @@ async function judgeToken(
   found: Found | undefined,
   consumer: Consumer,
   now: number,
-  { accounts }: OAuthParts,
+  { accounts }: OAuthContext,
 ): Promise<void> {
   if (found === undefined || found.token.client !== consumer.key || !isOf(found, consumer))
-    throw refusal('token_rejected', 'The token is not one of this consumer.');
+    throw oauth1Error('token_rejected', 'The token is not one of this consumer.');
   const { token, grant } = found;
-  if (token.used) throw refusal('token_used', 'The token was used up.');
-  if (grant?.revoked === true) throw refusal('token_revoked', 'The token was revoked.');
-  if (!isLive(found, now)) throw refusal('token_expired', 'The token has expired.');
+  if (token.used) throw oauth1Error('token_used', 'The token was used up.');
+  if (grant?.revoked === true) throw oauth1Error('token_revoked', 'The token was revoked.');
+  if (!isLive(found, now)) throw oauth1Error('token_expired', 'The token has expired.');
   if (token.user === undefined) return;
   const account = await accounts.find(token.user);
   // A request token may be older than the user who allowed it.
   const isTheirs = account !== undefined && (token.kind === 'request' || isOf(found, account));
-  if (!isTheirs) throw refusal('token_rejected', 'The user of the token is not there any more.');
+  if (!isTheirs) throw oauth1Error('token_rejected', 'The user of the token is not there any more.');
 }
 
 /** Throws a Problem (400) where a hash of the content was sent (OAuth Request Body Hash 1.0 §4) that is not that of the content. */
@@ -198,10 +201,11 @@ async function judgeBodyHash(
   const sent = protocol.get('oauth_body_hash');
   if (sent === undefined) return;
   // §4.1.1: a form is signed itself.
-  if (signsForm) throw rejected('A form is signed without a hash of it.', ['oauth_body_hash']);
+  if (signsForm) throw rejectedParameters('A form is signed without a hash of it.', ['oauth_body_hash']);
   const content = body.present ? await body.hold(limit) : new Uint8Array();
   const hashes = hashesOf(method).map((hash) => createHash(hash).update(content).digest('base64'));
-  if (!hashes.includes(sent)) throw rejected('The content does not have this hash.', ['oauth_body_hash']);
+  if (!hashes.includes(sent))
+    throw rejectedParameters('The content does not have this hash.', ['oauth_body_hash']);
 }
 
 /** The hashes that are taken with a method: its own, and SHA-1, which many clients send with every method. */

@@ -15,11 +15,11 @@ import { readParameters } from '../parameters.ts';
 import type { Grant } from '../records.ts';
 import { withParameters } from '../redirect.ts';
 import { defaultScopes, isWithin, parseScope } from '../scopes.ts';
-import type { AccessParts } from '../token-holder.ts';
+import type { TokenHolderContext } from '../token-holder.ts';
 import { isChallenge } from './pkce.ts';
 
 /** What the authorization endpoint is made of. */
-export interface AuthorizationParts extends AccessParts {
+export interface AuthorizationParts extends TokenHolderContext {
   readonly approver: Authenticator;
   readonly consents: Consents;
   readonly lifetimes: Lifetimes;

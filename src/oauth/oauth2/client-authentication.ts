@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { crowded, type HashQueue } from '../../auth/hash-queue.ts';
-import { countedAs, type Throttle, tooManyFailures } from '../../auth/rate-limit.ts';
+import { type HashQueue, queueFull } from '../../auth/hash-queue.ts';
+import { type RateLimiter, rateLimitKey, tooManyFailures } from '../../auth/rate-limit.ts';
 import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
 import type { Request } from '../../http/message.ts';
 import type { Client, ClientSecret, Registry } from '../clients.ts';
-import { digestOf, isDigestOf } from '../sha256.ts';
-import { Refusal } from './oauth-error.ts';
+import { matchesSha256, sha256 } from '../sha256.ts';
+import { OAuthError } from './oauth-error.ts';
 
 /** The credentials that a client presents; a public client has no secret. */
 interface Presented {
@@ -20,7 +20,7 @@ interface Presented {
 export interface ClientAuthenticationParts {
   readonly realm: string;
   readonly clients: Registry<Client>;
-  readonly throttle: Throttle;
+  readonly throttle: RateLimiter;
   readonly random: (size: number) => Uint8Array;
   readonly verifySecret: (secret: string, hash: string) => Promise<boolean>;
   /** Where secrets wait to be hashed. */
@@ -28,7 +28,7 @@ export interface ClientAuthenticationParts {
 }
 
 /** The parameters of a request by name, or its refusal because they cannot be read. */
-export type ReadValues = ReadonlyMap<string, string> | Refusal;
+export type ReadValues = ReadonlyMap<string, string> | OAuthError;
 
 /**
  * Authenticates the client by Basic or by the parameters client_id and client_secret (RFC 6749 §2.3.1). Rejects with a
@@ -52,27 +52,27 @@ export type Admitted = 'any' | 'confidential';
 
 /** Makes the function that authenticates clients. */
 export function createClientAuthentication(parts: ClientAuthenticationParts): AuthenticateClient {
-  const { realm, clients, throttle } = parts;
+  const { realm, clients, throttle: rateLimiter } = parts;
   const matches = createComparison(parts);
   const challenge = formatChallenge('Basic', [
     ['realm', realm],
     ['charset', 'UTF-8'],
   ]);
   // RFC 6749 §5.2: 401 with a challenge.
-  const unknown = (description: string): Refusal =>
-    new Refusal('invalid_client', description, [['WWW-Authenticate', challenge]]);
+  const unknown = (description: string): OAuthError =>
+    new OAuthError('invalid_client', description, [['WWW-Authenticate', challenge]]);
 
-  const counted = (refusal: Refusal, peer: string): Refusal => {
-    throttle.fail(peer, undefined);
+  const counted = (refusal: OAuthError, peer: string): OAuthError => {
+    rateLimiter.fail(peer, undefined);
     return refusal;
   };
 
   return async (request, values, which) => {
     const { peer } = request.connection;
-    if (throttle.blocksPeer(peer)) throw tooManyFailures(throttle);
-    if (values instanceof Refusal) throw counted(values, peer);
+    if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter);
+    if (values instanceof OAuthError) throw counted(values, peer);
     const presented = presentedIn(request, values, unknown);
-    if (presented instanceof Refusal) throw counted(presented, peer);
+    if (presented instanceof OAuthError) throw counted(presented, peer);
     for (const { id, secret } of presented) {
       const client = clients.find(id);
       if (which === 'confidential' && client?.secret === undefined) continue;
@@ -81,10 +81,10 @@ export function createClientAuthentication(parts: ClientAuthenticationParts): Au
       if (right && client !== undefined && clients.find(id) === client) return { client, values };
     }
     const claimed = claimedBy(presented);
-    const blocked = throttle.blocksUser(claimed);
-    throttle.fail(peer, claimed);
+    const blocked = rateLimiter.blocksUser(claimed);
+    rateLimiter.fail(peer, claimed);
     throw blocked
-      ? tooManyFailures(throttle)
+      ? tooManyFailures(rateLimiter)
       : unknown('The client is not known, or its secret is not right.');
   };
 }
@@ -101,8 +101,8 @@ function claimedBy([first]: readonly Presented[]): string {
 function presentedIn(
   { fields }: Request,
   values: ReadonlyMap<string, string>,
-  unknown: (description: string) => Refusal,
-): readonly Presented[] | Refusal {
+  unknown: (description: string) => OAuthError,
+): readonly Presented[] | OAuthError {
   const lines = fields.lines('authorization');
   const id = values.get('client_id');
   const secret = values.get('client_secret');
@@ -112,15 +112,16 @@ function presentedIn(
   }
   // RFC 6749 §2.3: at most one method of authentication in a request.
   if (lines.length > 1 || secret !== undefined)
-    return new Refusal('invalid_request', 'The client authenticates in more than one way.');
+    return new OAuthError('invalid_request', 'The client authenticates in more than one way.');
   const credentials = parseCredentials(lines[0]);
   if (credentials?.scheme !== 'basic')
     return unknown('The client authenticates in a way that is not offered.');
   const presented = presentedByBasic(credentials.rest);
-  if (presented.length === 0) return new Refusal('invalid_request', 'The Basic credentials are malformed.');
+  if (presented.length === 0)
+    return new OAuthError('invalid_request', 'The Basic credentials are malformed.');
   const fitting = presented.filter((each) => id === undefined || each.id === id);
   if (fitting.length === 0)
-    return new Refusal('invalid_request', 'client_id names another client than the Basic credentials.');
+    return new OAuthError('invalid_request', 'client_id names another client than the Basic credentials.');
   return fitting;
 }
 
@@ -154,7 +155,7 @@ function textOf(octets: string): string | undefined {
  * client has a scrypt hash, one is computed for every wrong secret.
  */
 function createComparison(parts: ClientAuthenticationParts) {
-  const { random, clients, throttle, verifySecret, hashQueue } = parts;
+  const { random, clients, throttle: rateLimiter, verifySecret, hashQueue } = parts;
   const key = random(32);
   const unknownDigest = Buffer.from(random(32)).toString('base64url');
   /** Keyed digests of secrets that matched a scrypt hash once, which is not computed for them again. */
@@ -162,9 +163,9 @@ function createComparison(parts: ClientAuthenticationParts) {
 
   const isHashed = async (digest: Buffer, secret: string, hash: string, peer: string): Promise<boolean> => {
     const name = `${digest.toString('latin1')} ${hash}`;
-    const right = await hashQueue.attempt(countedAs(peer), name, () => verifySecret(secret, hash));
-    if (right === 'crowded') throw crowded('secrets');
-    if (right === 'blocked') throw tooManyFailures(throttle);
+    const right = await hashQueue.attempt(rateLimitKey(peer), name, () => verifySecret(secret, hash));
+    if (right === 'crowded') throw queueFull('secrets');
+    if (right === 'blocked') throw tooManyFailures(rateLimiter);
     return right;
   };
 
@@ -180,7 +181,7 @@ function createComparison(parts: ClientAuthenticationParts) {
       if (right) remembered.set(client, digest);
       return right;
     }
-    if (isDigestOf(secret, digestIn(expected) ?? unknownDigest) && expected !== undefined) return true;
+    if (matchesSha256(secret, digestIn(expected) ?? unknownDigest) && expected !== undefined) return true;
     const decoy = someHash(clients);
     if (decoy !== undefined) await isHashed(digest, secret, decoy, peer);
     return false;
@@ -202,5 +203,5 @@ function someHash(clients: Registry<Client>): string | undefined {
 
 function digestIn(secret: ClientSecret | undefined): string | undefined {
   if (secret === undefined || 'scrypt' in secret) return undefined;
-  return 'sha256' in secret ? secret.sha256 : digestOf(secret.plain);
+  return 'sha256' in secret ? secret.sha256 : sha256(secret.plain);
 }

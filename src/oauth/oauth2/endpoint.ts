@@ -6,7 +6,7 @@ import { tooManyParameters } from '../consent/consent-page.ts';
 import { type FormContent, formReading } from '../form-body.ts';
 import { readParameters } from '../parameters.ts';
 import type { Admitted, AuthenticateClient, ReadValues } from './client-authentication.ts';
-import { answerWith, Refusal } from './oauth-error.ts';
+import { OAuthError, respondWith } from './oauth-error.ts';
 
 /** What a client sent to an endpoint that it authenticates at. */
 export interface ClientRequest {
@@ -56,7 +56,7 @@ export function clientAction({
   return action(
     'anyone',
     ({ request, content }) =>
-      answerWith(async () => {
+      respondWith(async () => {
         const authenticated = await authenticate(request, valuesOf(request, content, known), admits);
         return respond({ ...authenticated, request });
       }),
@@ -65,15 +65,15 @@ export function clientAction({
 }
 
 /** The value of a parameter. Throws a Refusal (invalid_request) where it is missing. */
-export function required(values: ReadonlyMap<string, string>, name: string): string {
+export function requiredParameter(values: ReadonlyMap<string, string>, name: string): string {
   const value = values.get(name);
-  if (value === undefined) throw absent(name);
+  if (value === undefined) throw missingParameter(name);
   return value;
 }
 
 /** The refusal of a request without a parameter that has to be there (RFC 6749 §5.2). */
-export function absent(name: string): Refusal {
-  return new Refusal('invalid_request', `${name} is missing.`);
+export function missingParameter(name: string): OAuthError {
+  return new OAuthError('invalid_request', `${name} is missing.`);
 }
 
 function valuesOf(
@@ -83,11 +83,11 @@ function valuesOf(
 ): ReadValues {
   const query = parseQueryOf(target);
   if (query === undefined || query.some(([name]) => neverInQuery.has(name)))
-    return new Refusal('invalid_request', 'Parameters are sent in the content, and none in the query.');
-  if (content === 'too-many-parameters') return new Refusal('invalid_request', tooManyParameters);
+    return new OAuthError('invalid_request', 'Parameters are sent in the content, and none in the query.');
+  if (content === 'too-many-parameters') return new OAuthError('invalid_request', tooManyParameters);
   if (content === undefined || content === 'malformed')
-    return new Refusal('invalid_request', 'The content does not decode as a form in UTF-8.');
+    return new OAuthError('invalid_request', 'The content does not decode as a form in UTF-8.');
   const { values, repeated } = readParameters(content, known);
   if (repeated[0] === undefined) return values;
-  return new Refusal('invalid_request', `${repeated[0]} was sent more than once.`);
+  return new OAuthError('invalid_request', `${repeated[0]} was sent more than once.`);
 }

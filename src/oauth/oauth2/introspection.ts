@@ -2,21 +2,21 @@ import type { Origins } from '../../pipeline/origin.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Token } from '../records.ts';
 import { formatScope } from '../scopes.ts';
-import { type AccessParts, type Holder, holderOf } from '../token-holder.ts';
+import { type TokenHolder, type TokenHolderContext, tokenHolderOf } from '../token-holder.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
-import { clientAction, type Respond, required } from './endpoint.ts';
+import { clientAction, type Respond, requiredParameter } from './endpoint.ts';
 import { findToken } from './revocation.ts';
 
 /** What the introspection endpoint is made of. */
-export interface IntrospectionParts extends AccessParts {
+export interface IntrospectionParts extends TokenHolderContext {
   readonly origins: Origins;
 }
 
 /** The introspection endpoint (RFC 7662): a confidential client learns the state of its own tokens. */
 export function introspectionResource(parts: IntrospectionParts, authenticate: AuthenticateClient): Resource {
   const respond: Respond = async ({ client, values, request }) => {
-    const found = await findToken(parts.grants, required(values, 'token'));
-    const holder = found?.token.client === client.id ? await holderOf(parts, found) : undefined;
+    const found = await findToken(parts.grants, requiredParameter(values, 'token'));
+    const holder = found?.token.client === client.id ? await tokenHolderOf(parts, found) : undefined;
     if (found === undefined || holder === undefined) return { active: false };
     return describe(found.token, holder, parts.origins.forLinks(request));
   };
@@ -28,7 +28,11 @@ export function introspectionResource(parts: IntrospectionParts, authenticate: A
   };
 }
 
-function describe(token: Token, { client, user, scopes }: Holder, issuer: string): Record<string, unknown> {
+function describe(
+  token: Token,
+  { client, user, scopes }: TokenHolder,
+  issuer: string,
+): Record<string, unknown> {
   return {
     active: true,
     client_id: client.id,

@@ -1,8 +1,8 @@
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Found, Grants } from '../grants.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
-import { clientAction, type Respond, required } from './endpoint.ts';
-import { Refusal } from './oauth-error.ts';
+import { clientAction, type Respond, requiredParameter } from './endpoint.ts';
+import { OAuthError } from './oauth-error.ts';
 
 /**
  * The revocation endpoint (RFC 7009): an access token ends alone, a refresh token with its grant. What is not known is passed
@@ -13,10 +13,10 @@ export function revocationResource(
   authenticate: AuthenticateClient,
 ): Resource {
   const respond: Respond = async ({ client, values }) => {
-    const found = await findToken(grants, required(values, 'token'));
+    const found = await findToken(grants, requiredParameter(values, 'token'));
     if (found === undefined) return {};
     if (found.token.client !== client.id)
-      throw new Refusal('invalid_grant', 'The token was issued to another client.');
+      throw new OAuthError('invalid_grant', 'The token was issued to another client.');
     const { kind, grant } = found.token;
     if (kind === 'access') await grants.revokeToken(found);
     else if (grant !== undefined) await grants.revokeGrant(grant);

@@ -5,14 +5,20 @@ import { type Found, firstOf, type Issued } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
 import type { Grant, Token, TokenDraft } from '../records.ts';
 import { commonScopes, defaultScopes, formatScope, isWithin, parseScope } from '../scopes.ts';
-import { type AccessParts, holderOf } from '../token-holder.ts';
+import { type TokenHolderContext, tokenHolderOf } from '../token-holder.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
-import { absent, type ClientRequest, clientAction, type Respond, required } from './endpoint.ts';
-import { Refusal } from './oauth-error.ts';
+import {
+  type ClientRequest,
+  clientAction,
+  missingParameter,
+  type Respond,
+  requiredParameter,
+} from './endpoint.ts';
+import { OAuthError } from './oauth-error.ts';
 import { verifies } from './pkce.ts';
 
 /** What the token endpoint is made of. */
-export interface TokenParts extends AccessParts {
+export interface TokenParts extends TokenHolderContext {
   readonly lifetimes: Lifetimes;
 }
 
@@ -25,9 +31,9 @@ export function tokenResource(parts: TokenParts, authenticate: AuthenticateClien
     client_credentials: (asked) => issueToClient(parts, asked),
   };
   const respond: Respond = async (asked) => {
-    const type = grantTypeOf(required(asked.values, 'grant_type'));
+    const type = grantTypeOf(requiredParameter(asked.values, 'grant_type'));
     if (!asked.client.grants.includes(type))
-      throw new Refusal('unauthorized_client', `The client is not registered for ${type}.`);
+      throw new OAuthError('unauthorized_client', `The client is not registered for ${type}.`);
     return exchanges[type](asked);
   };
   return { ownCredentials: true, POST: clientAction({ authenticate, admits: 'any', names, respond }) };
@@ -35,7 +41,7 @@ export function tokenResource(parts: TokenParts, authenticate: AuthenticateClien
 
 function grantTypeOf(text: string): GrantType {
   if (text === 'authorization_code' || text === 'refresh_token' || text === 'client_credentials') return text;
-  throw new Refusal('unsupported_grant_type', 'That grant_type is not one that works here.');
+  throw new OAuthError('unsupported_grant_type', 'That grant_type is not one that works here.');
 }
 
 /**
@@ -43,15 +49,15 @@ function grantTypeOf(text: string): GrantType {
  * them, has used it up. What is brought again was in somebody else's hands, so all that came of it ends (§4.1.2, §10.5).
  */
 async function exchangeCode(parts: TokenParts, { client, values }: ClientRequest): Promise<TokenReply> {
-  const code = required(values, 'code');
+  const code = requiredParameter(values, 'code');
   const missing = ['redirect_uri', 'code_verifier'].find((name) => !values.has(name));
-  const refused = missing === undefined ? codeRefused() : absent(missing);
+  const refused = missing === undefined ? codeRefused() : missingParameter(missing);
   const found = await parts.grants.find(code, 'oauth2', 'code');
   if (found === undefined) throw refused;
   if (found.token.used) throw await usedAgain(parts, found, refused);
   const { token, grant } = found;
   const fits = token.client === client.id && fitsCode(values, token);
-  if (!fits || grant === undefined || (await holderOf(parts, found)) === undefined) {
+  if (!fits || grant === undefined || (await tokenHolderOf(parts, found)) === undefined) {
     if (!(await parts.grants.spend(found))) throw await usedAgain(parts, found, refused);
     throw refused;
   }
@@ -65,24 +71,24 @@ function fitsCode(values: ReadonlyMap<string, string>, { details }: Token): bool
   return redirectUri === askedFor && verifier !== undefined && verifies(verifier, challenge);
 }
 
-function codeRefused(): Refusal {
-  return new Refusal('invalid_grant', 'The code is not good, or not for this client, URI and verifier.');
+function codeRefused(): OAuthError {
+  return new OAuthError('invalid_grant', 'The code is not good, or not for this client, URI and verifier.');
 }
 
 /** RFC 6749 §6, with rotation: each refresh token works once, and one that comes again ends all (RFC 9700 §4.14.2). */
 async function refresh(parts: TokenParts, { client, values }: ClientRequest): Promise<TokenReply> {
-  const value = required(values, 'refresh_token');
+  const value = requiredParameter(values, 'refresh_token');
   const found = await parts.grants.find(value, 'oauth2', 'refresh');
   if (found === undefined || found.token.client !== client.id) throw refreshRefused();
   if (found.token.used) throw await usedAgain(parts, found, refreshRefused());
-  if (found.grant === undefined || (await holderOf(parts, found)) === undefined) throw refreshRefused();
+  if (found.grant === undefined || (await tokenHolderOf(parts, found)) === undefined) throw refreshRefused();
   const scopes = askedScopes(values, found.token.scopes);
   if (!isWithin(scopes, found.token.scopes)) throw scopeRefused();
   return exchange(parts, client, found.grant, found, scopes, refreshRefused());
 }
 
-function refreshRefused(): Refusal {
-  return new Refusal('invalid_grant', 'The refresh token is not good, or not for this client.');
+function refreshRefused(): OAuthError {
+  return new OAuthError('invalid_grant', 'The refresh token is not good, or not for this client.');
 }
 
 /**
@@ -106,7 +112,7 @@ async function exchange(
   grant: Grant,
   found: Found,
   asked: readonly Scope[],
-  refused: Refusal,
+  refused: OAuthError,
 ): Promise<TokenReply> {
   const scopes = commonScopes(asked, client.scopes);
   if (scopes.length === 0) throw scopeRefused();
@@ -130,7 +136,7 @@ async function exchange(
 }
 
 /** Ends the grant of what was used twice, and gives the refusal. */
-async function usedAgain({ grants }: TokenParts, { token }: Found, refused: Refusal): Promise<Refusal> {
+async function usedAgain({ grants }: TokenParts, { token }: Found, refused: OAuthError): Promise<OAuthError> {
   if (token.grant !== undefined) await grants.revokeGrant(token.grant, token.kind);
   return refused;
 }
@@ -142,8 +148,8 @@ function askedScopes(values: ReadonlyMap<string, string>, otherwise: readonly Sc
   return scopes;
 }
 
-function scopeRefused(): Refusal {
-  return new Refusal('invalid_scope', 'The scope is not known, or goes beyond what may be had.');
+function scopeRefused(): OAuthError {
+  return new OAuthError('invalid_scope', 'The scope is not known, or goes beyond what may be had.');
 }
 
 /** RFC 6749 §5.1. */

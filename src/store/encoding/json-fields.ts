@@ -1,18 +1,18 @@
-import { DamagedStoreError, type Place } from '../corruption-error.ts';
+import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
 import { parseIsoDate } from './iso-date.ts';
 
 /**
  * Reads a JSON document of the data directory. Each method takes a value, and where it stands for the
- * message, and throws DamagedStoreError when it is not of the kind asked for. What the document says is in
+ * message, and throws CorruptionError when it is not of the kind asked for. What the document says is in
  * no message, for it may be a secret.
  */
-export class StoredDocument {
+export class JsonFields {
   readonly #file: string;
-  readonly #place: Place | undefined;
+  readonly #place: CorruptionLocation | undefined;
   readonly #choices: string | undefined;
 
   /** `place` is where in the file the document is, when that is a part of it; `choices` says what can be done. */
-  constructor(file: string, place?: Place, choices?: string) {
+  constructor(file: string, place?: CorruptionLocation, choices?: string) {
     this.#file = file;
     this.#place = place;
     this.#choices = choices;
@@ -92,7 +92,7 @@ export class StoredDocument {
   }
 
   /** The error to throw for something wrong. */
-  damage(what: string): DamagedStoreError {
-    return new DamagedStoreError(this.#file, what, this.#place, this.#choices);
+  damage(what: string): CorruptionError {
+    return new CorruptionError(this.#file, what, this.#place, this.#choices);
   }
 }

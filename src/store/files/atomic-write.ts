@@ -14,7 +14,7 @@ const fullCodes: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 type Operation = 'open' | 'write' | 'truncate' | 'fsync' | 'close' | 'rename';
 
 /** A file could not be replaced, or written. */
-export class ReplaceError extends StoreError {
+export class AtomicWriteError extends StoreError {
   /**
    * Whether the medium must not be believed again: after a failed fsync the system may have dropped what was
    * not written and report the next one as good.
@@ -33,7 +33,7 @@ export class ReplaceError extends StoreError {
 type Content = Iterable<string | Uint8Array>;
 
 /** Which file takes which content. */
-export interface Replacing {
+export interface AtomicWrite {
   readonly directory: string;
   readonly name: string;
   readonly content: Content;
@@ -43,10 +43,13 @@ export interface Replacing {
 
 /**
  * Puts a file with this content (UTF-8, mode 0600) in the place of the one with this name, which stands whole
- * until the new one is. Throws ReplaceError; then what was there before still stands, unless it was the sync
+ * until the new one is. Throws AtomicWriteError; then what was there before still stands, unless it was the sync
  * of the directory that failed.
  */
-export async function replaceFile(disk: Disk, { directory, name, content, sync }: Replacing): Promise<void> {
+export async function replaceFile(
+  disk: Disk,
+  { directory, name, content, sync }: AtomicWrite,
+): Promise<void> {
   const path = join(directory, name);
   const temporary = await createTemporary(disk, directory, name);
   try {
@@ -59,7 +62,7 @@ export async function replaceFile(disk: Disk, { directory, name, content, sync }
   if (sync) await step(path, 'fsync', disk.syncDirectory(directory));
 }
 
-/** Makes a file that is on its way to become `name`. Throws ReplaceError. */
+/** Makes a file that is on its way to become `name`. Throws AtomicWriteError. */
 export async function createTemporary(
   disk: Disk,
   directory: string,
@@ -70,7 +73,7 @@ export async function createTemporary(
     try {
       return { path, file: await disk.create(path, fileMode) };
     } catch (error) {
-      if (errorCode(error) !== 'EEXIST') throw new ReplaceError(join(directory, name), 'open', error);
+      if (errorCode(error) !== 'EEXIST') throw new AtomicWriteError(join(directory, name), 'open', error);
     }
   }
 }
@@ -86,12 +89,12 @@ async function fill(file: DiskFile, content: Content, path: string, sync: boolea
   await step(path, 'close', file.close());
 }
 
-/** Writes all of the bytes. Throws ReplaceError. */
+/** Writes all of the bytes. Throws AtomicWriteError. */
 export async function writeWhole(file: DiskFile, bytes: Uint8Array, path: string): Promise<void> {
   let rest = bytes;
   while (rest.length > 0) {
     const written = await step(path, 'write', file.write(rest));
-    if (written <= 0) throw new ReplaceError(path, 'write', new Error('nothing was written'));
+    if (written <= 0) throw new AtomicWriteError(path, 'write', new Error('nothing was written'));
     rest = rest.subarray(written);
   }
 }
@@ -108,12 +111,12 @@ function* encode(content: Content): Generator<Uint8Array> {
   yield Buffer.from(gathered);
 }
 
-/** Waits for something that is done to a file at `path`. Throws ReplaceError when it fails. */
+/** Waits for something that is done to a file at `path`. Throws AtomicWriteError when it fails. */
 export async function step<T>(path: string, operation: Operation, done: Promise<T>): Promise<T> {
   try {
     return await done;
   } catch (error) {
-    throw new ReplaceError(path, operation, error);
+    throw new AtomicWriteError(path, operation, error);
   }
 }
 

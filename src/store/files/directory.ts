@@ -1,7 +1,7 @@
 import { access, chmod, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { errorCode } from './disk.ts';
-import { ExposedError, exposureOf, refuseExposed } from './file-permissions.ts';
+import { checkPermissions, exposedFile, FilePermissionsError } from './file-permissions.ts';
 
 /** Only the owner reads, writes and enters a data directory. */
 const directoryMode = 0o700;
@@ -22,7 +22,7 @@ export class DirectoryError extends Error {
 /**
  * Makes the data directory, with those above it, for its owner alone (mode 0700). One of our own that is there, empty
  * and open to others, is closed. Throws DirectoryError when it is none or cannot be made, read and written,
- * ExposedError when others can get at it or at anything in it.
+ * FilePermissionsError when others can get at it or at anything in it.
  */
 export async function prepareDirectory(path: string): Promise<void> {
   try {
@@ -30,10 +30,10 @@ export async function prepareDirectory(path: string): Promise<void> {
     const found = await stat(path);
     if (!found.isDirectory()) throw new DirectoryError(path, 'it is not a directory');
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
-    refuseExposed(path);
-    if (exposureOf(path, found) !== undefined) await chmod(path, directoryMode);
+    checkPermissions(path);
+    if (exposedFile(path, found) !== undefined) await chmod(path, directoryMode);
   } catch (error) {
-    if (error instanceof DirectoryError || error instanceof ExposedError) throw error;
+    if (error instanceof DirectoryError || error instanceof FilePermissionsError) throw error;
     throw new DirectoryError(path, reasonOf(error), error);
   }
 }

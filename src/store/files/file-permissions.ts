@@ -6,7 +6,7 @@ import { errorCode } from './error-code.ts';
 const ofOthers = 0o077;
 
 /** Something that others than its owner can read, write or enter. */
-export interface Exposed {
+export interface ExposedFile {
   readonly path: string;
   readonly directory: boolean;
   /** The permission bits, such as `0o755`. */
@@ -16,11 +16,11 @@ export interface Exposed {
 }
 
 /** Others can get at what is kept for its owner alone. */
-export class ExposedError extends Error {
-  override readonly name = 'ExposedError';
+export class FilePermissionsError extends Error {
+  override readonly name = 'FilePermissionsError';
   readonly code = 'exposed';
   /** The directory itself, or the first thing in it. */
-  readonly first: Exposed;
+  readonly first: ExposedFile;
   /** The directory that it was looked for in. */
   readonly directory: string;
   /** Whether there is more than the first. */
@@ -28,7 +28,7 @@ export class ExposedError extends Error {
   /** Whether a server, or a user command, was there before. */
   readonly known: boolean;
 
-  constructor(directory: string, first: Exposed, found: { several: boolean; known: boolean }) {
+  constructor(directory: string, first: ExposedFile, found: { several: boolean; known: boolean }) {
     super(`${first.path} is open to others`);
     this.directory = directory;
     this.first = first;
@@ -38,26 +38,26 @@ export class ExposedError extends Error {
 }
 
 /**
- * Sees to it that nobody but its owner can get at a data directory or at anything in it; throws ExposedError
+ * Sees to it that nobody but its owner can get at a data directory or at anything in it; throws FilePermissionsError
  * otherwise. One of our own that is empty passes: nothing is known from it yet. What the system says of a directory
  * that cannot be read is thrown. Where modes mean nothing (Windows) there is nothing to see.
  *
  * Files are looked at in a closed directory too: they are opened to others by the next chmod, copy or backup. All of
  * it is some ten calls of a few microseconds, so they do not wait for each other.
  */
-export function refuseExposed(directory: string): void {
+export function checkPermissions(directory: string): void {
   if (process.platform === 'win32') return;
-  const own = exposureOf(directory, statSync(directory));
+  const own = exposedFile(directory, statSync(directory));
   const names = readdirSync(directory);
   if (own !== undefined && own.foreign === undefined && names.length === 0) return;
   const [first, ...more] = own === undefined ? exposedWithin(directory) : [own, ...exposedWithin(directory)];
   if (first === undefined) return;
   const known = names.some((name) => /^(store\.json|users\.json|lock\.[0-9]+)$/.test(name));
-  throw new ExposedError(directory, first, { several: more.length > 0, known });
+  throw new FilePermissionsError(directory, first, { several: more.length > 0, known });
 }
 
 /** What others can do with a file of these properties, unless that is nothing. */
-export function exposureOf(path: string, stats: Stats): Exposed | undefined {
+export function exposedFile(path: string, stats: Stats): ExposedFile | undefined {
   if (process.platform === 'win32' || (stats.mode & ofOthers) === 0) return undefined;
   const user = process.geteuid?.() ?? 0;
   const foreign = user === 0 || user === stats.uid ? undefined : stats.uid;
@@ -65,14 +65,14 @@ export function exposureOf(path: string, stats: Stats): Exposed | undefined {
 }
 
 /** What others can get at in a directory; no more than the first two of each part of it. */
-function exposedWithin(directory: string): Exposed[] {
-  const found: Exposed[] = [];
+function exposedWithin(directory: string): ExposedFile[] {
+  const found: ExposedFile[] = [];
   for (const entry of entriesOf(directory)) {
     if (found.length >= 2) break;
     const path = join(directory, entry.name);
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) continue; // gone meanwhile, as temporary files are, or a link to nowhere
-    const exposed = exposureOf(path, stats);
+    const exposed = exposedFile(path, stats);
     if (exposed !== undefined) found.push(exposed);
     // A directory that a link leads to is somewhere else.
     if (stats.isDirectory() && !entry.isSymbolicLink()) found.push(...exposedWithin(path));

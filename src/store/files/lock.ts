@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { removeLeftovers, temporaryName } from './atomic-write.ts';
 import { DirectoryError } from './directory.ts';
 import { errorCode, nodeDisk } from './disk.ts';
-import { isRunning, ownMark, type ProcessMark } from './process-liveness.ts';
+import { isRunning, ownProcess, type ProcessIdentity } from './process-liveness.ts';
 
 /** Another process, or this one, has the directory. */
 export class LockedError extends Error {
@@ -36,7 +36,7 @@ export interface DirectoryLock {
  * number that somebody still has in mind is ever free again.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
-  const temporary = await writeTemporary(directory, JSON.stringify(await ownMark()));
+  const temporary = await writeTemporary(directory, JSON.stringify(await ownProcess()));
   try {
     const number = await take(directory, temporary);
     await clean(directory, number);
@@ -47,12 +47,12 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
 }
 
 /** The running process that has the directory; undefined when none has. Changes nothing. */
-export async function holderOf(directory: string): Promise<ProcessMark | undefined> {
+export async function holderOf(directory: string): Promise<ProcessIdentity | undefined> {
   return runningHolder(directory, await highestNumber(directory));
 }
 
 /** The running process that made the lock of this number; 0 is no lock. */
-async function runningHolder(directory: string, number: number): Promise<ProcessMark | undefined> {
+async function runningHolder(directory: string, number: number): Promise<ProcessIdentity | undefined> {
   const holder = number === 0 ? undefined : await readHolder(lockPath(directory, number));
   return holder !== undefined && (await isRunning(holder)) ? holder : undefined;
 }
@@ -82,7 +82,7 @@ async function linked(directory: string, temporary: string, number: number): Pro
 }
 
 /** Who has the lock of this file; undefined when it was released, or is no lock that a running process made. */
-async function readHolder(path: string): Promise<ProcessMark | undefined> {
+async function readHolder(path: string): Promise<ProcessIdentity | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'));
     if (typeof value !== 'object' || value === null || !('pid' in value)) return undefined;

@@ -5,7 +5,7 @@ import { errorCode } from './disk.ts';
 const highestPid = 0x7fffffff;
 
 /** Tells a process from any other that ever had its id; without `started` where the host does not say. */
-export interface ProcessMark {
+export interface ProcessIdentity {
   readonly pid: number;
   /** When it was started: the boot's id and the clock ticks since. */
   readonly started?: string;
@@ -22,13 +22,13 @@ export async function bootId(): Promise<string | undefined> {
 }
 
 /** The mark of this process. */
-export async function ownMark(): Promise<ProcessMark> {
+export async function ownProcess(): Promise<ProcessIdentity> {
   const status = await processStatus(process.pid);
   return status === undefined ? { pid: process.pid } : { pid: process.pid, started: status.started };
 }
 
 /** Whether a process still runs. Where that cannot be told it is taken to. */
-export async function isRunning({ pid, started }: ProcessMark): Promise<boolean> {
+export async function isRunning({ pid, started }: ProcessIdentity): Promise<boolean> {
   if (!Number.isSafeInteger(pid) || pid < 1 || pid > highestPid || !exists(pid)) return false;
   const status = await processStatus(pid);
   if (status === undefined) return exists(pid);

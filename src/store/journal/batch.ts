@@ -18,7 +18,7 @@ const newline = 0x0a;
 const mostPerCharacter = 3;
 
 /** Gathers the lines of a batch as bytes. */
-export class JournalLines {
+export class JournalBatch {
   #buffer: Buffer = Buffer.allocUnsafeSlow(smallest);
   /** How many bytes there are. */
   #length = 0;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { fileMode, ReplaceError, step } from '../files/atomic-write.ts';
+import { AtomicWriteError, fileMode, step } from '../files/atomic-write.ts';
 import type { Disk, DiskFile } from '../files/disk.ts';
 import { type FoundJournal, journalName } from '../recovery/recovery.ts';
 import { formatJournalHeader, type JournalHeader } from './line.ts';
@@ -16,9 +16,9 @@ export class JournalNotBegun extends Error {
   override readonly name = 'JournalNotBegun';
   /** Whether the next start finds nothing of it, so that the journal before can be written on. */
   readonly gone: boolean;
-  override readonly cause: ReplaceError;
+  override readonly cause: AtomicWriteError;
 
-  constructor(cause: ReplaceError, gone: boolean) {
+  constructor(cause: AtomicWriteError, gone: boolean) {
     super(cause.message);
     this.cause = cause;
     this.gone = gone;
@@ -28,7 +28,7 @@ export class JournalNotBegun extends Error {
 /**
  * A journal that is written on. Its lines end at `bytes`; behind them may be NUL bytes, space that was allocated and
  * synced ahead, so that a sync need not grow the file. One call at a time: none may begin while another is under way.
- * All throw ReplaceError.
+ * All throw AtomicWriteError.
  */
 export class JournalFile {
   readonly generation: number;
@@ -68,7 +68,7 @@ export class JournalFile {
       await step(path, 'fsync', disk.syncDirectory(directory));
       return journal;
     } catch (error) {
-      if (!(error instanceof ReplaceError)) throw error;
+      if (!(error instanceof AtomicWriteError)) throw error;
       const gone = file === undefined || (await takenAway(disk, directory, path, file));
       // When its name could not be synced, no later sync of the directory is believed.
       throw new JournalNotBegun(error, gone && !named);
@@ -119,7 +119,7 @@ export class JournalFile {
       await this.#write(this.#zeros, from);
       this.#allocated = from + length;
     } catch (error) {
-      if (!(error instanceof ReplaceError && error.code === 'full')) throw error;
+      if (!(error instanceof AtomicWriteError && error.code === 'full')) throw error;
       // What was written of it is overwritten by lines, or cut off with the rest.
       this.#tryAgainAt = this.#bytes + length;
     }
@@ -154,7 +154,7 @@ export class JournalFile {
   async #write(bytes: Uint8Array, position: number): Promise<void> {
     for (let done = 0; done < bytes.length; ) {
       const written = await this.#writeSome(bytes.subarray(done, done + longestWrite), position + done);
-      if (written <= 0) throw new ReplaceError(this.path, 'write', new Error('nothing was written'));
+      if (written <= 0) throw new AtomicWriteError(this.path, 'write', new Error('nothing was written'));
       done += written;
     }
   }
@@ -163,7 +163,7 @@ export class JournalFile {
     try {
       return await this.#file.writeAt(bytes, position);
     } catch (error) {
-      throw new ReplaceError(this.path, 'write', error);
+      throw new AtomicWriteError(this.path, 'write', error);
     }
   }
 }

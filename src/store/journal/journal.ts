@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import type { Disk } from '../files/disk.ts';
 import type { Recovered } from '../recovery/recovery.ts';
-import { type KeptNonce, StoreError } from '../store.ts';
-import { JournalLines } from './batch.ts';
+import { type StoredNonce, StoreError } from '../store.ts';
+import { JournalBatch } from './batch.ts';
 import { JournalFile, JournalNotBegun, longestWrite } from './file.ts';
 import type { JournalLineHead } from './line.ts';
 
@@ -27,7 +27,7 @@ const mostPerCharacter = 6;
 export class Journal {
   readonly #options: JournalOptions;
   readonly #sync: boolean;
-  readonly #lines = new JournalLines();
+  readonly #lines = new JournalBatch();
   #file: JournalFile;
   #gathered = 0;
   /** The number of the last line that is kept. */
@@ -75,7 +75,7 @@ export class Journal {
   }
 
   /** Whether a change can be gathered with the others. One that is too long for any batch has one for itself. */
-  hasRoomFor(collection: string, id: string, value: string, nonce: KeptNonce | undefined): boolean {
+  hasRoomFor(collection: string, id: string, value: string, nonce: StoredNonce | undefined): boolean {
     const room = longestWrite - this.#lines.length;
     const texts = collection.length + id.length + (nonce?.user.length ?? 0) + (nonce?.nonce.length ?? 0);
     const others = texts * mostPerCharacter + lineOverhead;
@@ -86,7 +86,7 @@ export class Journal {
   }
 
   /** Gathers a change; `members` are those of its item, as JSON. */
-  add(change: JournalLineHead['change'], members: string, nonce: KeptNonce | undefined): void {
+  add(change: JournalLineHead['change'], members: string, nonce: StoredNonce | undefined): void {
     this.#gathered += 1;
     const seq = this.#sequence + this.#gathered;
     this.#lines.add({ seq, durable: this.#durable, change, nonce }, members);

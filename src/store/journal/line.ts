@@ -3,7 +3,7 @@ import { formatIsoDate, parseIsoDate } from '../encoding/iso-date.ts';
 import { formatMembers, quoted } from '../encoding/item-json.ts';
 import { formatChecksum } from '../snapshot/writer.ts';
 import type { MadeChange } from '../state/state.ts';
-import type { KeptNonce } from '../store.ts';
+import type { StoredNonce } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 
 /** The version of the form of a journal. */
@@ -31,7 +31,7 @@ export interface JournalLine {
   /** The number of the last line that was on the medium when this one was written. */
   readonly durable: number;
   readonly change: MadeChange;
-  readonly nonce?: KeptNonce | undefined;
+  readonly nonce?: StoredNonce | undefined;
 }
 
 /** The first line of a journal as text, with its end. */
@@ -60,7 +60,7 @@ export function formatLineBody({ seq, durable, change, nonce }: JournalLineHead,
   return `"seq":${seq},"durable":${durable},"change":${made}${kept}}`;
 }
 
-function formatNonce({ user, nonce, until }: KeptNonce): string {
+function formatNonce({ user, nonce, until }: StoredNonce): string {
   return JSON.stringify([user, nonce, formatIsoDate(until)]);
 }
 
@@ -112,7 +112,7 @@ function changeOf(value: unknown): MadeChange | undefined {
   return { kind, ...made, value: content };
 }
 
-function nonceOf(value: unknown): KeptNonce | undefined {
+function nonceOf(value: unknown): StoredNonce | undefined {
   if (!Array.isArray(value) || value.length !== 3) return undefined;
   const [user, nonce, date]: unknown[] = value;
   const until = timeOf(date);

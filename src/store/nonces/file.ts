@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
-import { ReplaceError, removeLeftovers } from '../files/atomic-write.ts';
+import { AtomicWriteError, removeLeftovers } from '../files/atomic-write.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import { bootId } from '../files/process-liveness.ts';
-import { type KeptNonce, StoreError } from '../store.ts';
+import { type StoredNonce, StoreError } from '../store.ts';
 import { bucketSpanFor, type Claimed, createNonces, type MemoryNonces, type Nonces } from './nonces.ts';
 import { type Claim, earliest, latest } from './record.ts';
 import { type KeptNonces, readNonces } from './recovery.ts';
@@ -38,9 +38,9 @@ export interface FileNonces extends Nonces {
    * Takes one that was kept with a change, whatever the clock says and however many there are. It is written here too,
    * where it is not yet, with what is claimed next.
    */
-  remember(kept: KeptNonce): void;
+  remember(kept: StoredNonce): void;
   /** Tells that a claim which was held is kept with a change. It is written here too, which nobody waits for. */
-  keptWithChange(held: KeptNonce): void;
+  keptWithChange(held: StoredNonce): void;
   /**
    * Begins to keep, before anything is claimed or a store that is new keeps anything: from then on a directory without any
    * file of nonces tells that they were taken away. Where some were lost, that is told and kept. Rejects with StoreError.
@@ -55,7 +55,7 @@ export interface FileNonces extends Nonces {
 
 /**
  * Opens the nonces in a directory; nothing is written yet. Where some were lost, requests with a date that one of these might
- * have are refused. Throws DamagedStoreError when the files cannot be used.
+ * have are refused. Throws CorruptionError when the files cannot be used.
  */
 export async function openNonces(options: NonceFileOptions): Promise<FileNonces> {
   const { directory, durability, window, clock, disk = nodeDisk, boot = bootId } = options;
@@ -80,7 +80,7 @@ export interface NonceReport {
   readonly loss: string | undefined;
 }
 
-/** Looks at the nonces in a directory that is not in use, and changes nothing. Throws DamagedStoreError as `openNonces` does. */
+/** Looks at the nonces in a directory that is not in use, and changes nothing. Throws CorruptionError as `openNonces` does. */
 export async function inspectNonces(directory: string, window: number, clock: Clock): Promise<NonceReport> {
   const now = clock.now();
   let live = 0;
@@ -147,7 +147,7 @@ class NonceFile implements FileNonces {
   readonly #begin: () => Promise<void>;
   #pending: Claim[] = [];
   /** Claims that were held and are kept with a change. */
-  readonly #withChange = new WeakSet<KeptNonce>();
+  readonly #withChange = new WeakSet<StoredNonce>();
   /** How many claims there were, how many are written, and how many of these are on the medium. */
   #claimed = 0;
   #written = 0;
@@ -204,27 +204,27 @@ class NonceFile implements FileNonces {
     });
   }
 
-  hold(): KeptNonce | undefined {
+  hold(): StoredNonce | undefined {
     const held = this.#pending.pop();
     if (held === undefined) return undefined;
     this.#claimed -= 1;
     return held;
   }
 
-  release(held: KeptNonce, durably: boolean): Promise<void> | undefined {
+  release(held: StoredNonce, durably: boolean): Promise<void> | undefined {
     if (this.#withChange.has(held)) return undefined;
     this.#pending.push(held);
     this.#claimed += 1;
     return this.kept(durably);
   }
 
-  remember(kept: KeptNonce): void {
+  remember(kept: StoredNonce): void {
     if (!this.#memory.remember(kept.user, kept.nonce, kept.until)) return;
     this.#pending.push(kept);
     this.#claimed += 1;
   }
 
-  keptWithChange(held: KeptNonce): void {
+  keptWithChange(held: StoredNonce): void {
     this.#withChange.add(held);
     this.#pending.push(held);
     this.#claimed += 1;
@@ -308,7 +308,7 @@ class NonceFile implements FileNonces {
   #fail(error: unknown, after: number, position: number): void {
     const failure =
       error instanceof StoreError ? error : new StoreError('failed', 'nonces were not kept', error);
-    const final = !(failure instanceof ReplaceError) || failure.final;
+    const final = !(failure instanceof AtomicWriteError) || failure.final;
     if (final) this.#failure = failure;
     if (!this.#told) this.#tell(`${failure.message}; no nonce is kept ${final ? 'any more' : 'for now'}`);
     this.#told = true;

@@ -1,4 +1,4 @@
-import type { KeptNonce } from '../store.ts';
+import type { StoredNonce } from '../store.ts';
 import { Fingerprint } from './fingerprint.ts';
 import { type CountedBucket, NonceShares } from './shares.ts';
 import { FingerprintTable } from './table.ts';
@@ -45,9 +45,9 @@ export interface Nonces {
    * Takes the latest claim out of what is written: whoever asks sees to it that the claim is kept with what its
    * request changes, or gives it to `release`. Undefined where nothing is written.
    */
-  hold(): KeptNonce | undefined;
+  hold(): StoredNonce | undefined;
   /** Has a claim that was held kept like any other; does nothing where it was kept with a change. */
-  release(held: KeptNonce, durably: boolean): Promise<void> | undefined;
+  release(held: StoredNonce, durably: boolean): Promise<void> | undefined;
   /** How many are kept. */
   readonly size: number;
 }

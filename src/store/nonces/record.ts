@@ -1,6 +1,6 @@
 import { crc32 } from '../encoding/crc32.ts';
 import { formatIsoDate, parseIsoDate } from '../encoding/iso-date.ts';
-import { StoredDocument } from '../encoding/json-fields.ts';
+import { JsonFields } from '../encoding/json-fields.ts';
 import type { Span } from './time.ts';
 
 /**
@@ -108,7 +108,7 @@ export interface RecordContent {
 
 /**
  * Reads the bytes of a file, `file` being its path for messages, and shows every claim up to the first line that is bad.
- * Throws DamagedStoreError for lines that are as they were written and yet say nothing that is known.
+ * Throws CorruptionError for lines that are as they were written and yet say nothing that is known.
  */
 export function readRecord(
   file: string,
@@ -137,7 +137,7 @@ export function readRecord(
 }
 
 function readHeader(file: string, line: Uint8Array): Header {
-  const document = new StoredDocument(file);
+  const document = new JsonFields(file);
   const names = ['crc', 'opened', 'boot', 'window', 'synced', 'closed', 'forgotten', 'files'];
   const members = document.versioned(line, version, names);
   const boot = members.get('boot');
@@ -167,13 +167,13 @@ function readHeader(file: string, line: Uint8Array): Header {
 
 /** Reads the lines of one file's claims. */
 class ClaimReader {
-  readonly #document: StoredDocument;
+  readonly #document: JsonFields;
   /** The date that was read last: many claims share one. */
   #date = '';
   #time = Number.NaN;
 
   constructor(file: string) {
-    this.#document = new StoredDocument(file);
+    this.#document = new JsonFields(file);
   }
 
   read(text: string, line: number): Claim {

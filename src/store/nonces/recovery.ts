@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DamagedStoreError } from '../corruption-error.ts';
+import { CorruptionError } from '../corruption-error.ts';
 import type { Disk } from '../files/disk.ts';
 import { journalGeneration, previousName, snapshotName } from '../recovery/recovery.ts';
 import { type Claim, type Extent, earliest, type Header, type RecordContent, readRecord } from './record.ts';
@@ -50,7 +50,7 @@ export function nonceFilePath(directory: string, number: number): string {
 /**
  * Reads all claims that are kept, and changes nothing. The last file says which others count, and how far: these must
  * be there whole. In the last one itself a line that a crash cut off is a loss, and so is a loss of power, since what
- * was not yet on the medium then leaves no trace. Throws DamagedStoreError for damage that no crash makes.
+ * was not yet on the medium then leaves no trace. Throws CorruptionError for damage that no crash makes.
  */
 export function readNonces(reading: Reading): Promise<KeptNonces> {
   return new Recovery(reading).run();
@@ -165,9 +165,9 @@ class Recovery {
     return nonceFilePath(this.#reading.directory, number);
   }
 
-  #damaged(number: number, { lines, bytes }: RecordContent): DamagedStoreError {
+  #damaged(number: number, { lines, bytes }: RecordContent): CorruptionError {
     const place = `line ${lines + 1}, at byte ${bytes}, is missing or not what was written there`;
-    return new DamagedStoreError(this.#path(number), `${place}. ${choices}`);
+    return new CorruptionError(this.#path(number), `${place}. ${choices}`);
   }
 }
 

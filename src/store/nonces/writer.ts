@@ -39,7 +39,7 @@ interface Current {
  * reach. A file is deleted when all in it has passed by the least time that the clock may have reached; the span of its
  * claims is in that first line then, so that a clock that is set back later lets in none of them.
  *
- * One call of `write` or `close` may be under way at a time, and one of `sync` beside it. All throw ReplaceError.
+ * One call of `write` or `close` may be under way at a time, and one of `sync` beside it. All throw AtomicWriteError.
  */
 export class NonceWriter {
   readonly #options: WriterOptions;

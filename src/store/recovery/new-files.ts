@@ -6,7 +6,7 @@ import type { State } from '../state/state.ts';
 import { journalName, snapshotName } from './recovery.ts';
 
 /** What a store's files are begun with. */
-export interface Beginning {
+export interface NewFiles {
   readonly directory: string;
   readonly lineage: string;
   readonly generation: number;
@@ -21,7 +21,7 @@ export interface Beginning {
  * Writes a state as a snapshot with a journal of its generation, which has nothing yet. The journal is there first, so
  * that what was there before counts until the snapshot stands. All is on the medium when it resolves; throws StoreError.
  */
-export async function writeFreshFiles(disk: Disk, beginning: Beginning): Promise<void> {
+export async function writeNewFiles(disk: Disk, beginning: NewFiles): Promise<void> {
   const { directory, lineage, generation, sequence, state, now } = beginning;
   const { revision } = state;
   const header = formatJournalHeader({ lineage, generation, revision, sequence, opened: now });

@@ -1,23 +1,23 @@
 import { join } from 'node:path';
-import { DamagedStoreError } from '../corruption-error.ts';
-import { StoredDocument } from '../encoding/json-fields.ts';
+import { CorruptionError } from '../corruption-error.ts';
+import { JsonFields } from '../encoding/json-fields.ts';
 import type { Disk } from '../files/disk.ts';
 import { readLines } from '../files/read-chunks.ts';
 import { checkedLine, parseJournalHeader, parseJournalLine } from '../journal/line.ts';
 import { readSnapshotLines, type SnapshotLine } from '../snapshot/lines.ts';
 import { readNumbers, readSnapshot } from '../snapshot/reader.ts';
-import { ChosenIds, counterNumber } from '../state/reserved-ids.ts';
+import { counterNumber, ReservedIds } from '../state/reserved-ids.ts';
 import { type CollectionNumbers, type MadeChange, State } from '../state/state.ts';
-import type { Entry, KeptNonce } from '../store.ts';
+import type { Entry, StoredNonce } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { journalGeneration, journalName, previousName, snapshotName } from './recovery.ts';
 
 /** What could be read of a damaged store. */
-export interface Salvaged {
+export interface RecoveredData {
   readonly state: State;
   /** What could not be read, and what may not be as it was: a sentence each, with file and line. */
   readonly lost: readonly string[];
-  readonly nonces: readonly KeptNonce[];
+  readonly nonces: readonly StoredNonce[];
 }
 
 /** What is known of a collection. */
@@ -32,7 +32,7 @@ const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, mod
  * Reads all that can be read of the files of a directory, whatever is damaged, and changes nothing. Where the newest
  * snapshot is not whole, what it lacks is taken from the one before. Of each item the newest change counts.
  */
-export function salvage(disk: Disk, directory: string): Promise<Salvaged> {
+export function recoverCorrupt(disk: Disk, directory: string): Promise<RecoveredData> {
   return new Salvage(disk, directory).run();
 }
 
@@ -41,7 +41,7 @@ class Salvage {
   readonly #directory: string;
   readonly #found = new Map<string, Found>();
   readonly #lost: string[] = [];
-  readonly #nonces: KeptNonce[] = [];
+  readonly #nonces: StoredNonce[] = [];
   #revision = 0;
 
   constructor(disk: Disk, directory: string) {
@@ -49,7 +49,7 @@ class Salvage {
     this.#directory = directory;
   }
 
-  async run(): Promise<Salvaged> {
+  async run(): Promise<RecoveredData> {
     const generation = await this.#readSnapshots();
     const names = await this.#disk.list(this.#directory);
     const generations = names.map(journalGeneration).filter((each) => each !== undefined);
@@ -86,7 +86,7 @@ class Salvage {
       }
       return snapshot.head.generation;
     } catch (error) {
-      if (error instanceof DamagedStoreError) return undefined;
+      if (error instanceof CorruptionError) return undefined;
       throw error;
     }
   }
@@ -128,7 +128,7 @@ class Salvage {
 
   #readBlock(path: string, { text, place }: SnapshotLine): string | undefined {
     try {
-      const document = new StoredDocument(path, place);
+      const document = new JsonFields(path, place);
       const members = document.members(JSON.parse(`${text}]}`), 'this line');
       const collection = document.text(members.get('collection'), 'collection');
       this.#raise(collection, readNumbers(document, members, collection).numbers);
@@ -212,7 +212,7 @@ class Salvage {
         placed.push({ ...entry, sequence });
       }
       const sequence = Math.max(numbers.sequence, placed.at(-1)?.sequence ?? 0);
-      state.restore(path, { ...numbers, sequence }, chosenOf(entries.keys(), numbers.counter), placed);
+      state.restore(path, { ...numbers, sequence }, reservedIdsOf(entries.keys(), numbers.counter), placed);
     }
     return state;
   }
@@ -223,8 +223,8 @@ class Salvage {
 }
 
 /** The numbers above the counter among ids. */
-function chosenOf(ids: Iterable<string>, counter: number): ChosenIds {
-  const chosen = new ChosenIds();
+function reservedIdsOf(ids: Iterable<string>, counter: number): ReservedIds {
+  const chosen = new ReservedIds();
   for (const id of ids) {
     const number = counterNumber(id);
     if (number !== undefined && number > counter) chosen.add(number);
@@ -235,7 +235,7 @@ function chosenOf(ids: Iterable<string>, counter: number): ChosenIds {
 /** The item of a line; undefined when it is none. */
 function itemOf(text: string): Entry | undefined {
   try {
-    const document = new StoredDocument('');
+    const document = new JsonFields('');
     const members = document.object(JSON.parse(text), '', [
       'id',
       'sequence',

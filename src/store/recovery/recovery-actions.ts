@@ -3,7 +3,7 @@ import { fileMode, removeLeftovers, step, writeWhole } from '../files/atomic-wri
 import { type Disk, type DiskFile, errorCode } from '../files/disk.ts';
 
 /** Something to do to the files that a crash left, before the directory is written on. */
-export type Mend =
+export type RecoveryAction =
   /** Gives a file that cannot be read another name. */
   | { readonly kind: 'set aside'; readonly name: string }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
@@ -13,14 +13,18 @@ export type Mend =
   | { readonly kind: 'remove'; readonly name: string; readonly kept: string | undefined };
 
 /** Does what is to be done, one after the other, and takes away what was on its way to become a snapshot. */
-export async function mend(disk: Disk, directory: string, mends: readonly Mend[]): Promise<void> {
+export async function applyRecoveryActions(
+  disk: Disk,
+  directory: string,
+  mends: readonly RecoveryAction[],
+): Promise<void> {
   for (const each of mends) await mendOne(disk, directory, each);
   // Whoever made them held the lock then and does not now.
   await removeLeftovers(disk, directory, 'store.json', () => true);
   if (mends.length > 0) await disk.syncDirectory(directory);
 }
 
-async function mendOne(disk: Disk, directory: string, each: Mend): Promise<void> {
+async function mendOne(disk: Disk, directory: string, each: RecoveryAction): Promise<void> {
   switch (each.kind) {
     case 'set aside':
       return disk.rename(join(directory, each.name), join(directory, await freeName(disk, directory)));

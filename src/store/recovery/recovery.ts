@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { DamagedStoreError, type Place } from '../corruption-error.ts';
+import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import type { JournalHeader } from '../journal/line.ts';
 import { type JournalContent, readJournal } from '../journal/reader.ts';
 import { readSnapshot, type Snapshot } from '../snapshot/reader.ts';
 import { State } from '../state/state.ts';
-import type { KeptNonce } from '../store.ts';
-import { type Mend, mend } from './recovery-actions.ts';
+import type { StoredNonce } from '../store.ts';
+import { applyRecoveryActions, type RecoveryAction } from './recovery-actions.ts';
 
 /** The names of the files of a store, beside its journals. */
 export const snapshotName = 'store.json';
@@ -42,7 +42,7 @@ export interface Recovered {
   /** The number of the last line of the journals. */
   readonly sequence: number;
   /** The nonces that came with the changes of the journals, in their order. */
-  readonly nonces: readonly KeptNonce[];
+  readonly nonces: readonly StoredNonce[];
   /** The journals from that of the snapshot on, in order; the last one is written on. */
   readonly journals: readonly FoundJournal[];
   /** How many changes they have. */
@@ -52,18 +52,18 @@ export interface Recovered {
 }
 
 /** Tells how far loading is: which file, how many bytes of how many, and how many items or changes that are. */
-export type Loading = (file: string, done: number, size: number, count: number) => void;
+export type OnProgress = (file: string, done: number, size: number, count: number) => void;
 
 /** What a directory is looked at with. */
-export interface Looking {
+export interface RecoveryOptions {
   readonly directory: string;
   readonly disk?: Disk;
-  readonly loading?: Loading;
+  readonly loading?: OnProgress;
 }
 
 /** What was found, and what has to be done before it can be written on. */
 export interface Examined extends Recovered {
-  readonly mends: readonly Mend[];
+  readonly mends: readonly RecoveryAction[];
 }
 
 /** What can be done about a journal that is not what was written. */
@@ -72,13 +72,13 @@ const choices =
 
 /**
  * Finds out what the files of a directory hold, and mends what a crash left: a torn end is cut off and kept beside, a
- * snapshot that cannot be read is put aside. The directory is the caller's own. Throws DamagedStoreError for all that no
+ * snapshot that cannot be read is put aside. The directory is the caller's own. Throws CorruptionError for all that no
  * crash makes, and then changes nothing.
  */
-export async function recover(looking: Looking): Promise<Recovered> {
+export async function recover(looking: RecoveryOptions): Promise<Recovered> {
   const examined = await examine(looking);
   const disk = looking.disk ?? nodeDisk;
-  await mend(disk, looking.directory, examined.mends);
+  await applyRecoveryActions(disk, looking.directory, examined.mends);
   // What is read back may be with the system alone, and so may the names; before anybody sees it, it has to be on the
   // medium.
   const last = examined.journals.at(-1);
@@ -89,7 +89,7 @@ export async function recover(looking: Looking): Promise<Recovered> {
 }
 
 /** The same without changing anything; also of a directory that a server writes to, though then it may find it torn. */
-export async function examine(looking: Looking): Promise<Examined> {
+export async function examine(looking: RecoveryOptions): Promise<Examined> {
   return new Examination(looking).run();
 }
 
@@ -102,17 +102,17 @@ interface Standing {
 }
 
 class Examination {
-  readonly #looking: Looking;
+  readonly #looking: RecoveryOptions;
   readonly #disk: Disk;
   readonly #told: string[] = [];
-  readonly #mends: Mend[] = [];
-  readonly #nonces: KeptNonce[] = [];
+  readonly #mends: RecoveryAction[] = [];
+  readonly #nonces: StoredNonce[] = [];
   readonly #journals: FoundJournal[] = [];
   #state = new State();
   #lineage: string | undefined;
   #changes = 0;
 
-  constructor(looking: Looking) {
+  constructor(looking: RecoveryOptions) {
     this.#looking = looking;
     this.#disk = looking.disk ?? nodeDisk;
   }
@@ -186,13 +186,13 @@ class Examination {
     return undefined;
   }
 
-  async #tryRead(name: string): Promise<{ snapshot?: Snapshot; damage?: DamagedStoreError }> {
+  async #tryRead(name: string): Promise<{ snapshot?: Snapshot; damage?: CorruptionError }> {
     const path = this.#path(name);
     try {
       const snapshot = await readSnapshot(this.#disk, path, this.#progress(name));
       return snapshot === undefined ? {} : { snapshot };
     } catch (error) {
-      if (error instanceof DamagedStoreError) return { damage: error };
+      if (error instanceof CorruptionError) return { damage: error };
       throw error;
     }
   }
@@ -331,7 +331,7 @@ class Examination {
     return join(this.#looking.directory, name);
   }
 
-  #damage(name: string, what: string, place?: Place): DamagedStoreError {
-    return new DamagedStoreError(this.#path(name), what, place, choices);
+  #damage(name: string, what: string, place?: CorruptionLocation): CorruptionError {
+    return new CorruptionError(this.#path(name), what, place, choices);
   }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import { ReplaceError } from '../files/atomic-write.ts';
+import { AtomicWriteError } from '../files/atomic-write.ts';
 import type { Disk } from '../files/disk.ts';
 import { snapshotName } from '../recovery/recovery.ts';
 import type { State } from '../state/state.ts';
@@ -169,7 +169,7 @@ export class Compaction {
 
   #fail(error: unknown, weight: number): void {
     const reason = error instanceof Error ? error.message : String(error);
-    const final = error instanceof ReplaceError && error.final;
+    const final = error instanceof AtomicWriteError && error.final;
     if (final) this.#stopped = true;
     this.#threshold = weight + this.#limits.leastBytes;
     this.#failure = reason;

@@ -15,7 +15,7 @@ const sliceTime = 5;
 const bytesPerSync = 8 * 1024 * 1024;
 
 /** What a snapshot is copied from and to. */
-export interface Copying {
+export interface SnapshotCopyOptions {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly directory: string;
@@ -28,16 +28,16 @@ export interface Copying {
 }
 
 /** A copy that is on the medium, and not yet the snapshot. */
-export interface Copy {
+export interface SnapshotCopy {
   readonly path: string;
   readonly bytes: number;
 }
 
 /**
  * Copies the state, a slice at a time, to a file on its way to become the snapshot. Gives undefined, and leaves nothing,
- * when it is abandoned. Throws ReplaceError.
+ * when it is abandoned. Throws AtomicWriteError.
  */
-export async function copyState(copying: Copying): Promise<Copy | undefined> {
+export async function copyState(copying: SnapshotCopyOptions): Promise<SnapshotCopy | undefined> {
   const { disk, directory } = copying;
   const { path, file } = await createTemporary(disk, directory, snapshotName);
   try {
@@ -56,7 +56,7 @@ export async function discard(disk: Disk, path: string): Promise<void> {
   await disk.unlink(path).catch(() => {});
 }
 
-async function fill(copying: Copying, path: string, file: DiskFile): Promise<number | undefined> {
+async function fill(copying: SnapshotCopyOptions, path: string, file: DiskFile): Promise<number | undefined> {
   let bytes: number | undefined;
   try {
     bytes = await writeSlices(copying, path, file);
@@ -70,7 +70,11 @@ async function fill(copying: Copying, path: string, file: DiskFile): Promise<num
 }
 
 /** Gives how many bytes were written; undefined when the copy was abandoned. */
-async function writeSlices(copying: Copying, path: string, file: DiskFile): Promise<number | undefined> {
+async function writeSlices(
+  copying: SnapshotCopyOptions,
+  path: string,
+  file: DiskFile,
+): Promise<number | undefined> {
   let [bytes, synced] = [0, 0];
   for (const slice of slicesOf(copying)) {
     if (copying.abandoned()) return undefined;
@@ -85,7 +89,7 @@ async function writeSlices(copying: Copying, path: string, file: DiskFile): Prom
   return bytes;
 }
 
-function* slicesOf({ clock, state, head, reached }: Copying): Generator<Uint8Array> {
+function* slicesOf({ clock, state, head, reached }: SnapshotCopyOptions): Generator<Uint8Array> {
   let gathered: Buffer[] = [];
   let length = 0;
   let begun = clock.steady();
@@ -104,7 +108,7 @@ function* slicesOf({ clock, state, head, reached }: Copying): Generator<Uint8Arr
 /**
  * Makes a copy the snapshot, and the snapshot the previous one, which stays until the next copy is safe. Whatever
  * names a crash leaves, the journals from the previous one on are there, and so is a snapshot that they go with.
- * Throws ReplaceError.
+ * Throws AtomicWriteError.
  */
 export async function takeOver(disk: Disk, directory: string, copy: string): Promise<void> {
   const current = join(directory, snapshotName);

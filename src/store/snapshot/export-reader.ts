@@ -1,8 +1,8 @@
-import type { DamagedStoreError, Place } from '../corruption-error.ts';
+import type { CorruptionError, CorruptionLocation } from '../corruption-error.ts';
 import { crc32 } from '../encoding/crc32.ts';
-import { StoredDocument } from '../encoding/json-fields.ts';
+import { JsonFields } from '../encoding/json-fields.ts';
 import { splitLines } from '../files/read-chunks.ts';
-import { ChosenIds, counterNumber } from '../state/reserved-ids.ts';
+import { counterNumber, ReservedIds } from '../state/reserved-ids.ts';
 import { type CollectionNumbers, State } from '../state/state.ts';
 import type { Entry, RecordValue } from '../store.ts';
 import { isRecordValue } from '../value.ts';
@@ -30,7 +30,7 @@ export interface Imported {
 /** What was read of a collection; the revision of an item without one is 0. */
 interface Collected {
   readonly numbers: CollectionNumbers;
-  readonly chosen: ChosenIds;
+  readonly chosen: ReservedIds;
   readonly entries: Entry[];
   readonly ids: Set<string>;
 }
@@ -40,12 +40,12 @@ const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, mod
 /**
  * Reads an export, and validates every line. Numbers that are left out are drawn: an item with `collection`, `id` and
  * `value` alone is the newest one of its collection. An export with a store id must be as it was written, because its entity tags
- * remain valid. Every method throws DamagedStoreError.
+ * remain valid. Every method throws CorruptionError.
  */
 export class ExportReader {
   readonly #reading: ExportReading;
   readonly #collections = new Map<string, Collected>();
-  #place: Place = { line: 1, byte: 0 };
+  #place: CorruptionLocation = { line: 1, byte: 0 };
   #checksum = 0;
   #storeId: string | undefined;
   #revision = 0;
@@ -82,7 +82,7 @@ export class ExportReader {
   }
 
   #takeLine(bytes: Buffer): void {
-    const document = new StoredDocument(this.#reading.file, this.#place);
+    const document = new JsonFields(this.#reading.file, this.#place);
     if (this.#ended) throw document.damage('a line follows the end');
     const line = document.parse(bytes);
     const members = document.members(line, 'the line');
@@ -94,7 +94,7 @@ export class ExportReader {
     this.#place = { line: this.#place.line + 1, byte: this.#place.byte + bytes.length + 1 };
   }
 
-  #takeHeader(document: StoredDocument, members: ReadonlyMap<string, unknown>): void {
+  #takeHeader(document: JsonFields, members: ReadonlyMap<string, unknown>): void {
     if (members.get('format') !== exportFormat) throw document.damage('this is not the header of an export');
     const version = document.count(members.get('version'), 'version');
     if (version !== exportVersion)
@@ -105,7 +105,7 @@ export class ExportReader {
     this.#revision = countOr(document, members, 'revision', 0);
   }
 
-  #takeCollection(document: StoredDocument, members: ReadonlyMap<string, unknown>): void {
+  #takeCollection(document: JsonFields, members: ReadonlyMap<string, unknown>): void {
     const path = document.text(members.get('collection'), 'collection');
     if (this.#collections.has(path)) throw document.damage('the collection has items or counters already');
     const counter = countOr(document, members, 'counter', 0);
@@ -120,7 +120,7 @@ export class ExportReader {
     this.#collections.set(path, { numbers, chosen, entries: [], ids: new Set() });
   }
 
-  #takeItem(document: StoredDocument, members: ReadonlyMap<string, unknown>): void {
+  #takeItem(document: JsonFields, members: ReadonlyMap<string, unknown>): void {
     const path = document.text(members.get('collection'), 'collection');
     const collected = this.#collections.get(path) ?? emptyCollection();
     this.#collections.set(path, collected);
@@ -146,7 +146,7 @@ export class ExportReader {
     this.#items += 1;
   }
 
-  #takeEnd(document: StoredDocument, members: ReadonlyMap<string, unknown>): void {
+  #takeEnd(document: JsonFields, members: ReadonlyMap<string, unknown>): void {
     const complete =
       members.get('items') === this.#items && members.get('crc') === formatChecksum(this.#checksum);
     if (this.#storeId !== undefined && !complete)
@@ -156,8 +156,8 @@ export class ExportReader {
     this.#ended = true;
   }
 
-  #damage(what: string): DamagedStoreError {
-    return new StoredDocument(this.#reading.file, this.#place).damage(what);
+  #damage(what: string): CorruptionError {
+    return new JsonFields(this.#reading.file, this.#place).damage(what);
   }
 }
 
@@ -167,11 +167,11 @@ const itemNames = ['collection', 'id', 'sequence', 'revision', 'modified', 'valu
 const endNames = ['end', 'items', 'crc'];
 
 function emptyCollection(): Collected {
-  return { numbers: noNumbers, chosen: new ChosenIds(), entries: [], ids: new Set() };
+  return { numbers: noNumbers, chosen: new ReservedIds(), entries: [], ids: new Set() };
 }
 
 function countOr(
-  document: StoredDocument,
+  document: JsonFields,
   members: ReadonlyMap<string, unknown>,
   name: string,
   fallback: number,
@@ -179,7 +179,7 @@ function countOr(
   return members.has(name) ? document.count(members.get(name), name) : fallback;
 }
 
-function itemValue(document: StoredDocument, value: unknown): RecordValue {
+function itemValue(document: JsonFields, value: unknown): RecordValue {
   if (!isRecordValue(value))
     throw document.damage('its value is not an object of texts, numbers and the like');
   return value;

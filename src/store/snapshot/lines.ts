@@ -1,4 +1,4 @@
-import type { Place } from '../corruption-error.ts';
+import type { CorruptionLocation } from '../corruption-error.ts';
 import { crc32 } from '../encoding/crc32.ts';
 import type { Disk } from '../files/disk.ts';
 import { readLines } from '../files/read-chunks.ts';
@@ -9,7 +9,7 @@ export interface SnapshotLine {
   readonly kind: 'head' | 'block' | 'item' | 'end' | 'footer' | 'other';
   /** Without its end, and without the comma after an item. */
   readonly text: string;
-  readonly place: Place;
+  readonly place: CorruptionLocation;
   /** At the end of a block: whether its lines are those that were written. */
   readonly fits: boolean;
 }

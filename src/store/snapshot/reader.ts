@@ -1,9 +1,9 @@
-import { DamagedStoreError, type Place } from '../corruption-error.ts';
+import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
 import { crc32 } from '../encoding/crc32.ts';
-import { StoredDocument } from '../encoding/json-fields.ts';
+import { JsonFields } from '../encoding/json-fields.ts';
 import type { Disk } from '../files/disk.ts';
 import { readInChunks } from '../files/read-chunks.ts';
-import { ChosenIds } from '../state/reserved-ids.ts';
+import { ReservedIds } from '../state/reserved-ids.ts';
 import { type CollectionNumbers, State } from '../state/state.ts';
 import { formatChecksum, type SnapshotHead, snapshotVersion } from './writer.ts';
 
@@ -29,7 +29,7 @@ const blockEnd = '\n]}';
 
 /**
  * Reads a snapshot; returns undefined if there is no such file. The values of items are not parsed: the checksums of their blocks
- * are verified. Throws DamagedStoreError.
+ * are verified. Throws CorruptionError.
  */
 export async function readSnapshot(
   disk: Disk,
@@ -105,7 +105,7 @@ class BlockReader {
       /^\{"version":([0-9]{1,9}),/.exec(bytes.toString('latin1', 0, 32))?.[1] ?? snapshotVersion,
     );
     if (version !== snapshotVersion)
-      throw new DamagedStoreError(
+      throw new CorruptionError(
         this.#path,
         `its version is ${version}, and this program reads ${snapshotVersion}`,
       );
@@ -185,7 +185,7 @@ class BlockReader {
     return end - at;
   }
 
-  #object(document: StoredDocument, text: string, names: readonly string[]): ReadonlyMap<string, unknown> {
+  #object(document: JsonFields, text: string, names: readonly string[]): ReadonlyMap<string, unknown> {
     try {
       const value: unknown = JSON.parse(text);
       return document.object(value, 'this part', names);
@@ -195,7 +195,7 @@ class BlockReader {
   }
 
   /** What is wrong with a block whose checksum does not fit. */
-  #misfit(text: string): DamagedStoreError {
+  #misfit(text: string): CorruptionError {
     const lines = text.split('\n');
     const last = this.#line + lines.length - 1;
     let byte = this.bytes;
@@ -208,25 +208,25 @@ class BlockReader {
     return this.#damage(`lines ${this.#line} to ${last} do not fit their checksum`);
   }
 
-  #document(): StoredDocument {
-    return new StoredDocument(this.#path, this.#place(), snapshotChoices);
+  #document(): JsonFields {
+    return new JsonFields(this.#path, this.#place(), snapshotChoices);
   }
 
-  #place(): Place {
+  #place(): CorruptionLocation {
     return { line: this.#line, byte: this.bytes };
   }
 
-  #damage(what: string, place = this.#place()): DamagedStoreError {
-    return new DamagedStoreError(this.#path, what, place, snapshotChoices);
+  #damage(what: string, place = this.#place()): CorruptionError {
+    return new CorruptionError(this.#path, what, place, snapshotChoices);
   }
 }
 
 /** The numbers that a block has of its collection. */
 export function readNumbers(
-  document: StoredDocument,
+  document: JsonFields,
   members: ReadonlyMap<string, unknown>,
   path: string,
-): { readonly numbers: CollectionNumbers; readonly chosen: ChosenIds } {
+): { readonly numbers: CollectionNumbers; readonly chosen: ReservedIds } {
   const name = `the collection ${JSON.stringify(path)}`;
   const numbers = {
     counter: document.count(members.get('counter'), `counter of ${name}`),
@@ -238,13 +238,8 @@ export function readNumbers(
 }
 
 /** Reads the ranges of chosen ids of the collection called `name`; all are above the counter. */
-export function readChosen(
-  document: StoredDocument,
-  value: unknown,
-  counter: number,
-  name: string,
-): ChosenIds {
-  const chosen = new ChosenIds();
+export function readChosen(document: JsonFields, value: unknown, counter: number, name: string): ReservedIds {
+  const chosen = new ReservedIds();
   let former = counter;
   for (const part of document.array(value, `chosen of ${name}`)) {
     const [first, last] = document.array(part, `a range of chosen of ${name}`);

@@ -6,7 +6,7 @@ const keptForSure = 4096;
 const bytesForSure = 4 * 1024 * 1024;
 
 /** The entries of a collection that were read last, by sequence, so that what is asked for often is not read each time. */
-export class RecentEntries {
+export class EntryCache {
   #newer = new Map<number, Entry>();
   #older = new Map<number, Entry>();
   /** The bytes of the lines of the newer ones. */

@@ -2,7 +2,7 @@ import type { Entry } from '../store.ts';
 import { type EncodedLines, type EntryHead, encodeLines } from './encoded/lines.ts';
 
 /** Entries in ascending sequence; at least one. */
-export interface Run {
+export interface EntryChunk {
   /** No entry has a lower sequence. */
   readonly sequence: number;
   /** The highest sequence. */
@@ -26,7 +26,7 @@ export interface Run {
 }
 
 /** Entries as objects. */
-export class EntryRun implements Run {
+export class DecodedChunk implements EntryChunk {
   readonly sequence: number;
   readonly #entries: Entry[];
 

@@ -9,8 +9,8 @@ import {
   spareRoom,
 } from './encoded/lines.ts';
 import { EncodedSegment } from './encoded/segment.ts';
-import { RecentEntries } from './entry-cache.ts';
-import { countUpTo, EntryRun, type Run } from './entry-chunk.ts';
+import { EntryCache } from './entry-cache.ts';
+import { countUpTo, DecodedChunk, type EntryChunk } from './entry-chunk.ts';
 
 /** The most entries in a run of objects. */
 const runLength = 512;
@@ -21,10 +21,10 @@ const leastEncoded = 128;
  * The entries of a collection in the order of their creation. Finding a place costs O(log n), and removing an
  * entry moves at most one run, so neither depends on the position of a page or on the number of earlier deletions.
  */
-export class CreationOrder {
-  readonly #runs: Run[] = [];
+export class OrderedIndex {
+  readonly #runs: EntryChunk[] = [];
   /** Of items in segments. */
-  readonly #recent = new RecentEntries();
+  readonly #recent = new EntryCache();
   /** The bytes of a segment that was replaced: those of the next one, so that fewer wait for the garbage collector. */
   #spare: Buffer | undefined;
 
@@ -32,8 +32,8 @@ export class CreationOrder {
   append(entry: Entry): void {
     if (this.last >= entry.sequence) throw new RangeError('an entry is appended in the order of sequence');
     const run = this.#runs.at(-1);
-    if (run instanceof EntryRun && run.count < runLength) run.append(entry);
-    else this.#runs.push(new EntryRun(entry.sequence, [entry]));
+    if (run instanceof DecodedChunk && run.count < runLength) run.append(entry);
+    else this.#runs.push(new DecodedChunk(entry.sequence, [entry]));
   }
 
   /** Adds an entry in its place; no other has its sequence. */
@@ -42,11 +42,11 @@ export class CreationOrder {
     const at = countUpTo(this.#runs, sequence) - 1;
     const run = this.#runs[at];
     if (sequence > this.last) this.append(entry);
-    else if (run instanceof EntryRun) run.insert(entry);
+    else if (run instanceof DecodedChunk) run.insert(entry);
     else if (run === undefined || sequence > run.last)
-      this.#runs.splice(at + 1, 0, new EntryRun(sequence, [entry]));
+      this.#runs.splice(at + 1, 0, new DecodedChunk(sequence, [entry]));
     else {
-      const entries = new EntryRun(run.sequence, run.after(0, run.count));
+      const entries = new DecodedChunk(run.sequence, run.after(0, run.count));
       entries.insert(entry);
       this.#runs[at] = entries;
     }
@@ -141,7 +141,7 @@ export class CreationOrder {
   }
 
   /** Returns a run, as a segment without changes if it is a segment or has many entries up to `end`. */
-  #encoded(at: number, limit: number, end: number): Run | undefined {
+  #encoded(at: number, limit: number, end: number): EntryChunk | undefined {
     const run = this.#runs[at];
     if (run instanceof EncodedSegment) {
       if (run.hasChanges) this.#encode(at, run.parts());
@@ -158,7 +158,7 @@ export class CreationOrder {
     const lines = encodeLines(parts, (length) => this.#allocate(length));
     const rest = run?.after(lines.sequences.at(-1) ?? 0, run.count) ?? [];
     const [first] = rest;
-    const others = first === undefined ? [] : [new EntryRun(first.sequence, rest)];
+    const others = first === undefined ? [] : [new DecodedChunk(first.sequence, rest)];
     this.#runs.splice(at, 1, new EncodedSegment(lines, this.#recent), ...others);
     if (run instanceof EncodedSegment) this.#spare = run.lines.bytes;
   }

@@ -15,7 +15,7 @@ export function counterNumber(id: string): number | undefined {
 }
 
 /** The numbers that clients took as ids and that the counter has yet to step over, kept as ranges. */
-export class ChosenIds {
+export class ReservedIds {
   /** Ascending, with at least one free number between any two. */
   readonly #ranges: NumberRange[] = [];
 

@@ -2,8 +2,8 @@ import type { Change, Creation, Deletion, Entry, Page, RecordValue, Replacement 
 import { isRecordValue } from '../value.ts';
 import { type EncodedLines, type EntryHead, scanLines } from './encoded/lines.ts';
 import { IdIndex } from './id-index.ts';
-import { CreationOrder } from './ordered-index.ts';
-import { ChosenIds, counterNumber, type NumberRange } from './reserved-ids.ts';
+import { OrderedIndex } from './ordered-index.ts';
+import { counterNumber, type NumberRange, ReservedIds } from './reserved-ids.ts';
 
 /** The latest time a date can stand for (ECMAScript §21.4.1.1), in ms before and after 1970. */
 const latestTime = 8.64e15;
@@ -57,10 +57,10 @@ export interface MadeChange {
 }
 
 interface Collection {
-  readonly order: CreationOrder;
+  readonly order: OrderedIndex;
   /** The sequence of each item. */
   readonly ids: IdIndex;
-  chosen: ChosenIds;
+  chosen: ReservedIds;
   counter: number;
   sequence: number;
   revision: number;
@@ -154,13 +154,13 @@ export class State {
     return collection === undefined ? undefined : viewOf(path, collection);
   }
 
-  /** What to copy next of a collection after this sequence: see CreationOrder.next. */
+  /** What to copy next of a collection after this sequence: see OrderedIndex.next. */
   next(path: string, sequence: number, limit: number, end: number): EncodedLines[] {
     return this.#collections.get(path)?.order.next(sequence, limit, end) ?? [];
   }
 
   /** Takes in a collection that was kept elsewhere; entries ascend in sequence, ids differ, numbers hold. */
-  restore(path: string, numbers: CollectionNumbers, chosen: ChosenIds, entries: Iterable<Entry>): void {
+  restore(path: string, numbers: CollectionNumbers, chosen: ReservedIds, entries: Iterable<Entry>): void {
     const collection = this.#begin(path, numbers, chosen);
     this.#revision = Math.max(this.#revision, numbers.revision);
     for (const entry of entries) {
@@ -170,7 +170,7 @@ export class State {
   }
 
   /** Takes in the numbers of a collection as a part of a snapshot has them; those of a later part count. */
-  restoreNumbers(path: string, numbers: CollectionNumbers, chosen: ChosenIds): void {
+  restoreNumbers(path: string, numbers: CollectionNumbers, chosen: ReservedIds): void {
     const collection = this.#collections.get(path);
     if (collection === undefined) this.#begin(path, numbers, chosen);
     else Object.assign(collection, numbers, { chosen });
@@ -260,11 +260,11 @@ export class State {
 
   #collection(path: string): Collection {
     const numbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
-    return this.#collections.get(path) ?? this.#begin(path, numbers, new ChosenIds());
+    return this.#collections.get(path) ?? this.#begin(path, numbers, new ReservedIds());
   }
 
-  #begin(path: string, numbers: CollectionNumbers, chosen: ChosenIds): Collection {
-    const kept = { order: new CreationOrder(), ids: new IdIndex() };
+  #begin(path: string, numbers: CollectionNumbers, chosen: ReservedIds): Collection {
+    const kept = { order: new OrderedIndex(), ids: new IdIndex() };
     const collection = { ...kept, chosen, ...numbers };
     this.#collections.set(path, collection);
     return collection;

@@ -4,7 +4,7 @@ import { characterAt, clipped, elementPath, XmlError, type XmlErrorCode } from '
 import type { Limits, XmlHandler } from '../handler.ts';
 import type { Name, XmlNames } from '../names.ts';
 import type { NamespaceScope } from '../namespace.ts';
-import { advance, type Place, START } from '../position.ts';
+import { advance, type Position, START } from '../position.ts';
 import { NO_WORDS } from '../utf8.ts';
 
 // Constants of this module, not imported ones, are folded into the machine code: it is a third faster.
@@ -70,7 +70,7 @@ export class Reader {
   /** Where the token being read, or the event being delivered, begins. */
   protected begin = 0;
   /** The place of the stretch's beginning, and whether a CR stands before it. */
-  protected place: Place = START;
+  protected place: Position = START;
   protected afterReturn = false;
   /** Set once nothing follows. */
   protected ending: Ending | undefined = undefined;
@@ -351,7 +351,7 @@ export class Reader {
     return new XmlError(code, { line, column, path, found, expected, encoding });
   }
 
-  protected placeOf(at: number): Place {
+  protected placeOf(at: number): Position {
     return advance(this.place, this.text, at, this.afterReturn);
   }
 }

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { createAccounts } from '../../../src/auth/accounts.ts';
 import { createAuthenticator } from '../../../src/auth/authenticate.ts';
 import { createHmacScheme } from '../../../src/auth/hmac/scheme.ts';
-import { createThrottle } from '../../../src/auth/rate-limit.ts';
+import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
 import { manualClock } from '../../../src/clock.ts';
 import { createRequest, type Request } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
@@ -49,7 +49,7 @@ function authenticatorOfCases() {
     requireBodyDigest: false,
     explain: false,
   });
-  return createAuthenticator([scheme], createThrottle(0, clock));
+  return createAuthenticator([scheme], createRateLimiter(0, clock));
 }
 
 async function verdictOn(request: Request): Promise<string> {

@@ -6,7 +6,7 @@ import { manualClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
 import type { Request } from '../../../src/http/message.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
-import { openHouse, signed, start } from '../../support/auth/service.ts';
+import { openTestService, signed, start } from '../../support/auth/service.ts';
 
 const users = new Map([
   ['ann', { secrets: [{ secret: 'ann-secret' }] }],
@@ -19,7 +19,7 @@ const users = new Map([
 
 async function digestsFor(context: TestContext, request: Request, verdict: string): Promise<number> {
   const counted = context.mock.method(SigningKey.prototype, 'digest');
-  const house = openHouse({ users });
+  const house = openTestService({ users });
   const before = counted.mock.callCount();
   assert.equal(await house.verdictOn(request), verdict);
   const count = counted.mock.callCount() - before;
@@ -44,7 +44,7 @@ test('a good digest costs one by the first secret, two by the second', async (co
 });
 
 test('the secret that stands in for one that is not there opens nothing', async () => {
-  const house = openHouse({ users });
+  const house = openTestService({ users });
   for (const user of [...users.keys(), 'mallory', '']) {
     const request = signed({ user: user === '' ? 'x' : user, secret: 'no one has this secret' });
     assert.equal(await house.verdictOn(request), 'credentials-refused', user);

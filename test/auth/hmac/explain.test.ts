@@ -4,7 +4,7 @@ import test from 'node:test';
 import type { UserDeclaration } from '../../../src/auth/accounts.ts';
 import { createRequest } from '../../../src/http/message.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
-import { openHouse, signed, start } from '../../support/auth/service.ts';
+import { openTestService, signed, start } from '../../support/auth/service.ts';
 import { seeded } from '../../support/seeded.ts';
 
 const date = '29 feb 2024 12:00:00';
@@ -32,7 +32,7 @@ const mistakes: [what: string, message: string, hint: RegExp, at: number][] = [
 
 for (const [what, message, hint, at] of mistakes) {
   test(`an explained refusal recognises ${what}`, async () => {
-    const { members } = await openHouse({ explain: true }).problemWith(requestSigning(message));
+    const { members } = await openTestService({ explain: true }).problemWith(requestSigning(message));
     assert.equal(members['check'], 'digest');
     assert.equal(members['message'], `GET+${target}+${stamp}+n1`);
     assert.match(String(members['hint']), hint);
@@ -42,7 +42,7 @@ for (const [what, message, hint, at] of mistakes) {
 }
 
 test('an explained refusal has neither a secret nor a digest in it', async () => {
-  const house = openHouse({ explain: true });
+  const house = openTestService({ explain: true });
   const request = requestSigning('something else');
   const problem = await house.problemWith(request);
   const shown = JSON.stringify([problem.detail, problem.members, problem.fields]);
@@ -51,7 +51,7 @@ test('an explained refusal has neither a secret nor a digest in it', async () =>
 });
 
 test('an explained refusal names the check for date and nonce', async () => {
-  const house = openHouse({ explain: true });
+  const house = openTestService({ explain: true });
   const stale = await house.problemWith(signed({ at: 0 }));
   assert.equal(stale.members['check'], 'date');
   assert.equal(stale.members['message'], 'GET+/articles+01jan197000:00:00+n1');
@@ -60,7 +60,7 @@ test('an explained refusal names the check for date and nonce', async () => {
 });
 
 test('without the option a refusal shows nothing of what was rebuilt', async () => {
-  const { members } = await openHouse().problemWith(requestSigning('something else'));
+  const { members } = await openTestService().problemWith(requestSigning('something else'));
   assert.deepEqual(members, {});
 });
 
@@ -127,7 +127,7 @@ const moreMistakes: [what: string, arrived: string, signed: string, parts: Sent,
 for (const [what, arrived, signedStart, parts, hint] of moreMistakes) {
   test(`an explained refusal recognises ${what}`, async () => {
     const message = `${signedStart}+${stamp}+n1`;
-    const house = openHouse({ explain: true });
+    const house = openTestService({ explain: true });
     const { members } = await house.problemWith(sent(message, { ...parts, target: arrived }));
     assert.match(String(members['hint']), hint);
     assert.equal(members['signedMessage'], message);
@@ -193,7 +193,7 @@ const wholeMistakes: [what: string, message: string, parts: Sent, hint: RegExp][
 
 for (const [what, message, parts, hint] of wholeMistakes) {
   test(`an explained refusal recognises ${what}`, async () => {
-    const { members } = await openHouse({ explain: true }).problemWith(sent(message, parts));
+    const { members } = await openTestService({ explain: true }).problemWith(sent(message, parts));
     assert.match(String(members['hint']), hint);
     assert.equal(members['signedMessage'], message);
   });
@@ -225,7 +225,7 @@ const secretMistakes: [what: string, digest: string, hint: RegExp][] = [
 
 for (const [what, digest, hint] of secretMistakes) {
   test(`an explained refusal recognises a secret that was used ${what}`, async () => {
-    const { members } = await openHouse({ explain: true }).problemWith(sent(right, {}, digest));
+    const { members } = await openTestService({ explain: true }).problemWith(sent(right, {}, digest));
     assert.match(String(members['hint']), hint);
     assert.equal(members['signedMessage'], undefined);
   });
@@ -233,7 +233,7 @@ for (const [what, digest, hint] of secretMistakes) {
 
 /** The hint to a user with this secret who signs with this key. */
 async function hintFor(secret: string, key: Buffer): Promise<string> {
-  const house = openHouse({ explain: true, users: new Map([['ann', { secrets: [{ secret }] }]]) });
+  const house = openTestService({ explain: true, users: new Map([['ann', { secrets: [{ secret }] }]]) });
   return String((await house.problemWith(sent(right, {}, hmac(right, key)))).members['hint']);
 }
 
@@ -282,7 +282,7 @@ for (const [what, secret, key] of inPart) {
 
 test('an explained refusal tells an expired secret', async () => {
   const secrets = [{ secret: 'new' }, { secret: 'ann-secret', until: start }];
-  const rotated = openHouse({ explain: true, users: new Map([['ann', { secrets }]]) });
+  const rotated = openTestService({ explain: true, users: new Map([['ann', { secrets }]]) });
   assert.match(String((await rotated.problemWith(sent(right))).members['hint']), /has expired/);
 });
 
@@ -312,7 +312,7 @@ for (const [what, digest] of guesses) {
   test(`an explained refusal is the same for every user and for none, to somebody who guesses ${what}`, async (context) => {
     const digests = context.mock.method(SigningKey.prototype, 'digest');
     const others = context.mock.method(SigningKey.prototype, 'makes');
-    const house = openHouse({ explain: true, users: diverse });
+    const house = openTestService({ explain: true, users: diverse });
     const shown = new Set<string>();
     for (const user of [...diverse.keys(), 'who']) {
       const [before, othersBefore] = [digests.mock.callCount(), others.mock.callCount()];
@@ -345,7 +345,7 @@ const offs: [seconds: number, hint: RegExp][] = [
 
 for (const [seconds, hint] of offs) {
   test(`an explained refusal says what a date ${seconds} s off may be`, async () => {
-    const house = openHouse({ explain: true });
+    const house = openTestService({ explain: true });
     const { members } = await house.problemWith(signed({ at: start + seconds * 1000 }));
     assert.equal(members['check'], 'date');
     assert.match(String(members['hint']), hint);
@@ -354,7 +354,7 @@ for (const [seconds, hint] of offs) {
 }
 
 test('an explained refusal says what an unreadable date looks like', async () => {
-  const house = openHouse({ explain: true });
+  const house = openTestService({ explain: true });
   for (const [unreadable, hint] of [
     ['2024-02-29T12:00:00Z', /ISO 8601/],
     ['1709208000', /number of seconds/],
@@ -375,7 +375,7 @@ test('an explained refusal says what an unreadable date looks like', async () =>
 
 test('no explanation has a secret, or a signature other than content\u2019s, in it', async () => {
   const random = seeded();
-  const house = openHouse({ explain: true, maxNonces: 10_000 });
+  const house = openTestService({ explain: true, maxNonces: 10_000 });
   const requests = [
     ...mistakes.map(([, message]) => requestSigning(message)),
     ...moreMistakes.map(([, arrived, message, parts]) =>
@@ -395,7 +395,7 @@ test('no explanation has a secret, or a signature other than content\u2019s, in 
 });
 
 test('without the option neither a reply\u2019s words nor its fields depend on what a stranger cannot know', async () => {
-  const house = openHouse();
+  const house = openTestService();
   await house.verdictOn(signed({ nonce: 'used' }));
   const refusals = [
     signed({ secret: 'guessed' }),

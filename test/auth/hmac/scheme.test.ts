@@ -1,52 +1,52 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createRequest } from '../../../src/http/message.ts';
-import { openHouse, signed, start } from '../../support/auth/service.ts';
+import { openTestService, signed, start } from '../../support/auth/service.ts';
 
 test('a request without credentials is nobody', async () => {
-  assert.equal(await openHouse().verdictOn(createRequest({ method: 'GET', target: '/' })), 'nobody');
+  assert.equal(await openTestService().verdictOn(createRequest({ method: 'GET', target: '/' })), 'nobody');
 });
 
 test('a nonce counts once', async () => {
-  const house = openHouse();
+  const house = openTestService();
   assert.equal(await house.verdictOn(signed()), 'ann');
   assert.equal(await house.verdictOn(signed()), 'nonce-replayed');
 });
 
 test('of a hundred simultaneous requests with one nonce exactly one passes', async () => {
-  const house = openHouse();
+  const house = openTestService();
   const verdicts = await Promise.all(Array.from({ length: 100 }, () => house.verdictOn(signed())));
   assert.equal(verdicts.filter((verdict) => verdict === 'ann').length, 1);
   assert.equal(verdicts.filter((verdict) => verdict === 'nonce-replayed').length, 99);
 });
 
 test('the same nonce from two users passes for both', async () => {
-  const house = openHouse();
+  const house = openTestService();
   assert.equal(await house.verdictOn(signed({ user: 'ann' })), 'ann');
   assert.equal(await house.verdictOn(signed({ user: 'bob' })), 'bob');
 });
 
 test('the same nonce under a new date is refused', async () => {
-  const house = openHouse();
+  const house = openTestService();
   assert.equal(await house.verdictOn(signed()), 'ann');
   assert.equal(await house.verdictOn(signed({ at: start + 5000 })), 'nonce-replayed');
 });
 
 test('a wrong digest takes no nonce', async () => {
-  const house = openHouse();
+  const house = openTestService();
   assert.equal(await house.verdictOn(signed({ secret: 'guessed' })), 'credentials-refused');
   assert.equal(await house.verdictOn(signed()), 'ann');
 });
 
 test('a stale date takes no nonce', async () => {
-  const house = openHouse();
+  const house = openTestService();
   assert.equal(await house.verdictOn(signed({ at: start - 601_000 })), 'date-out-of-window');
   house.clock.advance(-601_000);
   assert.equal(await house.verdictOn(signed({ at: start - 601_000 })), 'ann');
 });
 
 test('a request dated ahead cannot be sent again at the end of its life', async () => {
-  const house = openHouse();
+  const house = openTestService();
   const ahead = start + 600_000;
   assert.equal(await house.verdictOn(signed({ at: ahead })), 'ann');
   house.clock.advance(19 * 60_000);
@@ -58,7 +58,7 @@ test('a request dated ahead cannot be sent again at the end of its life', async 
 });
 
 test('a clock that is set back lets no replay in', async () => {
-  const house = openHouse();
+  const house = openTestService();
   assert.equal(await house.verdictOn(signed()), 'ann');
   house.clock.advance(3_600_000);
   assert.equal(await house.verdictOn(signed({ at: start + 3_600_000, nonce: 'other' })), 'ann');
@@ -67,7 +67,7 @@ test('a clock that is set back lets no replay in', async () => {
 });
 
 test('a server that forgot its earlier life takes no date from before the second in which it began', async () => {
-  const house = openHouse({ notBefore: start + 700 });
+  const house = openTestService({ notBefore: start + 700 });
   assert.equal(await house.verdictOn(signed({ nonce: 'same-second' })), 'ann');
   const before = await house.problemWith(signed({ nonce: 'before', at: start - 1000 }));
   assert.deepEqual([before.type, before.status], ['date-out-of-window', 401]);
@@ -77,7 +77,7 @@ test('a server that forgot its earlier life takes no date from before the second
 });
 
 test('the window is judged to the second, whatever the fraction of the clock', async () => {
-  const house = openHouse();
+  const house = openTestService();
   house.clock.advance(999);
   assert.equal(await house.verdictOn(signed({ at: start - 600_000, nonce: 'a' })), 'ann');
   assert.equal(await house.verdictOn(signed({ at: start - 601_000, nonce: 'b' })), 'date-out-of-window');
@@ -86,7 +86,7 @@ test('the window is judged to the second, whatever the fraction of the clock', a
 });
 
 test('who does not hold the secret is told neither that a date is stale nor that a nonce was used', async () => {
-  const house = openHouse();
+  const house = openTestService();
   await house.verdictOn(signed());
   assert.equal(await house.verdictOn(signed({ secret: 'guessed' })), 'credentials-refused');
   assert.equal(
@@ -96,7 +96,7 @@ test('who does not hold the secret is told neither that a date is stale nor that
 });
 
 test('an unknown user and a wrong secret get the same words', async () => {
-  const house = openHouse();
+  const house = openTestService();
   const unknown = await house.problemWith(signed({ user: 'mallory' }));
   const wrong = await house.problemWith(signed({ secret: 'guessed' }));
   assert.deepEqual(
@@ -106,13 +106,13 @@ test('an unknown user and a wrong secret get the same words', async () => {
 });
 
 test('a bad signature is answered with the challenge of every scheme', async () => {
-  const { fields } = await openHouse().problemWith(signed({ secret: 'guessed' }));
+  const { fields } = await openTestService().problemWith(signed({ secret: 'guessed' }));
   assert.deepEqual(fields, [['WWW-Authenticate', 'hmac realm="test", algorithm="SHA-256"']]);
 });
 
 test('during a rotation both secrets are good, and the old one only until its end', async () => {
   const secrets = [{ secret: 'new' }, { secret: 'old', until: start + 60_000 }];
-  const house = openHouse({ users: new Map([['ann', { secrets }]]) });
+  const house = openTestService({ users: new Map([['ann', { secrets }]]) });
   assert.equal(await house.verdictOn(signed({ secret: 'new', nonce: 'a' })), 'ann');
   assert.equal(await house.verdictOn(signed({ secret: 'old', nonce: 'b' })), 'ann');
   house.clock.advance(60_000);
@@ -120,7 +120,7 @@ test('during a rotation both secrets are good, and the old one only until its en
 });
 
 test('a disabled user is refused like an unknown one', async () => {
-  const house = openHouse({
+  const house = openTestService({
     users: new Map([['ann', { secrets: [{ secret: 'ann-secret' }], disabled: true }]]),
   });
   assert.equal(await house.verdictOn(signed()), 'credentials-refused');
@@ -130,7 +130,7 @@ test('the simple form signs what the option lets it sign', async () => {
   const get = () => signed({ form: 'simple' });
   const put = () => signed({ form: 'simple', method: 'PUT', target: '/articles/1' });
   const verdicts = async (simple: 'safe' | 'all' | 'off') => {
-    const house = openHouse({ simple });
+    const house = openTestService({ simple });
     return [await house.verdictOn(get()), await house.verdictOn(get()), await house.verdictOn(put())];
   };
   assert.deepEqual(await verdicts('safe'), ['ann', 'ann', 'simple-form-refused']);
@@ -150,7 +150,7 @@ test('a client does not sign what the simple form must not sign', () => {
 });
 
 test('content without a signed digest is refused where digests are required', async () => {
-  const house = openHouse({ requireBodyDigest: true });
+  const house = openTestService({ requireBodyDigest: true });
   const bare = createRequest({
     method: 'PUT',
     target: '/articles/1',
@@ -169,7 +169,7 @@ test('content without a signed digest is refused where digests are required', as
 });
 
 test('when no more nonces can be kept, nothing passes and nothing old is forgotten', async () => {
-  const house = openHouse({ maxNonces: 1 });
+  const house = openTestService({ maxNonces: 1 });
   assert.equal(await house.verdictOn(signed({ nonce: 'a' })), 'ann');
   const problem = await house.problemWith(signed({ nonce: 'b' }));
   assert.equal(problem.type, 'full');
@@ -178,7 +178,7 @@ test('when no more nonces can be kept, nothing passes and nothing old is forgott
 });
 
 test('a user who has as many nonces as one may have is refused until the first expire, and nobody else is', async () => {
-  const house = openHouse({ maxNonces: 100, maxNoncesPerUser: 2 });
+  const house = openTestService({ maxNonces: 100, maxNoncesPerUser: 2 });
   for (const nonce of ['a', 'b']) assert.equal(await house.verdictOn(signed({ nonce })), 'ann');
   const problem = await house.problemWith(signed({ nonce: 'c' }));
   assert.deepEqual([problem.type, problem.status], ['too-many-nonces', 429]);
@@ -194,14 +194,14 @@ test('a user who has as many nonces as one may have is refused until the first e
 });
 
 test('whether a user has used up nonces is said only to those who hold the secret', async () => {
-  const house = openHouse({ maxNonces: 100, maxNoncesPerUser: 1 });
+  const house = openTestService({ maxNonces: 100, maxNoncesPerUser: 1 });
   assert.equal(await house.verdictOn(signed({ nonce: 'a' })), 'ann');
   assert.equal(await house.verdictOn(signed({ nonce: 'b', secret: 'guessed' })), 'credentials-refused');
   assert.equal(await house.verdictOn(signed({ nonce: 'b', at: 0 })), 'date-out-of-window');
 });
 
 test('two sets of credentials are refused, wherever they stand', async () => {
-  const house = openHouse();
+  const house = openTestService();
   for (const name of ['Authorization', 'Authentication', 'authorization']) {
     const problem = await house.problemWith(signed({ fields: [[name, 'hmac ann:x']] }));
     assert.equal(problem.type, 'several-credentials');
@@ -209,7 +209,7 @@ test('two sets of credentials are refused, wherever they stand', async () => {
 });
 
 test('credentials for TLS are not read over plain HTTP', async () => {
-  const house = openHouse();
+  const house = openTestService();
   for (const value of ['Basic YW5uOnB3', 'Bearer abc', 'OAuth oauth_token="x"', 'basic !!not even base64']) {
     const request = createRequest({ method: 'GET', target: '/', fields: [['Authorization', value]] });
     assert.equal(await house.verdictOn(request), 'tls-required');
@@ -217,7 +217,7 @@ test('credentials for TLS are not read over plain HTTP', async () => {
 });
 
 test('a scheme that is not offered is answered with those that are', async () => {
-  const house = openHouse();
+  const house = openTestService();
   const request = createRequest({ method: 'GET', target: '/', fields: [['Authorization', 'Negotiate abc']] });
   const problem = await house.problemWith(request);
   assert.equal(problem.type, 'scheme-not-offered');
@@ -226,11 +226,11 @@ test('a scheme that is not offered is answered with those that are', async () =>
 
 test('Authentication carries no scheme but hmac', async () => {
   const request = createRequest({ method: 'GET', target: '/', fields: [['Authentication', 'Digest x="y"']] });
-  assert.equal(await openHouse().verdictOn(request), 'malformed-credentials');
+  assert.equal(await openTestService().verdictOn(request), 'malformed-credentials');
 });
 
 test('after too many failures a peer is not listened to until the minute is over', async () => {
-  const house = openHouse({ limit: 2 });
+  const house = openTestService({ limit: 2 });
   for (const nonce of ['a', 'b']) {
     assert.equal(await house.verdictOn(signed({ secret: 'guessed', nonce })), 'credentials-refused');
   }
@@ -243,7 +243,7 @@ test('after too many failures a peer is not listened to until the minute is over
 });
 
 test('a user who is attacked from many peers still gets in with the right secret', async () => {
-  const house = openHouse({ limit: 2 });
+  const house = openTestService({ limit: 2 });
   const attack = (peer: string) => house.verdictOn(signed({ secret: 'guessed', peer }));
   assert.deepEqual(
     await Promise.all(['127.0.0.2', '127.0.0.3'].map(attack)),
@@ -254,7 +254,7 @@ test('a user who is attacked from many peers still gets in with the right secret
 });
 
 test('malformed credentials count as a failure of their peer, and of no user', async () => {
-  const house = openHouse({ limit: 2 });
+  const house = openTestService({ limit: 2 });
   const malformed = (peer: string) =>
     createRequest({ method: 'GET', target: '/', fields: [['Authorization', 'hmac ann:nonsense']], peer });
   for (const expected of ['malformed-credentials', 'malformed-credentials', 'too-many-failures'])
@@ -265,7 +265,7 @@ test('malformed credentials count as a failure of their peer, and of no user', a
 });
 
 test('a nonce is forgotten when no date inside the window could carry it again', async () => {
-  const house = openHouse();
+  const house = openTestService();
   assert.equal(await house.verdictOn(signed()), 'ann');
   house.clock.advance(25 * 60_000);
   assert.equal(await house.verdictOn(signed({ at: start + 25 * 60_000 })), 'ann');

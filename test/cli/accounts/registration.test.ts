@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { clientRoster, consumerRoster } from '../../../src/accounts/clients.ts';
+import { clientFile, consumerFile } from '../../../src/accounts/clients.ts';
 import { verifyPassword } from '../../../src/accounts/passwords.ts';
 import { call, run, startServer, temporaryDirectory } from '../../support/cli/command.ts';
 import { done } from '../../support/cli/oauth.ts';
@@ -29,7 +29,7 @@ describe('countersign client', () => {
     assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
     assert.equal(statSync(join(data, 'clients.json')).mode & 0o777, 0o600);
     assert.ok(!readFileSync(join(data, 'clients.json'), 'utf8').includes(secret));
-    const { since, ...kept } = (await clientRoster.read(data)).entries.get('app') ?? {};
+    const { since, ...kept } = (await clientFile.read(data)).entries.get('app') ?? {};
     assert.equal(typeof since, 'number');
     assert.deepEqual(kept, {
       secret: { sha256: createHash('sha256').update(secret).digest('base64url') },
@@ -44,7 +44,7 @@ describe('countersign client', () => {
       'app  with a secret; authorization_code refresh_token; write; https://client.example/cb\n',
     );
     assert.equal(await done(['client', 'remove', 'app', '--data', data]), 'removed   app\n');
-    assert.equal((await clientRoster.read(data)).entries.size, 0);
+    assert.equal((await clientFile.read(data)).entries.size, 0);
   });
 
   test('keeps a secret that was chosen as a scrypt hash, and tells it to nobody', async () => {
@@ -60,7 +60,7 @@ describe('countersign client', () => {
       assert.equal(status, 0, stderr);
       assert.equal(told(stdout, 'secret'), 'the one that was given');
     }
-    for (const [, client] of (await clientRoster.read(data)).entries) {
+    for (const [, client] of (await clientFile.read(data)).entries) {
       assert.ok(client.secret !== undefined && 'scrypt' in client.secret);
       assert.ok(await verifyPassword(secret, client.secret.scrypt));
       assert.equal(client.users, '*');
@@ -78,7 +78,7 @@ describe('countersign client', () => {
       environment,
     });
     assert.deepEqual([status, stdout], [0, 'client    app\n']);
-    assert.equal((await clientRoster.read(data)).entries.get('app')?.secret, undefined);
+    assert.equal((await clientFile.read(data)).entries.get('app')?.secret, undefined);
   });
 
   test('makes an id where none is given, and no secret for a public client', async () => {
@@ -87,7 +87,7 @@ describe('countersign client', () => {
     const id = told(stdout, 'client') ?? '';
     assert.match(id, /^[A-Za-z0-9_-]{43}$/);
     assert.equal(told(stdout, 'secret'), undefined);
-    assert.equal((await clientRoster.read(data)).entries.get(id)?.secret, undefined);
+    assert.equal((await clientFile.read(data)).entries.get(id)?.secret, undefined);
   });
 
   const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
@@ -191,7 +191,7 @@ describe('countersign consumer', () => {
       told(await done([...add, 'both', '--method=RSA-SHA1', '--method=HMAC-SHA1']), 'secret') ?? '',
       /^.{43}$/,
     );
-    const { entries } = await consumerRoster.read(data);
+    const { entries } = await consumerFile.read(data);
     assert.deepEqual(entries.get('rsa')?.methods, ['RSA-SHA1']);
     assert.deepEqual(entries.get('both')?.methods, ['HMAC-SHA1', 'RSA-SHA1']);
     assert.equal(

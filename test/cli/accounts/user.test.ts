@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { verifyPassword } from '../../../src/accounts/passwords.ts';
-import { type StoredUser, userRoster } from '../../../src/accounts/users.ts';
+import { type StoredUser, userFile } from '../../../src/accounts/users.ts';
 import { allUsers } from '../../../src/cli/serve/compose.ts';
 import { signRequest } from '../../../src/client/sign.ts';
 import { manualClock } from '../../../src/clock.ts';
@@ -25,7 +25,7 @@ function told(output: string, what: 'user' | 'password' | 'secret'): string | un
 }
 
 async function kept(data: string, name: string): Promise<StoredUser> {
-  const user = (await userRoster.read(data)).entries.get(name);
+  const user = (await userFile.read(data)).entries.get(name);
   assert.ok(user !== undefined, `${name} is not kept`);
   return user;
 }
@@ -63,7 +63,7 @@ test('a user is added, listed, rotated and removed', async () => {
 
   const removed = await call(['user', 'remove', 'johndoe', '--data', data]);
   assert.equal(removed.status, 0, removed.stderr);
-  assert.equal((await userRoster.read(data)).entries.size, 0);
+  assert.equal((await userFile.read(data)).entries.size, 0);
 });
 
 test('a rotation leaves two secrets valid, and with --grace 0 the new one alone', async () => {
@@ -103,7 +103,7 @@ test('where a service goes by the file, two secrets sign until the grace ends, a
     assert.equal(status, 0, stderr);
     const secret = told(stdout, 'secret');
     if (secret !== undefined) secrets.push(secret);
-    service.replaceUsers(allUsers(readOptions([], {}), (await userRoster.read(data)).entries));
+    service.replaceUsers(allUsers(readOptions([], {}), (await userFile.read(data)).entries));
   };
   const target = '/users/ann/financialrecords';
   const signs = async (secret: string): Promise<boolean> => {
@@ -168,7 +168,7 @@ test('users added at the same time are all kept', async () => {
   const names = ['ann', 'bea', 'cid', 'dan'];
   const ends = await Promise.all(names.map((name) => run(['user', 'add', name, '--data', data])));
   for (const { status, stderr } of ends) assert.equal(status, 0, stderr);
-  assert.deepEqual([...(await userRoster.read(data)).entries.keys()].sort(), names);
+  assert.deepEqual([...(await userFile.read(data)).entries.keys()].sort(), names);
 });
 
 test('a user of the configuration file is listed, and changed only there', async () => {

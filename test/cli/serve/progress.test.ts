@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { showLoading } from '../../../src/cli/serve/progress.ts';
+import { showProgress } from '../../../src/cli/serve/progress.ts';
 import { manualClock } from '../../../src/clock.ts';
 
 function terminal(isTTY: boolean): { isTTY: boolean; text: string; write(more: string): void } {
@@ -16,7 +16,7 @@ function terminal(isTTY: boolean): { isTTY: boolean; text: string; write(more: s
 test('progress shows on a terminal once loading takes longer than a second, and goes when it ends', () => {
   const clock = manualClock(0);
   const outlet = terminal(true);
-  const { loading, end } = showLoading(outlet, clock);
+  const { loading, end } = showProgress(outlet, clock);
   loading('store.json', 10, 200, 1);
   clock.advance(999);
   loading('store.json', 50, 200, 1234);
@@ -36,7 +36,7 @@ test('progress does not show when it is quick, or where no terminal is', () => {
   const clock = manualClock(0);
   for (const isTTY of [true, false]) {
     const outlet = terminal(isTTY);
-    const { loading, end } = showLoading(outlet, clock);
+    const { loading, end } = showProgress(outlet, clock);
     if (!isTTY) clock.advance(5000);
     loading('store.json', 1, 2, 3);
     end();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { forgetJudged, judgeKept } from '../../../src/cli/serve/validation-marker.ts';
+import { checkStoredData, clearValidationMarker } from '../../../src/cli/serve/validation-marker.ts';
 import { defineCollection } from '../../../src/collections/declaration.ts';
 import { State } from '../../../src/store/state/state.ts';
 import { temporaryDirectory } from '../../support/cli/command.ts';
@@ -29,25 +29,25 @@ test('what is kept is judged once for the same declarations, and again for other
   const [good, bad] = [stateOf(10_001), stateOf(10_000)];
   const last = good.read('/notes', '10001');
   make(good, { kind: 'delete', collection: '/notes', id: '10001', expected: last?.revision ?? 0, at: 0 });
-  await assert.rejects(judgeKept(directory, bad, [notes('text')]), { name: 'MisfitError' });
+  await assert.rejects(checkStoredData(directory, bad, [notes('text')]), { name: 'StoredDataError' });
   assert.deepEqual(readdirSync(directory), []);
-  await judgeKept(directory, good, [notes('text')]);
-  await judgeKept(directory, bad, [notes('text')]); // nothing was looked at
+  await checkStoredData(directory, good, [notes('text')]);
+  await checkStoredData(directory, bad, [notes('text')]); // nothing was looked at
   await assert.rejects(
-    judgeKept(directory, bad, []).then(() => judgeKept(directory, bad, [notes('text')])),
+    checkStoredData(directory, bad, []).then(() => checkStoredData(directory, bad, [notes('text')])),
     {
-      name: 'MisfitError',
+      name: 'StoredDataError',
     },
   );
   assert.ok(!existsSync(join(directory, 'judged.json')), 'a start that came to nothing leaves no word');
-  await judgeKept(directory, good, [notes('text')]);
-  await forgetJudged(directory);
-  await assert.rejects(judgeKept(directory, bad, [notes('text')]), { name: 'MisfitError' });
+  await checkStoredData(directory, good, [notes('text')]);
+  await clearValidationMarker(directory);
+  await assert.rejects(checkStoredData(directory, bad, [notes('text')]), { name: 'StoredDataError' });
 });
 
 test('few items are judged each time, and no file is kept for them', async () => {
   const directory = temporaryDirectory();
-  await judgeKept(directory, new State(), [notes('text')]);
+  await checkStoredData(directory, new State(), [notes('text')]);
   assert.deepEqual(readdirSync(directory), []);
-  await assert.rejects(judgeKept(directory, stateOf(2), [notes('text')]), { name: 'MisfitError' });
+  await assert.rejects(checkStoredData(directory, stateOf(2), [notes('text')]), { name: 'StoredDataError' });
 });

@@ -3,9 +3,9 @@ import { createPrivateKey, generateKeyPairSync, randomBytes, X509Certificate } f
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { Refusal } from '../../../src/cli/errors.ts';
+import { CommandError } from '../../../src/cli/errors.ts';
 import type { Certificate } from '../../../src/cli/tls/certificate.ts';
-import { ownCertificate, passingCertificate } from '../../../src/cli/tls/own-certificate.ts';
+import { ownCertificate, temporaryCertificate } from '../../../src/cli/tls/own-certificate.ts';
 import { manualClock } from '../../../src/clock.ts';
 import { makeCertificate, makeKey, pemOfKey } from '../../../src/net/tls/certificate.ts';
 import { temporaryDirectory } from '../../support/cli/command.ts';
@@ -43,7 +43,7 @@ async function refusalOf(opening: Promise<unknown>): Promise<string> {
   return opening.then(
     () => assert.fail('it was taken'),
     (error: unknown) => {
-      assert.ok(error instanceof Refusal && error.status === 1);
+      assert.ok(error instanceof CommandError && error.status === 1);
       assert.equal(error.faults.length, 1);
       return error.faults[0] ?? '';
     },
@@ -119,7 +119,7 @@ test('while a server runs it is made anew as well, once', async () => {
   for (const kept of [true, false]) {
     const { directory, clock, open, read } = await settled();
     const surroundings = { clock, random: randomBytes };
-    const certificate = kept ? await open() : await passingCertificate(surroundings);
+    const certificate = kept ? await open() : await temporaryCertificate(surroundings);
     clock.advance(365 * day);
     assert.equal(await certificate.renew(), undefined);
     clock.advance(2 * day);

@@ -111,7 +111,7 @@ test('whatever is sent, the interface and what it steers go on, and no fault of 
     users: ['ann', 'bob'],
     clients: { app: { redirectUris: ['https://client.example/cb'] } },
     consumers: { printer: { secret: 'a-secret-of-the-printer', callbacks: ['oob'] } },
-    fault,
+    onError: fault,
   });
   const control = createConsole(await double.openControl({ fault }));
   const { paths } = await control.send('GET', '/openapi.json');

@@ -42,7 +42,7 @@ test('the page has a ticket of its own each time, and shows where the answer goe
 
 for (const type of ['text/html', 'application/json']) {
   test(`HEAD gives the fields of the question in ${type}, and asks nothing`, async () => {
-    const store = createMemoryStore({ lineage: 'a' });
+    const store = createMemoryStore({ storeId: 'a' });
     const server = openServer({ consumers, store });
     const { token } = await requestToken(server);
     const sending = { basic: ann, fields: [['Accept', type]] } as const;

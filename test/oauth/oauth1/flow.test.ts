@@ -12,7 +12,7 @@ import {
   callback,
   consumers,
   given,
-  openHouse,
+  openTestService,
   plain,
   question,
   requestToken,
@@ -24,7 +24,7 @@ const article = '<article><title>Signed</title><price currency="EUR">9.99</price
 const xml: readonly (readonly [string, string])[] = [['Content-Type', 'application/xml']];
 
 test('a consumer gets a request token, a user allows it, and the consumer reads in the name of the user', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const asked = await askRequestToken(server);
   assert.equal(asked.status, 200);
   assert.equal(asked.field('Content-Type'), 'application/x-www-form-urlencoded');
@@ -58,12 +58,15 @@ test('a consumer gets a request token, a user allows it, and the consumer reads 
 
 test("a parameter in Authorization that is not the protocol's is signed like the others", async () => {
   const signing = { protocol: { note: 'a & b' } };
-  assert.equal((await askRequestToken(openHouse(), signing)).status, 200);
-  assert.equal((await askRequestToken(openHouse(), { ...signing, tampered: { note: 'b' } })).status, 401);
+  assert.equal((await askRequestToken(openTestService(), signing)).status, 200);
+  assert.equal(
+    (await askRequestToken(openTestService(), { ...signing, tampered: { note: 'b' } })).status,
+    401,
+  );
 });
 
 test('an access token is never said to last longer than it does', async () => {
-  const server = openHouse({ lifetimes: { oauth1Access: 90_900 } });
+  const server = openTestService({ lifetimes: { oauth1Access: 90_900 } });
   const token = await requestToken(server);
   const access = await askAccessToken(server, token, await approve(server, token.token));
   assert.equal(given(access, 'expires_in'), '90');
@@ -89,21 +92,21 @@ const places: readonly (readonly [place: string, signing: Signing])[] = [
 
 for (const [place, signing] of places) {
   test(`parameters are read ${place}`, async () => {
-    const server = openHouse();
+    const server = openTestService();
     const token = await accessToken(server);
     assert.equal((await ask(server, { ...signing, token })).status, 200);
   });
 }
 
 test('a form that carries the parameters reaches the resource, which does not read forms', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const token = await accessToken(server);
   const sent = await ask(server, { target: '/articles', token, place: 'form', form: { a: 'b c' } });
   assert.equal(sent.status, 415);
 });
 
 test('a form is signed also where the parameters are in the header', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const token = await accessToken(server);
   const signing: Signing = { target: '/articles', token, form: { a: '1+1 = 2', b: '' } };
   assert.equal((await ask(server, signing)).status, 415);
@@ -113,7 +116,7 @@ test('a form is signed also where the parameters are in the header', async () =>
 });
 
 test('what is written with a token is written, and its hash is checked', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const token = await accessToken(server);
   const hash = (algorithm: string): string => createHash(algorithm).update(article).digest('base64');
   const send = (method: string, oauth_body_hash: string): ReturnType<typeof ask> =>
@@ -132,7 +135,7 @@ test('what is written with a token is written, and its hash is checked', async (
 });
 
 test('the scope that was asked for is what the token is good for', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const token = await accessToken(server, { form: { scope: 'read' } });
   assert.equal((await ask(server, { method: 'GET', target: records, token })).status, 200);
   const refused = await ask(server, {
@@ -150,7 +153,7 @@ test('the scope that was asked for is what the token is good for', async () => {
 });
 
 test('a consumer that is registered for less has no more than that', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const token = await accessToken(server);
   server.service.replaceConsumers({ printer: { secret: 'printer-secret-0123456789', scopes: ['read'] } });
   assert.equal((await ask(server, { method: 'GET', target: records, token })).status, 200);
@@ -163,7 +166,7 @@ test('a consumer that is registered for less has no more than that', async () =>
 });
 
 test('without a callback the user is shown the verifier', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const token = await requestToken(server, { protocol: { oauth_callback: 'oob' } });
   const shown = await question(server, token.token);
   const form = { consent_ticket: shown.member('consent_ticket'), decision: 'allow' };
@@ -175,7 +178,7 @@ test('without a callback the user is shown the verifier', async () => {
 });
 
 test('a user who refuses sends the consumer away, and the request token is no good any more', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const token = await requestToken(server);
   const refused = await answer(server, await question(server, token.token), 'deny');
   assert.equal(refused.status, 303);
@@ -187,7 +190,7 @@ test('a user who refuses sends the consumer away, and the request token is no go
 });
 
 test('a consumer may go on sending the callback of its request token', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const request = await requestToken(server);
   const verifier = await approve(server, request.token);
   const protocol = { oauth_callback: callback };
@@ -197,14 +200,14 @@ test('a consumer may go on sending the callback of its request token', async () 
 });
 
 test('a callback without a query gets one', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const token = await requestToken(server, { protocol: { oauth_callback: 'https://printer.example/bare' } });
   const allowed = await answer(server, await question(server, token.token));
   assert.ok(allowed.field('Location').startsWith(`https://printer.example/bare?oauth_token=${token.token}&`));
 });
 
 test('the consumer that has the secret of its user signs by PLAINTEXT, with a nonce and without', async () => {
-  const server = openHouse({ consumers: plain });
+  const server = openTestService({ consumers: plain });
   const signing = {
     key: 'plain',
     secret: 'plain&secret-0123456789',
@@ -228,7 +231,7 @@ test('a consumer that is registered with an RSA key signs with it', async () => 
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
   const rsa = { rsaPublicKey: publicKey, callbacks: ['oob'], methods: ['RSA-SHA1'] } as const;
-  const server = openHouse({ consumers: { ...consumers, rsa } });
+  const server = openTestService({ consumers: { ...consumers, rsa } });
   const protocol = { oauth_signature_method: 'RSA-SHA1', oauth_callback: 'oob' };
   const token = await accessToken(server, { key: 'rsa', privateKey, protocol });
   const read: Signing = { method: 'GET', target: records, token, key: 'rsa' };
@@ -245,7 +248,7 @@ test('a consumer that is registered with an RSA key signs with it', async () => 
 });
 
 test('the origin is that of the request where it is ours, and that of the proxy where there is one', async () => {
-  const server = openHouse({ publicUrl: 'https://api.example' });
+  const server = openTestService({ publicUrl: 'https://api.example' });
   const token = await accessToken(server, {
     origin: 'https://api.example',
     sending: { fields: [['Host', 'API.example:443']] },
@@ -266,18 +269,18 @@ test('the origin is that of the request where it is ours, and that of the proxy 
 });
 
 test('tokens outlive the service where store and key do', async () => {
-  const store = createMemoryStore({ lineage: 'kept' });
+  const store = createMemoryStore({ storeId: 'kept' });
   const masterKey = new Uint8Array(32).fill(7);
-  const token = await accessToken(openHouse({ store, masterKey }));
-  const after = await ask(openHouse({ store, masterKey }), { method: 'GET', target: records, token });
+  const token = await accessToken(openTestService({ store, masterKey }));
+  const after = await ask(openTestService({ store, masterKey }), { method: 'GET', target: records, token });
   assert.equal(after.status, 200);
-  const otherKey = openHouse({ store, masterKey: new Uint8Array(32) });
+  const otherKey = openTestService({ store, masterKey: new Uint8Array(32) });
   assert.equal((await ask(otherKey, { method: 'GET', target: records, token })).status, 401);
 });
 
 test('nothing that is kept is a token, a secret, a verifier or a callback with one', async () => {
-  const store = createMemoryStore({ lineage: 'kept' });
-  const server = openHouse({ store });
+  const store = createMemoryStore({ storeId: 'kept' });
+  const server = openTestService({ store });
   const request = await requestToken(server);
   const verifier = await approve(server, request.token);
   const token = await accessToken(server);
@@ -293,7 +296,7 @@ test('nothing that is kept is a token, a secret, a verifier or a callback with o
 });
 
 test('of many who bring the same verifier, ticket or nonce at once exactly one gets through', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const token = await requestToken(server);
   const shown = await question(server, token.token);
   const answers = await Promise.all(Array.from({ length: 8 }, () => answer(server, shown)));
@@ -323,7 +326,7 @@ test('of many who bring the same verifier, ticket or nonce at once exactly one g
 });
 
 test('of two questions about one request token that are both answered, one counts', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const token = await requestToken(server);
   const [one, other] = [await question(server, token.token), await question(server, token.token, 'bob')];
   const answers = await Promise.all([answer(server, one), answer(server, other, 'allow', 'bob')]);
@@ -331,7 +334,7 @@ test('of two questions about one request token that are both answered, one count
 });
 
 test('wrong verifiers at once are counted one by one, and the third uses the token up', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const token = await requestToken(server);
   const verifier = await approve(server, token.token);
   const tries = await Promise.all(
@@ -349,7 +352,7 @@ test('wrong verifiers at once are counted one by one, and the third uses the tok
 });
 
 test('with two wrong verifiers the right one is still good', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const token = await requestToken(server);
   const verifier = await approve(server, token.token);
   for (const wrong of ['a', `${verifier}x`])
@@ -358,7 +361,7 @@ test('with two wrong verifiers the right one is still good', async () => {
 });
 
 test('a nonce is one of its consumer, token and timestamp', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const [one, other] = [
     await accessToken(server),
     await accessToken(server, { key: 'rival', protocol: { oauth_callback: 'oob' } }),
@@ -375,7 +378,7 @@ test('a nonce is one of its consumer, token and timestamp', async () => {
 });
 
 test('with explain a refusal has the base string that the server made', async () => {
-  const server = openHouse({ explain: true });
+  const server = openTestService({ explain: true });
   const token = await accessToken(server);
   const target = `${records}?b=2&a=%20`;
   const refused = await ask(server, {
@@ -399,7 +402,7 @@ test('with explain a refusal has the base string that the server made', async ()
 test('with explain a refusal is the same for every consumer and for none', async () => {
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const rsaPublicKey = publicKey.export({ type: 'spki', format: 'pem' }).toString();
-  const server = openHouse({
+  const server = openTestService({
     explain: true,
     maxAuthFailures: 0,
     consumers: { ...consumers, ...plain, signer: { rsaPublicKey, callbacks: ['oob'] } },
@@ -430,7 +433,7 @@ test('with explain a refusal is the same for every consumer and for none', async
 });
 
 test('without a consumer there is nothing of it', async () => {
-  const server = openHouse({ consumers: {} });
+  const server = openTestService({ consumers: {} });
   for (const path of ['request_token', 'authorize', 'access_token'])
     assert.equal((await server.ask('POST', `/oauth1/${path}`)).status, 404);
   const refused = await ask(server, { method: 'GET', target: records });

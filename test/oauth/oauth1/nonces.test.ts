@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bucketSpanFor, createNonces, type Nonces } from '../../../src/store/nonces/nonces.ts';
 import { StoreError } from '../../../src/store/store.ts';
-import { accessToken, ask, askRequestToken, openHouse, startSecond } from '../../support/oauth/consumer.ts';
+import {
+  accessToken,
+  ask,
+  askRequestToken,
+  openTestService,
+  startSecond,
+} from '../../support/oauth/consumer.ts';
 
 /** Nonces in memory that are kept when it is said so, and what was claimed. */
 function keeping() {
@@ -50,7 +56,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 test('a request token is given only when the nonce is kept, and a resource only then', async () => {
   const { nonces, keepWith } = keeping();
-  const server = openHouse({ nonces });
+  const server = openTestService({ nonces });
   const token = await accessToken(server);
   const sends = [
     () => askRequestToken(server),
@@ -73,7 +79,7 @@ test('a request token is given only when the nonce is kept, and a resource only 
 
 test('where the nonce cannot be kept nothing is given', async () => {
   const { nonces, keepWith } = keeping();
-  const server = openHouse({ nonces, fault: () => {} });
+  const server = openTestService({ nonces, onError: () => {} });
   const failed = Promise.reject(new StoreError('failed', 'the disk is gone'));
   failed.catch(() => {});
   keepWith(failed);
@@ -82,7 +88,7 @@ test('where the nonce cannot be kept nothing is given', async () => {
 
 test('nothing that others chose comes into what is kept of a nonce, and it is kept while it could come again', async () => {
   const { nonces, claimed } = keeping();
-  const server = openHouse({ nonces });
+  const server = openTestService({ nonces });
   await askRequestToken(server, {
     protocol: { oauth_nonce: '"\n\u0000 odd', oauth_timestamp: `${startSecond + 7}` },
   });

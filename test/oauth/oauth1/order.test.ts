@@ -4,7 +4,7 @@ import {
   accessToken,
   ask,
   type Credentials,
-  openHouse,
+  openTestService,
   type Signing,
   startSecond,
 } from '../../support/oauth/consumer.ts';
@@ -35,7 +35,7 @@ const faults: readonly Fault[] = [
 ];
 
 async function refusalOf(one: Fault, other: Fault): Promise<string> {
-  const server = openHouse();
+  const server = openTestService();
   const token: Credentials = await accessToken(server);
   const protocol = { oauth_nonce: 'n', oauth_timestamp: String(startSecond) };
   const good = { method: 'GET', target, token, protocol };

@@ -10,7 +10,7 @@ import {
   type Credentials,
   consumers,
   given,
-  openHouse,
+  openTestService,
   plain,
   question,
   requestToken,
@@ -324,11 +324,11 @@ refuses(
       '400 parameter_absent oauth_nonce',
     ],
   ],
-  () => openHouse({ consumers: { ...consumers, ...plain } }),
+  () => openTestService({ consumers: { ...consumers, ...plain } }),
 );
 
 test('an unknown consumer and a wrong secret are answered with the same bytes', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const token = await accessToken(server);
   const protocol = { oauth_nonce: 'n' };
   const signing = { method: 'GET', target: records, token, protocol };
@@ -343,7 +343,7 @@ test('an unknown consumer and a wrong secret are answered with the same bytes', 
 });
 
 test('a refused timestamp comes with those that are taken', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const refused = await askRequestToken(server, { protocol: { oauth_timestamp: '1' } });
   assert.equal(given(refused, 'oauth_acceptable_timestamps'), `${startSecond - 300}-${startSecond + 300}`);
   for (const edge of [-300, 300]) {
@@ -355,7 +355,7 @@ test('a refused timestamp comes with those that are taken', async () => {
 });
 
 test('timestamps from before the server began are refused', async () => {
-  const server = openHouse({ notBefore: startSecond * 1000 });
+  const server = openTestService({ notBefore: startSecond * 1000 });
   const at = (offset: number): Promise<Answer> =>
     askRequestToken(server, { protocol: { oauth_timestamp: String(startSecond + offset) } });
   assert.equal(given(await at(-1), 'oauth_problem'), 'timestamp_refused');
@@ -363,12 +363,12 @@ test('timestamps from before the server began are refused', async () => {
 });
 
 test('a refused version comes with the one that is taken', async () => {
-  const refused = await askRequestToken(openHouse(), { protocol: { oauth_version: '1.1' } });
+  const refused = await askRequestToken(openTestService(), { protocol: { oauth_version: '1.1' } });
   assert.equal(given(refused, 'oauth_acceptable_versions'), '1.0-1.0');
 });
 
 test('a nonce is remembered as long as its timestamp is good, by the window that is set', async () => {
-  const server = openHouse({ window: 10, lifetimes: { oauth1Window: 3_600_000 } });
+  const server = openTestService({ window: 10, lifetimes: { oauth1Window: 3_600_000 } });
   const protocol = { oauth_nonce: 'n', oauth_timestamp: String(startSecond + 3600) };
   assert.equal((await askRequestToken(server, { protocol })).status, 200);
   for (let passed = 0; passed < 7200; passed += 600) {
@@ -380,14 +380,14 @@ test('a nonce is remembered as long as its timestamp is good, by the window that
 });
 
 test('nothing is claimed by a request that is refused before its nonce is looked at', async () => {
-  const server = openHouse();
+  const server = openTestService();
   const protocol = { oauth_nonce: 'n' };
   assert.equal((await askRequestToken(server, { protocol, secret: 'wrong' })).status, 401);
   assert.equal((await askRequestToken(server, { protocol })).status, 200);
 });
 
 test('where no more nonces can be remembered, the answer is to come again', async () => {
-  const server = openHouse({ maxNonces: 1 });
+  const server = openTestService({ maxNonces: 1 });
   assert.equal((await askRequestToken(server)).status, 200);
   const refused = await askRequestToken(server);
   assert.equal(refused.status, 503);
@@ -395,7 +395,7 @@ test('where no more nonces can be remembered, the answer is to come again', asyn
 });
 
 test('a consumer with as many nonces as one may have is told when to come again', async () => {
-  const server = openHouse({ maxNonces: 100, maxNoncesPerUser: 1 });
+  const server = openTestService({ maxNonces: 100, maxNoncesPerUser: 1 });
   assert.equal((await askRequestToken(server)).status, 200);
   const refused = await askRequestToken(server);
   assert.equal(refused.status, 429);
@@ -406,7 +406,7 @@ test('a consumer with as many nonces as one may have is told when to come again'
 });
 
 test('whoever signs wrongly too often is told no more, at endpoints and resources alike', async () => {
-  const server = openHouse({ maxAuthFailures: 3 });
+  const server = openTestService({ maxAuthFailures: 3 });
   const wrong = { secret: 'wrong' };
   assert.equal((await askRequestToken(server, wrong)).status, 401);
   assert.equal(

@@ -3,13 +3,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { hashPassword, verifyPassword } from '../../../src/accounts/passwords.ts';
 import { createHashQueue } from '../../../src/auth/hash-queue.ts';
-import { createThrottle } from '../../../src/auth/rate-limit.ts';
+import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
 import { manualClock } from '../../../src/clock.ts';
 import { createRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import { type Client, type ClientSecret, createRegistry } from '../../../src/oauth/clients.ts';
 import { createClientAuthentication } from '../../../src/oauth/oauth2/client-authentication.ts';
-import { Refusal } from '../../../src/oauth/oauth2/oauth-error.ts';
+import { OAuthError } from '../../../src/oauth/oauth2/oauth-error.ts';
 import { basicField } from '../../support/oauth/server.ts';
 
 function client(id: string, secret: ClientSecret | undefined): Client {
@@ -27,7 +27,7 @@ interface Presented {
 function open(clients: readonly Client[], limit = 0, verify = verifyPassword) {
   const clock = manualClock(0);
   const registry = createRegistry(new Map(clients.map((each) => [each.id, each])));
-  const throttle = createThrottle(limit, clock);
+  const throttle = createRateLimiter(limit, clock);
   let hashes = 0;
   const authenticate = createClientAuthentication({
     ...{ realm: 'test', clients: registry, throttle, random: randomBytes },
@@ -43,7 +43,7 @@ function open(clients: readonly Client[], limit = 0, verify = verifyPassword) {
     try {
       return (await authenticate(request, new Map(Object.entries(values)), 'any')).client.id;
     } catch (error) {
-      if (error instanceof Refusal) return error.code;
+      if (error instanceof OAuthError) return error.code;
       if (error instanceof Problem) return `${error.type} ${error.fields.join()}`;
       throw error;
     }

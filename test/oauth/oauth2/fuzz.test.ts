@@ -67,7 +67,7 @@ function form(random: Seeded): string {
 test('whatever is sent to an endpoint, it is answered, and not by a fault', async () => {
   const random = seeded();
   const faults: unknown[] = [];
-  const server = openServer({ fault: (error) => faults.push(error) });
+  const server = openServer({ onError: (error) => faults.push(error) });
   const basics = [
     '',
     'ann:ann-password',

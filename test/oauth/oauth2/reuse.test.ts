@@ -23,7 +23,7 @@ const records = '/users/ann/financialrecords';
 
 async function openDirectory(directory: string): Promise<Store> {
   const recovered = await recover({ directory });
-  const given = { lineage: () => 'd', durability: 'os', clock: systemClock, tell: () => {} } as const;
+  const given = { newStoreId: () => 'd', durability: 'os', clock: systemClock, onReport: () => {} } as const;
   return openDurableStore({ directory, recovered, ...given });
 }
 
@@ -33,7 +33,7 @@ async function onDisk(context: TestContext): Promise<Store> {
   return store;
 }
 
-const inMemory = async (): Promise<Store> => createMemoryStore({ lineage: 'm' });
+const inMemory = async (): Promise<Store> => createMemoryStore({ storeId: 'm' });
 
 /** Whether an access token is good. */
 async function works({ ask }: Server, bearer: string): Promise<boolean> {

@@ -111,11 +111,11 @@ test('of every other token a client learns that it is not active, and nothing el
 test('no code, ticket, token, secret or password is in a log, a fault or the store', async () => {
   const entries: AccessEntry[] = [];
   const faults: unknown[] = [];
-  const store = createMemoryStore({ lineage: 'm' });
+  const store = createMemoryStore({ storeId: 'm' });
   const server = openServer({
     store,
     log: (entry) => entries.push(entry),
-    fault: (error) => faults.push(error),
+    onError: (error) => faults.push(error),
     explain: true,
   });
   const ticket = await ticketFor(server);

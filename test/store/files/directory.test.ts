@@ -4,17 +4,17 @@ import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { DirectoryError, prepareDirectory } from '../../../src/store/files/directory.ts';
-import { ExposedError } from '../../../src/store/files/file-permissions.ts';
+import { FilePermissionsError } from '../../../src/store/files/file-permissions.ts';
 import { scratchDirectory } from '../../support/store/scratch.ts';
 
 const onPosix = { skip: process.platform === 'win32' ? 'modes mean nothing here' : false };
 
 /** How a directory is refused that others can get at. */
-async function exposedIn(path: string): Promise<ExposedError> {
+async function exposedIn(path: string): Promise<FilePermissionsError> {
   try {
     await prepareDirectory(path);
   } catch (error) {
-    assert.ok(error instanceof ExposedError, String(error));
+    assert.ok(error instanceof FilePermissionsError, String(error));
     assert.equal(error.code, 'exposed');
     return error;
   }

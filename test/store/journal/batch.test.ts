@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatMembers } from '../../../src/store/encoding/item-json.ts';
-import { JournalLines } from '../../../src/store/journal/batch.ts';
+import { JournalBatch } from '../../../src/store/journal/batch.ts';
 import {
   checkedLine,
   formatJournalLine,
@@ -41,7 +41,7 @@ function membersOf({ change }: JournalLine): string {
 
 test('lines that are gathered read back as they were, and are the same as single ones', () => {
   const random = seeded();
-  const gathered = new JournalLines();
+  const gathered = new JournalBatch();
   for (let round = 0; round < 200; round += 1) {
     const lines = Array.from({ length: random.below(20) + 1 }, (_, index) => someLine(random, index + 1));
     for (const line of lines) gathered.add(line, membersOf(line));
@@ -62,7 +62,7 @@ test('lines that are gathered read back as they were, and are the same as single
 });
 
 test('a line has room, however long it is', () => {
-  const gathered = new JournalLines();
+  const gathered = new JournalBatch();
   for (const length of [10, 60_000, 70_000, 3_000_000, 10]) {
     const change = { kind: 'put', collection: '/a', id: 'x', sequence: 1, revision: 1, modified: 0 } as const;
     const value = { text: '\u{1f511}'.repeat(length) };

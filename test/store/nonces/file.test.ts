@@ -243,7 +243,7 @@ for line in open(sys.argv[1], 'rb'):
     // The checksum is by zlib.crc32 of Python.
     await writeFile(join(directory, 'nonces-1.jsonl'), '{"crc":"cdf6881b","version":2}\n');
     await assert.rejects(open({ directory, clock }), {
-      name: 'DamagedStoreError',
+      name: 'CorruptionError',
       message: /nonces-1\.jsonl .* its version is 2, and this program reads 1/,
     });
   });
@@ -437,7 +437,7 @@ async function refusesAll(
     nonces = await open({ ...given, tell: (loss) => told.push(loss) });
     await nonces.begin();
   } catch (error) {
-    assert.ok(error instanceof Error && error.name === 'DamagedStoreError', String(error));
+    assert.ok(error instanceof Error && error.name === 'CorruptionError', String(error));
     assert.match(
       error.message,
       /nonces-[0-9]\.jsonl cannot be used: line [0-9]+, at byte [0-9]+, is /,
@@ -658,7 +658,7 @@ describe('after a crash', () => {
     const clock = manualClock(start);
     const dates = await threeFiles(directory, clock, false);
     await truncate(join(directory, 'nonces-2.jsonl'), 400);
-    await assert.rejects(open({ directory, clock }), { name: 'DamagedStoreError' });
+    await assert.rejects(open({ directory, clock }), { name: 'CorruptionError' });
     assert.equal(await refusesAll({ directory, clock, boot: async () => undefined }, dates, 'cut'), 'opened');
   });
 
@@ -841,7 +841,7 @@ describe('a disk', () => {
       disk.shortWrites(20);
       for (const nonce of ['no room', 'still none']) {
         disk.failNext(operation, 'ENOSPC');
-        const refused = { name: 'StoreError', code: 'full', told: true };
+        const refused = { name: 'StoreError', code: 'full', reported: true };
         await assert.rejects(Promise.resolve(use(nonce, true)), refused);
         assert.equal(replay(nonces, clock, nonce, start), 'seen');
       }

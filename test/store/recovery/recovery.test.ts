@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import zlib from 'node:zlib';
-import { DamagedStoreError } from '../../../src/store/corruption-error.ts';
+import { CorruptionError } from '../../../src/store/corruption-error.ts';
 import { nodeDisk } from '../../../src/store/files/disk.ts';
 import { formatJournalHeader } from '../../../src/store/journal/line.ts';
-import { salvage } from '../../../src/store/recovery/recover-corrupt.ts';
+import { recoverCorrupt } from '../../../src/store/recovery/recover-corrupt.ts';
 import { examine, type Recovered, recover } from '../../../src/store/recovery/recovery.ts';
 import { State } from '../../../src/store/state/state.ts';
 import type { Change, RecordValue } from '../../../src/store/store.ts';
@@ -159,7 +159,7 @@ describe('what is recovered', () => {
         ['store.json', '{'],
       ]),
     );
-    await assert.rejects(recover({ directory }), DamagedStoreError);
+    await assert.rejects(recover({ directory }), CorruptionError);
   });
 
   test('has the nonces of the changes, the journals and where the last one is written on', async (context) => {
@@ -187,7 +187,7 @@ describe('what is recovered', () => {
 
 describe('a crash', () => {
   /** Recovers; gives what was found, or the error that stopped it, which left everything as it was. */
-  async function attempt(directory: string, files: Files): Promise<Recovered | DamagedStoreError> {
+  async function attempt(directory: string, files: Files): Promise<Recovered | CorruptionError> {
     await put(directory, files);
     const before = await contents(directory);
     await examine({ directory }).catch(() => {});
@@ -195,7 +195,7 @@ describe('a crash', () => {
     try {
       return await recover({ directory });
     } catch (error) {
-      if (!(error instanceof DamagedStoreError)) throw error;
+      if (!(error instanceof CorruptionError)) throw error;
       assert.deepEqual(await contents(directory), before, 'a refusal changes nothing');
       return error;
     }
@@ -204,7 +204,7 @@ describe('a crash', () => {
   /** The same on a disk in memory, whose files it gives too: what is done a thousand times need not wait for a medium. */
   async function attemptInMemory(
     files: Files,
-  ): Promise<{ found: Recovered | DamagedStoreError; kept: ReadonlyMap<string, Uint8Array> }> {
+  ): Promise<{ found: Recovered | CorruptionError; kept: ReadonlyMap<string, Uint8Array> }> {
     const disk = new PowerLossDisk(
       new Map([...files].map(([name, content]) => [name, Buffer.from(content)])),
     );
@@ -214,7 +214,7 @@ describe('a crash', () => {
     try {
       return { found: await recover(looking), kept: disk.files() };
     } catch (error) {
-      if (!(error instanceof DamagedStoreError)) throw error;
+      if (!(error instanceof CorruptionError)) throw error;
       assert.equal(disk.operations, 0, 'a refusal changes nothing');
       return { found: error, kept: disk.files() };
     }
@@ -573,7 +573,7 @@ describe('damage is told with file, line and byte, and what can be done', () => 
         ({ told }) => assert.fail(`it was read: ${told}`),
         (reason: unknown) => reason,
       );
-      if (!(error instanceof DamagedStoreError)) throw error;
+      if (!(error instanceof CorruptionError)) throw error;
       assert.equal(error.file, join(directory, file));
       assert.match(error.message, message);
       assert.deepEqual(error.place, at);
@@ -615,10 +615,10 @@ test('whatever happens to its files, a store is read whole or refused, and what 
     if (files.size === 0) continue;
     await put(directory, files);
     const what = `SEED=${random.seed}, round ${round}`;
-    const saved = await salvage(nodeDisk, directory);
+    const saved = await recoverCorrupt(nodeDisk, directory);
     assert.ok([...saved.state.collections()].reduce((sum, { count }) => sum + count, 0) <= 40, what);
     const found = await recover({ directory }).catch((error: Error) => error);
-    if (found instanceof DamagedStoreError) continue;
+    if (found instanceof CorruptionError) continue;
     if (found instanceof Error) throw new Error(what, { cause: found });
     const { state } = found;
     assert.ok(

@@ -17,16 +17,16 @@ async function open(
   more: {
     limits?: CompactionLimits;
     disk?: ReturnType<typeof faultyDisk>;
-    tell?: (line: string) => void;
+    onReport?: (line: string) => void;
   } = {},
 ): Promise<DurableStore> {
   return openDurableStore({
     directory,
     recovered: await recover({ directory }),
-    lineage: () => 'first',
+    newStoreId: () => 'first',
     durability: 'fsync',
     clock: systemClock,
-    tell: (line) => assert.fail(line),
+    onReport: (line) => assert.fail(line),
     ...more,
   });
 }
@@ -83,7 +83,7 @@ test('a stop that has no room for it loses nothing', async (context) => {
   const directory = await scratchDirectory(context);
   const disk = faultyDisk();
   const told: string[] = [];
-  const store = await open(directory, { disk, tell: (line) => told.push(line) });
+  const store = await open(directory, { disk, onReport: (line) => told.push(line) });
   await create(store, '/a');
   disk.failNext('create', 'ENOSPC');
   await store.close();
@@ -104,10 +104,10 @@ test('a crash anywhere in a stop loses nothing', async (context) => {
       const store = await openDurableStore({
         directory,
         recovered: await recover({ directory, disk }),
-        lineage: () => 'other',
+        newStoreId: () => 'other',
         durability: 'fsync',
         clock: systemClock,
-        tell: () => {},
+        onReport: () => {},
         disk,
       });
       await create(store, '/a');

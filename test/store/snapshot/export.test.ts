@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { DamagedStoreError } from '../../../src/store/corruption-error.ts';
+import { CorruptionError } from '../../../src/store/corruption-error.ts';
 import { ExportReader, type Imported } from '../../../src/store/snapshot/export-reader.ts';
 import { formatExport } from '../../../src/store/snapshot/export-writer.ts';
 import { State } from '../../../src/store/state/state.ts';
@@ -77,7 +77,7 @@ describe('an export', () => {
         // Without the member, it is an edited export.
         assert.equal(storeId, undefined, why);
       } catch (error) {
-        assert.ok(error instanceof DamagedStoreError, `${why}: ${error}`);
+        assert.ok(error instanceof CorruptionError, `${why}: ${error}`);
         assert.ok(error.place !== undefined, why);
       }
     }
@@ -124,7 +124,7 @@ describe('an export', () => {
         const views = [...state.collections()].flatMap(({ entries }) => [...entries]);
         for (const { sequence, revision } of views) assert.ok(sequence > 0 && revision > 0, why);
       } catch (error) {
-        assert.ok(error instanceof DamagedStoreError, `${why}: ${error}`);
+        assert.ok(error instanceof CorruptionError, `${why}: ${error}`);
       }
     }
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import zlib from 'node:zlib';
-import { DamagedStoreError } from '../../../src/store/corruption-error.ts';
+import { CorruptionError } from '../../../src/store/corruption-error.ts';
 import { nodeDisk } from '../../../src/store/files/disk.ts';
 import { readSnapshot } from '../../../src/store/snapshot/reader.ts';
 import { writeSnapshot } from '../../../src/store/snapshot/writer.ts';
@@ -188,12 +188,12 @@ describe('a snapshot', () => {
 describe('a snapshot that is damaged', () => {
   const small = Buffer.from(textOf(stateOf(2)));
 
-  async function refused(directory: string, content: string | Uint8Array): Promise<DamagedStoreError> {
+  async function refused(directory: string, content: string | Uint8Array): Promise<CorruptionError> {
     const error = await reread(directory, content).then(
       () => undefined,
       (reason: unknown) => reason,
     );
-    if (!(error instanceof DamagedStoreError)) assert.fail(`it was read, or failed with ${error}`);
+    if (!(error instanceof CorruptionError)) assert.fail(`it was read, or failed with ${error}`);
     return error;
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ChosenIds, counterNumber } from '../../../src/store/state/reserved-ids.ts';
+import { counterNumber, ReservedIds } from '../../../src/store/state/reserved-ids.ts';
 import { seeded } from '../../support/seeded.ts';
 
 describe('chosen ids', () => {
@@ -25,7 +25,7 @@ describe('chosen ids', () => {
   });
 
   test('that follow one another are kept as one range', () => {
-    const chosen = new ChosenIds();
+    const chosen = new ReservedIds();
     for (const number of [5, 9, 7, 6, 5, 8, 20]) chosen.add(number);
     assert.deepEqual(
       [...chosen],
@@ -46,7 +46,7 @@ describe('chosen ids', () => {
 
   test('are what a plain set of numbers is', () => {
     const random = seeded();
-    const chosen = new ChosenIds();
+    const chosen = new ReservedIds();
     const model = new Set<number>();
     for (let round = 0; round < 5000; round += 1) {
       const number = random.below(200) + 1;

@@ -1,7 +1,7 @@
 import { createAccounts, type UserDeclaration } from '../../../src/auth/accounts.ts';
 import { type Authenticator, createAuthenticator } from '../../../src/auth/authenticate.ts';
 import { createHmacScheme, type HmacOptions } from '../../../src/auth/hmac/scheme.ts';
-import { createThrottle } from '../../../src/auth/rate-limit.ts';
+import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
 import { signRequest } from '../../../src/client/sign.ts';
 import { type ManualClock, manualClock } from '../../../src/clock.ts';
 import { createRequest, type Request } from '../../../src/http/message.ts';
@@ -13,7 +13,7 @@ import { keepSaid, keepSecret } from '../transcript.ts';
 export const start = Date.UTC(2024, 1, 29, 12, 0, 0);
 
 /** An authenticator with two users, on a clock that stands. */
-export interface House {
+export interface TestService {
   readonly authenticator: Authenticator;
   readonly clock: ManualClock;
   /** The principal's name, `nobody`, or the type of the problem. */
@@ -21,14 +21,14 @@ export interface House {
   problemWith(request: Request): Promise<Problem>;
 }
 
-export function openHouse(
+export function openTestService(
   options: Partial<HmacOptions> & {
     limit?: number;
     maxNonces?: number;
     maxNoncesPerUser?: number;
     users?: Map<string, UserDeclaration>;
   } = {},
-): House {
+): TestService {
   const clock = manualClock(start);
   const users =
     options.users ??
@@ -53,7 +53,7 @@ export function openHouse(
     explain: false,
     ...options,
   });
-  const authenticator = createAuthenticator([scheme], createThrottle(options.limit ?? 0, clock));
+  const authenticator = createAuthenticator([scheme], createRateLimiter(options.limit ?? 0, clock));
   const outcome = (request: Request): Promise<string | Problem> => outcomeOf(authenticator, request);
   return {
     authenticator,

@@ -34,7 +34,7 @@ const tracer = trace.getTracer('the service');
 const { port } = await listen({
   ...{ host: '127.0.0.1', port: 0, limits },
   tls: process.argv[2] === 'tls' ? makeIdentity() : undefined,
-  async handle({ target }) {
+  async respond({ target }) {
     await new Promise((resolve) => setImmediate(resolve));
     tracer.startSpan(`work ${target}`).end();
     return { status: target === '/missing' ? 404 : 200, fields: [['ETag', '"e"']], content: target };

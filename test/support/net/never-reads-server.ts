@@ -12,7 +12,7 @@ const limits = {
 const { port } = await listen({
   ...{ host: '127.0.0.1', port: 0, limits },
   tls: process.argv[2] === 'tls' ? makeIdentity() : undefined,
-  handle: async () => ({ status: 200, fields: [['Content-Type', 'text/plain']], content: 'x'.repeat(500) }),
+  respond: async () => ({ status: 200, fields: [['Content-Type', 'text/plain']], content: 'x'.repeat(500) }),
   refuse: () => ({ status: 503, fields: [], content: '' }),
 });
 process.stdout.write(`${port}\n`);

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import type { FieldLine } from '../../../src/http/fields.ts';
-import type { Reply, Request } from '../../../src/http/message.ts';
+import type { Request, Response } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import { type Listener, type ListenerLimits, listen } from '../../../src/net/listener.ts';
 import { transport } from './transport.ts';
@@ -29,7 +29,7 @@ export interface Served {
   release(): void;
 }
 
-function plain(status: number, content: string, fields: FieldLine[] = [], close = false): Reply {
+function plain(status: number, content: string, fields: FieldLine[] = [], close = false): Response {
   return {
     status,
     fields: [['Date', date], ['Content-Type', 'text/plain; charset=utf-8'], ...fields],
@@ -39,7 +39,7 @@ function plain(status: number, content: string, fields: FieldLine[] = [], close 
 }
 
 /** What a problem looks like here: its type in one line. */
-export function replyTo(problem: Problem): Reply {
+export function replyTo(problem: Problem): Response {
   return plain(problem.status, problem.type, [...problem.fields], problem.close);
 }
 
@@ -50,7 +50,7 @@ export async function serve(context: TestContext, limits: Partial<ListenerLimits
   const consumed: (number | Problem)[] = [];
   const arrival = deferred();
   const gate = deferred();
-  const handle = async (request: Request): Promise<Reply> => {
+  const handle = async (request: Request): Promise<Response> => {
     requests.push(request);
     return answer(request, consumed, async () => {
       arrival.resolve();
@@ -62,7 +62,7 @@ export async function serve(context: TestContext, limits: Partial<ListenerLimits
     port: 0,
     tls: transport.tls,
     limits: { ...roomy, ...limits },
-    handle,
+    respond: handle,
     refuse(problem) {
       refused.push(problem);
       return replyTo(problem);
@@ -98,7 +98,7 @@ async function answer(
   request: Request,
   consumed: (number | Problem)[],
   wait: () => Promise<void>,
-): Promise<Reply> {
+): Promise<Response> {
   switch (request.target) {
     case '/consume':
       return consume(request, consumed, Number.POSITIVE_INFINITY);
@@ -144,7 +144,7 @@ async function consume(
   consumed: (number | Problem)[],
   most: number,
   close = true,
-): Promise<Reply> {
+): Promise<Response> {
   let length = 0;
   try {
     await request.body.consume((chunk) => {

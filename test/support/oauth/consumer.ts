@@ -50,7 +50,7 @@ export interface Signing {
 }
 
 /** Opens a service with these consumers and no clients of OAuth 2.0. */
-export function openHouse(options: ServiceOptions = {}): Server {
+export function openTestService(options: ServiceOptions = {}): Server {
   return openServer({ clients: {}, consumers, ...options });
 }
 

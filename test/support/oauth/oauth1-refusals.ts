@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { accessToken, callback, openHouse, sign } from './consumer.ts';
+import { accessToken, callback, openTestService, sign } from './consumer.ts';
 import type { Answer, Server } from './server.ts';
 
 /**
@@ -40,7 +40,12 @@ function checkForm(answer: Answer, atEndpoint: boolean): void {
 }
 
 /** Makes a test of each case: the answer has that outcome, and is in the form in which OAuth 1.0a refuses. */
-export function refuses(what: string, atEndpoint: boolean, cases: readonly Case[], open = openHouse): void {
+export function refuses(
+  what: string,
+  atEndpoint: boolean,
+  cases: readonly Case[],
+  open = openTestService,
+): void {
   describe(what, () => {
     for (const [wrong, send, outcome] of cases) {
       test(`${wrong}: ${outcome}`, async () => {

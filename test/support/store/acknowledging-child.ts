@@ -8,10 +8,10 @@ const [directory = '', round = ''] = process.argv.slice(2);
 const store = await openDurableStore({
   directory,
   recovered: await recover({ directory }),
-  lineage: () => 'first',
+  newStoreId: () => 'first',
   durability: 'fsync',
   clock: systemClock,
-  tell: (line) => console.error(line),
+  onReport: (line) => console.error(line),
   limits: { leastBytes: 20_000, ratio: 1 },
 });
 

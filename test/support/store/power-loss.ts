@@ -67,9 +67,9 @@ export class Run {
     let run: Run | undefined;
     const store = await openDurableStore({
       ...{ directory, disk, recovered, durability, limits },
-      lineage: () => 'first',
+      newStoreId: () => 'first',
       clock: hurried(),
-      tell: (line) => told.push(line),
+      onReport: (line) => told.push(line),
       onKept: ({ nonce }) => kept.add(nonce),
       async beforeForgetting() {
         await new Promise((resolve) => setImmediate(resolve));

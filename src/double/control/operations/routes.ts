@@ -1,7 +1,7 @@
 import type { Access } from '../../../pipeline/resource.ts';
 import { type Operation, operation } from '../operation.ts';
 import { anything, either, listOf, mapOf, number, object, optional, type Shape, text } from '../shape.ts';
-import { cannedResource } from '../stub.ts';
+import { stubResource } from '../stub.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
 
 /** The operations that add resources and collections. */
@@ -18,7 +18,7 @@ export function servedOperations(target: ControlTarget): readonly Operation[] {
         ...{ GET: optional(answer), PUT: optional(answer), POST: optional(answer), DELETE: optional(answer) },
       }),
       answer({ template, ...answers }) {
-        inMemory(target).resource(template, cannedResource(template, answers));
+        inMemory(target).resource(template, stubResource(template, answers));
       },
     }),
     operation({

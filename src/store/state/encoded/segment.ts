@@ -1,6 +1,6 @@
 import type { Entry } from '../../store.ts';
-import type { RecentEntries } from '../entry-cache.ts';
-import type { Run } from '../entry-chunk.ts';
+import type { EntryCache } from '../entry-cache.ts';
+import type { EntryChunk } from '../entry-chunk.ts';
 import { type EncodedLines, type EntryHead, parseHead, parseLine, sliceLines } from './lines.ts';
 
 /** The share of its items that may have changed before a segment is encoded again. */
@@ -11,16 +11,16 @@ const changedShare = 1 / 10;
  * An item is parsed when it is read. The lines are immutable: changed items are in a map beside them, until too many have
  * changed or the collection is copied, when the items are encoded into a new segment.
  */
-export class EncodedSegment implements Run {
+export class EncodedSegment implements EntryChunk {
   readonly sequence: number;
   readonly lines: EncodedLines;
-  readonly #recent: RecentEntries;
+  readonly #recent: EntryCache;
   /** The changed items by the index of their line; undefined for a removed one. */
   readonly #changed = new Map<number, Entry | undefined>();
   #count: number;
 
   /** Takes ownership of the lines, at least one. `recent` is the cache of the collection. */
-  constructor(lines: EncodedLines, recent: RecentEntries) {
+  constructor(lines: EncodedLines, recent: EntryCache) {
     this.lines = lines;
     this.#recent = recent;
     this.#count = lines.sequences.length;

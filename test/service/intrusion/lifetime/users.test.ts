@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { userRoster } from '../../../../src/accounts/users.ts';
-import { waitForUse } from '../../../../src/accounts/watcher.ts';
+import { userFile } from '../../../../src/accounts/users.ts';
+import { waitForUsage } from '../../../../src/accounts/watcher.ts';
 import { type Running, run, startServer, temporaryDirectory } from '../../../support/cli/command.ts';
 import {
   bytesOf,
@@ -48,7 +48,7 @@ async function opened(context: TestContext, args: readonly string[] = []) {
   const [plain, secure] = [await connected(ports), await connected(ports, { secure: true })];
   context.after(() => Promise.all([plain.close(), secure.close()]));
   const used = async (): Promise<void> => {
-    assert.equal((await waitForUse(userRoster, data, await userRoster.mark(data))).seen, true);
+    assert.equal((await waitForUsage(userFile, data, await userFile.mark(data))).seen, true);
   };
   const ask = async (wire: typeof plain, bytes: string): Promise<WireReply> => {
     await wire.send(bytes);

@@ -110,7 +110,7 @@ test('a proxy in another network than the trusted one is a stranger', async (con
 
 test('over plain HTTP no password is ever compared, however often it is sent', async (context) => {
   const compared: string[] = [];
-  const server = await openGuarded({ maxAuthFailures: 1, fault: (error) => compared.push(String(error)) });
+  const server = await openGuarded({ maxAuthFailures: 1, onError: (error) => compared.push(String(error)) });
   context.after(() => server.close());
   for (let time = 0; time < 20; time += 1)
     assert.equal(await outcome(server.port, bytesOf({ lines: [time % 2 === 0 ? right : wrong] })), unread);

@@ -8,8 +8,8 @@ import {
   scanLines,
 } from '../../../../src/store/state/encoded/lines.ts';
 import { EncodedSegment } from '../../../../src/store/state/encoded/segment.ts';
-import { RecentEntries } from '../../../../src/store/state/entry-cache.ts';
-import { CreationOrder } from '../../../../src/store/state/ordered-index.ts';
+import { EntryCache } from '../../../../src/store/state/entry-cache.ts';
+import { OrderedIndex } from '../../../../src/store/state/ordered-index.ts';
 import type { Entry } from '../../../../src/store/store.ts';
 import { seeded } from '../../../support/seeded.ts';
 
@@ -26,10 +26,10 @@ function blockOf(entries: readonly Entry[]): Buffer {
 function runOf(bytes: Buffer): EncodedSegment {
   const scanned = scanLines(bytes, () => true);
   if (scanned === undefined) assert.fail('these are no lines of items');
-  return new EncodedSegment(scanned, new RecentEntries());
+  return new EncodedSegment(scanned, new EntryCache());
 }
 
-function appendLines(order: CreationOrder, entries: readonly Entry[]): void {
+function appendLines(order: OrderedIndex, entries: readonly Entry[]): void {
   const scanned = scanLines(blockOf(entries), () => true);
   if (scanned === undefined) assert.fail('these are no lines of items');
   order.appendLines(scanned);
@@ -121,7 +121,7 @@ describe('a run of a snapshot', () => {
   });
 
   test('never gives an item as it was before it was changed', () => {
-    const order = new CreationOrder();
+    const order = new OrderedIndex();
     appendLines(order, [entryOf(1), entryOf(2)]);
     assert.deepEqual(order.find(1), entryOf(1));
     for (const text of ['longer than before', '', 'ž'.repeat(3)]) {
@@ -137,7 +137,7 @@ describe('a run of a snapshot', () => {
   });
 
   test('is cut in two as often as its items become long', () => {
-    const order = new CreationOrder();
+    const order = new OrderedIndex();
     appendLines(
       order,
       Array.from({ length: 64 }, (_, index) => entryOf(index + 1)),
@@ -153,7 +153,7 @@ describe('a run of a snapshot', () => {
   });
 
   test('is what items become when they are copied', () => {
-    const order = new CreationOrder();
+    const order = new OrderedIndex();
     const entries = Array.from({ length: 700 }, (_, index) => entryOf(index + 1));
     for (const entry of entries) order.append(entry);
     assert.equal(order.find(5), entries[4]);
@@ -200,7 +200,7 @@ describe('a run of a snapshot', () => {
   });
 
   test('lets what was asked for long ago go', () => {
-    const recent = new RecentEntries();
+    const recent = new EntryCache();
     const [first, second] = [entryOf(1), entryOf(1)];
     assert.equal(
       recent.get(1, 100, () => first),
@@ -215,7 +215,7 @@ describe('a run of a snapshot', () => {
   });
 
   test('keeps none that is larger than all that are kept, and lets few of the large ones displace the others', () => {
-    const recent = new RecentEntries();
+    const recent = new EntryCache();
     const twice = (sequence: number, bytes: number): boolean => {
       const first = recent.get(sequence, bytes, () => entryOf(sequence));
       return recent.get(sequence, bytes, () => entryOf(sequence)) === first;
@@ -231,7 +231,7 @@ describe('a run of a snapshot', () => {
   });
 
   test('is read until so many bytes were read, at least one, and then from there on', () => {
-    const order = new CreationOrder();
+    const order = new OrderedIndex();
     for (const from of [1, 11, 21])
       appendLines(
         order,
@@ -258,7 +258,7 @@ describe('a run of a snapshot', () => {
   test('is found, changed and copied as a list of the same entries, in an order with others', () => {
     const random = seeded();
     for (let round = 0; round < 60; round += 1) {
-      const order = new CreationOrder();
+      const order = new OrderedIndex();
       const expected = new Map<number, Entry>();
       let sequence = 0;
       for (let run = 1 + random.below(3); run > 0; run -= 1) {
@@ -311,7 +311,7 @@ describe('a run of a snapshot', () => {
 });
 
 /** All that a copy in parts of up to `limit` items has. */
-function copied(order: CreationOrder, limit: number): Entry[] {
+function copied(order: OrderedIndex, limit: number): Entry[] {
   const entries: Entry[] = [];
   for (;;) {
     const pieces = order.next(entries.at(-1)?.sequence ?? 0, limit);
