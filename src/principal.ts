@@ -15,6 +15,9 @@ export interface Principal {
 /** What a token may be used for: reading (GET, HEAD and OPTIONS), or changing (POST, PUT and DELETE). */
 export type Scope = 'read' | 'write';
 
+/** All scopes, in the order in which they are written. */
+export const knownScopes: readonly Scope[] = ['read', 'write'];
+
 /** The rights of somebody who comes with a token. */
 export interface LentRights {
   /** Who came with it. */

@@ -1,9 +1,17 @@
 import { createPublicKey } from 'node:crypto';
 import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
-import type { Client, ClientSecret, Consumer, GrantType, SignatureMethod } from '../oauth/clients.ts';
-import { knownScopes } from '../oauth/scopes.ts';
-import type { ClientOption, ConsumerOption, ServiceOptions } from '../service/options.ts';
+import { knownScopes } from '../principal.ts';
+import type {
+  Client,
+  ClientOption,
+  ClientSecret,
+  Consumer,
+  ConsumerOption,
+  GrantType,
+  RegisteredBy,
+  SignatureMethod,
+} from './registered.ts';
 
 /** What a client of OAuth 2.0 may be registered for. */
 export const grantTypes: readonly GrantType[] = ['authorization_code', 'refresh_token', 'client_credentials'];
@@ -42,7 +50,7 @@ export interface Registered<T> {
 export type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
 
 /** Registered clients of OAuth 2.0 by their ids. Throws RangeError on one that cannot be, naming it. */
-export function clientsOf(registered: NonNullable<ServiceOptions['clients']>): ReadonlyMap<string, Client> {
+export function clientsOf(registered: RegisteredBy<ClientOption>): ReadonlyMap<string, Client> {
   return registry(registered, 'client', (id, option) => {
     const { since, parts } = dated(option);
     const { made, faults } = readClient(id, parts, ['text', 'plain', 'sha256', 'scrypt']);
@@ -51,9 +59,7 @@ export function clientsOf(registered: NonNullable<ServiceOptions['clients']>): R
 }
 
 /** Registered consumers of OAuth 1.0a by their keys. Throws RangeError on one that cannot be, naming it. */
-export function consumersOf(
-  registered: NonNullable<ServiceOptions['consumers']>,
-): ReadonlyMap<string, Consumer> {
+export function consumersOf(registered: RegisteredBy<ConsumerOption>): ReadonlyMap<string, Consumer> {
   return registry(registered, 'consumer', (key, option) => {
     const { since, parts } = dated(option);
     const { made, faults } = readConsumer(key, parts);

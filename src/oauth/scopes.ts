@@ -1,7 +1,6 @@
-import type { Scope } from '../principal.ts';
+import { knownScopes, type Scope } from '../principal.ts';
 
-/** All scopes there are, in the order in which they are written. */
-export const knownScopes: readonly Scope[] = ['read', 'write'];
+export { knownScopes };
 
 /** What is asked for where nothing is said (RFC 6749 §3.3). */
 export const defaultScopes: readonly Scope[] = ['read'];

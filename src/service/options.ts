@@ -1,13 +1,14 @@
+import type { ClientOption, ConsumerOption, RegisteredBy } from '../accounts/registered.ts';
 import type { UserDeclaration } from '../auth/accounts.ts';
 import type { Clock } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
-import type { ClientSecret, GrantType, SignatureMethod } from '../oauth/clients.ts';
 import type { Lifetimes } from '../oauth/lifetimes.ts';
 import type { Observer } from '../pipeline/observer.ts';
 import type { Resource } from '../pipeline/resource.ts';
-import type { Scope } from '../principal.ts';
 import type { Nonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
+
+export type { ClientOption, ConsumerOption };
 
 /** The limits on what a client may send. */
 export interface Limits {
@@ -61,35 +62,6 @@ export interface AccessEntry {
 export type UserOption =
   | UserDeclaration
   | { readonly secret: string; readonly password?: string; readonly disabled?: boolean };
-
-/** A client of OAuth 2.0 as it is registered. A secret that is a text is the secret itself. */
-export interface ClientOption {
-  /** Left out, the client is public. */
-  readonly secret?: string | ClientSecret | undefined;
-  readonly redirectUris?: readonly string[] | undefined;
-  /** `authorization_code` and `refresh_token` when left out. */
-  readonly grants?: readonly GrantType[] | undefined;
-  /** `read` when left out. */
-  readonly scopes?: readonly Scope[] | undefined;
-  /** Whose resources it may touch with `client_credentials`; nobody's when left out. */
-  readonly users?: '*' | readonly string[] | undefined;
-  /** When it was registered (ms); tokens that another client of this id was given before are no good. */
-  readonly since?: number | undefined;
-}
-
-/** A consumer of OAuth 1.0a as it is registered: with a secret, an RSA key, or both. */
-export interface ConsumerOption {
-  readonly secret?: string | undefined;
-  /** SPKI in PEM. */
-  readonly rsaPublicKey?: string | undefined;
-  readonly callbacks?: readonly string[] | undefined;
-  /** HMAC-SHA256 and HMAC-SHA1 when left out; RSA-SHA1 where there is no secret. */
-  readonly methods?: readonly SignatureMethod[] | undefined;
-  /** `read` when left out. */
-  readonly scopes?: readonly Scope[] | undefined;
-  /** When it was registered (ms), as with clients. */
-  readonly since?: number | undefined;
-}
 
 /** Every option there is. The compiler holds the list complete. */
 export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
@@ -151,9 +123,9 @@ export interface ServiceOptions {
   readonly hmacSimple?: 'safe' | 'all' | 'off';
   readonly requireBodyDigest?: boolean;
   /** Clients of OAuth 2.0 by their ids; without any it is not offered. */
-  readonly clients?: Readonly<Record<string, ClientOption>> | ReadonlyMap<string, ClientOption>;
+  readonly clients?: RegisteredBy<ClientOption>;
   /** Consumers of OAuth 1.0a by their keys; without any it is not offered. */
-  readonly consumers?: Readonly<Record<string, ConsumerOption>> | ReadonlyMap<string, ConsumerOption>;
+  readonly consumers?: RegisteredBy<ConsumerOption>;
   /** How long tokens and what leads to them last. */
   readonly lifetimes?: Partial<Lifetimes>;
   /** The origin in issuer and absolute links behind a proxy; the HTTPS listener's own when left out. */

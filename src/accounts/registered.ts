@@ -1,0 +1,76 @@
+import type { Scope } from '../principal.ts';
+import type { OAuth1Method } from '../signature/oauth1.ts';
+
+/** A grant type that a client of OAuth 2.0 may be registered for (RFC 6749 §1.3). */
+export type GrantType = 'authorization_code' | 'refresh_token' | 'client_credentials';
+
+/** A stored client secret: plain text in a configuration, SHA-256 of a generated secret, scrypt hash of a chosen one. */
+export type ClientSecret =
+  | { readonly plain: string }
+  | { readonly sha256: string }
+  | { readonly scrypt: string };
+
+/** A registered client of OAuth 2.0. */
+export interface Client {
+  readonly id: string;
+  /** Undefined for a public client. */
+  readonly secret: ClientSecret | undefined;
+  /** Redirect URIs, compared character by character. */
+  readonly redirectUris: readonly string[];
+  readonly grants: readonly GrantType[];
+  readonly scopes: readonly Scope[];
+  /** Users whose resources the client may access with `client_credentials`; `*` for all users. */
+  readonly users: '*' | readonly string[];
+  /** Registration time (ms): older tokens belong to a removed client of the same id. Undefined if it was not recorded. */
+  readonly since?: number | undefined;
+}
+
+/** A signature method that a consumer of OAuth 1.0a may use (RFC 5849 §3.4). */
+export type SignatureMethod = OAuth1Method;
+
+/** A registered consumer of OAuth 1.0a. */
+export interface Consumer {
+  readonly key: string;
+  /** Undefined if the consumer signs with RSA only. */
+  readonly secret: string | undefined;
+  /** SPKI in PEM; undefined if the consumer has none. */
+  readonly rsaPublicKey: string | undefined;
+  /** Callback URIs, compared character by character; `oob` if the user enters the verifier (RFC 5849 §2.1). */
+  readonly callbacks: readonly string[];
+  readonly methods: readonly SignatureMethod[];
+  readonly scopes: readonly Scope[];
+  /** Registration time (ms), as for clients. */
+  readonly since?: number | undefined;
+}
+
+/** A client of OAuth 2.0 as an option. A secret that is a string is the secret itself. */
+export interface ClientOption {
+  /** Default: none, a public client. */
+  readonly secret?: string | ClientSecret | undefined;
+  readonly redirectUris?: readonly string[] | undefined;
+  /** Default: `authorization_code` and `refresh_token`. */
+  readonly grants?: readonly GrantType[] | undefined;
+  /** Default: `read`. */
+  readonly scopes?: readonly Scope[] | undefined;
+  /** Users whose resources the client may access with `client_credentials`. Default: none. */
+  readonly users?: '*' | readonly string[] | undefined;
+  /** Registration time (ms); tokens issued earlier to a client of this id are not valid. */
+  readonly since?: number | undefined;
+}
+
+/** A consumer of OAuth 1.0a as an option: with a secret, an RSA key, or both. */
+export interface ConsumerOption {
+  readonly secret?: string | undefined;
+  /** SPKI in PEM. */
+  readonly rsaPublicKey?: string | undefined;
+  readonly callbacks?: readonly string[] | undefined;
+  /** Default: HMAC-SHA256 and HMAC-SHA1; RSA-SHA1 without a secret. */
+  readonly methods?: readonly SignatureMethod[] | undefined;
+  /** Default: `read`. */
+  readonly scopes?: readonly Scope[] | undefined;
+  /** Registration time (ms), as for clients. */
+  readonly since?: number | undefined;
+}
+
+/** Options by client id or consumer key. */
+export type RegisteredBy<Option> = Readonly<Record<string, Option>> | ReadonlyMap<string, Option>;
