@@ -1,5 +1,5 @@
-import type { Shape } from '../collections/declaration.ts';
 import type { Reading } from '../pipeline/resource.ts';
+import type { Shape } from '../schema/schema.ts';
 import type { RecordValue } from '../store/store.ts';
 import { XmlNames } from '../xml/names.ts';
 import { formats } from './index.ts';

@@ -1,26 +1,25 @@
 import type { Clock } from '../clock.ts';
-import type { DocumentFormat } from '../formats/server-documents.ts';
 import type { Request, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { isPromiseLike } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
-import type { AccessEntry, ServiceOptions } from '../service/options.ts';
 import { createRequestTrace, type RequestTrace } from './call.ts';
 import { decide, type ServiceContext } from './decide.ts';
 import type { Next } from './observer.ts';
-import { pathSent, problemOf, toProblemResponse } from './problem-response.ts';
+import type { AccessEntry, PipelineOptions } from './options.ts';
+import { pathSent, problemOf, toProblemResponse, type WriteProblem } from './problem-response.ts';
 import { createForwardedRewrite } from './proxy.ts';
 
 /** What answering takes. */
 export interface PipelineParts {
-  readonly options: Pick<ServiceOptions, 'log' | 'onError' | 'observer' | 'trustProxy'>;
+  readonly options: PipelineOptions;
   readonly context: ServiceContext;
   /** What requests wait for. */
   readonly seeded: Promise<void>;
   /** Keeps the nonce of a request before its reply (`Authentication`). */
   keepNonce(principal: Principal | undefined, durably: boolean): Promise<void> | undefined;
-  /** What problems are written in for clients that accept either. */
-  readonly format: DocumentFormat;
+  /** Writes problem documents. */
+  readonly writeProblem: WriteProblem;
 }
 
 /** Makes a reply of every request: of what was decided, or of what went wrong. */
@@ -90,9 +89,9 @@ export class Pipeline {
   }
 
   #refusal(problem: Problem, request: Request | undefined, trace: RequestTrace): Response {
-    const { context, format } = this.#parts;
+    const { context, writeProblem } = this.#parts;
     trace.problem = problem;
-    return toProblemResponse(problem, request, trace, context.httpDate(context.clock.now()), format);
+    return toProblemResponse(problem, request, trace, context.httpDate(context.clock.now()), writeProblem);
   }
 
   /** The same reply, once the access log has been told of it. */

@@ -1,9 +1,12 @@
-import { type DocumentFormat, writeProblem } from '../formats/server-documents.ts';
 import type { Request, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { StoreError } from '../store/store.ts';
 import type { RequestTrace } from './call.ts';
+import type { Representation } from './resource.ts';
 import { leadingFields } from './response.ts';
+
+/** Writes a problem document (RFC 9457) in the format that `accept` prefers. */
+export type WriteProblem = (problem: Problem, instance: string, accept: string | undefined) => Representation;
 
 /** What went wrong as a Problem. What is no refusal is a fault of the server: it is told to `fault` alone. */
 export function problemOf(error: unknown, fault: (error: unknown) => void): Problem {
@@ -26,10 +29,10 @@ export function toProblemResponse(
   request: Request | undefined,
   trace: RequestTrace,
   date: string,
-  format: DocumentFormat,
+  writeProblem: WriteProblem,
 ): Response {
   const instance = request === undefined ? '' : pathSent(request);
-  const { type, content } = writeProblem(problem, instance, request?.fields.get('accept'), format);
+  const { type, content } = writeProblem(problem, instance, request?.fields.get('accept'));
   const fields = leadingFields(date, trace.principal, refusesPrincipal.has(problem.status));
   fields.push(['Content-Type', type], ...problem.fields);
   return {

@@ -3,11 +3,12 @@ import type { UserDeclaration } from '../auth/accounts.ts';
 import type { Clock } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
 import type { Lifetimes } from '../oauth/lifetimes.ts';
-import type { Observer } from '../pipeline/observer.ts';
+import type { PipelineOptions } from '../pipeline/options.ts';
 import type { Resource } from '../pipeline/resource.ts';
 import type { Nonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 
+export type { AccessEntry } from '../pipeline/options.ts';
 export type { ClientOption, ConsumerOption };
 
 /** The limits on what a client may send. */
@@ -40,23 +41,6 @@ export const defaultLimits: Limits = {
   headerTimeout: 10_000,
   requestTimeout: 60_000,
 };
-
-/** One request as the access log has it: nothing in it is secret. */
-export interface AccessEntry {
-  /** When the reply was ready: milliseconds since 1970-01-01T00:00:00Z. */
-  readonly time: number;
-  /** As sent; `-` when it could not be read. */
-  readonly method: string;
-  /** As sent, without the query; `-` when it could not be read. */
-  readonly path: string;
-  readonly status: number;
-  readonly principal: string | undefined;
-  readonly scheme: string | undefined;
-  /** From the request's header section to the reply's. */
-  readonly microseconds: number;
-  /** The problem type of a refusal. */
-  readonly problem: string | undefined;
-}
 
 /** A user: one secret and perhaps a password, or secrets as they are kept, several while they are rotated. */
 export type UserOption =
@@ -95,7 +79,7 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
 };
 
 /** What a service is made of. Everything has a default, and the default users are none. */
-export interface ServiceOptions {
+export interface ServiceOptions extends PipelineOptions {
   readonly clock?: Clock;
   /** Gives that many random bytes. */
   readonly random?: (size: number) => Uint8Array;
@@ -143,15 +127,7 @@ export interface ServiceOptions {
   readonly maxNoncesPerUser?: number;
   /** Failed authentications a minute; 100 when left out, 0 is no limit. */
   readonly maxAuthFailures?: number;
-  /** Networks (CIDR) of the proxies whose word is taken on how a request came to them; nobody's when left out. */
-  readonly trustProxy?: readonly string[];
   /** Refusals carry what was checked. */
   readonly explain?: boolean;
   readonly limits?: Partial<Limits>;
-  /** Told of every request that was answered. */
-  readonly log?: (entry: AccessEntry) => void;
-  /** Sees every request and reply in full; without one they cost nothing more. */
-  readonly observer?: Observer;
-  /** Told of faults of the server itself, which a client sees as 500 only; standard error when left out. */
-  readonly onError?: (error: unknown) => void;
 }

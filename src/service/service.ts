@@ -5,7 +5,7 @@ import { systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import { loadSeed } from '../collections/seed.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { type DocumentFormat, writeDescription } from '../formats/server-documents.ts';
+import { type DocumentFormat, writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
 import type { Request, Response } from '../http/message.ts';
 import { type Listener, type ListenerOptions, listen } from '../net/listener.ts';
@@ -128,7 +128,13 @@ export function createControllableService(
   };
   const seeded = loadSeed(store, collections, options.seed ?? {}, clock);
   const { keepNonce } = authentication;
-  const answering = new Pipeline({ context, seeded, keepNonce, options, format });
+  const answering = new Pipeline({
+    context,
+    seeded,
+    keepNonce,
+    options,
+    writeProblem: (problem, instance, accept) => writeProblem(problem, instance, accept, format),
+  });
   const handle = (request: Request): Promise<Response> => answering.respond(request);
   const refuse: Pipeline['respondToInvalid'] = (...refused) => answering.respondToInvalid(...refused);
 

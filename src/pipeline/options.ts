@@ -1,0 +1,30 @@
+import type { Observer } from './observer.ts';
+
+/** One answered request in the access log. Contains no secrets. */
+export interface AccessEntry {
+  /** When the response was ready: milliseconds since 1970-01-01T00:00:00Z. */
+  readonly time: number;
+  /** As sent; `-` if it could not be read. */
+  readonly method: string;
+  /** As sent, without the query; `-` if it could not be read. */
+  readonly path: string;
+  readonly status: number;
+  readonly principal: string | undefined;
+  readonly scheme: string | undefined;
+  /** Microseconds from the end of the request's header section to the response. */
+  readonly microseconds: number;
+  /** Problem type, if the request was refused. */
+  readonly problem: string | undefined;
+}
+
+/** Options of the pipeline. */
+export interface PipelineOptions {
+  /** Networks (CIDR) of trusted proxies. Default: none. */
+  readonly trustProxy?: readonly string[];
+  /** Called for every answered request. */
+  readonly log?: (entry: AccessEntry) => void;
+  /** Sees every request and response in full. Default: none, at no cost. */
+  readonly observer?: Observer;
+  /** Called with internal errors, which a client sees as 500. Default: writes to standard error. */
+  readonly onError?: (error: unknown) => void;
+}
