@@ -2,7 +2,7 @@ import type { Figure } from '../benchmark.ts';
 import { type GroupResult, type Row, ratioOf, valuesOf } from '../results/result.ts';
 import { spreadOf } from '../results/statistics.ts';
 import { digits, withUnit } from '../results/unit.ts';
-import { chartWidth, type Drawing } from './chart.ts';
+import { chartWidth, type Drawing } from './drawing.ts';
 import { element, label } from './svg.ts';
 
 const rowHeight = 24;

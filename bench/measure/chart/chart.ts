@@ -2,19 +2,11 @@ import { describeMachine } from '../machine.ts';
 import type { Result } from '../results/result.ts';
 import { barsOf } from './bars.ts';
 import { curvesChart } from './curves.ts';
+import { chartWidth } from './drawing.ts';
 import { label, picture } from './svg.ts';
 
-/** How wide a chart is; a page shows it as wide as that or narrower. */
-export const chartWidth = 820;
 const margin = 20;
 const headHeight = 62;
-
-/** Markup, and how high it is. */
-export interface Drawing {
-  readonly height: number;
-  /** The markup for a drawing that begins at this y. */
-  draw(top: number): string;
-}
 
 /** A result as an SVG picture: bars for contestants, curves where there are sizes; of the first figure. */
 export function chartOf(result: Result): string {

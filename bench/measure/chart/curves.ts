@@ -1,7 +1,7 @@
 import type { Figure } from '../benchmark.ts';
 import { type Curve, curvesOf, type GroupResult } from '../results/result.ts';
 import { roundWithUnit, sizeLabel } from '../results/unit.ts';
-import { chartWidth, type Drawing } from './chart.ts';
+import { chartWidth, type Drawing } from './drawing.ts';
 import { element, label } from './svg.ts';
 
 const plotHeight = 210;
