@@ -39,13 +39,19 @@ const typescript = {
  * and every file adds a third of a millisecond to a start.
  */
 const chunks = {
-  common: ['registration', 'duration', 'oauth/lifetimes'],
+  common: ['accounts/registration', 'duration', 'oauth/lifetimes'],
   signing: ['client/index'],
   writing: ['xml/writer', 'xml/name'],
   xml: ['xml/index'],
-  command: ['cli/refusal', 'cli/no-rosters', 'options/table', 'options/flags', 'store/roster-path'],
-  service: ['service'],
-  configuration: ['options/options', 'cli/credentials'],
+  command: [
+    'cli/errors',
+    'cli/accounts/no-account-files',
+    'options/table',
+    'options/flags',
+    'accounts/account-file-path',
+  ],
+  service: ['service/service'],
+  configuration: ['options/options', 'cli/accounts/credentials'],
 };
 
 /** Assigns a module to the first of the chunks that contains it; the bundler decides about the others. */

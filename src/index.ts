@@ -85,7 +85,7 @@ export { type Address, createService, type Listening, type Service } from './ser
 export type { OAuth1Method } from './signature/oauth1.ts';
 export type { MemorySnapshot, MemoryStore, MemoryStoreOptions } from './store/memory.ts';
 export { createMemoryStore } from './store/memory.ts';
-export type { Claimed, Nonces } from './store/nonces/nonces.ts';
+export type { Claimed, Nonces, ShareUsed } from './store/nonces/nonces.ts';
 export type { NumberRange } from './store/state/reserved-ids.ts';
 export type { CollectionNumbers } from './store/state/state.ts';
 export type { Creation, Deletion, Replacement, StoredNonce, Value } from './store/store.ts';

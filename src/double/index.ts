@@ -111,7 +111,7 @@ export type {
 export type { Simple, SimpleTypeName } from '../schema/simple-type.ts';
 export type { AccessEntry, ClientOption, ConsumerOption, Limits, UserOption } from '../service/options.ts';
 export type { OAuth1Method } from '../signature/oauth1.ts';
-export type { Claimed, Nonces } from '../store/nonces/nonces.ts';
+export type { Claimed, Nonces, ShareUsed } from '../store/nonces/nonces.ts';
 export type {
   Applied,
   Change,
