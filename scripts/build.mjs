@@ -41,7 +41,7 @@ const typescript = {
 const chunks = {
   common: ['accounts/registration', 'duration', 'oauth/lifetimes'],
   signing: ['client/index'],
-  writing: ['xml/writer', 'xml/name'],
+  writing: ['xml/writer', 'xml/names'],
   xml: ['xml/index'],
   command: [
     'cli/errors',
@@ -63,7 +63,11 @@ function chunkOf(id, { getModuleInfo }) {
 /** The modules with these paths and all that they import, except by `import()`. */
 function imported(paths, getModuleInfo) {
   const found = new Set(paths);
-  for (const path of found) for (const id of getModuleInfo(path).importedIds) found.add(id);
+  for (const path of found) {
+    const module = getModuleInfo(path);
+    if (module === null) throw new Error(`${path} is not part of the bundle`);
+    for (const id of module.importedIds) found.add(id);
+  }
   return found;
 }
 
