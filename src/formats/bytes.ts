@@ -1,14 +1,15 @@
+import { CollectedBytes } from '../http/collected-bytes.ts';
 import type { Reading } from '../pipeline/resource.ts';
 
 /** Reads content of every type as its bytes, for resources in code. */
 export const bytes: Reading<unknown, Uint8Array> = {
   type: '*/*',
   decoder() {
-    const pieces: Uint8Array[] = [];
+    const collected = new CollectedBytes();
     return {
-      // The chunk is the socket's own memory, so what is kept is a copy.
-      write: (chunk) => void pieces.push(Uint8Array.from(chunk)),
-      end: () => Buffer.concat(pieces),
+      write: (chunk) => collected.write(chunk),
+      // A resource may keep it, so it holds no spare memory.
+      end: () => Buffer.from(collected.bytes),
     };
   },
 };

@@ -1,3 +1,4 @@
+import { CollectedBytes } from './collected-bytes.ts';
 import { type FieldLine, Fields } from './fields.ts';
 import { contentTooLarge } from './problem.ts';
 import type { WireFault } from './wire-fault.ts';
@@ -94,15 +95,14 @@ export async function readAll(
   limit: number,
   flow: (take: (chunk: Uint8Array) => void) => Promise<void>,
 ): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+  const collected = new CollectedBytes();
   let length = 0;
   await flow((chunk) => {
     length += chunk.length;
     if (length > limit) throw contentTooLarge(limit);
-    // The chunk may be memory that is used again.
-    chunks.push(Uint8Array.prototype.slice.call(chunk));
+    collected.write(chunk);
   });
-  return Buffer.concat(chunks, length);
+  return collected.bytes;
 }
 
 function bodyOf(content: string | Uint8Array | undefined): Body {

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { CollectedBytes } from '../http/collected-bytes.ts';
 import type { Fields } from '../http/fields.ts';
 import { isDeclaredLonger } from '../http/form.ts';
 import { parseContentCoding } from '../http/headers/content-coding.ts';
@@ -81,13 +82,12 @@ export async function readContent(
 ): Promise<unknown> {
   const decoder = isPromiseLike(made) ? await made : made;
   const packed = parseContentCoding(request.fields.get('content-encoding')) === 'gzip';
-  const pieces: Uint8Array[] = [];
+  const collected = new CollectedBytes();
   await receive(request, limit, (chunk) => {
-    // The chunk is the socket's own memory, so what is kept for later is a copy.
-    if (packed) pieces.push(Uint8Array.prototype.slice.call(chunk));
+    if (packed) collected.write(chunk);
     else decoder.write(chunk);
   });
-  if (packed) decoder.write(await unpack(pieces, limit, gzip));
+  if (packed) decoder.write(await unpack(collected.bytes, limit, gzip));
   return decoder.end();
 }
 
@@ -160,13 +160,9 @@ function malformedDigest(field: string, form: string): Problem {
   return new Problem('malformed-field', `${field} must be ${form}.`, { members: { field } });
 }
 
-async function unpack(
-  pieces: readonly Uint8Array[],
-  limit: number,
-  gzip: CallContext['gzip'],
-): Promise<Uint8Array> {
+async function unpack(packed: Uint8Array, limit: number, gzip: CallContext['gzip']): Promise<Uint8Array> {
   try {
-    return await gzip.unpack(Buffer.concat(pieces), limit);
+    return await gzip.unpack(packed, limit);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
       throw contentTooLarge(limit);

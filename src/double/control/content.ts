@@ -1,4 +1,5 @@
 import { readJsonBytes } from '../../formats/json/decoder.ts';
+import { CollectedBytes } from '../../http/collected-bytes.ts';
 import type { Reading } from '../../pipeline/resource.ts';
 
 /** How deep what is sent to the control interface may be nested. */
@@ -8,13 +9,12 @@ const maxDepth = 64;
 export const plainJson: Reading = {
   type: 'application/json',
   decoder() {
-    const chunks: Uint8Array[] = [];
+    const collected = new CollectedBytes();
     return {
-      // The chunk is the socket's own memory, so what is kept is a copy.
-      write: (chunk) => void chunks.push(Uint8Array.from(chunk)),
+      write: (chunk) => collected.write(chunk),
       end() {
         // Unlike JSON.parse, it says where a fault is, and refuses a name that stands twice.
-        const { text } = readJsonBytes(Buffer.concat(chunks), maxDepth);
+        const { text } = readJsonBytes(collected.bytes, maxDepth);
         return JSON.parse(text);
       },
     };

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { CollectedBytes } from '../../http/collected-bytes.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Shape } from '../../schema/schema.ts';
 import type { RecordValue } from '../../store/store.ts';
@@ -20,11 +21,10 @@ export interface JsonReadingOptions {
  * `unsupported-charset` for JSON in another encoding, and `invalid-content` with every fault, up to 20.
  */
 export function jsonDecoder(shape: Shape, options: JsonReadingOptions): ItemDecoder {
-  const chunks: Uint8Array[] = [];
+  const collected = new CollectedBytes();
   return {
-    // A copy: the bytes belong to whoever received them.
-    write: (bytes) => void chunks.push(Uint8Array.prototype.slice.call(bytes)),
-    end: () => decode(shape, Buffer.concat(chunks), options),
+    write: (bytes) => collected.write(bytes),
+    end: () => decode(shape, collected.bytes, options),
   };
 }
 

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { readContent } from '../../src/content.ts';
+import { plainJson } from '../../src/double/control-content.ts';
+import { GzipQueue } from '../../src/gzip-queue.ts';
+import { CollectedBytes } from '../../src/http/collected-bytes.ts';
+import { formatDate } from '../../src/http/date.ts';
+import { createRequest, gathered, type Request } from '../../src/http/message.ts';
+import { parseTarget } from '../../src/http/target.ts';
+import { JudgedCall } from '../../src/judged-call.ts';
+import { bytes } from '../../src/representation/bytes.ts';
+import { jsonDecoder } from '../../src/representation/json-decoder.ts';
+import type { Reading } from '../../src/resource.ts';
+import { shapeOf } from '../representation/decode.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+/** Content that a client sends in chunks of one byte. */
+const length = 200_000;
+
+function used(): number {
+  collectGarbage();
+  collectGarbage(); // ends the sweep of the first, which frees array buffers
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+/** Passes the content to a reader, and returns how many bytes the reader holds then. */
+function heldBy(write: (chunk: Uint8Array) => void): number {
+  const before = used();
+  const memory = Buffer.alloc(1, ' ');
+  for (let sent = 0; sent < length; sent += 1) write(memory);
+  return used() - before;
+}
+
+async function heldWhileGathered(): Promise<number> {
+  let held = 0;
+  await gathered(length, async (take) => {
+    held = heldBy(take);
+  });
+  return held;
+}
+
+async function heldWhilePacked(): Promise<number> {
+  let held = 0;
+  const request: Request = {
+    ...createRequest({ method: 'POST', target: '/', fields: [['Content-Encoding', 'gzip']] }),
+    body: {
+      present: true,
+      consume: async (sink) => {
+        held = heldBy(sink);
+      },
+      hold: () => Promise.resolve(new Uint8Array()),
+    },
+  };
+  const decoder = { write: () => undefined, end: () => undefined };
+  await assert.rejects(readContent({ request, gzip: new GzipQueue() }, decoder, length));
+  return held;
+}
+
+const ofAnyType: Reading = bytes;
+const call = new JudgedCall({
+  request: createRequest({ method: 'POST', target: '/' }),
+  method: 'POST',
+  target: parseTarget('/', 'POST'),
+  parameters: {},
+  principal: undefined,
+  now: 0,
+  httpDate: formatDate,
+  gzip: new GzipQueue(),
+});
+
+const readers: readonly (readonly [name: string, held: () => number | Promise<number>])[] = [
+  ['in JSON', () => heldByDecoder(jsonDecoder(shapeOf({}), { partial: false, maxDepth: 10 }))],
+  ['of any type', () => heldByDecoder(ofAnyType.decoder(call))],
+  ['for the control interface', () => heldByDecoder(plainJson.decoder(call))],
+  ['read ahead', heldWhileGathered],
+  ['in gzip', heldWhilePacked],
+];
+
+function heldByDecoder(decoder: { write(chunk: Uint8Array): void }): number {
+  return heldBy((chunk) => decoder.write(chunk));
+}
+
+for (const [name, held] of readers) {
+  test(`Content ${name} that arrives byte by byte holds little more than its bytes.`, async () => {
+    const kept = await held();
+    assert.ok(kept < 8 * length, `${kept} bytes for ${length}`);
+  });
+}
+
+test('Chunks of any length are collected in order, and are copies.', () => {
+  const collected = new CollectedBytes();
+  assert.equal(collected.bytes.length, 0);
+  const chunk = Buffer.alloc(1000);
+  const expected: number[] = [];
+  for (const size of [0, 1, 1000, 3, 999, 0, 500]) {
+    for (let at = 0; at < size; at += 1) {
+      chunk[at] = (size + at) % 256;
+      expected.push((size + at) % 256);
+    }
+    collected.write(chunk.subarray(0, size));
+    chunk.fill(0);
+  }
+  assert.deepEqual([...collected.bytes], expected);
+});
