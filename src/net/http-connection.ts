@@ -125,11 +125,12 @@ export class HttpConnection {
   }
 
   /**
-   * The number of the last request, if the server waits for the client: for another request, for content, or for it to read
-   * a response. Undefined while the client waits for the server.
+   * The number of the last request, if the server waits for the client: for another request, for content, for it to read
+   * a response, or for it to close after the last response. Undefined while the client waits for the server.
    */
   get waitingSince(): number | undefined {
-    const isClients = this.#current === undefined || this.#blocked || !this.#current.isWhole;
+    const current = this.#ended ? undefined : this.#current;
+    const isClients = current === undefined || this.#blocked || !current.isWhole;
     return isClients ? this.#turn : undefined;
   }
 

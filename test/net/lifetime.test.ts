@@ -88,6 +88,15 @@ test('A client whose content is waited for gives way like one that sends nothing
   assert.ok(consumed[0] instanceof Problem);
 });
 
+test('A client that does not close after its last response gives way like one that sends nothing.', async (t) => {
+  const { port } = await serve(t, { connections: 1 });
+  const answered = await open(port);
+  await answered.send('GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n');
+  assert.equal((await answered.reply()).status, 200);
+  assert.equal((await exchange(port, get))[0]?.status, 200);
+  await answered.close();
+});
+
 test('Of many connections at once that send nothing, the limit stays open, and the last of them is served.', async (t) => {
   const { port, listener } = await serve(t, { connections: 5 });
   const wires: Wire[] = [];
