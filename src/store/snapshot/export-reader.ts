@@ -35,6 +35,9 @@ interface Collected {
   readonly ids: Set<string>;
 }
 
+/** The highest sequence, revision or counter in an export: a store counts 2^52 changes on from it. */
+const mostCount = 2 ** 52;
+
 const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
 
 /**
@@ -170,13 +173,16 @@ function emptyCollection(): Collected {
   return { numbers: noNumbers, chosen: new ReservedIds(), entries: [], ids: new Set() };
 }
 
+/** Reads a number, and leaves room to count on from it: near 2^53 the next one could not be told from it. */
 function countOr(
   document: JsonFields,
   members: ReadonlyMap<string, unknown>,
   name: string,
   fallback: number,
 ): number {
-  return members.has(name) ? document.count(members.get(name), name) : fallback;
+  const count = members.has(name) ? document.count(members.get(name), name) : fallback;
+  if (count > mostCount) throw document.damage(`${name} is above ${mostCount}`);
+  return count;
 }
 
 function itemValue(document: JsonFields, value: unknown): RecordValue {

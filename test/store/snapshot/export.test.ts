@@ -59,6 +59,22 @@ describe('an export', () => {
     }
   });
 
+  test('is refused if a number in it is too high to count on from', () => {
+    const header = '{"format":"countersign-export","version":1}';
+    const tooHigh = String(2 ** 52 + 1);
+    for (const line of [
+      `{"collection":"/a","counter":${tooHigh}}`,
+      `{"collection":"/a","sequence":${tooHigh}}`,
+      `{"collection":"/a","revision":${tooHigh}}`,
+      `{"collection":"/a","id":"x","sequence":${tooHigh},"value":{}}`,
+      `{"collection":"/a","id":"x","revision":${tooHigh},"value":{}}`,
+    ]) {
+      const text = (each: string) => Buffer.from(`${header}\n${each}\n{"end":true}\n`);
+      assert.throws(() => read(text(line)), /line 2.* is above 4503599627370496/, line);
+      read(text(line.replace(tooHigh, String(2 ** 52))));
+    }
+  });
+
   test('with any damage is refused with its place, and never read as something else', () => {
     const random = seeded();
     for (let round = 0; round < 1500; round += 1) {
