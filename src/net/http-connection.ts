@@ -40,6 +40,8 @@ export interface ConnectionHost {
   readonly limits: { readonly headers: number; readonly target: number; readonly requestTimeout: number };
   readonly idleTimeouts: IdleTimeouts;
   readonly sweep: DeadlineSweep;
+  /** The connections that have sent more requests at once than may wait. */
+  readonly overruns: Set<HttpConnection>;
   readonly fastResponses: FastResponses;
   readonly writeBatch: WriteBatch;
   /** Names and values in turn that tell the client that the connection persists, and for how long. */
@@ -58,6 +60,9 @@ const waitingAtMost = 256;
 
 /** Milliseconds that a client has to read a response when it has sent more requests than that. */
 const overrunTime = 1000;
+
+/** Connections that may have sent more requests than that at a time; further ones are closed at once. */
+const overrunsAtMost = 16;
 
 /** A request that waits for the response before it. */
 interface Waiting {
@@ -139,7 +144,7 @@ export class HttpConnection {
     if (this.#ended || this.#refusal !== undefined) return;
     this.#turn = this.#host.nextTurn();
     if (this.#waiting.length >= waitingAtMost) {
-      this.#overrun = true;
+      this.#overran();
       this.refuse(new Problem('full', 'Too many requests wait on this connection.', retrySoon), undefined);
       return;
     }
@@ -215,6 +220,14 @@ export class HttpConnection {
   get #isIdle(): boolean {
     if (!this.#begun || this.#ended || this.#current !== undefined) return false;
     return this.#latest === undefined || this.#latest.isWhole;
+  }
+
+  /** node:http holds what it has parsed of a packet until the connection closes, so only few connections are answered first. */
+  #overran(): void {
+    const { overruns } = this.#host;
+    this.#overrun = true;
+    if (overruns.size >= overrunsAtMost) this.#socket.destroy();
+    else overruns.add(this);
   }
 
   #enqueue(exchange: Exchange): void {
@@ -423,6 +436,7 @@ export class HttpConnection {
   }
 
   #gone(): void {
+    this.#host.overruns.delete(this);
     this.#ended = true;
     this.#waiting = [];
     if (this.#latest !== undefined && !this.#latest.isWhole) this.#latest.content.fail(cutOff());

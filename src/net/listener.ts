@@ -163,6 +163,7 @@ class HttpListener implements Listener, ConnectionHost {
   readonly sweep: DeadlineSweep;
   readonly fastResponses: FastResponses;
   readonly writeBatch = new WriteBatch();
+  readonly overruns = new Set<HttpConnection>();
   readonly fieldLines = new FieldLines();
   readonly persistence: readonly string[];
   readonly persistenceLines: string;

@@ -2,18 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { readContent } from '../../src/content.ts';
-import { plainJson } from '../../src/double/control-content.ts';
-import { GzipQueue } from '../../src/gzip-queue.ts';
+import { plainJson } from '../../src/double/control/content.ts';
+import { bytes } from '../../src/formats/bytes.ts';
+import { jsonDecoder } from '../../src/formats/json/decoder.ts';
 import { CollectedBytes } from '../../src/http/collected-bytes.ts';
-import { formatDate } from '../../src/http/date.ts';
-import { createRequest, gathered, type Request } from '../../src/http/message.ts';
+import { formatDate } from '../../src/http/headers/date.ts';
+import { createRequest, type Request, readAll } from '../../src/http/message.ts';
 import { parseTarget } from '../../src/http/target.ts';
-import { JudgedCall } from '../../src/judged-call.ts';
-import { bytes } from '../../src/representation/bytes.ts';
-import { jsonDecoder } from '../../src/representation/json-decoder.ts';
-import type { Reading } from '../../src/resource.ts';
-import { shapeOf } from '../representation/decode.ts';
+import type { MaybePromise } from '../../src/maybe-promise.ts';
+import { CallContext } from '../../src/pipeline/call.ts';
+import type { Decoder } from '../../src/pipeline/decoder.ts';
+import { GzipQueue } from '../../src/pipeline/gzip-queue.ts';
+import { readContent } from '../../src/pipeline/request-body.ts';
+import type { Reading } from '../../src/pipeline/resource.ts';
+import { shapeOf } from '../support/formats/decode.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
@@ -38,7 +40,7 @@ function heldBy(write: (chunk: Uint8Array) => void): number {
 
 async function heldWhileGathered(): Promise<number> {
   let held = 0;
-  await gathered(length, async (take) => {
+  await readAll(length, async (take) => {
     held = heldBy(take);
   });
   return held;
@@ -62,7 +64,7 @@ async function heldWhilePacked(): Promise<number> {
 }
 
 const ofAnyType: Reading = bytes;
-const call = new JudgedCall({
+const call = new CallContext({
   request: createRequest({ method: 'POST', target: '/' }),
   method: 'POST',
   target: parseTarget('/', 'POST'),
@@ -81,7 +83,8 @@ const readers: readonly (readonly [name: string, held: () => number | Promise<nu
   ['in gzip', heldWhilePacked],
 ];
 
-function heldByDecoder(decoder: { write(chunk: Uint8Array): void }): number {
+async function heldByDecoder(made: MaybePromise<Decoder>): Promise<number> {
+  const decoder = await made;
   return heldBy((chunk) => decoder.write(chunk));
 }
 

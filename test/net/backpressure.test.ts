@@ -85,6 +85,19 @@ test('Others are answered while one client pipelines and never reads.', async (t
   wire.socket.destroy();
 });
 
+test('Of many connections that send too many requests in one packet, all but a few are closed at once.', async (t) => {
+  const { port, listener, release } = await serve(t);
+  const packet = `GET /wait HTTP/1.1\r\nHost: h\r\n\r\n${get.repeat(600)}`;
+  const wires = await Promise.all(Array.from({ length: 50 }, () => open(port)));
+  await Promise.all(wires.map((wire) => wire.send(packet)));
+  while (listener.connections > 16) await new Promise((resolve) => setImmediate(resolve));
+  release();
+  const held = wires.filter(({ socket }) => !socket.destroyed);
+  assert.ok(held.length >= 16);
+  while (listener.connections > 0) await new Promise((resolve) => setImmediate(resolve));
+  for (const wire of wires) wire.socket.destroy();
+});
+
 type Server = ChildProcessByStdio<Writable, Readable, null>;
 
 async function lineOf(server: Server): Promise<number> {
