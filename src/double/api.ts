@@ -18,86 +18,89 @@ import {
 import type { Journal } from './journal/journal.ts';
 import type { DoubleClock } from './state/clock.ts';
 
-/** What a test steers a service by, in memory or on a data directory. */
+/** The functions with which a test controls a service, in memory or with a data directory. */
 export interface DoubleApi {
   /**
-   * The platform's `fetch`, answered in this process without a socket.
-   * @example const reply = await double.fetch('/articles');
+   * Sends a request to the double in this process, without a socket. Its interface is that of the platform's `fetch`.
+   * @example
+   * const response = await double.fetch('/articles');
+   * assert.equal(response.status, 200);
    */
   readonly fetch: Fetch;
-  /** Time, as everything in the double sees it. */
+  /** The clock of the double. */
   readonly clock: DoubleClock;
-  /** Users, secrets, nonces and tokens. */
+  /** Controls users, secrets, nonces and tokens. */
   readonly auth: AuthControl;
   /**
-   * Every request that came, and what became of it.
+   * The requests that the double received, with their responses.
    * @example double.journal.last()?.auth; // { scheme: 'hmac', passed: ['parse', 'user'], failedAt: 'digest', hint: 'the query was left out', … }
    */
   readonly journal: Journal;
   /**
-   * What goes wrong on purpose.
+   * Plans faults for requests.
    * @example double.faults.next({ method: 'GET' }, { status: 503, retryAfter: 2 });
    */
   readonly faults: Faults;
-  /** OAuth 2.0, where `clients` are registered. */
+  /** Controls OAuth 2.0. Requires the option `clients`. */
   readonly oauth2: OAuth2Control;
-  /** OAuth 1.0a, where `consumers` are registered. */
+  /** Controls OAuth 1.0a. Requires the option `consumers`. */
   readonly oauth1: OAuth1Control;
   /**
-   * Somebody who signs what they send.
+   * Returns a client that signs its requests as a user.
+   * @throws RangeError if there is no such user and `options` contain no credentials
    * @example await double.as('johndoe').fetch('/articles', { method: 'POST', body: '<article>…</article>' });
    * @example await double.as('johndoe', { date: '2020-01-01T00:00:00Z' }).fetch('/articles'); // 401: a stale date
    */
   as(user: string, options?: AsOptions): Signer;
 }
 
-/** Composes what a test steers a service by. */
+/** Composes the functions that control a service. */
 export function createDoubleApi(context: ComposedService, { url, secureUrl }: Addresses): DoubleApi {
   const { service, users, nonces, faults, journal, masterKey, random } = context;
   const { clock } = context.time;
   const { oauth, handle } = service;
   const { awaited } = faults;
-  const place = { respond: connecting(handle, faults), awaited, url, secureUrl };
-  const fetch = createFetch(place);
+  const server = { respond: withConnectionFaults(handle, faults), awaited, url, secureUrl };
+  const fetch = createFetch(server);
   const lifetimes = { ...defaultLifetimes, ...context.options.lifetimes };
   const basicFor = (user: string): string => basicHeader(user, passwordOf(users, user));
-  const watched = { faults: faults.faults, journal: journal.journal };
-  const shared = { oauth, lifetimes, clock, users, fetch, basicFor, ...watched };
-  const second = { ...shared, clients: () => namesOf(context.options.clients) };
-  const first = { ...shared, consumers: () => namesOf(context.options.consumers), masterKey };
-  const [oauth2, oauth1] = [createOAuth2Control(second), createOAuth1Control(first)];
+  const observed = { faults: faults.faults, journal: journal.journal };
+  const shared = { oauth, lifetimes, clock, users, fetch, basicFor, ...observed };
+  const oauth2Parts = { ...shared, clients: () => namesOf(context.options.clients) };
+  const oauth1Parts = { ...shared, consumers: () => namesOf(context.options.consumers), masterKey };
+  const [oauth2, oauth1] = [createOAuth2Control(oauth2Parts), createOAuth1Control(oauth1Parts)];
   const signing: SigningParts = {
-    ...{ users, clock, random, send: createSender(place) },
-    read: (input, init, typeOfText) => fetchRequestOf(input, init, place, typeOfText),
+    ...{ users, clock, random, send: createSender(server) },
+    read: (input, init, typeOfText) => fetchRequestOf(input, init, server, typeOfText),
     async bearerFor(user, name) {
-      const { id, scopes } = clientOf(second, name);
+      const { id, scopes } = clientOf(oauth2Parts, name);
       return (await oauth2.issueToken({ client: id, user, scope: scopes })).accessToken;
     },
     async oauth1For(user, name) {
-      const { key, secret = '' } = consumerOf(first, name);
+      const { key, secret = '' } = consumerOf(oauth1Parts, name);
       return { consumer: { key, secret }, token: await oauth1.issueToken({ consumer: key, user }) };
     },
   };
   return {
     fetch,
-    clock: context.time.face,
+    clock: context.time.control,
     auth: createAuthControl({ users, nonces, grants: oauth.grants, clock }),
     journal: journal.journal,
     faults: faults.faults,
     oauth2,
     oauth1,
-    as: (user, asked = {}) => createSigner(user, asked, signing),
+    as: (user, signerOptions = {}) => createSigner(user, signerOptions, signing),
   };
 }
 
-/** Has a request over TLS that is answered in process meet the certificate first, as over a socket. */
-function connecting(
+/** Applies connection faults to in-process requests over TLS, as the listener does to connections. */
+function withConnectionFaults(
   handle: ControllableService['handle'],
   faults: FaultsPart,
 ): ControllableService['handle'] {
   return async (request) => {
-    const refusal = request.connection.secure ? faults.connect() : undefined;
-    if (refusal !== undefined) throw refusal;
+    const failure = request.connection.secure ? faults.connect() : undefined;
+    if (failure !== undefined) throw failure;
     return handle(request);
   };
 }

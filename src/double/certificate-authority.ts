@@ -2,39 +2,39 @@ import { makeCertificate, makeKey, pemOfKey } from '../net/tls/certificate.ts';
 import type { ServerIdentity } from '../net/tls/identity.ts';
 
 const day = 86_400_000;
-/** How long a certificate is valid: no longer than clients take one of a public authority. */
+/** The validity of a certificate in ms. Some clients reject longer ones from public authorities (398 days). */
 const lifetime = 397 * day;
-/** How long before now a certificate begins to be valid, for clients whose clocks are behind. */
-const before = 2 * day;
+/** How many ms before the present a certificate becomes valid, for clients whose clocks are slow. */
+const backdating = 2 * day;
 
 const names = ['localhost', '127.0.0.1', '::1'];
 
-/** From the first to the last moment of a certificate, in ms since 1970-01-01T00:00:00Z. */
+/** The first and the last moment of a certificate's validity, in ms since 1970-01-01T00:00:00Z. */
 export interface Validity {
   readonly from: number;
   readonly until: number;
 }
 
-/** A certificate authority for servers on this host. Its key is in memory alone. */
+/** A certificate authority for servers on this host. Its key is held in memory only. */
 export interface CertificateAuthority {
-  /** Its own certificate in PEM, for clients to trust. */
+  /** The authority's own certificate in PEM, for clients to trust. */
   readonly certificate: string;
-  /** What a server on localhost proves itself with. */
+  /** The certificate and key of a server on localhost. */
   readonly identity: ServerIdentity;
-  /** The same with another certificate, for this time. */
+  /** Issues another certificate for the same key, with this validity. */
   issue(validity: Validity): ServerIdentity;
 }
 
 /**
- * Makes an authority. Its keys and certificates are made when they are asked for: most tests are done without. `now` is
- * the host's time (ms), which clients go by.
+ * Creates an authority. Keys and certificates are generated on first use, since most tests do not need them.
+ * @param now the host's time in ms, by which clients check certificates
  */
 export function createCertificateAuthority(
   now: number,
   random: (size: number) => Uint8Array,
 ): CertificateAuthority {
   const name = `Countersign test authority ${Buffer.from(random(4)).toString('hex')}`;
-  const usual: Validity = { from: now - before, until: now + lifetime };
+  const usual: Validity = { from: now - backdating, until: now + lifetime };
   const issuer = once(() => ({ name, key: makeKey() }));
   const serverKey = once(makeKey);
   const certificate = once(() =>

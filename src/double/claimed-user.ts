@@ -3,7 +3,7 @@ import { parseBasicCredentials } from '../http/headers/basic-credentials.ts';
 import type { Request } from '../http/message.ts';
 import { splitHmacCredentials } from '../signature/hmac.ts';
 
-/** The user that a request's credentials name, be they good or not; undefined where they name none, as those of a token. */
+/** Returns the user that a request's credentials name, valid or not. Undefined if they name none, as a token does. */
 export function claimedUser({ fields }: Pick<Request, 'fields'>): string | undefined {
   const value = fields.lines('authorization')[0] ?? fields.lines('authentication')[0];
   const credentials = value === undefined ? undefined : parseCredentials(value);

@@ -11,7 +11,7 @@ import { createDoubleTime } from './state/clock.ts';
 import { BurntNonces } from './state/nonces.ts';
 import { createDoubleUsers } from './state/users.ts';
 
-/** What a steered service with a data directory is composed of. */
+/** The options of a controlled service with a data directory. */
 export interface DurableDoubleOptions
   extends Omit<ServiceOptions, 'clock' | 'random' | 'observer' | 'users'> {
   readonly users: ReadonlyMap<string, UserOption>;
@@ -21,8 +21,8 @@ export interface DurableDoubleOptions
 }
 
 /**
- * Composes a steered service on a store that outlives it: a test controls time, faults and the journal, and not what is
- * kept. Throws RangeError or DeclarationError on options that cannot be.
+ * Composes a controlled service on a durable store. A test controls time, faults and the journal, but not the stored data.
+ * @throws RangeError or DeclarationError if an option is invalid
  */
 export function composeDurableDouble(
   options: DurableDoubleOptions,
@@ -30,9 +30,9 @@ export function composeDurableDouble(
 ): ComposedService {
   const time = createDoubleTime(systemClock, undefined, () => {});
   const users = createDoubleUsers(options.users, random);
-  const faults = createControlledFaults({ clock: time.clock, grants: () => steered.oauth.grants });
+  const faults = createControlledFaults({ clock: time.clock, grants: () => controllable.oauth.grants });
   const events = createEvents();
-  const nonces = burning(
+  const nonces = withBurning(
     options.nonces,
     () => faults.burnsNonce(),
     (user) => events.emit({ kind: 'replay', user }),
@@ -41,23 +41,23 @@ export function composeDurableDouble(
   const journal = createJournal({ clock: time.clock, secrets: () => secretsOf(users, registered) });
   const clock: Clock = faults.clock;
   const observer = skewDates(time, journal.observer(faults));
-  const steered = createControllableService(
+  const controllable = createControllableService(
     { ...options, clock, random, nonces, observer, users: users.all },
     { granted: (event) => events.emit(event) },
   );
-  users.follow((all) => steered.replaceUsers(all));
+  users.onChange((all) => controllable.replaceUsers(all));
   const service: ControllableService = {
-    ...steered,
+    ...controllable,
     get router() {
-      return steered.router;
+      return controllable.router;
     },
     replaceUsers: (all) => users.restore(new Map(all instanceof Map ? all : Object.entries(all))),
     replaceClients(clients) {
-      steered.replaceClients(clients);
+      controllable.replaceClients(clients);
       registered = { ...registered, clients };
     },
     replaceConsumers(consumers) {
-      steered.replaceConsumers(consumers);
+      controllable.replaceConsumers(consumers);
       registered = { ...registered, consumers };
     },
   };
@@ -69,17 +69,17 @@ export function composeDurableDouble(
   };
 }
 
-/** Nonces of which fresh ones can be made to count as seen. */
-function burning(
+/** Wraps nonces so that fresh ones can be made to count as used. `onReplay` is called for each nonce that is rejected. */
+function withBurning(
   nonces: Nonces,
   burns: () => boolean,
-  seen: (user: string) => void,
+  onReplay: (user: string) => void,
 ): Nonces & { burn(times: number): void } {
   const burnt = new BurntNonces(burns);
   return {
     claim(user, nonce, until, now) {
       const claimed = burnt.take() ? 'seen' : nonces.claim(user, nonce, until, now);
-      if (claimed === 'seen') seen(user);
+      if (claimed === 'seen') onReplay(user);
       return claimed;
     },
     kept: (durably) => nonces.kept(durably),

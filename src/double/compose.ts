@@ -19,9 +19,9 @@ import type { Snapshottable } from './state/snapshot.ts';
 import { createState, type State } from './state/state.ts';
 import { createDoubleUsers, type DoubleUsers } from './state/users.ts';
 
-/** A service that is steered, and all that it is steered by. */
+/** A service that can be controlled, with the parts that control it. */
 export interface ComposedService {
-  /** What it was composed of, as far as those who steer it ask. */
+  /** The options that the control functions read. */
   readonly options: Pick<ServiceOptions, 'clients' | 'consumers' | 'lifetimes'>;
   readonly service: ControllableService;
   readonly time: DoubleTime;
@@ -30,54 +30,57 @@ export interface ComposedService {
   readonly faults: ControlledFaults;
   readonly journal: JournalPart;
   readonly events: Events;
-  /** What token secrets of OAuth 1.0a are derived with. */
+  /** The key from which token secrets of OAuth 1.0a are derived. */
   readonly masterKey: Uint8Array;
   readonly random: (size: number) => Uint8Array;
 }
 
-/** One that holds everything in memory. */
+/** A controlled service that holds all data in memory. */
 export interface ComposedDouble extends ComposedService {
   readonly nonces: DoubleNonces;
-  readonly served: DoubleRoutes;
+  readonly routes: DoubleRoutes;
   readonly items: Items;
   readonly state: State;
 }
 
-/** Bytes of the key that token secrets are derived with. */
+/** The length in bytes of the key from which token secrets are derived. */
 const masterKeyBytes = 32;
 
-/** Composes a double out of its parts: everything in it is in memory, and can be put back. Throws RangeError or DeclarationError on options that cannot be. */
+/**
+ * Composes a double of parts whose whole state is in memory and can be restored.
+ * @throws RangeError or DeclarationError if an option is invalid
+ */
 export function composeDouble(options: DoubleOptions, random: SeededRandom): ComposedDouble {
   const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
   const { journal: bounds, pendingFaults: ___, keepAlive: ____, ...given } = others;
   const events = createEvents();
-  const time = createDoubleTime(systemClock, now, () => nonces.recall());
+  const time = createDoubleTime(systemClock, now, () => nonces.restoreClaims());
   const nonces = noncesOf(options, random, time, events, () => faults.burnsNonce());
   const store = createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
-  const served = createDoubleRoutes(options);
-  const items = createItems(store, () => served.state.collections, time.clock, seed);
+  const routes = createDoubleRoutes(options);
+  const items = createItems(store, () => routes.state.collections, time.clock, seed);
   const users = createDoubleUsers(declared, random.bytes);
   const masterKey = random.bytes(masterKeyBytes);
   const faults = createControlledFaults({ clock: time.clock, users, grants: () => service.oauth.grants });
   const journal = createJournal({ ...bounds, clock: time.clock, secrets: () => secretsOf(users, options) });
   const service: ControllableService = createControllableService(
     {
-      // A suite of tests fails to authenticate more often in a minute than anybody should.
-      ...{ explain: true, maxAuthFailures: 0, ...given, ...served.state },
+      // A test suite fails to authenticate far more often than the default limit permits.
+      ...{ explain: true, maxAuthFailures: 0, ...given, ...routes.state },
       ...{ clock: faults.clock, random: random.bytes, store, nonces, masterKey },
       users: users.all,
       observer: skewDates(time, journal.observer(faults)),
     },
     { granted: (event) => events.emit(event) },
   );
-  users.follow((all) => service.replaceUsers(all));
-  served.follow((state) => service.replaceServed(state));
-  const revocation = departuresOf(service);
+  users.onChange((all) => service.replaceUsers(all));
+  routes.onChange((state) => service.replaceServed(state));
+  const revocation = revocationStateOf(service);
   const state = createState({
     items,
     departures: revocation,
     users,
-    served,
+    routes,
     nonces,
     random,
     time,
@@ -85,20 +88,20 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     journal,
   });
   return {
-    ...{ options, events, faults, journal, time, nonces, served, items, users, masterKey, service, state },
+    ...{ options, events, faults, journal, time, nonces, routes, items, users, masterKey, service, state },
     random: random.bytes,
   };
 }
 
-/** What ends when names go; to begin with, none has gone. */
-function departuresOf({
+/** The removed names whose tokens were revoked, as a part of snapshots. Initially there are none. */
+function revocationStateOf({
   oauth: { departures: revocation },
 }: ControllableService): Snapshottable<RemovedNames> {
-  const begun = revocation.snapshot();
+  const initial = revocation.snapshot();
   return {
     snapshot: () => revocation.snapshot(),
-    restore: (departed) => revocation.restore(departed),
-    reset: () => revocation.restore(begun),
+    restore: (names) => revocation.restore(names),
+    reset: () => revocation.restore(initial),
   };
 }
 
@@ -116,14 +119,14 @@ function noncesOf(
   return createDoubleNonces(make, (user) => events.emit({ kind: 'replay', user }), burns);
 }
 
-/** Moves what replies say the time is. */
+/** Wraps an observer so that the `Date` of each response is moved by the clock's skew. */
 export function skewDates(time: DoubleTime, observer: Observer): Observer {
   const now = (): number => time.clock.now() + time.skew;
   return {
     observe(request, answer) {
-      const answering = observer.observe(request, answer);
-      if (time.skew === 0) return answering;
-      return answering.then((response) => {
+      const responding = observer.observe(request, answer);
+      if (time.skew === 0) return responding;
+      return responding.then((response) => {
         redate(response, now());
         return response;
       });
@@ -135,14 +138,14 @@ export function skewDates(time: DoubleTime, observer: Observer): Observer {
   };
 }
 
-/** All that must not be shown: what users sign and log in with, and what clients and consumers do. */
+/** Returns all secrets that the journal must redact: those of users, clients and consumers. */
 export function secretsOf(
   users: DoubleUsers,
   { clients = {}, consumers = {} }: Pick<DoubleOptions, 'clients' | 'consumers'>,
 ): string[] {
   const registered = [...valuesOf<ClientOption>(clients), ...valuesOf<ConsumerOption>(consumers)];
   return [
-    ...users.words(),
+    ...users.secrets(),
     ...registered.flatMap(({ secret }) => (typeof secret === 'string' ? [secret] : [])),
   ];
 }

@@ -10,71 +10,80 @@ import { createMemoryControl } from './control/memory-target.ts';
 import type { MemoryControl } from './control/target.ts';
 import type { DoubleEvent, EventOf } from './events.ts';
 import type { Addresses } from './fetch/fetch-request.ts';
-import { type DoubleOptions, refuseUnknownOptions } from './options.ts';
+import { type DoubleOptions, rejectUnknownOptions } from './options.ts';
 import { createSeededRandom, type SeededRandom } from './state/random.ts';
 
-/** A whole server for tests: as strict as the real one, in this process, with everything about it in the test's hands. */
+/**
+ * A complete server for tests, in this process. It verifies requests as strictly as the real server, and the test controls
+ * its clock, users, data, faults and journal.
+ */
 export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, AsyncDisposable {
-  /** Where it listens: `http://127.0.0.1:41234`. */
+  /** The origin over plain HTTP, such as `http://127.0.0.1:41234`. */
   readonly url: string;
-  /** The same over TLS. Throws where HTTPS was switched off. */
+  /** The origin over HTTPS. Throws Error if HTTPS is disabled. */
   readonly secureUrl: string;
-  /** The certificate of the authority that vouches for `secureUrl`, in PEM: what clients have to trust. Throws where HTTPS was switched off. */
+  /** The certificate in PEM of the authority that issued the certificate of `secureUrl`. Clients must trust it. Throws Error if HTTPS is disabled. */
   readonly ca: string;
-  /** What everything that is drawn follows from: give it as `randomSeed` to see the same again. */
+  /** The seed of all random values. Pass it as the option `randomSeed` to reproduce a run. */
   readonly randomSeed: string;
   /**
-   * For a server of node:http or node:https of one's own.
+   * A request listener for a server of node:http or node:https.
    * @example const server = http.createServer(double.handler);
    */
   readonly handler: RequestListener;
-  /** Declares a collection, as a configuration does, in the place of what stood there. Throws DeclarationError. */
+  /**
+   * Declares a collection as a configuration does. It replaces a collection or resource at the same path.
+   * @throws DeclarationError if the declaration is invalid
+   */
   collection(path: string, declaration: CollectionDeclaration): void;
   /**
-   * Has `listener` told of every event of this kind; gives what ends that.
+   * Calls `listener` for every event of a kind. Returns a function that removes the listener.
    * @example double.on('reuse_detected', ({ client, user }) => …);
    */
   on<Kind extends DoubleEvent['kind']>(kind: Kind, listener: (event: EventOf<Kind>) => void): () => void;
   /**
-   * Opens the control interface on a port of its own, for what is written in other languages: all that a double can do, as
-   * JSON over HTTP. It is closed with the double. Rejects with RangeError on a token that cannot be.
+   * Opens the control interface on its own port: every feature of a double, as JSON over HTTP, for tests in other
+   * languages. Closing the double closes it. Rejects with RangeError if the token is invalid.
    * @example const { url, token } = await double.openControl();
    */
   openControl(options?: ControlOptions): Promise<Control>;
   /**
-   * Stops listening and lets go of everything; what is in flight has `grace` ms (500) to end. Rejects when all is closed
-   * where faults are pending that `pendingFaults` says must not be.
+   * Stops listening and releases all resources. Requests in flight have `grace` ms to finish (default: 500). With
+   * `pendingFaults: 'error'`, rejects after closing if a planned fault was not applied.
    */
   close(grace?: number): Promise<void>;
 }
 
 /**
- * Starts a test double on free ports of 127.0.0.1, HTTP and HTTPS; it is ready when the promise resolves. Any number can
- * run at a time, and none knows of another. Rejects with RangeError or DeclarationError on options that cannot be.
+ * Starts a test double on free ports of 127.0.0.1, for HTTP and HTTPS. The promise resolves when it accepts connections.
+ * Any number of doubles can run at the same time; they share no state.
+ * @param options all optional; see `DoubleOptions`
+ * @returns the double. Close it with `close()` or `await using`.
+ * @throws RangeError or DeclarationError (as a rejection) if an option is invalid
  * @example
  * await using double = await startDouble({ users: { johndoe: { secret: 's3cret', password: 'pw' } } });
  * const client = new Client({ baseUrl: double.url, user: 'johndoe', secret: 's3cret' });
  */
 export async function startDouble(options: DoubleOptions = {}): Promise<Double> {
-  refuseUnknownOptions(options);
+  rejectUnknownOptions(options);
   const { https = true, keepAlive = false, randomSeed = randomBytes(8).toString('hex') } = options;
   if (!https && (options.clients !== undefined || options.consumers !== undefined))
-    throw new RangeError('OAuth needs HTTPS, which is switched off');
+    throw new RangeError('OAuth requires HTTPS, which is disabled');
   const random = createSeededRandom(String(randomSeed));
   const context = composeDouble(options, random);
   const { service } = context;
   await service.ready;
-  // Certificates are drawn when they are needed, and nothing else follows from when that was.
-  const chanceOfCertificates = createSeededRandom(`${random.seed} certificates`);
+  // Certificates are generated on first use, so they have their own sequence of random values.
+  const certificateRandom = createSeededRandom(`${random.seed} certificates`);
   const authority = https
-    ? createCertificateAuthority(systemClock.now(), chanceOfCertificates.bytes)
+    ? createCertificateAuthority(systemClock.now(), certificateRandom.bytes)
     : undefined;
-  const addresses = await listening(context, authority, !keepAlive);
+  const addresses = await listen(context, authority, !keepAlive);
   random.begin();
-  return faceOf(context, options, random, { ...addresses, authority });
+  return doubleOf(context, options, random, { ...addresses, authority });
 }
 
-async function listening(
+async function listen(
   { service, faults }: ComposedDouble,
   authority: CertificateAuthority | undefined,
   unref: boolean,
@@ -92,8 +101,8 @@ async function listening(
   }
 }
 
-/** The double as a test sees it. */
-function faceOf(
+/** Assembles the public interface of a double. */
+function doubleOf(
   context: ComposedDouble,
   options: DoubleOptions,
   random: SeededRandom,
@@ -101,34 +110,35 @@ function faceOf(
 ): Double {
   const { service, events, faults, journal } = context;
   const { url, secureUrl } = addresses;
-  const steering = createDoubleApi(context, addresses);
-  const memory = createMemoryControl(context, steering);
-  const opened = new Set<Control>();
+  const api = createDoubleApi(context, addresses);
+  const memory = createMemoryControl(context, api);
+  const controls = new Set<Control>();
   const close = async (grace = 500): Promise<void> => {
     faults.close();
     journal.close();
-    await Promise.all([service.close(grace), ...[...opened].map((control) => control.close(grace))]);
+    await Promise.all([service.close(grace), ...[...controls].map((control) => control.close(grace))]);
     if (options.pendingFaults === 'error') faults.assertMet();
   };
   return {
-    ...steering,
+    ...api,
     ...memory,
     url,
     get secureUrl() {
-      return secureUrl ?? switchedOff();
+      return secureUrl ?? httpsDisabled();
     },
     get ca() {
-      return authority?.certificate ?? switchedOff();
+      return authority?.certificate ?? httpsDisabled();
     },
     randomSeed: random.seed,
     handler: requestListener(service.handle),
     on: (kind, listener) => events.on(kind, listener),
-    async openControl(wanted = {}) {
+    async openControl(controlOptions = {}) {
       const { openControl } = await import('./control/control.ts');
-      const place = { url, secureUrl, certificate: authority?.certificate };
+      const controlled = { url, secureUrl, certificate: authority?.certificate };
       const unref = options.keepAlive !== true;
-      const control = await openControl({ ...steering, memory, place, events }, wanted, unref);
-      opened.add(control);
+      const target = { ...api, memory, addresses: controlled, events };
+      const control = await openControl(target, controlOptions, unref);
+      controls.add(control);
       return control;
     },
     close,
@@ -136,6 +146,6 @@ function faceOf(
   };
 }
 
-function switchedOff(): never {
-  throw new Error('HTTPS of this double is switched off');
+function httpsDisabled(): never {
+  throw new Error('HTTPS is disabled for this double');
 }

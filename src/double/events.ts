@@ -1,34 +1,34 @@
 import type { GrantEvent } from '../oauth/records.ts';
 
-/** What a double tells of: what happens to grants and tokens, and nonces that came again. No token or nonce is in it. */
+/** An event of a double: a change of grants or tokens, or a replayed nonce. It contains no token and no nonce. */
 export type DoubleEvent =
   | GrantEvent
   | {
       readonly kind: 'replay';
-      /** Whose nonce it was. */
+      /** The user of the nonce. */
       readonly user: string;
     };
 
-/** An event of this kind. */
+/** The events of one kind. */
 export type EventOf<Kind extends DoubleEvent['kind']> = Extract<DoubleEvent, { readonly kind: Kind }>;
 
-/** Where events are told and listened to. */
+/** Emits events to listeners. */
 export interface Events {
-  /** Has `listener` told of every event of this kind; gives what ends that. */
+  /** Calls `listener` for every event of a kind. Returns a function that removes the listener. */
   on<Kind extends DoubleEvent['kind']>(kind: Kind, listener: (event: EventOf<Kind>) => void): () => void;
   emit(event: DoubleEvent): void;
 }
 
-/** Makes a place for events. */
+/** Creates an emitter without listeners. */
 export function createEvents(): Events {
   const listeners = new Set<(event: DoubleEvent) => void>();
   return {
     on(kind, listener) {
-      const hear = (event: DoubleEvent): void => {
+      const forward = (event: DoubleEvent): void => {
         if (isOf(event, kind)) listener(event);
       };
-      listeners.add(hear);
-      return () => void listeners.delete(hear);
+      listeners.add(forward);
+      return () => void listeners.delete(forward);
     },
     emit(event) {
       for (const listener of [...listeners]) listener(event);

@@ -1,4 +1,4 @@
-/** What attacks a server is exported from `countersign/attack`; from here it is deprecated. */
+/** Attacks on a server are exported by `countersign/attack`. Their exports here are deprecated. */
 export {
   /** @deprecated Import it from `countersign/attack`. */
   type AdversaryOptions,

@@ -2,19 +2,19 @@ import type { Request } from '../http/message.ts';
 import { parseTarget } from '../http/target.ts';
 
 /**
- * Which requests are meant: all that fit everything that is given.
+ * Selects requests. A request matches if it matches every member that is present.
  * @example { method: 'PUT', path: '/articles/{id}', user: 'johndoe' }
  */
 export interface Match {
-  /** `GET`; several by a list. */
+  /** A method such as `GET`, or a list of methods. */
   readonly method?: string | readonly string[];
-  /** The path without its query: as it is, as a template (`/articles/{id}`), or as a pattern. */
+  /** The path without its query: exactly, as a template (`/articles/{id}`), or as a regular expression. */
   readonly path?: string | RegExp;
-  /** The user that the credentials speak of, be they good or not. */
+  /** The user that the credentials name, valid or not. */
   readonly user?: string;
 }
 
-/** The path as it is compared: escapes of what needs none are taken away, where the target can be read at all. */
+/** Returns the normalized path: unreserved characters are decoded, if the target can be parsed. */
 export function pathOf({ target, method }: Pick<Request, 'target' | 'method'>): string {
   try {
     return parseTarget(target, method).path;
@@ -23,21 +23,21 @@ export function pathOf({ target, method }: Pick<Request, 'target' | 'method'>): 
   }
 }
 
-/** Whether a path is what is meant. */
+/** Returns whether a path matches. */
 function fitsPath(path: string, wanted: string | RegExp): boolean {
   if (typeof wanted === 'string' && !wanted.includes('{')) return path === wanted;
-  const form = typeof wanted === 'string' ? templateForm(wanted) : wanted;
-  form.lastIndex = 0; // a pattern with g or y would begin where it was left
-  return form.test(path);
+  const pattern = typeof wanted === 'string' ? templatePattern(wanted) : wanted;
+  pattern.lastIndex = 0; // a pattern with g or y would start at its last match
+  return pattern.test(path);
 }
 
-/** A template as a pattern: a parameter is one segment that is not empty. */
-function templateForm(template: string): RegExp {
+/** Returns a pattern for a template, in which a parameter is one non-empty segment. */
+function templatePattern(template: string): RegExp {
   const parts = template.split(/\{[A-Za-z][A-Za-z0-9_]*\}/);
   return new RegExp(`^${parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^/]+')}$`);
 }
 
-/** How a request differs from what is meant, each difference in a few words; none where it fits. */
+/** Returns how a request differs from a match, one phrase for each difference. Empty if it matches. */
 export function differences(
   { method, path, user }: Match,
   request: { readonly method: string; readonly path: string; readonly user: string | undefined },
@@ -52,8 +52,8 @@ export function differences(
   return found;
 }
 
-/** A match in a few words: `PUT /articles/{id} by johndoe`. */
+/** Describes a match: `PUT /articles/{id} by johndoe`. */
 export function describeMatch({ method, path, user }: Match): string {
   const by = user === undefined ? '' : ` by ${user}`;
-  return `${[method ?? 'any method'].flat().join(' or ')} ${String(path ?? 'anywhere')}${by}`;
+  return `${[method ?? 'any method'].flat().join(' or ')} ${String(path ?? 'any path')}${by}`;
 }

@@ -4,35 +4,35 @@ import type { JournalOptions } from './journal/journal.ts';
 import type { Moment } from './state/clock.ts';
 import type { DoubleUsersOption } from './state/users.ts';
 
-/** What of a service's options a double sees to itself. */
-type Own = 'clock' | 'random' | 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'observer' | 'users';
+/** The service options that a double sets itself. */
+type OwnOption = 'clock' | 'random' | 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'observer' | 'users';
 
-/** What a double is made of: everything that a service can be, and nothing has to be given. */
-export interface DoubleOptions extends Omit<ServiceOptions, Own> {
+/** The options of a double: those of a service, and the ones below. All are optional. */
+export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
   /**
-   * Users by their names; a user `{}` has a secret and a password that are drawn, and so have those in a list of names.
+   * Users by name, or a list of names. A user `{}` and a user in a list get a generated secret and password.
    * @example { johndoe: { secret: 's3cret', password: 'pw' }, ann: {} }
    */
   readonly users?: DoubleUsersOption;
-  /** What ids, nonces, tokens and all that is drawn follow from: the same seed, the same values. Drawn when left out. */
+  /** The seed of all ids, nonces, tokens and other random values: equal seeds produce equal values. Default: random. */
   readonly randomSeed?: string | number;
-  /** Where its clock begins, and stands until it is moved. Left out, it runs with the host's. */
+  /** The time at which the clock is frozen until the test moves it. Default: the clock follows the host's. */
   readonly now?: Moment;
-  /** Whether it listens to HTTPS beside HTTP; true when left out. OAuth needs it. */
+  /** Whether the double also listens on HTTPS. OAuth requires it. Default: true. */
   readonly https?: boolean;
   /**
-   * Whether the process stays alive until the double is closed; for a script that only starts one. Default: false, so that a test
-   * which forgot to close its double does not hold up the whole run.
+   * Whether the double keeps the process alive until it is closed, for a script that only starts one. Default: false, so
+   * that a test that does not close its double cannot block the test run.
    */
   readonly keepAlive?: boolean;
-  /** How much the journal keeps. */
+  /** The limits of the journal. */
   readonly journal?: Pick<JournalOptions, 'entries' | 'bytes' | 'content'>;
-  /** Whether `close` rejects where faults were planned that no request has met; `ignore` when left out. */
+  /** With `error`, `close` rejects if a planned fault was not applied to any request. Default: `ignore`. */
   readonly pendingFaults?: 'ignore' | 'error';
 }
 
-/** The compiler holds the list complete. */
-const ownNames: Readonly<Record<Exclude<keyof DoubleOptions, keyof ServiceOptions>, true>> = {
+/** The options that only a double has. The type checks that the list is complete. */
+const doubleOnly: Readonly<Record<Exclude<keyof DoubleOptions, keyof ServiceOptions>, true>> = {
   randomSeed: true,
   now: true,
   https: true,
@@ -41,7 +41,7 @@ const ownNames: Readonly<Record<Exclude<keyof DoubleOptions, keyof ServiceOption
   pendingFaults: true,
 };
 
-const seenToItself: Readonly<Record<Exclude<Own, 'users'>, true>> = {
+const ownOptions: Readonly<Record<Exclude<OwnOption, 'users'>, true>> = {
   clock: true,
   random: true,
   store: true,
@@ -51,13 +51,13 @@ const seenToItself: Readonly<Record<Exclude<Own, 'users'>, true>> = {
   observer: true,
 };
 
-/** Throws RangeError on an option that a double does not have, naming the nearest. */
-export function refuseUnknownOptions(options: DoubleOptions): void {
-  const known = [...Object.keys(optionNames), ...Object.keys(ownNames)].filter(
-    (name) => !Object.hasOwn(seenToItself, name),
+/** Throws RangeError on an unknown option, with a suggestion. */
+export function rejectUnknownOptions(options: DoubleOptions): void {
+  const names = [...Object.keys(optionNames), ...Object.keys(doubleOnly)].filter(
+    (name) => !Object.hasOwn(ownOptions, name),
   );
   for (const name of Object.keys(options)) {
-    if (!known.includes(name))
-      throw new RangeError(`${name} is not an option of a double${didYouMean(name, known)}`);
+    if (!names.includes(name))
+      throw new RangeError(`${name} is not an option of a double${didYouMean(name, names)}`);
   }
 }

@@ -7,30 +7,30 @@ import type { MemorySnapshot } from '../store/memory.ts';
 import type { DoubleApi } from './api.ts';
 import type { ComposedDouble } from './compose.ts';
 
-/** Who tries, and what. */
+/** Selects the principals and paths to try. */
 export interface AllowMatrixOptions {
-  /** Users by their names, and `nobody`: who sends no credentials. */
+  /** Names of users. `nobody` sends no credentials. */
   readonly as: readonly string[];
   /**
-   * Paths, or templates that are served; all that is served when left out. In a template a parameter is, where it names an
-   * owner, each of the users in turn; where it names an item, one that there is; else `1`.
+   * Paths, or templates that are served. Default: all templates that are served. A parameter of a template that names an
+   * owner is replaced by each user, one that names an item by the id of an existing item, any other by `1`.
    */
   readonly paths?: readonly string[];
 }
 
-/** What one principal may do on one path. */
+/** The permissions of one principal on one path. */
 export interface AllowMatrixRow {
   readonly path: string;
   readonly as: string;
-  /** What `Allow` says to OPTIONS. */
+  /** The methods in the `Allow` field of the response to OPTIONS. */
   readonly allow: readonly Method[];
-  /** The status of each method's answer when it was tried. */
+  /** The status of the response to each method. */
   readonly tried: Readonly<Record<Method, number>>;
-  /** The methods that were not refused when they were tried. */
+  /** The methods that were not refused. */
   readonly may: readonly Method[];
 }
 
-/** What `Allow` says, and what is so: a table, which a text of it shows. */
+/** A table of what `Allow` lists and which methods were really permitted. Its string form is a text table. */
 export class AllowMatrix {
   readonly rows: readonly AllowMatrixRow[];
 
@@ -38,7 +38,7 @@ export class AllowMatrix {
     this.rows = rows;
   }
 
-  /** Where the two differ, a sentence each. */
+  /** The differences between the two, one sentence each. */
   get differences(): readonly string[] {
     return this.rows.flatMap(differencesOf);
   }
@@ -47,7 +47,7 @@ export class AllowMatrix {
     return { rows: this.rows, differences: this.differences };
   }
 
-  /** A line for each path and principal; a refusal stands in brackets, an exclamation mark behind what differs from `Allow`. */
+  /** Returns one line for each path and principal. A refused method is in brackets; `!` marks a difference from `Allow`. */
   toString(): string {
     const head = ['path', 'as', ...methods];
     const lines = [
@@ -70,41 +70,41 @@ export class AllowMatrix {
   }
 }
 
-/** `Allow` and what is so differ; the message lists where. */
+/** Thrown if `Allow` differs from what is permitted. The message lists the differences. */
 export class AllowMatrixError extends Error {
   override readonly name = 'AllowMatrixError';
   readonly matrix: AllowMatrix;
 
   constructor(matrix: AllowMatrix) {
-    super(['Allow says otherwise than what is answered:', ...matrix.differences].join('\n  '));
+    super(['Allow differs from what the server permits:', ...matrix.differences].join('\n  '));
     this.matrix = matrix;
   }
 }
 
 /**
- * Tries every method for each path and principal, on a snapshot that is restored. Rejects with AllowMatrixError where what
- * was answered differs from `Allow`, with RangeError on a user or a path that there is not.
+ * Tries every method for each path and principal on a snapshot, which is restored afterwards. Rejects with
+ * AllowMatrixError if the results differ from `Allow`, and with RangeError on an unknown user or path.
  */
 export async function allowMatrix(
   context: ComposedDouble,
-  face: Pick<DoubleApi, 'fetch' | 'as'>,
+  api: Pick<DoubleApi, 'fetch' | 'as'>,
   { as, paths }: AllowMatrixOptions,
 ): Promise<AllowMatrix> {
   const users = as.filter((name) => name !== nobody);
   for (const user of users) context.users.credentials(user);
   const snapshot = context.state.snapshot();
   try {
-    // What is planned to go wrong has no part in what may be done.
+    // Planned faults have no influence on permissions.
     context.faults.faults.clear();
     context.nonces.restore({ ...context.nonces.snapshot(), burning: 0 });
     const held = context.items.snapshot();
-    const places =
-      paths?.map((path) => routeOf(path, context)) ?? context.service.router.routes.filter(isOpen);
-    const tries = new Tries(context, face, held);
+    const routes =
+      paths?.map((path) => routeOf(path, context)) ?? context.service.router.routes.filter(isEnabled);
+    const trials = new Trials(context, api, held);
     const rows: AllowMatrixRow[] = [];
-    for (const { template, resource } of places)
-      for (const path of filled(template, resource, users, held))
-        for (const name of as) rows.push(await tries.row(path, resource, name, as));
+    for (const { template, resource } of routes)
+      for (const path of pathsOf(template, resource, users, held))
+        for (const name of as) rows.push(await trials.row(path, resource, name, as));
     const matrix = new AllowMatrix(rows);
     if (matrix.differences.length > 0) throw new AllowMatrixError(matrix);
     return matrix;
@@ -115,58 +115,58 @@ export async function allowMatrix(
 
 const nobody = 'nobody';
 
-/** What is answered to who may not, or to what is not there for anybody. */
+/** The statuses of a refusal, or of a method that the resource does not implement. */
 const refusals: ReadonlySet<number> = new Set([401, 403, 405, 501]);
 
 /** The step in which a resource acts. */
 const acting = 16;
 
-class Tries {
-  readonly #house: ComposedDouble;
-  readonly #face: Pick<DoubleApi, 'fetch' | 'as'>;
+class Trials {
+  readonly #context: ComposedDouble;
+  readonly #api: Pick<DoubleApi, 'fetch' | 'as'>;
   readonly #held: MemorySnapshot;
 
-  constructor(context: ComposedDouble, face: Pick<DoubleApi, 'fetch' | 'as'>, held: MemorySnapshot) {
-    this.#house = context;
-    this.#face = face;
+  constructor(context: ComposedDouble, api: Pick<DoubleApi, 'fetch' | 'as'>, held: MemorySnapshot) {
+    this.#context = context;
+    this.#api = api;
     this.#held = held;
   }
 
   async row(path: string, resource: Resource, as: string, all: readonly string[]): Promise<AllowMatrixRow> {
     const options = await this.#send(as, 'OPTIONS', path);
     if (options.status === 404) throw new RangeError(`there is no resource at ${path}`);
-    const said = (options.headers.get('allow') ?? '').split(/ *, */);
+    const allowed = (options.headers.get('allow') ?? '').split(/ *, */);
     const content = await this.#contentOf(path, all);
     const tried: Record<Method, number> = { HEAD: 0, GET: 0, PUT: 0, POST: 0, DELETE: 0, OPTIONS: 0 };
     const may: Method[] = [];
     for (const method of methods) {
       const { status } = await this.#send(as, method, path, content);
       tried[method] = status;
-      if (!this.#refused(status, resource)) may.push(method);
-      this.#house.items.restore(this.#held);
+      if (!this.#isRefused(status, resource)) may.push(method);
+      this.#context.items.restore(this.#held);
     }
-    return { path, as, allow: methods.filter((method) => said.includes(method)), tried, may };
+    return { path, as, allow: methods.filter((method) => allowed.includes(method)), tried, may };
   }
 
-  /** A resource that judges credentials of its own refuses them while it acts: whoever got there was let through. */
-  #refused(status: number, { ownCredentials }: Resource): boolean {
-    const step = this.#house.journal.journal.last()?.step;
+  /** A resource that verifies its own credentials refuses them while acting, after access was granted. */
+  #isRefused(status: number, { ownCredentials }: Resource): boolean {
+    const step = this.#context.journal.journal.last()?.step;
     return refusals.has(status) && !(ownCredentials === true && step === acting);
   }
 
-  /** What can be sent there: the item itself, or one of its collection; an empty one where nobody can read any. */
+  /** Returns content to send: the item itself, or one of the collection. `{}` if no principal can read one. */
   async #contentOf(path: string, all: readonly string[]): Promise<string> {
     const id = firstId(path, this.#held);
     const item = id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
     for (const as of all) {
-      const shown = await this.#send(as, 'GET', item);
-      if (shown.status === 200 && shown.headers.get('content-type') === 'application/json')
-        return shown.text();
+      const response = await this.#send(as, 'GET', item);
+      if (response.status === 200 && response.headers.get('content-type') === 'application/json')
+        return response.text();
     }
     return '{}';
   }
 
-  /** As over TLS, for some resources answer there alone. */
+  /** Sends a request as over TLS, since some resources require it. */
   #send(as: string, method: string, path: string, content?: string): Promise<Response> {
     const sends = method === 'PUT' || method === 'POST';
     const headers = {
@@ -175,15 +175,15 @@ class Tries {
     };
     const common = { method, headers, secure: true, redirect: 'manual' } as const;
     const init = { ...common, ...(sends && content !== undefined && { body: content }) };
-    return as === nobody ? this.#face.fetch(path, init) : this.#face.as(as).fetch(path, init);
+    return as === nobody ? this.#api.fetch(path, init) : this.#api.as(as).fetch(path, init);
   }
 }
 
-function isOpen({ open }: Route): boolean {
+function isEnabled({ open }: Route): boolean {
   return open?.() !== false;
 }
 
-/** The route of a template; a path of its own is one without parameters. Throws RangeError where nothing is served. */
+/** Returns the route of a template or of a path without parameters. Throws RangeError if there is none. */
 function routeOf(
   path: string,
   { service: { router } }: ComposedDouble,
@@ -194,8 +194,8 @@ function routeOf(
   return { template: path, resource: route.resource };
 }
 
-/** The paths that a template stands for. */
-function filled(
+/** Returns the paths to try for a template. */
+function pathsOf(
   template: string,
   resource: Resource,
   users: readonly string[],
@@ -203,12 +203,12 @@ function filled(
 ): readonly string[] {
   if (!template.includes('{')) return [template];
   const owner = ownerOf(resource);
-  const fillings = owner === undefined || users.length === 0 ? ['1'] : users;
-  return [...new Set(fillings.map((name) => filledFor(template, owner, name, held)))];
+  const owners = owner === undefined || users.length === 0 ? ['1'] : users;
+  return [...new Set(owners.map((name) => pathFor(template, owner, name, held)))];
 }
 
-/** Parameters in turn, for what stands before one says which items there are. */
-function filledFor(template: string, owner: string | undefined, name: string, held: MemorySnapshot): string {
+/** Replaces parameters from left to right, since the path before a parameter determines which items exist. */
+function pathFor(template: string, owner: string | undefined, name: string, held: MemorySnapshot): string {
   return template.replace(/\/\{([^}]*)\}/g, (_, parameter: string, at: number, whole: string) => {
     const before = fillTemplate(whole.slice(0, at), owner === undefined ? {} : { [owner]: name });
     const value = parameter === owner ? name : (firstId(before, held) ?? '1');
@@ -220,7 +220,7 @@ function firstId(path: string, { collections }: MemorySnapshot): string | undefi
   return collections.find((each) => each.path === path)?.entries[0]?.id;
 }
 
-/** The parameter that names an owner, where one does. */
+/** Returns the parameter that names an owner, if there is one. */
 function ownerOf({ GET, PUT, POST, DELETE, headAccess }: Resource): string | undefined {
   const accesses = [GET, PUT, POST, DELETE].map((each) => each?.access);
   for (const access of [...accesses, headAccess])
@@ -237,7 +237,7 @@ function differencesOf({ path, as, allow, tried, may }: AllowMatrixRow): string[
   return methods
     .filter((method) => allow.includes(method) !== may.includes(method))
     .map((method) => {
-      const says = allow.includes(method) ? 'has it' : 'has it not';
-      return `${method} ${path} as ${as}: Allow ${says}, and it was answered ${tried[method]}`;
+      const listed = allow.includes(method) ? 'lists it' : 'does not list it';
+      return `${method} ${path} as ${as}: Allow ${listed}, and the response was ${tried[method]}`;
     });
 }

@@ -1,7 +1,7 @@
 import { formatDate } from '../http/headers/date.ts';
 import type { Response } from '../http/message.ts';
 
-/** Makes the `Date` of a reply say the time `time` (ms). */
+/** Sets the `Date` of a response to `time` (ms). */
 export function redate({ fields }: Response, time: number): void {
   const date = fields.find(([name]) => name === 'Date');
   if (date !== undefined) date[1] = formatDate(time);

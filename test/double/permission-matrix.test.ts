@@ -58,7 +58,7 @@ test('a resource that refuses whom its Allow lets in is told, with the table', a
   double.resource('/weather', { GET: action('anyone', async () => text('rain')), DELETE });
   await assert.rejects(double.allowMatrix({ as: ['nobody', 'ann'], paths: ['/weather'] }), (error) => {
     assert.ok(error instanceof AllowMatrixError);
-    assert.match(error.message, /\n {2}DELETE \/weather as ann: Allow has it, and it was answered 403$/);
+    assert.match(error.message, /\n {2}DELETE \/weather as ann: Allow lists it, and the response was 403$/);
     assert.deepEqual(error.matrix.differences.length, 1);
     assert.match(String(error.matrix), /ann +200 +200 +\(405\) +\(405\) +\(403\)! +200$/);
     return true;
@@ -85,6 +85,6 @@ test('nothing is left of it: items, ids, nonces, faults, the journal and what is
 
 test('a user or a path that there is not is refused', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
-  await assert.rejects(double.allowMatrix({ as: ['anne'] }), /anne is no user of this double/);
+  await assert.rejects(double.allowMatrix({ as: ['anne'] }), /the double has no user anne/);
   await assert.rejects(double.allowMatrix({ as: ['ann'], paths: ['/nowhere'] }), RangeError);
 });

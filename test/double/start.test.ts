@@ -133,8 +133,8 @@ test('its handler lets go of a client of HTTP/1.0 that does not ask to go on', a
 
 test('without HTTPS there is no address of it, and OAuth cannot be offered', async () => {
   await using double = await startDouble({ https: false });
-  assert.throws(() => double.secureUrl, /switched off/);
-  assert.throws(() => double.ca, /switched off/);
+  assert.throws(() => double.secureUrl, /HTTPS is disabled/);
+  assert.throws(() => double.ca, /HTTPS is disabled/);
   const clients = { app: { secret: 'long enough to be one' } };
   await assert.rejects(startDouble({ https: false, clients }), RangeError);
 });

@@ -35,7 +35,7 @@ test('without one it runs with the host, also when it was moved', async () => {
 
 test('a frozen clock stands while the host goes on, and one that follows goes with it', () => {
   const host = manualClock(Date.UTC(2026, 2, 1, 12));
-  const { face } = createDoubleTime(host, undefined, () => {});
+  const { control: face } = createDoubleTime(host, undefined, () => {});
   host.advance(1000);
   assert.equal(face.now(), Date.UTC(2026, 2, 1, 12, 0, 1));
   face.freeze();

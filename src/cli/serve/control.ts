@@ -4,9 +4,9 @@ import { createDoubleApi } from '../../double/api.ts';
 import { type CertificateAuthority, createCertificateAuthority } from '../../double/certificate-authority.ts';
 import { type ComposedService, composeDouble } from '../../double/compose.ts';
 import { composeDurableDouble } from '../../double/compose-durable.ts';
-import { type Control, judgeToken, openControl } from '../../double/control/control.ts';
+import { type Control, checkToken, openControl } from '../../double/control/control.ts';
 import { createMemoryControl } from '../../double/control/memory-target.ts';
-import type { ControlledPlace, ControlTarget, MemoryControl } from '../../double/control/target.ts';
+import type { ControlledAddresses, ControlTarget, MemoryControl } from '../../double/control/target.ts';
 import type { DoubleOptions } from '../../double/options.ts';
 import { createSeededRandom } from '../../double/state/random.ts';
 import type { ServerIdentity } from '../../net/tls/identity.ts';
@@ -20,7 +20,7 @@ import type { DataDirectory } from './data-directory.ts';
 export interface ControlledService {
   readonly service: Service;
   /** Opens the control interface. Rejects with ListenError. */
-  open(place: ControlledPlace): Promise<Pick<Control, 'url' | 'token'>>;
+  open(place: ControlledAddresses): Promise<Pick<Control, 'url' | 'token'>>;
 }
 
 /** How it is steered. */
@@ -36,7 +36,7 @@ export function controlToken(environment: NodeJS.ProcessEnv): string | undefined
   const token = environment['COUNTERSIGN_CONTROL_TOKEN'];
   if (token === undefined) return undefined;
   try {
-    judgeToken(token);
+    checkToken(token);
     return token;
   } catch (error) {
     throw new CommandError([
@@ -108,7 +108,7 @@ function steered(
       });
       const target: ControlTarget = {
         ...face,
-        place,
+        addresses: place,
         events,
         health: keeping.health,
         memory: memoryOf(face),

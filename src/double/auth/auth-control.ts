@@ -5,37 +5,39 @@ import type { DoubleNonces } from '../state/nonces.ts';
 import type { Credentials, DoubleUser, DoubleUsers } from '../state/users.ts';
 import { expireTokens, type TokenChoice } from './tokens.ts';
 
-/** How a secret is rotated. */
+/** Options of a secret's rotation. */
 export interface Rotation {
-  /** The new one; drawn when left out. */
+  /** The new secret. Default: generated. */
   readonly secret?: string;
-  /** For how long the one before stays valid; not at all when left out. */
+  /** How long the former secret stays valid. Default: not at all. */
   readonly grace?: Duration;
 }
 
-/** What a test does with users, secrets, nonces and tokens. */
+/** Controls users, secrets, nonces and tokens. */
 export interface AuthControl {
-  /** What a user proves itself with now. Throws RangeError where there is no such user. */
+  /** Returns the current credentials of a user. Throws RangeError if there is no such user. */
   credentials(user: string): Credentials;
-  /** Adds a user, or puts another in its place; what is left out is drawn. Gives what it proves itself with. */
+  /** Adds or replaces a user. Secret and password are generated if both are missing. Returns the user's credentials. */
   setUser(name: string, user?: DoubleUser): Credentials;
-  /** Takes a user away. */
+  /** Removes a user. Throws RangeError if there is no such user. */
   removeUser(name: string): void;
   /**
-   * Gives a user another secret, as an administrator would; gives the new one.
+   * Replaces the secret of a user, as an administrator would. Returns the new secret.
    * @example double.auth.rotateSecret('johndoe'); // the client's next request is refused
    */
   rotateSecret(user: string, rotation?: Rotation): string;
   /**
-   * Counts the next nonces as seen, so that good requests are refused as replays.
+   * Treats the next `times` nonces (default: 1) as used, so that valid requests are refused as replays.
    * @example double.auth.burnNext('nonce', 2);
    */
   burnNext(what: 'nonce', times?: number): void;
-  /** Makes tokens of either OAuth expire now: one, or all that fit; all there are when nothing is said. Gives how many. */
+  /**
+   * Makes tokens of OAuth 1.0a and 2.0 expire now: one token, or all that match. Default: all. Returns their number.
+   */
   expireTokens(choice?: TokenChoice): Promise<number>;
 }
 
-/** Makes the control of users, secrets, nonces and tokens. */
+/** Creates the control of users, secrets, nonces and tokens. */
 export function createAuthControl(parts: {
   readonly users: DoubleUsers;
   readonly nonces: Pick<DoubleNonces, 'burn'>;
@@ -50,9 +52,8 @@ export function createAuthControl(parts: {
     rotateSecret: (user, { secret, grace } = {}) =>
       users.rotate(user, secret, grace === undefined ? undefined : clock.now() + lengthOf(grace)),
     burnNext(what, times = 1) {
-      if (what !== 'nonce')
-        throw new RangeError(`only a nonce can be burnt, and not ${JSON.stringify(what)}`);
-      if (!Number.isInteger(times) || times < 0) throw new RangeError('times is not a whole number from 0');
+      if (what !== 'nonce') throw new RangeError(`only 'nonce' can be burnt, not ${JSON.stringify(what)}`);
+      if (!Number.isInteger(times) || times < 0) throw new RangeError('times must be a non-negative integer');
       nonces.burn(times);
     },
     expireTokens: (choice = {}) => expireTokens(grants, choice),

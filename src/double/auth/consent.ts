@@ -1,15 +1,16 @@
 import type { Fetch } from '../fetch/fetch.ts';
 
-/** Who decides, and how. */
+/** A user's decision on the consent page. */
 export interface Approval {
   readonly user: string;
-  /** `allow` when left out. */
+  /** Default: `allow`. */
   readonly decision?: 'allow' | 'deny';
 }
 
 /**
- * Does what a user does in a browser: asks for the consent page at `url`, and answers it. Gives where the client's browser
- * is sent to, with the code or the verifier or the error. Rejects with an Error that says what the server said instead.
+ * Requests the consent page at `url` and submits the decision, as a user's browser does. Resolves to the URL to which the
+ * server redirects the browser, with the code, the verifier or the error. Rejects with an Error that contains the
+ * server's response if there is no consent page.
  */
 export async function approveConsent(
   fetch: Fetch,
@@ -18,27 +19,27 @@ export async function approveConsent(
   decision: 'allow' | 'deny',
 ): Promise<string> {
   const headers = { Authorization: authorization, Accept: 'application/json' };
-  const asking = { headers, secure: true, redirect: 'manual' } as const;
-  const shown = await fetch(url, asking);
-  if (shown.status === 303) return locationOf(shown);
-  const { consent_ticket: ticket } = await questionIn(shown);
+  const common = { headers, secure: true, redirect: 'manual' } as const;
+  const page = await fetch(url, common);
+  if (page.status === 303) return locationOf(page);
+  const ticket = await ticketIn(page);
   const body = new URLSearchParams({ consent_ticket: ticket, decision });
-  const endpoint = shown.url.replace(/[?#].*$/s, '');
-  return locationOf(await fetch(endpoint, { ...asking, method: 'POST', body }));
+  const endpoint = page.url.replace(/[?#].*$/s, '');
+  return locationOf(await fetch(endpoint, { ...common, method: 'POST', body }));
 }
 
-async function questionIn(response: Response): Promise<{ readonly consent_ticket: string }> {
+async function ticketIn(response: Response): Promise<string> {
   const text = await response.text();
-  const question: unknown = response.status === 200 ? JSON.parse(text) : undefined;
-  if (typeof question === 'object' && question !== null && 'consent_ticket' in question) {
-    const { consent_ticket: ticket } = question;
-    if (typeof ticket === 'string') return { consent_ticket: ticket };
+  const content: unknown = response.status === 200 ? JSON.parse(text) : undefined;
+  if (typeof content === 'object' && content !== null && 'consent_ticket' in content) {
+    const { consent_ticket: ticket } = content;
+    if (typeof ticket === 'string') return ticket;
   }
-  throw new Error(`no question was asked: the server answered ${response.status} ${text}`);
+  throw new Error(`the server sent no consent page, but ${response.status} ${text}`);
 }
 
 function locationOf(response: Response): string {
   const location = response.headers.get('location');
   if (location !== null) return location;
-  throw new Error(`nothing was decided: the server answered ${response.status}`);
+  throw new Error(`the server sent no redirect, but ${response.status}`);
 }

@@ -3,42 +3,43 @@ import type { JournalEntry } from '../journal/entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Match } from '../match.ts';
 
-/** How an endpoint of OAuth fails. */
+/** How an OAuth endpoint fails. */
 export interface EndpointFailure {
-  /** 503 when left out. */
+  /** The status. Default: 503. */
   readonly status?: number;
-  /** What the reply names as the error: `error` of OAuth 2.0, `oauth_problem` of 1.0a; no content when left out. */
+  /** The error code: `error` in OAuth 2.0, `oauth_problem` in OAuth 1.0a. Default: no content. */
   readonly error?: string;
-  /** For how many requests; 1 when left out. */
+  /** The number of requests that fail. Default: 1. */
   readonly times?: number;
-  /** The reply is held back for so many milliseconds of the host's time. */
+  /** The delay of the response, in ms of the host's time. */
   readonly delayMs?: number;
-  /** Which requests to the endpoint are meant; all when left out. */
+  /** Selects requests to the endpoint. Default: all. */
   readonly match?: Omit<Match, 'path'>;
 }
 
-/** The endpoints of a mechanism, as a test sees and disturbs them. */
+/** Observes and disturbs the endpoints of an OAuth version. */
 export interface Endpoints<Endpoint extends string> {
   /**
-   * Has the next requests to an endpoint fail; the server does nothing for them.
+   * Makes the next requests to an endpoint fail. The server does not process them.
    * @example double.oauth2.failNext('token', { status: 400, error: 'invalid_grant' });
    */
   failNext(endpoint: Endpoint, failure?: EndpointFailure): PlannedFault;
-  /** The requests to an endpoint that are in the journal, oldest first. */
+  /** Returns the journal's entries of requests to an endpoint, oldest first. */
   requests(endpoint: Endpoint): readonly JournalEntry[];
 }
 
-/** What the endpoints of a mechanism are made of. */
+/** The parts from which `createEndpoints` builds. */
 export interface EndpointsParts<Endpoint extends string> {
   readonly faults: Faults;
   readonly journal: Journal;
   readonly paths: Readonly<Record<Endpoint, string>>;
-  /** How the error is written, and the type of that. */
+  /** Encodes an error code as content. */
   readonly write: (error: string) => string;
+  /** The media type of that content. */
   readonly type: string;
 }
 
-/** Makes the endpoints of a mechanism. */
+/** Creates the control of an OAuth version's endpoints. */
 export function createEndpoints<Endpoint extends string>(
   parts: EndpointsParts<Endpoint>,
 ): Endpoints<Endpoint> {
@@ -46,18 +47,20 @@ export function createEndpoints<Endpoint extends string>(
   const pathOf = (endpoint: Endpoint): string => {
     const path = paths[endpoint];
     if (path !== undefined) return path;
-    throw new RangeError(`${endpoint} is no endpoint; there are ${Object.keys(paths).join(', ')}`);
+    throw new RangeError(
+      `${endpoint} is not an endpoint; the endpoints are ${Object.keys(paths).join(', ')}`,
+    );
   };
   return {
     failNext(endpoint, { status = 503, error, times = 1, delayMs, match } = {}) {
-      const said =
+      const content =
         error === undefined
           ? {}
           : { body: write(error), fields: { 'Content-Type': type, 'Cache-Control': 'no-store' } };
       return faults.times(
         times,
         { ...match, path: pathOf(endpoint) },
-        { status, ...said, ...(delayMs !== undefined && { delay: delayMs }) },
+        { status, ...content, ...(delayMs !== undefined && { delay: delayMs }) },
       );
     },
     requests: (endpoint) => journal.find({ path: pathOf(endpoint) }),

@@ -12,19 +12,23 @@ import type { DoubleUsers } from '../state/users.ts';
 import { type Approval, approveConsent } from './consent.ts';
 import { expireTokens, revokeTokens, type TokenChoice } from './tokens.ts';
 
-/** What a test does with the tokens of either mechanism. */
+/** Controls the tokens of one OAuth version. */
 export interface OAuthControl {
-  /** Makes tokens expire now: one, or all that fit. Gives how many. */
+  /** Makes tokens expire now: one token, or all that match. Returns their number. */
   expire(choice: TokenChoice): Promise<number>;
-  /** Ends tokens: one, or all that fit; with a refresh token or a code everything of its grant. Gives how many were meant. */
+  /**
+   * Revokes tokens: one token, or all that match. A refresh token or a code revokes its whole grant. Returns the number of
+   * tokens that matched.
+   */
   revoke(choice: TokenChoice): Promise<number>;
   /**
-   * Decides as a user who was sent to `url` by a client; gives where the client gets the user back.
+   * Decides as a user whom a client redirected to `url`. Returns the URL to which the server redirects the user.
    * @example const back = await double.oauth2.approve(client.authorizationUrl(), { user: 'johndoe' });
    */
   approve(url: string, approval: Approval): Promise<string>;
 }
 
+/** The parts from which `createOAuthControl` builds. */
 /** What the control of either mechanism is made of. */
 export interface OAuthControlParts {
   readonly oauth: AuthorizationServer;
@@ -34,11 +38,11 @@ export interface OAuthControlParts {
   readonly fetch: Fetch;
   readonly faults: Faults;
   readonly journal: Journal;
-  /** The value of Authorization with which a user approves. */
+  /** Returns the value of `Authorization` with which a user approves. */
   readonly basicFor: (user: string) => string;
 }
 
-/** Makes what both mechanisms have in common. */
+/** Creates the control that both OAuth versions share. */
 export function createOAuthControl(
   { oauth: { grants }, fetch, basicFor }: OAuthControlParts,
   mechanism: Mechanism,
@@ -51,19 +55,20 @@ export function createOAuthControl(
   };
 }
 
-/** Scopes as they are wished for. Throws RangeError where one is not known, or not among the registered ones. */
+/** Parses a requested scope. Throws RangeError if a scope is unknown or not registered for `owner`. */
 export function scopesOf(
-  wished: string | readonly Scope[] = defaultScopes,
+  requested: string | readonly Scope[] = defaultScopes,
   registered: readonly Scope[],
-  who: string,
+  owner: string,
 ): readonly Scope[] {
-  const scopes = typeof wished === 'string' ? parseScope(wished) : wished;
+  const scopes = typeof requested === 'string' ? parseScope(requested) : requested;
   if (scopes !== undefined && isWithin(scopes, registered)) return scopes;
   throw new RangeError(
-    `the scope ${String(wished)} is more than ${who} is registered for: ${formatScope(registered)}`,
+    `the scope ${String(requested)} exceeds the scopes registered for ${owner}: ${formatScope(registered)}`,
   );
 }
 
+/** Converts a lifetime, in seconds or as a duration such as `5m`, to ms. */
 /** Seconds, or a time such as `5m`, in ms. */
 export function lifetimeOf(expiresIn: number | string): number {
   return typeof expiresIn === 'number' ? expiresIn * 1000 : lengthOf(expiresIn);

@@ -14,19 +14,19 @@ import {
   scopesOf,
 } from './oauth-control.ts';
 
-/** What token of OAuth 1.0a is wanted. */
+/** The OAuth 1.0a token to issue. */
 export interface OAuth1TokenWish {
-  /** The first consumer that is registered when left out. */
+  /** The consumer's key. Default: the first registered consumer. */
   readonly consumer?: string;
-  /** Whose token it is. */
+  /** The user whom the token represents. */
   readonly user: string;
-  /** Words with a space between them, or a list; all that the consumer is registered for when left out. */
+  /** Scopes, separated by spaces or as a list. Default: all that are registered for the consumer. */
   readonly scope?: string | readonly Scope[];
-  /** Seconds, or a time such as `5m`; the lifetime of the double's options when left out. */
+  /** Seconds, or a duration such as `5m`. Default: the lifetime in the double's options. */
   readonly expiresIn?: number | string;
 }
 
-/** An access token of OAuth 1.0a as a consumer would have got it. */
+/** An access token of OAuth 1.0a, as a consumer receives it. */
 export interface OAuth1IssuedToken {
   readonly token: string;
   readonly tokenSecret: string;
@@ -35,25 +35,25 @@ export interface OAuth1IssuedToken {
   readonly scope: string;
 }
 
-/** The endpoints of OAuth 1.0a. */
+/** The name of an endpoint of OAuth 1.0a. */
 export type OAuth1Endpoint = keyof typeof paths;
 
-/** What a test does with OAuth 1.0a. */
+/** Controls OAuth 1.0a. */
 export interface OAuth1Control extends Endpoints<OAuth1Endpoint>, OAuthControl {
   /**
-   * Draws an access token without any request.
+   * Issues an access token without a request.
    * @example const { token, tokenSecret } = await double.oauth1.issueToken({ user: 'johndoe' });
    */
   issueToken(wish: OAuth1TokenWish): Promise<OAuth1IssuedToken>;
 }
 
-/** What the control of OAuth 1.0a is made of. */
+/** The parts from which `createOAuth1Control` builds. */
 export interface OAuth1ControlParts extends OAuthControlParts {
   readonly consumers: () => Iterable<string>;
   readonly masterKey: Uint8Array;
 }
 
-/** Makes the control of OAuth 1.0a. */
+/** Creates the control of OAuth 1.0a. */
 export function createOAuth1Control(parts: OAuth1ControlParts): OAuth1Control {
   const { faults, journal } = parts;
   const write = (error: string): string => new URLSearchParams({ oauth_problem: error }).toString();
@@ -64,15 +64,15 @@ export function createOAuth1Control(parts: OAuth1ControlParts): OAuth1Control {
   };
 }
 
-/** The consumer of that key, or the first one. Throws RangeError where there is none. */
+/** Returns the consumer with this key, or the first one. Throws RangeError if there is none. */
 export function consumerOf({ oauth, consumers }: OAuth1ControlParts, name: string | undefined): Consumer {
   const [first] = consumers();
   const key = name ?? first;
   if (key === undefined)
-    throw new RangeError('the double has no consumer; give some in its options: consumers');
+    throw new RangeError('the double has no consumer; register one with the option consumers');
   const consumer = oauth.consumers.find(key);
   if (consumer === undefined)
-    throw new RangeError(`${key} is no consumer of this double${didYouMean(key, [...consumers()])}`);
+    throw new RangeError(`the double has no consumer ${key}${didYouMean(key, [...consumers()])}`);
   return consumer;
 }
 

@@ -14,49 +14,49 @@ import {
   scopesOf,
 } from './oauth-control.ts';
 
-/** What token is wanted. */
+/** The OAuth 2.0 token to issue. */
 export interface TokenWish {
-  /** The first client that is registered when left out. */
+  /** The client's id. Default: the first registered client. */
   readonly client?: string;
-  /** Whose token it is; the client's own when left out. */
+  /** The user whom the token represents. Default: none, the client itself. */
   readonly user?: string;
-  /** Words with a space between them, or a list; `read` when left out. */
+  /** Scopes, separated by spaces or as a list. Default: `read`. */
   readonly scope?: string | readonly Scope[];
-  /** Seconds, or a time such as `5m`; the lifetime of the double's options when left out. */
+  /** Seconds, or a duration such as `5m`. Default: the lifetime in the double's options. */
   readonly expiresIn?: number | string;
-  /** That a refresh token comes with it. */
+  /** Whether a refresh token is issued too. Default: false. */
   readonly refresh?: boolean;
 }
 
-/** A token as a client would have got it. */
+/** An OAuth 2.0 token, as a client receives it. */
 export interface IssuedToken {
   readonly accessToken: string;
   readonly tokenType: 'Bearer';
   /** Seconds. */
   readonly expiresIn: number;
   readonly scope: string;
-  /** There where it was asked for. */
+  /** Present if it was requested. */
   readonly refreshToken: string | undefined;
 }
 
-/** The endpoints of OAuth 2.0. */
+/** The name of an endpoint of OAuth 2.0. */
 export type OAuth2Endpoint = keyof typeof paths;
 
-/** What a test does with OAuth 2.0. */
+/** Controls OAuth 2.0. */
 export interface OAuth2Control extends Endpoints<OAuth2Endpoint>, OAuthControl {
   /**
-   * Draws a token without any request.
+   * Issues a token without a request.
    * @example const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read write' });
    */
   issueToken(wish?: TokenWish): Promise<IssuedToken>;
 }
 
-/** What the control of OAuth 2.0 is made of. */
+/** The parts from which `createOAuth2Control` builds. */
 export interface OAuth2ControlParts extends OAuthControlParts {
   readonly clients: () => Iterable<string>;
 }
 
-/** Makes the control of OAuth 2.0. */
+/** Creates the control of OAuth 2.0. */
 export function createOAuth2Control(parts: OAuth2ControlParts): OAuth2Control {
   const { faults, journal } = parts;
   const write = (error: string): string => JSON.stringify({ error });
@@ -67,14 +67,15 @@ export function createOAuth2Control(parts: OAuth2ControlParts): OAuth2Control {
   };
 }
 
-/** The client of that name, or the first one. Throws RangeError where there is none. */
+/** Returns the client with this id, or the first one. Throws RangeError if there is none. */
 export function clientOf({ oauth, clients }: OAuth2ControlParts, name: string | undefined): Client {
   const [first] = clients();
   const id = name ?? first;
-  if (id === undefined) throw new RangeError('the double has no client; give some in its options: clients');
+  if (id === undefined)
+    throw new RangeError('the double has no client; register one with the option clients');
   const client = oauth.clients.find(id);
   if (client === undefined)
-    throw new RangeError(`${id} is no client of this double${didYouMean(id, [...clients()])}`);
+    throw new RangeError(`the double has no client ${id}${didYouMean(id, [...clients()])}`);
   return client;
 }
 

@@ -2,7 +2,7 @@ import type { Found, Grants } from '../../oauth/grants.ts';
 import type { Mechanism, TokenKind } from '../../oauth/records.ts';
 import { sha256 } from '../../oauth/sha256.ts';
 
-/** Which tokens are meant: all that fit everything that is given. */
+/** Selects tokens. A token matches if it matches every member that is present. */
 export interface TokenFilter {
   /** The client's id, or the consumer's key. */
   readonly client?: string;
@@ -11,27 +11,27 @@ export interface TokenFilter {
   readonly kind?: TokenKind;
 }
 
-/** A token itself, or which tokens are meant. */
+/** A token's value, or a filter. */
 export type TokenChoice = string | TokenFilter;
 
-/** Makes the tokens that are meant expire now; gives how many there were. */
+/** Makes the chosen tokens expire now. Returns their number. */
 export async function expireTokens(
   grants: Grants,
   choice: TokenChoice,
   mechanism?: Mechanism,
 ): Promise<number> {
-  const found = await chosen(grants, choice, mechanism);
+  const found = await findTokens(grants, choice, mechanism);
   for (const each of found) await grants.expire(each);
   return found.length;
 }
 
-/** Ends the tokens that are meant, and with a code or a refresh token all of its grant; gives how many were meant. */
+/** Revokes the chosen tokens, and the whole grant of a code or a refresh token. Returns the number of chosen tokens. */
 export async function revokeTokens(
   grants: Grants,
   choice: TokenChoice,
   mechanism: Mechanism,
 ): Promise<number> {
-  const found = await chosen(grants, choice, mechanism);
+  const found = await findTokens(grants, choice, mechanism);
   for (const each of found) {
     const { grant, kind } = each.token;
     if (grant !== undefined && (kind === 'refresh' || kind === 'code')) await grants.revokeGrant(grant);
@@ -40,7 +40,7 @@ export async function revokeTokens(
   return found.length;
 }
 
-async function chosen(
+async function findTokens(
   grants: Grants,
   choice: TokenChoice,
   mechanism: Mechanism | undefined,
@@ -51,9 +51,9 @@ async function chosen(
   for await (const each of grants.all()) {
     const { token } = each;
     const { client = token.client, user = token.user, kind = token.kind, digest = token.digest } = filter;
-    const fits =
+    const matches =
       token.client === client && token.user === user && token.kind === kind && token.digest === digest;
-    if (fits && (mechanism ?? token.mechanism) === token.mechanism) found.push(each);
+    if (matches && (mechanism ?? token.mechanism) === token.mechanism) found.push(each);
   }
   return found;
 }

@@ -6,24 +6,24 @@ import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Principal } from '../../principal.ts';
 
-/** The name of the principal who has the token. */
+/** The name of the principal that holds the token. */
 export const controller = 'controller';
 
 function challenge(): FieldLine {
   return ['WWW-Authenticate', formatChallenge('Bearer', [['realm', 'Countersign control']])];
 }
 
-/** Makes the authenticator of the control interface. The token is taken over plain HTTP, since the interface is on 127.0.0.1 alone. */
+/** Creates the authenticator of the control interface. It accepts the token over plain HTTP, since the interface listens on 127.0.0.1 only. */
 export function createControlAuthenticator(token: string): Authenticator {
   const expected = digestOf(token);
-  const known: Principal = { name: controller, scheme: 'bearer' };
+  const principal: Principal = { name: controller, scheme: 'bearer' };
   return {
     authenticate(request) {
       const sent = tokenOf(request);
       if (sent === undefined) return undefined;
-      // Digests have one length, as timingSafeEqual requires.
-      if (timingSafeEqual(digestOf(sent), expected)) return known;
-      throw new Problem('token-refused', 'The token is not that of this control interface.', {
+      // timingSafeEqual requires equal lengths, which digests have.
+      if (timingSafeEqual(digestOf(sent), expected)) return principal;
+      throw new Problem('token-refused', 'The token is not the token of this control interface.', {
         fields: [challenge()],
       });
     },
@@ -36,17 +36,17 @@ function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** The token that a request carries; undefined where there are no credentials. Throws 400 or 401 on any others. */
+/** Returns the token of a request, or undefined without credentials. Throws a Problem (400 or 401) on other credentials. */
 function tokenOf({ fields }: Request): string | undefined {
   const lines = fields.lines('authorization');
   const [line] = lines;
   if (line === undefined) return undefined;
-  if (lines.length > 1) throw new Problem('several-credentials', 'Send one Authorization field.');
+  if (lines.length > 1) throw new Problem('several-credentials', 'Send one Authorization field only.');
   const credentials = parseCredentials(line);
   if (credentials === undefined)
-    throw new Problem('malformed-credentials', 'Bearer and the token are expected.');
+    throw new Problem('malformed-credentials', 'Authorization must be "Bearer" and the token.');
   if (credentials.scheme === 'bearer') return credentials.rest;
-  throw new Problem('scheme-not-offered', 'The control interface takes a bearer token.', {
+  throw new Problem('scheme-not-offered', 'The control interface requires a bearer token.', {
     fields: [challenge()],
   });
 }

@@ -2,10 +2,10 @@ import { readJsonBytes } from '../../formats/json/decoder.ts';
 import { CollectedBytes } from '../../http/collected-bytes.ts';
 import type { Reading } from '../../pipeline/resource.ts';
 
-/** How deep what is sent to the control interface may be nested. */
+/** The maximum nesting depth of JSON content. */
 const maxDepth = 64;
 
-/** Reads JSON as plain values. */
+/** Decodes JSON content to plain values. */
 export const plainJson: Reading = {
   type: 'application/json',
   decoder() {
@@ -13,7 +13,7 @@ export const plainJson: Reading = {
     return {
       write: (chunk) => collected.write(chunk),
       end() {
-        // Unlike JSON.parse, it says where a fault is, and refuses a name that stands twice.
+        // Unlike JSON.parse, readJsonBytes reports positions and rejects duplicate names.
         const { text } = readJsonBytes(collected.bytes, maxDepth);
         return JSON.parse(text);
       },

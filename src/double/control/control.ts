@@ -4,52 +4,53 @@ import { createControlAuthenticator } from './authenticator.ts';
 import { EventLog } from './event-log.ts';
 import { openApiOf } from './openapi.ts';
 import { bareOperation, type Operation, resourcesOf } from './operation.ts';
-import { adversaryOperations } from './operations/attack.ts';
+import { attackOperations } from './operations/attack.ts';
 import { clockOperations } from './operations/clock.ts';
 import { credentialOperations } from './operations/credentials.ts';
 import { eventOperations } from './operations/events.ts';
 import { faultOperations } from './operations/faults.ts';
 import { journalOperations } from './operations/journal.ts';
-import { servedOperations } from './operations/routes.ts';
+import { routeOperations } from './operations/routes.ts';
 import { stateOperations } from './operations/state.ts';
 import type { ControlTarget } from './target.ts';
 
-/** How a control interface is opened. */
+/** The options of a control interface. */
 export interface ControlOptions {
-  /** 0, or left out, picks a free one. It is one of 127.0.0.1 always. */
+  /** The port on 127.0.0.1. Default: 0, a free port. */
   readonly port?: number;
-  /** 16 characters at least, of those that a bearer token may have; drawn when left out. */
+  /** The bearer token: at least 16 characters of b64token (RFC 6750 §2.1). Default: generated. */
   readonly token?: string;
-  /** Called with internal errors of the interface; they go to standard error when left out. */
+  /** Called with internal errors of the interface. Default: they are written to standard error. */
   readonly fault?: (error: unknown) => void;
 }
 
-/** A control interface that is open. */
+/** An open control interface. */
 export interface Control {
-  /** `http://127.0.0.1:41234`. */
+  /** Its origin, such as `http://127.0.0.1:41234`. */
   readonly url: string;
-  /** What every request but those for `/health` and `/openapi.json` has to bring: `Authorization: Bearer …`. */
+  /** The token. All requests except those for `/health` and `/openapi.json` must send `Authorization: Bearer …`. */
   readonly token: string;
-  /** Closes it; what is in flight has `grace` ms (500) to end. */
+  /** Closes the interface. Requests in flight have `grace` ms to finish (default: 500). */
   close(grace?: number): Promise<void>;
 }
 
-/** Bytes of a token that is drawn. */
+/** The length in bytes of a generated token. */
 const tokenBytes = 32;
-/** The largest content in bytes: a seed may be long. */
-const mostContent = 16 * 1024 * 1024;
-/** b64token (RFC 6750 §2.1), long enough not to be guessed. */
+/** The maximum length of content in bytes. A seed may be long. */
+const maxContent = 16 * 1024 * 1024;
+/** The syntax of a token: b64token (RFC 6750 §2.1), of a length that cannot be guessed. */
 const tokenForm = /^(?=.{16})[A-Za-z0-9._~+/-]+=*$/;
 
-/** Throws RangeError on a token that is too short, or that no field could carry. It is not in the message. */
-export function judgeToken(token: string): void {
+/** Throws RangeError if a token is too short or not a b64token. The message does not contain the token. */
+export function checkToken(token: string): void {
   if (tokenForm.test(token)) return;
-  throw new RangeError('the control token is not 16 characters or more of A-Z a-z 0-9 . _ ~ + / -');
+  throw new RangeError('the control token must be at least 16 characters of A-Z a-z 0-9 . _ ~ + / -');
 }
 
 /**
- * Opens a control interface of `target`. Rejects with RangeError on a token that cannot be, with ListenError.
- * @param unref whether the process may exit while it is open
+ * Opens a control interface for `target`. Rejects with RangeError on an invalid token, and with ListenError if the port
+ * is in use.
+ * @param unref whether the process may exit while the interface is open
  */
 export async function openControl(
   target: ControlTarget,
@@ -57,14 +58,14 @@ export async function openControl(
   unref = false,
 ): Promise<Control> {
   const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), fault } = options;
-  judgeToken(token);
+  checkToken(token);
   const log = new EventLog(target.events, target.clock);
   const service = createControllableService(
     {
       ...{
         collections: {},
         resources: resourcesOf(operationsOf(target, log)),
-        limits: { body: mostContent },
+        limits: { body: maxContent },
       },
       ...(fault !== undefined && { onError: fault }),
     },
@@ -81,7 +82,7 @@ export async function openControl(
   };
 }
 
-/** All operations, with the one that gives the OpenAPI document of them. */
+/** Returns all operations, including the one that returns their OpenAPI document. */
 function operationsOf(target: ControlTarget, log: EventLog): readonly Operation[] {
   const operations: Operation[] = [
     ...stateOperations(target),
@@ -90,12 +91,12 @@ function operationsOf(target: ControlTarget, log: EventLog): readonly Operation[
     ...journalOperations(target),
     ...credentialOperations(target),
     ...eventOperations(log),
-    ...servedOperations(target),
-    ...adversaryOperations(target),
+    ...routeOperations(target),
+    ...attackOperations(target),
     bareOperation({
-      ...{ method: 'GET', path: '/openapi.json', id: 'openapi', open: true, gives: { type: 'object' } },
-      summary: 'This document',
-      answer: () => openApiOf(operations),
+      ...{ method: 'GET', path: '/openapi.json', id: 'openapi', open: true, returns: { type: 'object' } },
+      summary: 'Returns this document',
+      run: () => openApiOf(operations),
     }),
   ];
   return operations;

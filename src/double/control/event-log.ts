@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { DoubleEvent, Events } from '../events.ts';
 import { Waiters } from '../journal/waiters.ts';
 
-/** The kinds of events. The compiler holds the list complete. */
+/** The kinds of events. The type checks that the list is complete. */
 const kindNames: Readonly<Record<DoubleEvent['kind'], true>> = {
   issued: true,
   reuse_detected: true,
@@ -10,76 +10,79 @@ const kindNames: Readonly<Record<DoubleEvent['kind'], true>> = {
   replay: true,
 };
 
-/** The kinds of events there are. */
+/** The names of all kinds of events. */
 export const eventKinds: readonly string[] = Object.keys(kindNames);
 
-/** An event that was heard. */
+/** An event in the log. */
 export type LoggedEvent = DoubleEvent & {
-  /** Counted from 1. */
+  /** The sequence number, from 1. */
   readonly number: number;
-  /** By the clock of the double (ms). */
+  /** The time of the double's clock, in ms. */
   readonly time: number;
 };
 
-/** Which events are meant: all that fit everything that is given. */
+/** Selects events. An event matches if it matches every member that is present. */
 export interface EventMatch {
   readonly kind?: string | undefined;
   readonly client?: string | undefined;
   readonly user?: string | undefined;
 }
 
-/** Events that are kept at most; the oldest go when there are more. */
-const mostKept = 1000;
+/** The maximum number of events in the log. The oldest are dropped. */
+const maxEvents = 1000;
 
-/** Keeps the latest events, for those who ask later. */
+/** Keeps the latest events. */
 export class EventLog {
-  readonly #arrivals = new Waiters<LoggedEvent>();
-  readonly #leave: readonly (() => void)[];
-  #heard: LoggedEvent[] = [];
+  readonly #waiters = new Waiters<LoggedEvent>();
+  readonly #unsubscribe: readonly (() => void)[];
+  #events: LoggedEvent[] = [];
   #count = 0;
 
   constructor(events: Pick<Events, 'on'>, clock: Pick<Clock, 'now'>) {
-    const hear = (event: DoubleEvent): void => {
+    const record = (event: DoubleEvent): void => {
       this.#count += 1;
-      const heard: LoggedEvent = { ...event, number: this.#count, time: clock.now() };
-      this.#heard = [...this.#heard.slice(1 - mostKept), heard];
-      this.#arrivals.come(heard);
+      const logged: LoggedEvent = { ...event, number: this.#count, time: clock.now() };
+      this.#events = [...this.#events.slice(1 - maxEvents), logged];
+      this.#waiters.notify(logged);
     };
-    this.#leave = [
-      ...[events.on('issued', hear), events.on('reuse_detected', hear)],
-      ...[events.on('revoked', hear), events.on('replay', hear)],
+    this.#unsubscribe = [
+      ...[events.on('issued', record), events.on('reuse_detected', record)],
+      ...[events.on('revoked', record), events.on('replay', record)],
     ];
   }
 
-  /** All that are kept, oldest first. */
+  /** All events in the log, oldest first. */
   get all(): readonly LoggedEvent[] {
-    return this.#heard;
+    return this.#events;
   }
 
-  /** The first that fits of a higher number than `after`, there or to come within `timeout` ms. Rejects with EventTimeout. */
+  /**
+   * Returns the first matching event with a number above `after`, waiting up to `timeout` ms for it. Rejects with
+   * EventTimeout.
+   */
   waitFor(match: EventMatch, timeout: number, after: number): Promise<LoggedEvent> {
-    const fits = (event: LoggedEvent): boolean => event.number > after && isSuch(event, match);
-    return this.#arrivals.waitFor(this.#heard, fits, timeout, () => {
-      const come = this.#heard.filter(({ number }) => number > after).map(({ kind }) => kind);
+    const fits = (event: LoggedEvent): boolean => event.number > after && matches(event, match);
+    return this.#waiters.waitFor(this.#events, fits, timeout, () => {
+      const others = this.#events.filter(({ number }) => number > after).map(({ kind }) => kind);
       return new EventTimeout(
-        `None came within ${timeout} ms. Others: ${come.slice(-20).join(', ') || 'none'}.`,
+        `No matching event within ${timeout} ms. Other events: ${others.slice(-20).join(', ') || 'none'}.`,
       );
     });
   }
 
-  /** Hears no more, and ends all waiting. */
+  /** Removes all listeners and ends all waits. */
   close(): void {
-    for (const leave of this.#leave) leave();
-    this.#arrivals.end();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#waiters.end();
   }
 }
 
-/** What was waited for did not come in time. */
+/** Thrown if no matching event occurs in time. */
 export class EventTimeout extends Error {
   override readonly name = 'EventTimeout';
 }
 
-function isSuch(event: LoggedEvent, { kind = event.kind, client, user }: EventMatch): boolean {
+function matches(event: LoggedEvent, { kind = event.kind, client, user }: EventMatch): boolean {
   if (event.kind !== kind || (user !== undefined && event.user !== user)) return false;
   return client === undefined || ('client' in event && event.client === client);
 }

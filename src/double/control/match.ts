@@ -1,8 +1,8 @@
 import { either, listOf, optional, text } from './shape.ts';
 
-/** Which requests are meant: all that fit everything that is given. */
+/** The members of an object that selects requests. A request matches if it matches every member that is present. */
 export const matchMembers = {
-  method: optional(either(text(), listOf(text()), 'GET; several by a list')),
-  path: optional(text('without its query: as it is, or as a template such as /articles/{id}')),
-  user: optional(text('whom the credentials speak of, be they good or not')),
+  method: optional(either(text(), listOf(text()), 'a method such as GET, or a list of methods')),
+  path: optional(text('the path without its query: exactly, or as a template such as /articles/{id}')),
+  user: optional(text('the user that the credentials name, valid or not')),
 };

@@ -2,22 +2,22 @@ import type { DoubleApi } from '../api.ts';
 import type { ComposedDouble } from '../compose.ts';
 import type { MemoryControl } from './target.ts';
 
-/** Makes the control of a double in memory: its state as a whole, and what it serves. */
+/** Creates the control of a double's whole state and of its routes. */
 export function createMemoryControl(
   context: ComposedDouble,
-  face: Pick<DoubleApi, 'fetch' | 'as'>,
+  api: Pick<DoubleApi, 'fetch' | 'as'>,
 ): MemoryControl {
-  const { items, state, served } = context;
+  const { items, state, routes } = context;
   return {
     seed: (seed) => items.seed(seed),
     snapshot: () => state.snapshot(),
     restore: (snapshot) => state.restore(snapshot),
     reset: () => state.reset(),
-    resource: (template, resource) => served.resource(template, resource),
-    collection: (path, declaration) => served.collection(path, declaration),
-    async allowMatrix(wanted) {
+    resource: (template, resource) => routes.resource(template, resource),
+    collection: (path, declaration) => routes.collection(path, declaration),
+    async allowMatrix(options) {
       const { allowMatrix } = await import('../permission-matrix.ts');
-      return allowMatrix(context, face, wanted);
+      return allowMatrix(context, api, options);
     },
   };
 }

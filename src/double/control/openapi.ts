@@ -2,24 +2,24 @@ import { problemTypes } from '../../http/problem-types.ts';
 import type { Operation, OperationMethod } from './operation.ts';
 import type { JsonSchema } from './shape.ts';
 
-/** The version of the interface: a first number that is higher says that something is otherwise. */
+/** The version of the interface (semantic versioning). */
 const version = '1.0.0';
 
-/** The OpenAPI 3.1 document of these operations, and of what every service has of itself. */
+/** Returns the OpenAPI 3.1 document of these operations and of the routes that every service has. */
 export function openApiOf(operations: readonly Operation[]): JsonSchema {
-  const paths: Record<string, Partial<Record<Lowercase<OperationMethod>, JsonSchema>>> = ownPaths();
+  const paths: Record<string, Partial<Record<Lowercase<OperationMethod>, JsonSchema>>> = servicePaths();
   for (const each of operations)
     paths[each.path] = {
       ...parametersOf(each),
       ...paths[each.path],
-      [each.method.toLowerCase()]: told(each),
+      [each.method.toLowerCase()]: entryOf(each),
     };
   return {
     openapi: '3.1.0',
     info: {
       ...{ title: 'Countersign control', version, license: { name: 'MIT', identifier: 'MIT' } },
       description:
-        'Steers a running Countersign from a test in any language. What says that it needs memory is answered 409 by a server with a data directory.',
+        'Controls a running Countersign server from a test in any language. Operations that require a server in memory are refused with 409 by a server with a data directory.',
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }],
@@ -28,51 +28,61 @@ export function openApiOf(operations: readonly Operation[]): JsonSchema {
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
       schemas: { Problem: problemSchema },
-      responses: { Problem: { description: 'A refusal, as RFC 9457 has it.', content: problemContent() } },
+      responses: { Problem: { description: 'An error (RFC 9457)', content: problemContent() } },
     },
   };
 }
 
-function told(operation: Operation): JsonSchema {
-  const { id, summary, description = '', takes, open = false, memoryOnly = false } = operation;
-  const words = [description, ...(memoryOnly ? ['Needs memory: 409 where there is a data directory.'] : [])];
-  const whole = words.filter((each) => each !== '').join(' ');
+/** Returns the operation object of an operation. */
+function entryOf(operation: Operation): JsonSchema {
+  const { id, summary, description = '', accepts, open = false, memoryOnly = false } = operation;
+  const sentences = [description, ...(memoryOnly ? ['Requires a server in memory.'] : [])];
+  const text = sentences.filter((each) => each !== '').join(' ');
   return {
     operationId: id,
     summary,
-    ...(whole !== '' && { description: whole }),
+    ...(text !== '' && { description: text }),
     tags: [tagOf(operation)],
     ...(open && { security: [] }),
-    ...(takes !== undefined && { requestBody: { required: true, content: jsonContent(takes) } }),
+    ...(accepts !== undefined && { requestBody: { required: true, content: jsonContent(accepts) } }),
     responses: responsesOf(operation),
   };
 }
 
-function responsesOf({ gives, status = 200, takes, memoryOnly, open, refuses = {} }: Operation): JsonSchema {
-  const done = gives === undefined ? '204' : String(status);
+function responsesOf({
+  returns,
+  status = 200,
+  accepts,
+  memoryOnly,
+  open,
+  errors = {},
+}: Operation): JsonSchema {
+  const success = returns === undefined ? '204' : String(status);
   const refusals: Record<string, string> = {
-    ...(takes !== undefined && {
-      400: 'What was sent is no JSON.',
-      415: 'What was sent is said to be something else than JSON.',
-      422: 'What was sent is not what it has to be; the detail says where.',
+    ...(accepts !== undefined && {
+      400: 'The content is not valid JSON.',
+      415: 'The Content-Type is not application/json.',
+      422: 'The content violates the schema or a rule; the detail names the member.',
     }),
     ...(open !== true && { 401: 'The token is missing or wrong.' }),
     ...(memoryOnly === true && { 409: problemTypes['memory-only'].title }),
-    ...refuses,
+    ...errors,
   };
   const problems = Object.entries(refusals).map(([code, description]) => [
     code,
     { description, content: problemContent() },
   ]);
   return {
-    [done]:
-      gives === undefined ? { description: 'Done.' } : { description: 'Done.', content: jsonContent(gives) },
+    [success]:
+      returns === undefined
+        ? { description: 'Success' }
+        : { description: 'Success', content: jsonContent(returns) },
     ...Object.fromEntries(problems),
     default: { $ref: '#/components/responses/Problem' },
   };
 }
 
-/** The first segment of the path: `clock`. */
+/** Returns the first segment of the path, such as `clock`. */
 function tagOf({ path }: Pick<Operation, 'path'>): string {
   return path.split('/')[1] ?? '';
 }
@@ -97,23 +107,23 @@ const problemSchema: JsonSchema = {
   type: 'object',
   required: ['type', 'title', 'status', 'detail'],
   properties: {
-    type: { type: 'string', description: 'where it is explained' },
+    type: { type: 'string', description: 'path of the problem type’s description' },
     title: { type: 'string' },
     status: { type: 'integer' },
     detail: { type: 'string' },
     instance: { type: 'string' },
-    field: { type: 'string', description: 'the place in what was sent' },
+    field: { type: 'string', description: 'path of the invalid member in the content' },
   },
 };
 
-/** What is here of every service: the index, and the problem types. */
-function ownPaths(): Record<string, { readonly get: JsonSchema }> {
+/** Returns the paths that every service has: the index, and the problem types. */
+function servicePaths(): Record<string, { readonly get: JsonSchema }> {
   const document = (operationId: string, summary: string): { readonly get: JsonSchema } => ({
     get: {
       ...{ operationId, summary, security: [], tags: ['problems'] },
       responses: {
         200: {
-          description: 'In XML, or in JSON where Accept prefers that.',
+          description: 'In XML, or in JSON if Accept prefers it',
           content: { 'application/xml': {}, ...jsonContent({ type: 'object' }) },
         },
         default: { $ref: '#/components/responses/Problem' },
@@ -122,11 +132,11 @@ function ownPaths(): Record<string, { readonly get: JsonSchema }> {
   });
   const named = { parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }] };
   return {
-    '/': document('index', 'What is here'),
-    '/problems': document('problemTypes', 'Every type of problem'),
+    '/': document('index', 'Lists the resources'),
+    '/problems': document('problemTypes', 'Lists the problem types'),
     '/problems/{name}': {
       ...named,
-      ...document('problemType', 'What a problem means, and what to do about it'),
+      ...document('problemType', 'Explains a problem type and how to solve the problem'),
     },
   };
 }

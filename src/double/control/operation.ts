@@ -16,66 +16,66 @@ import type { JsonSchema, Shape } from './shape.ts';
 /** The methods of operations. */
 export type OperationMethod = 'GET' | 'PUT' | 'POST' | 'DELETE';
 
-/** What is known of an operation besides what it does. */
+/** The description of an operation, without its implementation. */
 interface Described {
   readonly method: OperationMethod;
-  /** A path template; its parameters are texts. */
+  /** A path template. Its parameters are strings. */
   readonly path: string;
-  /** Its name in the document: `advanceClock`. */
+  /** The operationId in the OpenAPI document, such as `advanceClock`. */
   readonly id: string;
-  /** What it does, in a few words without a full stop. */
+  /** What the operation does: one short sentence without a full stop. */
   readonly summary: string;
-  /** Further sentences about it. */
+  /** Further sentences. */
   readonly description?: string;
-  /** That it needs no token. */
+  /** Whether it requires no token. Default: false. */
   readonly open?: boolean;
-  /** That it is for a server that holds everything in memory. */
+  /** Whether it requires a server that holds everything in memory. Default: false. */
   readonly memoryOnly?: boolean;
-  /** What is given; left out, nothing is (204). */
-  readonly gives?: JsonSchema;
-  /** The status where something is given; 200 when left out. */
+  /** The schema of the response. Default: no content (204). */
+  readonly returns?: JsonSchema;
+  /** The status of a response with content. Default: 200. */
   readonly status?: 200 | 201;
-  /** The statuses of refusals that are its own, and what each means. */
-  readonly refuses?: Readonly<Record<string, string>>;
+  /** Descriptions of further error responses, by status. */
+  readonly errors?: Readonly<Record<string, string>>;
 }
 
-/** One thing that the control interface does. Its resource and its entry in the OpenAPI document are made of the same declaration. */
+/** An operation of the control interface. Its resource and its entry in the OpenAPI document are derived from this declaration. */
 export interface Operation extends Described {
-  /** What has to be sent; undefined where nothing is read. */
-  readonly takes: JsonSchema | undefined;
-  answer(content: unknown, parameters: Parameters, call: Call): unknown;
+  /** The schema of the request's content. Undefined if it has none. */
+  readonly accepts: JsonSchema | undefined;
+  run(content: unknown, parameters: Parameters, call: Call): unknown;
 }
 
-/** An operation as it is declared. */
+/** The declaration of an operation. */
 interface Declared<T> extends Described {
-  readonly takes?: Shape<T>;
-  /** Does it, and gives what is sent back. Throws RangeError, TypeError or DeclarationError on what cannot be (422). */
-  answer(content: T, parameters: Parameters, call: Call): unknown;
+  readonly accepts?: Shape<T>;
+  /** Performs the operation and returns the response's content. RangeError, TypeError and DeclarationError become 422. */
+  run(content: T, parameters: Parameters, call: Call): unknown;
 }
 
-/** Makes an operation that reads content. */
+/** Declares an operation that reads content. */
 export function operation<T>({
-  takes,
-  answer,
+  accepts,
+  run,
   ...described
-}: Declared<T> & { readonly takes: Shape<T> }): Operation {
+}: Declared<T> & { readonly accepts: Shape<T> }): Operation {
   return {
     ...described,
-    takes: takes.schema,
-    answer: (content, parameters, call) => answer(takes.read(content, ''), parameters, call),
+    accepts: accepts.schema,
+    run: (content, parameters, call) => run(accepts.read(content, ''), parameters, call),
   };
 }
 
-/** Makes an operation that reads no content. */
-export function bareOperation({ answer, ...described }: Omit<Declared<undefined>, 'takes'>): Operation {
+/** Declares an operation that reads no content. */
+export function bareOperation({ run, ...described }: Omit<Declared<undefined>, 'accepts'>): Operation {
   return {
     ...described,
-    takes: undefined,
-    answer: (_, parameters, call) => answer(undefined, parameters, call),
+    accepts: undefined,
+    run: (_, parameters, call) => run(undefined, parameters, call),
   };
 }
 
-/** The resources of operations, by their path templates. */
+/** Returns the resources of operations by path template. */
 export function resourcesOf(operations: readonly Operation[]): Readonly<Record<string, Resource>> {
   const resources: Record<string, Partial<Record<OperationMethod, Action>>> = {};
   for (const each of operations)
@@ -83,21 +83,21 @@ export function resourcesOf(operations: readonly Operation[]): Readonly<Record<s
   return resources;
 }
 
-function actionOf({ open = false, takes, answer, status = 200 }: Operation): Action {
+function actionOf({ open = false, accepts, run, status = 200 }: Operation): Action {
   return action(
     open ? 'anyone' : [controller],
     async (call): Promise<Outcome> => {
-      const value = await judged(async () => answer(call.content, call.parameters, call));
-      // Secrets may be in it.
+      const value = await withContentErrors(async () => run(call.content, call.parameters, call));
+      // Responses may contain secrets, so they must not be stored.
       if (value === undefined) return { status: 204, noStore: true };
       return { status, representation: json(value), noStore: true };
     },
-    takes === undefined ? {} : { reads: [plainJson] },
+    accepts === undefined ? {} : { reads: [plainJson] },
   );
 }
 
-/** Turns an error about the arguments into the refusal (422) of the content that they came in. */
-async function judged<T>(act: () => Promise<T>): Promise<T> {
+/** Converts an error about the arguments to a Problem about the content that contained them (422). */
+async function withContentErrors<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {

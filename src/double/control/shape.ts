@@ -1,17 +1,20 @@
 import { Problem } from '../../http/problem.ts';
 import { kindOf } from '../../schema/error.ts';
 
-/** A schema of JSON Schema 2020-12, as it stands in an OpenAPI document. */
+/** A schema of JSON Schema 2020-12, as used in an OpenAPI document. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What a value of JSON has to be: how that is told, and how it is read. */
+/** Describes a JSON value by its schema, and validates it. */
 export interface Shape<T> {
   readonly schema: JsonSchema;
-  /** Gives the value as what it is. Throws the Problem `invalid-content` naming the place, `faults.times`, where it is something else. */
+  /**
+   * Returns the value with its type. Throws a Problem `invalid-content` that names the path, such as `faults.times`, if the
+   * value does not match.
+   */
   read(value: unknown, at: string): T;
 }
 
-/** A member that may be left out. */
+/** An optional member. */
 export interface Optional<T> {
   readonly optional: Shape<T>;
 }
@@ -23,14 +26,14 @@ type RequiredNames<M extends MemberShapes> = {
   [Name in keyof M]: M[Name] extends Optional<unknown> ? never : Name;
 }[keyof M];
 
-/** What an object of such members is read as. */
+/** The type of an object with these members. */
 export type MembersRead<M extends MemberShapes> = {
   readonly [Name in RequiredNames<M>]: M[Name] extends Shape<infer T> ? T : never;
 } & {
   readonly [Name in Exclude<keyof M, RequiredNames<M>>]?: M[Name] extends Optional<infer T> ? T : never;
 };
 
-/** That a member may be left out. */
+/** Makes a member optional. */
 export function optional<T>(shape: Shape<T>): Optional<T> {
   return { optional: shape };
 }
@@ -38,18 +41,18 @@ export function optional<T>(shape: Shape<T>): Optional<T> {
 /** Any value. */
 export const anything: Shape<unknown> = { schema: {}, read: (value) => value };
 
-/** Text; `about` says of what. */
-export function text(about?: string): Shape<string> {
+/** A string. `description` is the description in its schema. */
+export function text(description?: string): Shape<string> {
   return {
-    schema: { type: 'string', ...told(about) },
+    schema: { type: 'string', ...describedBy(description) },
     read: (value, at) => (typeof value === 'string' ? value : wrong(value, at, 'text')),
   };
 }
 
-/** A number from `least` to `most`, whole unless said otherwise. */
+/** A number from `least` to `most`, both inclusive. An integer unless `whole` is false. */
 export function number(
   { least, most, whole = true }: { least?: number; most?: number; whole?: boolean },
-  about?: string,
+  description?: string,
 ): Shape<number> {
   const bounds = {
     ...(least !== undefined && { minimum: least }),
@@ -59,49 +62,49 @@ export function number(
     (!whole || Number.isInteger(value)) && value >= (least ?? -Infinity) && value <= (most ?? Infinity);
   const range = `${least === undefined ? '' : ` from ${least}`}${most === undefined ? '' : ` to ${most}`}`;
   return {
-    schema: { type: whole ? 'integer' : 'number', ...bounds, ...told(about) },
+    schema: { type: whole ? 'integer' : 'number', ...bounds, ...describedBy(description) },
     read: (value, at) =>
       typeof value === 'number' && fits(value)
         ? value
-        : wrong(value, at, `a ${whole ? 'whole ' : ''}number${range}`),
+        : wrong(value, at, `${whole ? 'an integer' : 'a number'}${range}`),
   };
 }
 
-/** True or false. */
-export function flag(about?: string): Shape<boolean> {
+/** A boolean. */
+export function flag(description?: string): Shape<boolean> {
   return {
-    schema: { type: 'boolean', ...told(about) },
+    schema: { type: 'boolean', ...describedBy(description) },
     read: (value, at) => (typeof value === 'boolean' ? value : wrong(value, at, 'true or false')),
   };
 }
 
-/** One of these words. */
+/** One of these strings. */
 export function word<const Words extends readonly string[]>(
   words: Words,
-  about?: string,
+  description?: string,
 ): Shape<Words[number]> {
   return {
-    schema: { enum: words, ...told(about) },
+    schema: { enum: words, ...describedBy(description) },
     read: (value, at) =>
       words.find((each) => each === value) ?? wrong(value, at, `one of ${words.join(', ')}`),
   };
 }
 
-/** A list of what fits the shape. */
-export function listOf<T>(shape: Shape<T>, about?: string): Shape<readonly T[]> {
+/** An array of values of one shape. */
+export function listOf<T>(shape: Shape<T>, description?: string): Shape<readonly T[]> {
   return {
-    schema: { type: 'array', items: shape.schema, ...told(about) },
+    schema: { type: 'array', items: shape.schema, ...describedBy(description) },
     read: (value, at) =>
       Array.isArray(value)
         ? value.map((each: unknown, index) => shape.read(each, `${at}[${index}]`))
-        : wrong(value, at, 'a list'),
+        : wrong(value, at, 'an array'),
   };
 }
 
-/** An object of any names, with values that fit the shape. */
-export function mapOf<T>(shape: Shape<T>, about?: string): Shape<Readonly<Record<string, T>>> {
+/** An object with any names, whose values have one shape. */
+export function mapOf<T>(shape: Shape<T>, description?: string): Shape<Readonly<Record<string, T>>> {
   return {
-    schema: { type: 'object', additionalProperties: shape.schema, ...told(about) },
+    schema: { type: 'object', additionalProperties: shape.schema, ...describedBy(description) },
     read: (value, at) =>
       Object.fromEntries(
         membersOf(value, at).map(([name, each]) => [name, shape.read(each, `${at}.${name}`)]),
@@ -109,10 +112,14 @@ export function mapOf<T>(shape: Shape<T>, about?: string): Shape<Readonly<Record
   };
 }
 
-/** What fits the one shape or the other, the one being tried first. */
-export function either<One, Other>(one: Shape<One>, other: Shape<Other>, about?: string): Shape<One | Other> {
+/** A value of either shape. `one` is tried first. */
+export function either<One, Other>(
+  one: Shape<One>,
+  other: Shape<Other>,
+  description?: string,
+): Shape<One | Other> {
   return {
-    schema: { anyOf: [one.schema, other.schema], ...told(about) },
+    schema: { anyOf: [one.schema, other.schema], ...describedBy(description) },
     read(value, at) {
       try {
         return one.read(value, at);
@@ -123,12 +130,15 @@ export function either<One, Other>(one: Shape<One>, other: Shape<Other>, about?:
   };
 }
 
-/** An object of these members and no others. */
-export function object<const M extends MemberShapes>(members: M, about?: string): Shape<MembersRead<M>> {
+/** An object with these members and no others. */
+export function object<const M extends MemberShapes>(
+  members: M,
+  description?: string,
+): Shape<MembersRead<M>> {
   const shapes = new Map(Object.entries(members));
   const required = [...shapes].flatMap(([name, shape]) => ('optional' in shape ? [] : [name]));
   const properties = Object.fromEntries([...shapes].map(([name, shape]) => [name, shapeOf(shape).schema]));
-  const whole = (values: object): values is MembersRead<M> =>
+  const isComplete = (values: object): values is MembersRead<M> =>
     required.every((name) => Object.hasOwn(values, name));
   return {
     schema: {
@@ -136,25 +146,28 @@ export function object<const M extends MemberShapes>(members: M, about?: string)
       properties,
       ...(required.length > 0 && { required }),
       additionalProperties: false,
-      ...told(about),
+      ...describedBy(description),
     },
     read(value, at) {
       const values = Object.fromEntries(
         membersOf(value, at).map(([name, each]) => {
           const shape = shapes.get(name);
           if (shape === undefined)
-            throw invalid(placeOf(at, name), `is not known; known are ${[...shapes.keys()].join(', ')}`);
-          return [name, shapeOf(shape).read(each, placeOf(at, name))];
+            throw invalid(
+              memberPath(at, name),
+              `is not a known member; the members are ${[...shapes.keys()].join(', ')}`,
+            );
+          return [name, shapeOf(shape).read(each, memberPath(at, name))];
         }),
       );
-      if (whole(values)) return values;
+      if (isComplete(values)) return values;
       const missing = required.find((name) => !Object.hasOwn(values, name)) ?? '';
-      throw invalid(placeOf(at, missing), 'is missing');
+      throw invalid(memberPath(at, missing), 'is missing');
     },
   };
 }
 
-/** The refusal of content that is not what it has to be, at a place of it. */
+/** Returns the problem of content that is invalid at `field`, the path of a member. */
 export function invalid(field: string, why: string): Problem {
   return new Problem('invalid-content', `${field === '' ? 'The content' : field} ${why}.`, {
     members: field === '' ? {} : { field },
@@ -170,14 +183,14 @@ function membersOf(value: unknown, at: string): [string, unknown][] {
   return wrong(value, at, 'an object');
 }
 
-function placeOf(at: string, name: string): string {
+function memberPath(at: string, name: string): string {
   return at === '' ? name : `${at}.${name}`;
 }
 
-function wrong(value: unknown, at: string, wanted: string): never {
-  throw invalid(at, `must be ${wanted}, is ${kindOf(value)}`);
+function wrong(value: unknown, at: string, expected: string): never {
+  throw invalid(at, `must be ${expected}, is ${kindOf(value)}`);
 }
 
-function told(about: string | undefined): JsonSchema {
-  return about === undefined ? {} : { description: about };
+function describedBy(description: string | undefined): JsonSchema {
+  return description === undefined ? {} : { description };
 }

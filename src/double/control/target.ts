@@ -8,62 +8,68 @@ import type { DoubleSnapshot } from '../state/state.ts';
 
 /** What a control interface controls. */
 export interface ControlTarget extends Omit<DoubleApi, 'fetch' | 'as'> {
-  /** What works in memory alone; undefined for a server with a data directory. */
+  /** The functions that require a server in memory. Undefined for a server with a data directory. */
   readonly memory: MemoryControl | undefined;
-  readonly place: ControlledPlace;
+  readonly addresses: ControlledAddresses;
   readonly events: Pick<Events, 'on'>;
-  /** The state of the store; left out where it cannot fail. */
+  /** Returns the state of the store. Undefined if the store cannot fail. */
   readonly health?: () => ControlledHealth | undefined;
 }
 
-/** What a double does with its state as a whole, and with what it serves. */
+/** Controls the whole state of a double, and its routes. */
 export interface MemoryControl {
   /**
-   * Adds items to collections, all or none. Throws DeclarationError naming the item and the field that breaks a rule.
+   * Adds items to collections: all, or none if one is invalid.
+   * @throws DeclarationError that names the invalid item and field
    * @example double.seed({ '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] });
    */
   seed(seed: Seed): void;
-  /** All that it holds now: items, ids, revisions, nonces, tokens, users, what is served, chance, faults, the journal, and how the clock is set. */
+  /**
+   * Returns the current state: items, ids, revisions, nonces, tokens, users, routes, random numbers, faults, journal and
+   * clock settings.
+   */
   snapshot(): DoubleSnapshot;
   /**
-   * Puts back what `snapshot` of this double gave, any number of times. What came after it never was: the same ids,
-   * revisions and nonces are drawn again.
+   * Restores a snapshot of this double. A snapshot can be restored any number of times. Afterwards the double generates the
+   * same ids, revisions and nonces again.
    */
   restore(snapshot: DoubleSnapshot): void;
-  /** Puts everything back as it was when the double had started. */
+  /** Restores the state in which the double started. */
   reset(): void;
   /**
-   * Puts a resource of one's own under a path template, in the place of what stood there.
+   * Adds a resource under a path template. It replaces a resource or collection with the same template.
+   * @throws RangeError if the template is invalid
    * @example double.resource('/weather/{city}', { GET: action('anyone', async (call) => xml('<weather/>')) });
    */
   resource(template: string, resource: Resource): void;
-  /** Declares a collection by what may be anything. Throws DeclarationError or RangeError. */
+  /** Declares a collection by an unvalidated declaration. Throws DeclarationError or RangeError if it is invalid. */
   collection(path: string, declaration: unknown): void;
   /**
-   * For each of the principals and paths: what `Allow` says, and what becomes of each of the six methods when it is really
-   * tried, on a snapshot that is restored; what else comes meanwhile is undone with it. What resources in code do outside of
-   * the double is really done. Rejects with AllowMatrixError where the two differ, with RangeError on a user or a path that there is not.
+   * Compares `Allow` with what is really permitted: for each principal and path, it sends a request with each of the six
+   * methods. All changes to the double are undone afterwards, also those by concurrent requests. Side effects of resources
+   * outside the double are not undone. Rejects with AllowMatrixError if there is a difference, and with RangeError on an
+   * unknown user or path.
    * @example console.log(String(await double.allowMatrix({ as: ['nobody', 'johndoe'] })));
    */
-  allowMatrix(wanted: AllowMatrixOptions): Promise<AllowMatrix>;
+  allowMatrix(options: AllowMatrixOptions): Promise<AllowMatrix>;
 }
 
-/** Where the controlled service listens. */
-export interface ControlledPlace {
+/** The addresses on which the controlled service listens. */
+export interface ControlledAddresses {
   readonly url: string | undefined;
   readonly secureUrl: string | undefined;
-  /** What clients have to trust for `secureUrl`, in PEM, where that is known. */
+  /** The certificate in PEM that clients must trust for `secureUrl`, if known. */
   readonly certificate: string | undefined;
 }
 
-/** The state of a store. */
+/** The health of a store. */
 export interface ControlledHealth {
   readonly state: 'well' | 'full' | 'failed';
   readonly reason: string | undefined;
 }
 
-/** What works in memory alone. Throws the Problem `memory-only` for a server with a data directory. */
+/** Returns the functions that require a server in memory. Throws a Problem `memory-only` if there is a data directory. */
 export function inMemory({ memory }: ControlTarget): MemoryControl {
   if (memory !== undefined) return memory;
-  throw new Problem('memory-only', 'This server keeps what it holds; start it with --memory to have this.');
+  throw new Problem('memory-only', 'This server has a data directory. Start it with --memory.');
 }

@@ -9,23 +9,23 @@ import type { CertificateAuthority } from '../certificate-authority.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import { createFaults, type FaultsPart } from './faults.ts';
 
-/** Faults that change the parts of a double: its users, tokens and certificate. */
+/** Faults that change other parts of a double: users, tokens and the certificate. */
 export interface ControlledFaults extends FaultsPart {
-  /** Has this listener present `good`, and while a stale certificate is due one that `issue` makes. */
-  presentBy(listening: Listening, good: () => ServerIdentity, issue: CertificateAuthority['issue']): void;
+  /** Sets the certificate of a listener: `valid()`, or an expired one by `issue` while a stale certificate is planned. */
+  presentBy(listening: Listening, valid: () => ServerIdentity, issue: CertificateAuthority['issue']): void;
 }
 
 /** The parts that faults change. */
 export interface ControlledParts {
   readonly clock: Clock;
-  /** Whose secrets can be rotated; left out, nobody's. */
+  /** The users whose secrets can be rotated. Default: none. */
   readonly users?: DoubleUsers;
   readonly grants: () => Grants;
 }
 
 const day = 86_400_000;
 
-/** Makes the faults of a double. */
+/** Creates the faults of a double. */
 export function createControlledFaults({ clock, users, grants }: ControlledParts): ControlledFaults {
   let present: (certificate: 'good' | 'stale') => void = () => undefined;
   const part = createFaults({
@@ -43,18 +43,18 @@ export function createControlledFaults({ clock, users, grants }: ControlledParts
   });
   return {
     ...part,
-    presentBy(listening, good, issue) {
+    presentBy(listening, valid, issue) {
       present = (certificate) => {
         // Clients check certificates by the host's time.
         const now = systemClock.now();
         const stale = { from: now - 10 * day, until: now - day };
-        listening.replaceCertificate(certificate === 'good' ? good() : issue(stale));
+        listening.replaceCertificate(certificate === 'good' ? valid() : issue(stale));
       };
     },
   };
 }
 
-/** The token that a request carries in a field; undefined where it carries none. */
+/** Returns the token in a request's `Authorization` field, or undefined if there is none. */
 function tokenOf({ fields }: Request): string | undefined {
   const credentials = parseCredentials(fields.lines('authorization')[0] ?? '');
   if (credentials?.scheme === 'bearer') return credentials.rest;

@@ -5,49 +5,49 @@ import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
 import { mostSkew } from '../state/clock.ts';
 
 /**
- * Something that goes wrong. What a server does goes together with how it is late and how its reply breaks:
- * `{ status: 503, delay: 200, truncate: 10 }`. Of `truncate`, `reset`, `badChunk` and `wrongLength` there is one at most.
+ * A fault. A status, a delay and one way to break the response can be combined:
+ * `{ status: 503, delay: 200, truncate: 10 }`. `truncate`, `reset`, `badChunk` and `wrongLength` exclude each other.
  */
 export interface Fault {
-  /** This is answered (200 to 599) in the place of the server, which does nothing. */
+  /** The status (200 to 599) of a response that is sent instead of processing the request. */
   readonly status?: number;
-  /** Content of that answer; none when left out. A string goes as UTF-8, `text/plain` unless `fields` say otherwise. */
+  /** The content of that response. A string is sent as UTF-8, and as `text/plain` unless `fields` contain a type. Default: none. */
   readonly body?: string | Uint8Array;
-  /** Further field lines of that answer. */
+  /** Further fields of that response. */
   readonly fields?: Readonly<Record<string, string>> | readonly FieldLine[];
-  /** The value of its Retry-After: seconds, or a date as it is to be sent. */
+  /** The Retry-After of that response: seconds, or a date as sent. */
   readonly retryAfter?: number | string;
-  /** The reply is held back for so many milliseconds of the host's time, after the server has acted; `before` is before it acts. */
+  /** Delays the response by this many ms of the host's time, after the request was processed, or before with `before`. */
   readonly delay?: number;
-  /** The content of the reply comes at so many bytes a second of the host's time. */
+  /** Sends the content at this rate, in bytes per second of the host's time. */
   readonly dribble?: number;
-  /** The connection ends in order after so many bytes of the content, which was declared longer. */
+  /** Closes the connection after this many bytes of the content, although a greater length was declared. */
   readonly truncate?: number;
   /**
-   * The connection is reset: `before` anything of the reply, `amid` (after half of its content), or after so many bytes of
-   * it. The server has acted by then, unless `before` says that it never does.
+   * Resets the connection `before` the response, `amid` it (after half of the content), or after this many bytes of the
+   * content. The request has been processed by then, unless `before` is true.
    */
   readonly reset?: 'before' | 'amid' | number;
-  /** The content comes in chunks, of which the second has a size that is no number. */
+  /** Sends the content in chunks. The size of the second chunk is not a number. */
   readonly badChunk?: boolean;
-  /** Content-Length is off by so many bytes, one way or the other. */
+  /** Adds this number of bytes, positive or negative, to Content-Length. */
   readonly wrongLength?: number;
-  /** The document that the server gives is cut before its last end tag; in JSON before its last bracket. Its length is right. */
+  /** Cuts the document before its last end tag, or before its last bracket in JSON. Content-Length is that of the cut document. */
   readonly malformedXml?: boolean;
   /**
-   * A certificate that has expired, for so many new connections over TLS. At that point there is no request yet, so it
-   * goes with no match and with nothing else.
+   * Presents an expired certificate to this many new TLS connections. There is no request yet, so it can have no match and
+   * no other fault.
    */
   readonly staleCertificate?: boolean;
-  /** The secret of the user is another one from now on: it really is rotated before the credentials are judged. */
+  /** Rotates the user's secret before the credentials are verified. */
   readonly rotatedSecret?: boolean;
-  /** The token that the request carries has expired: it really is ended before it is judged. */
+  /** Makes the request's token expire before it is verified. */
   readonly expiredToken?: boolean;
-  /** The nonce of the request counts as seen. */
+  /** Treats the nonce of the request as used. */
   readonly nonceSeen?: boolean;
-  /** For this request alone the server's clock is ahead by so many ms (late, if negative), its `Date` too. */
+  /** Moves the clock, and the response's `Date`, by this many ms for this request only. */
   readonly skewedDate?: number;
-  /** With `delay`: wait first, then act. With `reset: 'before'`: do not act at all. */
+  /** With `delay`: the delay precedes the processing. With `reset: 'before'`: the request is not processed. */
   readonly before?: boolean;
 }
 
@@ -73,17 +73,17 @@ const faultNames: Readonly<Record<keyof Fault, true>> = {
 
 const breaks = ['truncate', 'reset', 'badChunk', 'wrongLength'] as const;
 
-/** Throws RangeError on a fault that cannot be, saying what is wrong with it. */
+/** Throws RangeError if a fault is invalid. The message contains the reason. */
 export function checkFault(fault: Fault): void {
   const names = Object.keys(fault).filter((name) => Reflect.get(fault, name) !== undefined);
-  if (names.length === 0) throw new RangeError('a fault says what goes wrong, such as { status: 503 }');
+  if (names.length === 0) throw new RangeError('a fault must have a member, such as { status: 503 }');
   for (const name of names) {
     if (!Object.hasOwn(faultNames, name))
-      throw new RangeError(`${name} is no fault${didYouMean(name, Object.keys(faultNames))}`);
+      throw new RangeError(`${name} is not a fault${didYouMean(name, Object.keys(faultNames))}`);
   }
   checkNumbers(fault);
   checkFields(fault);
-  checkCompany(fault, names);
+  checkCombination(fault, names);
 }
 
 function checkFields({ fields = {}, retryAfter = '' }: Fault): void {
@@ -92,61 +92,61 @@ function checkFields({ fields = {}, retryAfter = '' }: Fault): void {
 }
 
 function checkNumbers({ status, delay, dribble, truncate, reset, wrongLength, skewedDate }: Fault): void {
-  hold(
+  checkNumber(
     'status',
     status,
     (value) => Number.isInteger(value) && value >= 200 && value <= 599,
-    'a whole number from 200 to 599',
+    'an integer from 200 to 599',
   );
-  hold('delay', delay, (value) => value >= 0 && value <= longestDelay, `from 0 to ${longestDelay} ms`);
-  hold('dribble', dribble, (value) => value > 0 && Number.isFinite(value), 'above 0');
-  hold('truncate', truncate, isCount, 'a whole number of bytes');
-  hold(
+  checkNumber('delay', delay, (value) => value >= 0 && value <= longestDelay, `from 0 to ${longestDelay} ms`);
+  checkNumber('dribble', dribble, (value) => value > 0 && Number.isFinite(value), 'a positive number');
+  checkNumber('truncate', truncate, isCount, 'a non-negative integer');
+  checkNumber(
     'wrongLength',
     wrongLength,
     (value) => Number.isInteger(value) && value !== 0,
-    'a whole number of bytes other than 0',
+    'a non-zero integer',
   );
-  hold(
+  checkNumber(
     'skewedDate',
     skewedDate,
     (value) => Math.abs(value) <= mostSkew,
     `a number of ms, at most ${mostSkew}`,
   );
   if (reset !== undefined && reset !== 'before' && reset !== 'amid')
-    hold('reset', reset, isCount, "'before', 'amid' or a whole number of bytes");
+    checkNumber('reset', reset, isCount, "'before', 'amid' or a non-negative integer");
 }
 
-/** What setTimeout can wait for, in ms. */
+/** The longest delay of setTimeout, in ms. */
 const longestDelay = 2_147_483_647;
 
 const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0;
 
-function hold(
+function checkNumber(
   name: string,
   value: number | undefined,
-  good: (value: number) => boolean,
-  wanted: string,
+  isValid: (value: number) => boolean,
+  expected: string,
 ): void {
-  if (value !== undefined && !good(value)) throw new RangeError(`${name} of a fault is not ${wanted}`);
+  if (value !== undefined && !isValid(value)) throw new RangeError(`${name} of a fault must be ${expected}`);
 }
 
-function checkCompany(fault: Fault, names: readonly string[]): void {
+function checkCombination(fault: Fault, names: readonly string[]): void {
   const breaking = breaks.filter((name) => fault[name] !== undefined && fault[name] !== false);
-  if (breaking.length > 1) throw new RangeError(`${breaking.join(' and ')} are two ways to break one reply`);
+  if (breaking.length > 1) throw new RangeError(`${breaking.join(' and ')} exclude each other in a fault`);
   for (const name of ['body', 'fields', 'retryAfter'] as const) {
     if (fault[name] !== undefined && fault.status === undefined)
-      throw new RangeError(`${name} of a fault goes with a status`);
+      throw new RangeError(`${name} of a fault requires a status`);
   }
   if (fault.status !== undefined && fault.malformedXml === true)
-    throw new RangeError('malformedXml is of what the server gives; with a status there is only its body');
+    throw new RangeError('malformedXml and status exclude each other in a fault');
   if (fault.before === true && fault.delay === undefined && fault.reset !== 'before')
-    throw new RangeError("before goes with delay, or with reset: 'before'");
+    throw new RangeError("before of a fault requires delay, or reset: 'before'");
   if (fault.staleCertificate === true && names.length > 1)
-    throw new RangeError('staleCertificate goes with no other fault: no request is there yet');
+    throw new RangeError('staleCertificate excludes all other faults, since there is no request yet');
 }
 
-/** What goes wrong with this fault while a reply with content of `length` bytes is sent; undefined when nothing does. */
+/** Returns the wire fault for a response with content of `length` bytes. Undefined if the fault has no effect on the wire. */
 export function wireFaultOf(fault: Fault, length: number): WireFault | undefined {
   const breaking = breakOf(fault, length);
   if (breaking === undefined && fault.dribble === undefined) return undefined;

@@ -6,14 +6,14 @@ interface Delay {
 }
 
 /**
- * Waits in the host's time, until all of them are ended. They keep the process alive only while a caller in this process waits
- * for a response (`awaited`): a client on a socket keeps its own process alive.
+ * Delays in the host's time, which can all be ended early. They keep the process alive only while a caller in this process
+ * waits for a response (`awaited`): a client on a socket keeps its own process alive.
  */
 export class Delays {
   readonly #delays = new Set<Delay>();
   #callers = 0;
 
-  /** Resolves after so many ms, or when all are ended. */
+  /** Resolves after `ms`, or when all delays are ended. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
@@ -39,7 +39,7 @@ export class Delays {
     }
   }
 
-  /** Ends them all now. */
+  /** Ends all delays now. */
   end(): void {
     for (const { end } of [...this.#delays]) end();
   }

@@ -8,92 +8,94 @@ import { describeMatch, type Match } from '../match.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import type { Fault } from './declaration.ts';
 import { Delays } from './delays.ts';
-import { connectionRefusal } from './in-process.ts';
+import { certificateError } from './in-process.ts';
 import { type Plan, type PlanRecord, Plans } from './plans.ts';
-import { corrupted, noResponse, substituteResponse, withoutConditions } from './response.ts';
+import { applyFault, noResponse, substituteResponse, withoutAcceptEncoding } from './response.ts';
 
-/** A fault that was planned. */
+/** A planned fault. */
 export interface PlannedFault {
   readonly match: Match;
   readonly fault: Fault;
-  /** How many requests it is still for; Infinity for always. */
+  /** The number of requests to which it will still be applied. Infinity for `always`. */
   readonly left: number;
-  /** How many requests it has met. */
+  /** The number of requests to which it was applied. */
   readonly met: number;
-  /** Takes it back. */
+  /** Removes the planned fault. */
   cancel(): void;
 }
 
 /**
- * What goes wrong on purpose. The first plan that a request fits is carried out, and no other. Time is the host's: a
- * client's timeout waits for that one, too.
+ * Plans faults. A request gets the first planned fault that it matches, and no other. Delays are in the host's time,
+ * like the timeouts of clients. All methods that plan a fault throw RangeError if it is invalid.
  */
 export interface Faults {
   /**
-   * For the next request that fits.
+   * Plans a fault for the next matching request.
    * @example double.faults.next({ method: 'GET' }, { status: 503, retryAfter: 2 });
+   * @example double.faults.next({ path: '/articles/{id}' }, { reset: 'amid' });
    */
   next(match: Match, fault: Fault): PlannedFault;
-  /** For the next `count` requests that fit. */
+  /** Plans a fault for the next `count` matching requests. */
   times(count: number, match: Match, fault: Fault): PlannedFault;
-  /** For every request that fits, until it is taken back. */
+  /** Plans a fault for every matching request until it is cancelled. */
   always(match: Match, fault: Fault): PlannedFault;
-  /** Takes back all that is planned. What is under way goes on. */
+  /** Removes all planned faults. A fault that is being applied is not interrupted. */
   clear(): void;
-  /** All that is planned for requests to come. */
+  /** Returns all planned faults that can still be applied. */
   planned(): readonly PlannedFault[];
-  /** What was planned for requests that have not all come; of `always`, what none has met. */
+  /** Returns the planned faults that were not applied to all their requests. One for `always` is pending until applied once. */
   pending(): readonly PlannedFault[];
 }
 
-/** What faults need of the double that they are of. */
+/** The parts of a double that faults change. */
 export interface FaultsOptions {
   readonly clock: Clock;
-  /** Gives the user another secret and another password. */
+  /** Rotates the secret of a user. */
   readonly rotateSecret?: (user: string) => void;
-  /** Ends the token that a request carries. */
+  /** Makes the token of a request expire. */
   readonly expireToken?: (request: Request) => void | Promise<void>;
-  /** Has new connections over TLS be shown this certificate. */
+  /** Sets the certificate for new TLS connections. */
   readonly present?: (certificate: 'good' | 'stale') => void;
 }
 
-/** Faults with what the double does with them. */
+/** The faults as a part of a double. */
 export interface FaultsPart extends Snapshottable<readonly PlanRecord[]> {
   readonly faults: Faults;
-  /** The clock that the service goes by: `clock`, ahead by the skew while a request with a skewed date is judged. */
+  /** The clock of the service: `clock`, moved by the skew while a request with the fault `skewedDate` is processed. */
   readonly clock: Clock;
-  /** Whether the nonce that is being claimed belongs to a request whose nonce counts as seen. */
+  /** Returns whether the nonce that is being claimed must count as used. */
   burnsNonce(): boolean;
-  /** Has `answer` reply to a request, and carries out the fault that is planned for it. */
+  /** Responds to a request by `answer`, and applies the fault that is planned for it. */
   intercept(request: Request, trace: RequestTrace, answer: Next): Promise<InterceptedResponse>;
-  /** To be called for each new connection over TLS; gives whether it was presented a stale certificate. */
+  /** Must be called for each new TLS connection. Returns whether it was presented a stale certificate. */
   connected(): boolean;
-  /** What `fetch` throws where a request over TLS would have met a stale certificate; counts as a connection. */
+  /** Counts an in-process request over TLS as a connection. Returns the error that `fetch` throws for a stale certificate. */
   connect(): TypeError | undefined;
-  /** Throws an Error that lists what is pending, if there is any. */
+  /** Throws an Error that lists the pending faults, if there are any. */
   assertMet(): void;
-  /** Keeps the process alive for the delays while a caller in this process waits for `response`, which it returns. */
+  /** Keeps the process alive for the delays while a caller in this process waits for `response`. Returns `response`. */
   awaited<T>(response: Promise<T>): Promise<T>;
   /** Ends all delays. */
   close(): void;
 }
 
-/** A reply, and what went wrong on purpose with it. */
+/** A response with the fault that was applied. */
 export interface InterceptedResponse {
-  readonly reply: Response;
+  readonly response: Response;
   readonly fault: Fault | undefined;
-  /** Whether the server has judged the request. */
+  /** Whether the server has processed the request. */
   readonly acted: boolean;
 }
 
-/** What a fault changes while one request is judged. */
+/** What a fault changes while one request is processed. */
 interface Circumstances {
-  /** How far the clock is ahead (ms). */
+  /** How far the clock is ahead, in ms. */
   readonly skew: number;
+  /** Whether the nonce counts as used. */
   readonly burns: boolean;
 }
 
-/** Makes the faults of a double. */
+/** Creates the faults of a double. */
 export function createFaults(options: FaultsOptions): FaultsPart {
   const { clock, present } = options;
   const plans = new Plans();
@@ -107,7 +109,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     presented = due;
     present?.(due);
   };
-  const shown = (plan: Plan): PlannedFault =>
+  const toPlannedFault = (plan: Plan): PlannedFault =>
     plannedOf(plan, () => {
       plans.remove(plan);
       presentCertificate();
@@ -116,22 +118,22 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     checkPossible(fault, options);
     const plan = plans.add(match, fault, count);
     presentCertificate();
-    return shown(plan);
+    return toPlannedFault(plan);
   };
   const connected = (): boolean => {
     const met = plans.takeConnection() !== undefined;
     presentCertificate();
     return met;
   };
-  const pending = (): readonly PlannedFault[] => plans.pending().map(shown);
+  const pending = (): readonly PlannedFault[] => plans.pending().map(toPlannedFault);
 
-  const judged = (request: Request, trace: RequestTrace, answer: Next, fault: Fault): Promise<Response> => {
-    const asked = fault.malformedXml === true ? withoutConditions(request) : request;
+  const respond = (request: Request, trace: RequestTrace, answer: Next, fault: Fault): Promise<Response> => {
+    const prepared = fault.malformedXml === true ? withoutAcceptEncoding(request) : request;
     const { skewedDate: skew = 0, nonceSeen: burns = false } = fault;
-    if (skew === 0 && !burns) return answer(asked, trace);
-    return circumstances.run({ skew, burns }, () => answer(asked, trace));
+    if (skew === 0 && !burns) return answer(prepared, trace);
+    return circumstances.run({ skew, burns }, () => answer(prepared, trace));
   };
-  const carryOut = async (
+  const applyPlan = async (
     plan: Plan,
     request: Request,
     trace: RequestTrace,
@@ -141,15 +143,15 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     const { delay, before = false, status } = fault;
     await changeCredentials(fault, request, options);
     if (delay !== undefined && before) await delays.wait(delay);
-    if (before && fault.reset === 'before') return { reply: noResponse, fault, acted: false };
+    if (before && fault.reset === 'before') return { response: noResponse, fault, acted: false };
     const acted = status === undefined;
-    const reply = acted
-      ? await judged(request, trace, answer, fault)
+    const response = acted
+      ? await respond(request, trace, answer, fault)
       : substituteResponse({ ...fault, status }, clock.now());
     if (delay !== undefined && !before) await delays.wait(delay);
-    const marred = corrupted(reply, fault);
-    if (marred === undefined) plans.giveBack(plan);
-    return { reply: marred ?? reply, fault: marred && fault, acted };
+    const faulty = applyFault(response, fault);
+    if (faulty === undefined) plans.undo(plan);
+    return { response: faulty ?? response, fault: faulty && fault, acted };
   };
 
   return {
@@ -161,7 +163,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
         plans.clear();
         presentCertificate();
       },
-      planned: () => plans.left().map(shown),
+      planned: () => plans.left().map(toPlannedFault),
       pending,
     },
     clock: {
@@ -171,11 +173,11 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     burnsNonce: () => circumstances.getStore()?.burns ?? false,
     async intercept(request, trace, answer) {
       const plan = plans.take(request);
-      if (plan !== undefined) return carryOut(plan, request, trace, answer);
-      return { reply: await answer(request, trace), fault: undefined, acted: true };
+      if (plan !== undefined) return applyPlan(plan, request, trace, answer);
+      return { response: await answer(request, trace), fault: undefined, acted: true };
     },
     connected,
-    connect: () => (connected() ? connectionRefusal() : undefined),
+    connect: () => (connected() ? certificateError() : undefined),
     assertMet() {
       const left = pending();
       if (left.length > 0) throw new Error(unmet(left));
@@ -210,13 +212,13 @@ function plannedOf(plan: Plan, cancel: () => void): PlannedFault {
   };
 }
 
-/** Throws RangeError on a fault for which the double has nothing that could go wrong. */
+/** Throws RangeError if a fault requires a part that this double does not have. */
 function checkPossible(fault: Fault, { rotateSecret, expireToken, present }: FaultsOptions): void {
   const missing =
     (fault.rotatedSecret === true && rotateSecret === undefined && 'rotatedSecret') ||
     (fault.expiredToken === true && expireToken === undefined && 'expiredToken') ||
     (fault.staleCertificate === true && present === undefined && 'staleCertificate');
-  if (missing !== false) throw new RangeError(`${missing} is a fault that this double cannot have`);
+  if (missing !== false) throw new RangeError(`${missing} is not possible with this server`);
 }
 
 async function changeCredentials(fault: Fault, request: Request, options: FaultsOptions): Promise<void> {
@@ -225,10 +227,10 @@ async function changeCredentials(fault: Fault, request: Request, options: Faults
   if (fault.expiredToken === true) await options.expireToken?.(request);
 }
 
-function unmet(left: readonly PlannedFault[]): string {
-  const lines = left.map(({ match, fault, left: count, met }) => {
-    const still = Number.isFinite(count) ? `${count} more` : 'any';
-    return `  ${describeMatch(match)}: ${Object.keys(fault).join(', ')} (met ${met}, waits for ${still})`;
+function unmet(faults: readonly PlannedFault[]): string {
+  const lines = faults.map(({ match, fault, left, met }) => {
+    const expected = Number.isFinite(left) ? `${left} more` : 'any number';
+    return `  ${describeMatch(match)}: ${Object.keys(fault).join(', ')} (applied to ${met} requests, expected ${expected})`;
   });
-  return ['These faults were planned and not met:', ...lines].join('\n');
+  return ['These planned faults were not applied:', ...lines].join('\n');
 }

@@ -6,21 +6,22 @@ import { dribbleOf } from '../../net/fault-injection.ts';
 import { contentSent, fieldsSent } from '../../net/response-encoder.ts';
 import { Delays } from './delays.ts';
 
-/** A reply as the platform's fetch would find it. */
+/** A response as the platform's fetch presents it. */
 export interface InProcessResponse {
   readonly fields: FieldLine[];
-  /** Fails where the connection would have broken; null where the reply has no content. */
+  /** Fails where the connection would break. Null if the response has no content. */
   readonly body: ReadableStream<Uint8Array> | null;
 }
 
-/** What the platform's fetch throws where a server's certificate has expired. */
-export function connectionRefusal(): TypeError {
-  return failed(coded('certificate has expired', 'CERT_HAS_EXPIRED'));
+/** Returns the error that the platform's fetch throws if a server's certificate has expired. */
+export function certificateError(): TypeError {
+  return fetchFailed(coded('certificate has expired', 'CERT_HAS_EXPIRED'));
 }
 
 /**
- * What the platform's fetch makes of a reply that is sent with this fault; `head` says that the request was HEAD. Throws
- * the TypeError that it throws where no reply comes at all.
+ * Returns what the platform's fetch would present of a response with this fault.
+ * @param head whether the request was HEAD
+ * @throws the TypeError of the platform's fetch if no response arrives
  */
 export function inProcessResponse(
   fault: WireFault,
@@ -29,15 +30,15 @@ export function inProcessResponse(
 ): InProcessResponse {
   const { break: broken, dribble } = fault;
   if (broken?.kind === 'reset' && broken.after === undefined)
-    throw failed(coded('read ECONNRESET', 'ECONNRESET'));
-  const plain = linesInTurn(fieldsSent(response));
+    throw fetchFailed(coded('read ECONNRESET', 'ECONNRESET'));
+  const intact = linesInTurn(fieldsSent(response));
   const sent = contentSent(response, head);
-  if (sent === undefined) return { fields: plain, body: null };
+  if (sent === undefined) return { fields: intact, body: null };
   const content = typeof sent === 'string' ? Buffer.from(sent) : sent;
-  const arriving = content.subarray(0, arrivingOf(content.length, broken));
-  const body = streamOf(arriving, dribble, errorOf(broken));
+  const arriving = content.subarray(0, arrivingLength(content.length, broken));
+  const body = streamOf(arriving, dribble, bodyError(broken));
   const fields =
-    broken === undefined ? plain : plain.flatMap((line) => brokenLine(line, content.length, broken));
+    broken === undefined ? intact : intact.flatMap((line) => brokenLine(line, content.length, broken));
   return { fields, body: isCompressed(response) ? body.pipeThrough(new DecompressionStream('gzip')) : body };
 }
 
@@ -49,8 +50,8 @@ function brokenLine(line: FieldLine, length: number, broken: WireBreak): FieldLi
     : [line];
 }
 
-/** How much of the content arrives. */
-function arrivingOf(length: number, broken: WireBreak | undefined): number {
+/** Returns how many bytes of the content arrive. */
+function arrivingLength(length: number, broken: WireBreak | undefined): number {
   switch (broken?.kind) {
     case 'truncate':
       return broken.after;
@@ -65,8 +66,8 @@ function arrivingOf(length: number, broken: WireBreak | undefined): number {
   }
 }
 
-/** How the body fails in undici, which the platform's fetch is made of. */
-function errorOf(broken: WireBreak | undefined): TypeError | undefined {
+/** Returns the error of the body in undici, which implements the platform's fetch. */
+function bodyError(broken: WireBreak | undefined): TypeError | undefined {
   switch (broken?.kind) {
     case 'reset':
       return terminated('closed', 'UND_ERR_SOCKET');
@@ -92,7 +93,7 @@ function terminated(message: string, code: string): TypeError {
   return new TypeError('terminated', { cause: coded(message, code) });
 }
 
-function failed(cause: Error): TypeError {
+function fetchFailed(cause: Error): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
@@ -100,7 +101,7 @@ function coded(message: string, code: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-/** A stream of the content, at so many bytes a second where that is given, that ends with the error where there is one. */
+/** Returns a stream of the content, at `rate` bytes per second if present, that finally fails with `error` if present. */
 function streamOf(
   content: Uint8Array,
   rate: number | undefined,

@@ -3,7 +3,7 @@ import { claimedUser } from '../claimed-user.ts';
 import { differences, type Match, pathOf } from '../match.ts';
 import { checkFault, type Fault } from './declaration.ts';
 
-/** A fault that was planned, and how far that has come. */
+/** A planned fault and its progress. */
 export interface Plan {
   readonly match: Match;
   readonly fault: Fault;
@@ -11,53 +11,53 @@ export interface Plan {
   met: number;
 }
 
-/** A plan as it stood at some moment. */
+/** The progress of a plan in a snapshot. */
 export interface PlanRecord extends Readonly<Plan> {
   readonly plan: Plan;
 }
 
-/** The plans for faults, in the order in which they were made. */
+/** The planned faults, in the order in which they were planned. */
 export class Plans {
   #plans: Plan[] = [];
 
-  /** Makes a plan for so many requests. Throws RangeError on one that cannot be. */
+  /** Plans a fault for `count` requests. Throws RangeError if it is invalid. */
   add(match: Match, fault: Fault, count: number): Plan {
     if (count !== Number.POSITIVE_INFINITY && !(Number.isInteger(count) && count > 0))
-      throw new RangeError('a fault is for a whole number of requests above 0');
+      throw new RangeError('the number of requests for a fault must be a positive integer');
     checkFault(fault);
-    if (fault.staleCertificate === true && Object.values(match).some((wanted) => wanted !== undefined))
-      throw new RangeError('staleCertificate goes with no match: no request is there yet');
+    if (fault.staleCertificate === true && Object.values(match).some((value) => value !== undefined))
+      throw new RangeError('staleCertificate cannot have a match, since there is no request yet');
     const plan: Plan = { match: { ...match }, fault: { ...fault }, left: count, met: 0 };
     this.#plans.push(plan);
     return plan;
   }
 
-  /** Takes the first plan that the request fits, once. */
+  /** Returns the first plan that a request matches, and counts the request. */
   take(request: Request): Plan | undefined {
     if (this.#plans.length === 0) return undefined;
     const parts = { method: request.method, path: pathOf(request), user: claimedUser(request) };
-    return this.#meet(
+    return this.#takeFirst(
       ({ match, fault }) => fault.staleCertificate !== true && differences(match, parts).length === 0,
     );
   }
 
-  /** Takes the first plan for a connection over TLS, once. */
+  /** Returns the first plan for TLS connections, and counts the connection. */
   takeConnection(): Plan | undefined {
-    return this.#meet(({ fault }) => fault.staleCertificate === true);
+    return this.#takeFirst(({ fault }) => fault.staleCertificate === true);
   }
 
-  /** Whether the next connection over TLS is to see a stale certificate. */
+  /** Whether the next TLS connection gets a stale certificate. */
   get stale(): boolean {
     return this.#plans.some(({ fault, left }) => fault.staleCertificate === true && left > 0);
   }
 
-  /** Takes back that a plan met a request, which had nothing that could go wrong. */
-  giveBack(plan: Plan): void {
+  /** Reverts the count of a request to which the fault could not be applied. */
+  undo(plan: Plan): void {
     plan.left += 1;
     plan.met -= 1;
   }
 
-  /** Takes the plan away. */
+  /** Removes a plan. */
   remove(plan: Plan): void {
     plan.left = 0;
     this.#plans = this.#plans.filter((other) => other !== plan);
@@ -67,12 +67,12 @@ export class Plans {
     for (const plan of [...this.#plans]) this.remove(plan);
   }
 
-  /** Those that can still meet a request. */
+  /** Returns the plans that can still be applied. */
   left(): Plan[] {
     return this.#plans.filter(({ left }) => left > 0);
   }
 
-  /** Those for requests that have not all come; of those for ever, the ones that none has met. */
+  /** Returns the plans that were not applied to all their requests. A plan for `always` is pending until applied once. */
   pending(): Plan[] {
     return this.#plans.filter(({ left, met }) => (Number.isFinite(left) ? left > 0 : met === 0));
   }
@@ -86,7 +86,7 @@ export class Plans {
     this.#plans = records.map(({ plan, left, met }) => Object.assign(plan, { left, met }));
   }
 
-  #meet(fits: (plan: Plan) => boolean): Plan | undefined {
+  #takeFirst(fits: (plan: Plan) => boolean): Plan | undefined {
     const plan = this.#plans.find((each) => each.left > 0 && fits(each));
     if (plan === undefined) return undefined;
     plan.left -= 1;

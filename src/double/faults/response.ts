@@ -5,18 +5,18 @@ import type { Request, Response } from '../../http/message.ts';
 import { contentSent } from '../../net/response-encoder.ts';
 import { type Fault, wireFaultOf } from './declaration.ts';
 
-/** The answer of a fault with a status, in the place of the server's. `now` is the time (ms) that its Date says. */
+/** Returns the response of a fault with a status. `now` is the time of its `Date`, in ms. */
 export function substituteResponse(fault: Fault & { readonly status: number }, now: number): Response {
   const { status, body, fields = [], retryAfter } = fault;
   const lines: FieldLine[] = [['Date', formatDate(now)]];
   for (const [name, value] of linesOf(fields)) lines.push([name, value]);
-  const typed = lines.some(([name]) => name.toLowerCase() === 'content-type');
-  if (typeof body === 'string' && !typed) lines.push(['Content-Type', 'text/plain; charset=utf-8']);
+  const hasType = lines.some(([name]) => name.toLowerCase() === 'content-type');
+  if (typeof body === 'string' && !hasType) lines.push(['Content-Type', 'text/plain; charset=utf-8']);
   if (retryAfter !== undefined) lines.push(['Retry-After', String(retryAfter)]);
   return { status, fields: lines, content: body };
 }
 
-/** The reply of a server that never acted: the connection is reset. */
+/** The response to a request that is not processed: the connection is reset. */
 export const noResponse: Response = {
   status: 503,
   fields: [],
@@ -25,23 +25,23 @@ export const noResponse: Response = {
   fault: { break: { kind: 'reset', after: undefined } },
 };
 
-/** The request without Accept-Encoding, so that the document is broken and not its compressed form. */
-export function withoutConditions(request: Request): Request {
+/** Removes Accept-Encoding from a request, so that the fault breaks the document and not its compressed form. */
+export function withoutAcceptEncoding(request: Request): Request {
   const { raw } = request.fields;
-  const kept = raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== 'accept-encoding');
-  return { ...request, fields: new Fields(kept) };
+  const remaining = raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== 'accept-encoding');
+  return { ...request, fields: new Fields(remaining) };
 }
 
-/** The reply with the fault in it; undefined where the fault cannot apply to it, as `truncate` to a reply without content. */
-export function corrupted(response: Response, fault: Fault): Response | undefined {
-  const marred = fault.malformedXml === true ? withBrokenDocument(response) : response;
-  if (marred === undefined) return undefined;
-  const length = lengthSent(marred);
+/** Returns the response with the fault applied. Undefined if that is impossible, as `truncate` without content. */
+export function applyFault(response: Response, fault: Fault): Response | undefined {
+  const faulty = fault.malformedXml === true ? withBrokenDocument(response) : response;
+  if (faulty === undefined) return undefined;
+  const length = lengthSent(faulty);
   const wire = wireFaultOf(fault, length);
-  if (wire === undefined) return marred;
+  if (wire === undefined) return faulty;
   if (length === 0 && fault.reset !== 'before') return undefined;
   if (fault.truncate !== undefined && fault.truncate >= length) return undefined;
-  return { ...marred, close: true, fault: wire };
+  return { ...faulty, close: true, fault: wire };
 }
 
 function lengthSent(response: Response): number {
@@ -56,7 +56,7 @@ function withBrokenDocument(response: Response): Response | undefined {
   return cut === undefined ? undefined : { ...response, content: cut };
 }
 
-/** A document of XML or JSON without its end. */
+/** Removes the end of an XML or JSON document. Undefined if the text is neither. */
 function cutOffEnd(text: string): string | undefined {
   if (/^\s*[{[]/.test(text)) return text.trimEnd().slice(0, -1);
   if (!/^\s*</.test(text)) return undefined;

@@ -1,42 +1,42 @@
-/** What `fetch` of a double takes beside the platform's own. */
+/** The options of a double's `fetch`. */
 export interface FetchInit extends RequestInit {
-  /** That a request for a path alone comes as over TLS. A URL says it by itself. */
+  /** Whether a request for a path counts as received over TLS. Ignored for a URL, which has a scheme. Default: false. */
   readonly secure?: boolean;
 }
 
-/** A path, a URL of any host, or a Request of the platform. */
+/** A path, a URL with any host, or a Request of the platform. */
 export type FetchInput = string | URL | globalThis.Request;
 
-/** Where a service listens. */
+/** The addresses on which a service listens. */
 export interface Addresses {
-  /** `http://127.0.0.1:41234` */
+  /** The origin over plain HTTP, such as `http://127.0.0.1:41234`. */
   readonly url: string;
-  /** The same over TLS; undefined where it listens to none. */
+  /** The origin over HTTPS. Undefined if HTTPS is disabled. */
   readonly secureUrl: string | undefined;
 }
 
-/** A call of `fetch`, read: what the request is made of. */
+/** The request that a call of `fetch` describes. */
 export interface FetchRequest {
-  /** Absolute, without a fragment. */
+  /** The absolute URL, without a fragment. */
   readonly url: string;
   readonly method: string;
   readonly fields: [string, string][];
   readonly content: Content;
   readonly signal: AbortSignal | null | undefined;
-  /** `follow` when left out. */
+  /** Default: `follow`. */
   readonly redirect?: RequestInit['redirect'];
 }
 
 /** The content: none, text or bytes of a known length, or a stream of unknown length. */
 export type Content = undefined | string | Uint8Array | ReadableStream<Uint8Array>;
 
-/** Gives the Content-Type of text for which the caller gave none. */
+/** Returns the Content-Type of a text for which the caller set none. */
 export type TypeOfText = (text: string) => string;
 
-/** As the platform's fetch types text. */
+/** The type that the platform's fetch sets for text. */
 const plainText: TypeOfText = () => 'text/plain;charset=UTF-8';
 
-/** A call as the platform's fetch would read it. Throws TypeError on what that does not take. */
+/** Reads a call as the platform's fetch does. Throws TypeError if the platform does. */
 export function fetchRequestOf(
   input: FetchInput,
   init: FetchInit,
@@ -46,7 +46,7 @@ export function fetchRequestOf(
   return simple(input, init, addresses, typeOfText) ?? general(input, init, addresses, typeOfText);
 }
 
-/** The absolute URL of what is to be fetched, a path being one of the double's own. */
+/** Returns the absolute URL of `input`. A path is one of the double's. */
 export function addressOf(
   input: FetchInput,
   secure: boolean,
@@ -59,14 +59,14 @@ export function addressOf(
   return new URL(text, origin).href.replace(/#.*$/s, '');
 }
 
-/** What `URL` leaves as it is: no dot segments, nothing that it would encode. */
+/** Paths that `URL` does not change: they have no dot segments and nothing to encode. */
 const plainPath = /^\/(?!\/|.*\/(?:\.|%2e))[A-Za-z0-9._~!$&()*+,;=:@%/?-]*$/i;
 
 const sixMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS']);
 
 const redirectModes: ReadonlySet<string> = new Set(['follow', 'manual', 'error']);
 
-/** Reads a call of simple parts without a Request of the platform, which costs more than the answer; undefined for any other. */
+/** Reads a call without creating a Request of the platform, which costs more than the response. Undefined if that is not possible. */
 function simple(
   input: FetchInput,
   init: FetchInit,
@@ -94,7 +94,7 @@ function simple(
   };
 }
 
-/** Any call that the platform takes, read by the platform itself. Throws TypeError on what it does not take. */
+/** Reads any call by means of the platform. Throws TypeError if the platform does. */
 async function general(
   input: FetchInput,
   init: FetchInit,
@@ -111,16 +111,16 @@ async function general(
   return { url: made.url.replace(/#.*$/s, ''), method, fields: [...headers], content, signal, redirect };
 }
 
-/** The content of a Request: as a stream only where it was made of one, for then nobody knows its length. */
+/** Returns the content of a Request. It is a stream only if the Request was created from one, so that its length is unknown. */
 async function contentOf(request: globalThis.Request): Promise<Content> {
   const { body } = request;
   if (body === null) return undefined;
-  const known = copyOfKnown(request);
-  return known === undefined ? body : new Uint8Array(await known.arrayBuffer());
+  const copy = copyWithKnownLength(request);
+  return copy === undefined ? body : new Uint8Array(await copy.arrayBuffer());
 }
 
-/** The Request anew, with its content, unless that is a stream: the platform tells by making none of this mode (Fetch §5.4). */
-function copyOfKnown(request: globalThis.Request): globalThis.Request | undefined {
+/** Copies a Request with its content. Undefined if that is a stream: then the constructor throws for this mode (Fetch §5.4). */
+function copyWithKnownLength(request: globalThis.Request): globalThis.Request | undefined {
   try {
     return new globalThis.Request(request, { method: 'POST', mode: 'no-cors' });
   } catch {
@@ -132,12 +132,12 @@ function isRequest(input: FetchInput): input is globalThis.Request {
   return typeof input === 'object' && 'url' in input;
 }
 
-/** Whether there is a field of this name, in lower case. */
+/** Returns whether there is a field of this name, which must be in lower case. */
 export function hasField(fields: readonly [string, string][], name: string): boolean {
   return fields.some(([each]) => each.toLowerCase() === name);
 }
 
-/** Names and values that are taken as they are; all others go through the platform's Headers. */
+/** Names and values that need no normalization by the platform's Headers. */
 const plainName = /^[A-Za-z][A-Za-z0-9-]*$/;
 const plainValue = /^[!-~]+(?: +[!-~]+)*$/;
 

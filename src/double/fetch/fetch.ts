@@ -24,48 +24,49 @@ import { type Hop, isRedirect, nextHop } from './redirect.ts';
 import type { PresentContent } from './response.ts';
 
 /**
- * The platform's `fetch`, answered in this process: no socket, no port, no waiting. A path goes to the double as over plain
- * HTTP; a URL may name any host, and with `https:` the request counts as having come over TLS. Redirects are followed as
- * `redirect` says, within the double: one that leads elsewhere is given as it came. No field is added but what content needs.
+ * Sends a request to the double in this process, without a socket. Its interface is that of the platform's `fetch`. A path
+ * is requested as over plain HTTP. A URL may have any host; with `https:` the request counts as received over TLS.
+ * Redirects within the double are followed as `redirect` specifies; one to another server is returned. No fields are
+ * added except those that content requires.
  */
 export type Fetch = (input: FetchInput, init?: FetchInit) => Promise<Response>;
 
-/** A server that answers in this process. */
+/** A server that responds in this process. */
 export interface InProcessServer extends Addresses {
   respond(request: Request): Promise<HttpResponse>;
   /** Keeps the process alive for the delays of the server while `response` is pending. Returns `response`. */
   awaited<T>(response: Promise<T>): Promise<T>;
 }
 
-/** Completes a request before it is sent, by signing it. Not called after a redirect to another origin. */
+/** Signs a request before it is sent. Not called after a redirect to another origin. */
 export type Complete = (outgoing: FetchRequest) => FetchRequest | Promise<FetchRequest>;
 
-/** Makes the `fetch` of a double. */
+/** Creates the `fetch` of a double. */
 export function createFetch(server: InProcessServer): Fetch {
   const send = createSender(server);
   return async (input, init = {}) => send(await fetchRequestOf(input, init, server));
 }
 
-/** Makes the function that sends calls and follows redirects. */
+/** Creates the function that sends requests and follows redirects. */
 export function createSender(
   server: InProcessServer,
 ): (outgoing: FetchRequest, complete?: Complete) => Promise<Response> {
   let responses: typeof import('./response.ts') | undefined;
-  const here = hereOf(server);
+  const isOwn = ownOrigins(server);
   return async (first, complete) => {
-    // Node.js loads its fetch, and Response with it, on first use: a start must not pay for that.
+    // Node.js loads its fetch, and Response with it, on first use. Starting a double must not include that time.
     responses ??= await import('./response.ts');
     let hop: Hop = { outgoing: first, redirects: 0, crossed: false };
     for (;;) {
       const outgoing = hop.crossed || complete === undefined ? hop.outgoing : await complete(hop.outgoing);
       const { signal } = outgoing;
       signal?.throwIfAborted();
-      const answering = exchange(outgoing, server);
-      const reply = await server.awaited(signal == null ? answering : untilAborted(answering, signal));
+      const responding = exchange(outgoing, server);
+      const reply = await server.awaited(signal == null ? responding : untilAborted(responding, signal));
       if (!isRedirect(reply.status)) return responseTo(hop, reply, responses);
-      // Throws where no reply arrives at all.
+      // Throws if no response arrives.
       const response = await responseTo(hop, reply, responses);
-      const next = nextHop({ ...hop, outgoing }, reply, here);
+      const next = nextHop({ ...hop, outgoing }, reply, isOwn);
       if (next === undefined) return response;
       await response.body?.cancel();
       hop = next;
@@ -73,8 +74,8 @@ export function createSender(
   };
 }
 
-/** Whether an origin is the double's. */
-function hereOf({ url, secureUrl }: InProcessServer): (origin: string) => boolean {
+/** Returns a function that returns whether an origin is the double's. */
+function ownOrigins({ url, secureUrl }: InProcessServer): (origin: string) => boolean {
   const own = [url, secureUrl].flatMap((each) => (each === undefined ? [] : [new URL(each)]));
   const names = ['127.0.0.1', 'localhost', '[::1]'];
   const origins = new Set(
@@ -86,30 +87,30 @@ function hereOf({ url, secureUrl }: InProcessServer): (origin: string) => boolea
 function responseTo(
   { outgoing: { url, method, signal }, redirects, crossed }: Hop,
   reply: HttpResponse,
-  { PresentResponse, endedBy }: typeof import('./response.ts'),
+  { PresentResponse, failOnAbort }: typeof import('./response.ts'),
 ): Response | Promise<Response> {
   const { status } = reply;
   const statusText = reasonPhraseOf(status);
-  const seen = { url, redirected: redirects > 0, type: crossed ? 'cors' : 'basic' } as const;
+  const metadata = { url, redirected: redirects > 0, type: crossed ? 'cors' : 'basic' } as const;
   if (reply.fault !== undefined) {
     const { fields: headers, body } = inProcessResponse(reply.fault, reply, method === 'HEAD');
-    const response = new Response(body && endedBy(body, signal), { status, statusText, headers });
-    // A Response from the constructor has none of these, and clients resolve `Location` against its URL.
-    return Object.defineProperties(response, propertiesOf(seen));
+    const response = new Response(body && failOnAbort(body, signal), { status, statusText, headers });
+    // The constructor sets none of these, and clients resolve `Location` against the URL.
+    return Object.defineProperties(response, propertiesOf(metadata));
   }
   const made = (content: PresentContent): Response =>
     new PresentResponse(
-      seen,
+      metadata,
       { status, statusText, headers: linesInTurn(fieldsSent(reply)) },
       content,
       signal,
     );
   const sent = contentReceived(reply, method === 'HEAD');
-  return sent === null || !isCompressed(reply) ? made(sent) : unpacked(sent).then(made);
+  return sent === null || !isCompressed(reply) ? made(sent) : decompressed(sent).then(made);
 }
 
-/** Unpacks gzip. */
-async function unpacked(content: Uint8Array | string): Promise<Buffer> {
+/** Decompresses gzip. */
+async function decompressed(content: Uint8Array | string): Promise<Buffer> {
   const { gunzip } = process.getBuiltinModule('node:zlib');
   return promisify(gunzip)(content);
 }
@@ -131,12 +132,12 @@ async function exchange(outgoing: FetchRequest, server: InProcessServer): Promis
   if (content instanceof ReadableStream) return streamed(parts, content, server);
   if (content === undefined && method !== 'POST' && method !== 'PUT')
     return server.respond(createRequest(parts));
-  const known = content ?? '';
-  if (!hasField(fields, 'content-length')) fields.push(['content-length', String(Buffer.byteLength(known))]);
-  return server.respond(createRequest({ ...parts, content: known }));
+  const body = content ?? '';
+  if (!hasField(fields, 'content-length')) fields.push(['content-length', String(Buffer.byteLength(body))]);
+  return server.respond(createRequest({ ...parts, content: body }));
 }
 
-/** Sends content of unknown length, which is read as it comes. Where the stream fails, the call rejects with its reason. */
+/** Sends content of unknown length, which the server reads as a stream. Rejects with the stream's error if it fails. */
 async function streamed(
   parts: { method: string; target: string; fields: [string, string][]; secure: boolean },
   content: ReadableStream<Uint8Array>,
@@ -173,18 +174,18 @@ async function streamed(
   return reply;
 }
 
-/** The content that arrives, still compressed; null where the reply has none. */
+/** Returns the content that arrives, still compressed. Null if the response has none. */
 function contentReceived(reply: HttpResponse, head: boolean): string | Uint8Array | null {
   return head || neverHasContent(reply.status) ? null : (contentSent(reply, head) ?? '');
 }
 
-function untilAborted(answering: Promise<HttpResponse>, signal: AbortSignal): Promise<HttpResponse> {
+function untilAborted(responding: Promise<HttpResponse>, signal: AbortSignal): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
-      answering.then((reply) => reply.onAbandoned?.()).catch(() => undefined);
+      responding.then((reply) => reply.onAbandoned?.()).catch(() => undefined);
       reject(signal.reason);
     };
     signal.addEventListener('abort', abort, { once: true });
-    answering.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    responding.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }

@@ -1,13 +1,13 @@
-/** What `fetch` knows of a reply besides its head and its content. */
-export interface Seen {
+/** The properties of a Response that its constructor cannot set. */
+export interface ResponseMetadata {
   readonly url: string;
   /** Whether a redirect led to it. */
   readonly redirected: boolean;
-  /** `cors` where another origin lay on the way. */
+  /** `cors` if a redirect led to another origin. */
   readonly type: 'basic' | 'cors';
 }
 
-/** The content that came; null where there is none. */
+/** The content of a response. Null if it has none. */
 export type PresentContent = string | Uint8Array | null;
 
 type OwnMembers =
@@ -24,45 +24,45 @@ type OwnMembers =
   | 'formData'
   | 'clone';
 
-/** The platform's Response, of which everything about the content is made here. */
+/** The platform's Response, without the members that concern content. `PresentResponse` implements them. */
 const ResponseHead: new (content: null, init: ResponseInit) => Omit<Response, OwnMembers> = Response;
 
 /**
- * A Response whose content is here already. The platform makes a stream of any content at once, which costs more than the
- * whole answer; here it is made when somebody asks for it.
+ * A Response whose content is in memory. The platform creates a stream for any content, which costs more than the whole
+ * response. This class creates one only if a caller reads it.
  */
 export class PresentResponse extends ResponseHead {
-  readonly #seen: Seen;
+  readonly #metadata: ResponseMetadata;
   readonly #head: ResponseInit;
   readonly #content: PresentContent;
   readonly #signal: AbortSignal | null | undefined;
   #used = false;
   #streamed: Response | undefined;
 
-  /** From when on `signal` says so, the content cannot be read. */
+  /** Once `signal` is aborted, the content cannot be read. */
   constructor(
-    seen: Seen,
+    metadata: ResponseMetadata,
     head: ResponseInit,
     content: PresentContent,
     signal: AbortSignal | null | undefined,
   ) {
     super(null, head);
-    this.#seen = seen;
+    this.#metadata = metadata;
     this.#head = head;
     this.#content = content;
     this.#signal = signal;
   }
 
   get url(): string {
-    return this.#seen.url;
+    return this.#metadata.url;
   }
 
   get redirected(): boolean {
-    return this.#seen.redirected;
+    return this.#metadata.redirected;
   }
 
   get type(): 'basic' | 'cors' {
-    return this.#seen.type;
+    return this.#metadata.type;
   }
 
   get body(): Response['body'] {
@@ -89,7 +89,7 @@ export class PresentResponse extends ResponseHead {
     return Uint8Array.from(typeof content === 'string' ? Buffer.from(content) : content).buffer;
   }
 
-  /** The content as bytes, which platforms of today have too. */
+  /** Returns the content as bytes, as newer platforms do. */
   async bytes(): Promise<Uint8Array> {
     return new Uint8Array(await this.arrayBuffer());
   }
@@ -104,40 +104,40 @@ export class PresentResponse extends ResponseHead {
 
   clone(): Response {
     if (this.#streamed !== undefined) return this.#streamed.clone();
-    if (this.#used) throw usedUp();
-    return new PresentResponse(this.#seen, this.#head, this.#content, this.#signal);
+    if (this.#used) throw alreadyRead();
+    return new PresentResponse(this.#metadata, this.#head, this.#content, this.#signal);
   }
 
-  /** The content, which is used up by that; undefined where a stream has it. Throws TypeError when it was used up before. */
+  /** Returns the content and marks it as used. Undefined if a stream holds it. Throws TypeError if it was used before. */
   #take(): string | Uint8Array | undefined {
     if (this.#streamed !== undefined) return undefined;
     if (this.#content === null) return '';
-    if (this.#used) throw usedUp();
+    if (this.#used) throw alreadyRead();
     this.#signal?.throwIfAborted();
     this.#used = true;
     return this.#content;
   }
 
-  /** The same as the platform would have made it, from when on it has the content. */
+  /** Returns a Response of the platform, to which the content is handed over. */
   #stream(): Response {
     if (this.#streamed === undefined) {
-      if (this.#used) throw usedUp();
+      if (this.#used) throw alreadyRead();
       const content = this.#content;
       const { body } = new Response(typeof content === 'string' ? Buffer.from(content) : content);
-      this.#streamed = new Response(body && endedBy(body, this.#signal), this.#head);
+      this.#streamed = new Response(body && failOnAbort(body, this.#signal), this.#head);
     }
     return this.#streamed;
   }
 }
 
-/** The stream, which fails from when on the signal says so. */
-export function endedBy(
+/** Returns the stream, which fails once the signal is aborted. */
+export function failOnAbort(
   stream: ReadableStream<Uint8Array>,
   signal: AbortSignal | null | undefined,
 ): ReadableStream<Uint8Array> {
   if (signal == null) return stream;
   const reader = stream.getReader();
-  let heard = (): void => {};
+  let removeListener = (): void => {};
   return new ReadableStream(
     {
       start(controller) {
@@ -146,18 +146,18 @@ export function endedBy(
           reader.cancel(signal.reason).catch(() => undefined);
         };
         signal.addEventListener('abort', abort, { once: true });
-        heard = () => signal.removeEventListener('abort', abort);
+        removeListener = () => signal.removeEventListener('abort', abort);
         if (signal.aborted) abort();
       },
       async pull(controller) {
         const { done, value } = await reader.read();
         if (signal.aborted) return;
         if (!done) return controller.enqueue(value);
-        heard();
+        removeListener();
         controller.close();
       },
       cancel(reason) {
-        heard();
+        removeListener();
         return reader.cancel(reason);
       },
     },
@@ -165,6 +165,6 @@ export function endedBy(
   );
 }
 
-function usedUp(): TypeError {
+function alreadyRead(): TypeError {
   return new TypeError('Body is unusable: Body has already been read');
 }

@@ -8,46 +8,47 @@ import type { DoubleUsers } from '../state/users.ts';
 import type { Complete, Fetch } from './fetch.ts';
 import type { Content, FetchInit, FetchInput, FetchRequest, TypeOfText } from './fetch-request.ts';
 
-/** How requests are signed for a user. */
+/** The options of `double.as`. */
 export interface AsOptions {
-  /** `hmac` when left out. The others work over TLS only, so a path alone goes as over TLS with them. */
+  /** The scheme. All but `hmac` require TLS, so with them a path counts as requested over TLS. Default: `hmac`. */
   readonly scheme?: 'hmac' | 'basic' | 'bearer' | 'oauth1';
-  /** Of `hmac`: `full` when left out. */
+  /** For `hmac`: the form. Default: `full`. */
   readonly form?: 'full' | 'simple';
-  /** Of `hmac` and `oauth1`: the nonce of every request; a fresh one for each when left out. */
+  /** For `hmac` and `oauth1`: the nonce of every request. Default: a new one for each. */
   readonly nonce?: string;
-  /** Of `hmac` and `oauth1`: when the request says it was made; the double's time when left out. */
+  /** For `hmac` and `oauth1`: the signed date. Default: the time of the double's clock. */
   readonly date?: Moment;
-  /** Of `hmac`: the field of the date; `Date` when left out. */
+  /** For `hmac`: the field that contains the date. Default: `Date`. */
   readonly dateField?: 'Date' | 'X-Date';
-  /** Of `hmac`: whether content is covered by the signature, through its Content-Digest; true when left out. */
+  /** For `hmac`: whether content is signed by means of Content-Digest. Default: true. */
   readonly signContent?: boolean;
-  /** Another secret than the user's own: to be refused with. */
+  /** For `hmac`: the secret. Default: the user's. Another one makes the server refuse the request. */
   readonly secret?: string;
-  /** Another password than the user's own. */
+  /** For `basic`: the password. Default: the user's. */
   readonly password?: string;
-  /** Of `bearer`: this token; one for the user with all scopes of the client when left out, drawn once. */
+  /** For `bearer`: the token. Default: one issued on first use for the user, with all scopes of the client. */
   readonly token?: string;
-  /** Of `bearer` and `oauth1`: the client, or the consumer, that comes for the user; the first one registered when left out. */
+  /** For `bearer` and `oauth1`: the client's id or the consumer's key. Default: the first registered one. */
   readonly client?: string;
 }
 
-/** Somebody who signs what they send. */
+/** A client that signs its requests as a user. */
 export interface Signer {
   readonly user: string;
   /**
-   * The double's `fetch`, with credentials, which a redirect to another origin does not get. Text without a Content-Type that begins like XML or JSON is sent as such.
+   * Sends a signed request, as the double's `fetch`. A redirect to another origin gets no credentials. Text without a
+   * Content-Type that begins like XML or JSON is sent with that type.
    * @example await double.as('johndoe').fetch('/articles/1', { method: 'PUT', body: '<article>…</article>' });
    */
   readonly fetch: Fetch;
   /**
-   * The header fields that sign a request which somebody else sends.
+   * Returns the header fields that sign a request, for another client to send.
    * @example const headers = await double.as('johndoe').sign('GET', `${double.url}/articles/1`);
    */
   sign(method: string, url: string | URL, content?: string | Uint8Array): Promise<Record<string, string>>;
 }
 
-/** What signing needs of a double. */
+/** The parts of a double that signing requires. */
 export interface SigningParts {
   /** Reads a call as `fetch` does. */
   readonly read: (
@@ -59,19 +60,19 @@ export interface SigningParts {
   readonly users: DoubleUsers;
   readonly clock: Clock;
   readonly random: (size: number) => Uint8Array;
-  /** Draws an access token of OAuth 2.0 for a user, with all scopes of the client. */
+  /** Issues an access token of OAuth 2.0 for a user, with all scopes of the client. */
   readonly bearerFor: (user: string, client: string | undefined) => Promise<string>;
-  /** Draws an access token of OAuth 1.0a for a user, likewise, and gives the consumer with it. */
+  /** Issues an access token of OAuth 1.0a for a user, with all scopes of the consumer. */
   readonly oauth1For: (user: string, consumer: string | undefined) => Promise<OAuth1Credentials>;
 }
 
-/** What OAuth 1.0a signs with. */
+/** The credentials with which OAuth 1.0a signs. */
 export interface OAuth1Credentials {
   readonly consumer: { readonly key: string; readonly secret: string };
   readonly token: { readonly token: string; readonly tokenSecret: string };
 }
 
-/** What is to be signed. */
+/** A request to sign. */
 interface Unsigned {
   readonly method: string;
   readonly url: string;
@@ -82,38 +83,38 @@ interface Unsigned {
 type Fields = Record<string, string>;
 type Sign = (request: Unsigned) => Fields | Promise<Fields>;
 
-/** Makes a signer. Throws RangeError on a user whom the double does not have, unless its credentials are given. */
+/** Creates a signing client. Throws RangeError if there is no such user and `options` contain no credentials. */
 export function createSigner(user: string, options: AsOptions, parts: SigningParts): Signer {
   const { scheme = 'hmac' } = options;
   const sign = signers[scheme](user, options, parts);
   const secure = scheme !== 'hmac';
-  const signed: Complete = async (outgoing) => {
+  const addSignature: Complete = async (outgoing) => {
     const { method, url, fields } = outgoing;
     const content = await wholeOf(outgoing.content);
     const type = fields.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
     const signature = Object.entries(await sign({ method, url, content, type }));
     const names = new Set(signature.map(([name]) => name.toLowerCase()));
-    const kept = fields.filter(([name]) => !names.has(name.toLowerCase()));
-    return { ...outgoing, fields: [...kept, ...signature] };
+    const unsigned = fields.filter(([name]) => !names.has(name.toLowerCase()));
+    return { ...outgoing, fields: [...unsigned, ...signature] };
   };
   return {
     user,
     async fetch(input, init = {}) {
       const outgoing = await parts.read(input, { secure, ...init }, typeOfText);
-      return parts.send({ ...outgoing, content: await wholeOf(outgoing.content) }, signed);
+      return parts.send({ ...outgoing, content: await wholeOf(outgoing.content) }, addSignature);
     },
     sign: async (method, url, content) => sign({ method, url: String(url), content, type: undefined }),
   };
 }
 
-/** What text is where nobody has said it: the platform would call all of it plain. */
+/** Guesses the type of text without a Content-Type. The platform would send all of it as plain text. */
 function typeOfText(text: string): string {
   const [first] = text.trimStart();
   if (first === '<') return 'application/xml';
   return first === '{' || first === '[' ? 'application/json' : 'text/plain;charset=UTF-8';
 }
 
-/** Content as it can be signed: all of it has to be here. */
+/** Returns the whole content, since a stream cannot be signed. */
 async function wholeOf(content: Content): Promise<string | Uint8Array | undefined> {
   return content instanceof ReadableStream
     ? new Uint8Array(await new Response(content).arrayBuffer())
@@ -130,7 +131,7 @@ function hmacOf(user: string, options: AsOptions, { users, clock, random }: Sign
   return ({ method, url, content }) =>
     signRequest({
       ...{ method, url, user, form, clock, random },
-      // The secret of the moment: it may have been rotated.
+      // Read for each request, since it may have been rotated.
       secret: options.secret ?? users.credentials(user).secret,
       ...(nonce !== undefined && { nonce }),
       ...(date !== undefined && { date: formatSignedDate(timeOf(date)) }),
@@ -147,31 +148,31 @@ function basicOf(user: string, options: AsOptions, { users }: SigningParts): Sig
   };
 }
 
-/** The password of a user. Throws RangeError where there is none to be known. */
+/** Returns the password of a user. Throws RangeError if it is not known. */
 export function passwordOf(users: DoubleUsers, user: string): string {
   const { password } = users.credentials(user);
   if (password !== undefined) return password;
-  throw new RangeError(`${user} has no password that is known; give one in the double's users`);
+  throw new RangeError(`the password of ${user} is not known; set it in the option users`);
 }
 
 function bearerOf(user: string, { token, client }: AsOptions, { bearerFor, users }: SigningParts): Sign {
   if (token === undefined) users.credentials(user);
-  let drawn: Promise<string> | undefined;
+  let issued: Promise<string> | undefined;
   return async () => {
-    drawn ??= token === undefined ? bearerFor(user, client) : Promise.resolve(token);
-    return { Authorization: `Bearer ${await drawn}` };
+    issued ??= token === undefined ? bearerFor(user, client) : Promise.resolve(token);
+    return { Authorization: `Bearer ${await issued}` };
   };
 }
 
 function oauth1Of(user: string, options: AsOptions, { oauth1For, users, clock, random }: SigningParts): Sign {
   users.credentials(user);
-  let drawn: Promise<OAuth1Credentials> | undefined;
+  let issued: Promise<OAuth1Credentials> | undefined;
   return async ({ method, url, content, type }) => {
-    drawn ??= oauth1For(user, options.client);
+    issued ??= oauth1For(user, options.client);
     const isForm = type?.startsWith('application/x-www-form-urlencoded') === true;
     const form = isForm && content !== undefined ? Buffer.from(content).toString() : undefined;
     const nonce = options.nonce ?? Buffer.from(random(16)).toString('base64url');
     const now = options.date === undefined ? clock.now() : timeOf(options.date);
-    return { Authorization: signOAuth1({ ...(await drawn), method, url, form, nonce, now }) };
+    return { Authorization: signOAuth1({ ...(await issued), method, url, form, nonce, now }) };
   };
 }

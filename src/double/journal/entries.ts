@@ -1,50 +1,50 @@
 import type { JournalEntry } from './entry.ts';
 
-/** The latest entries of a journal, within bounds: the oldest go first. */
+/** The latest entries of a journal, within limits. The oldest are dropped first. */
 export class JournalEntries {
-  readonly #most: number;
-  readonly #mostBytes: number;
+  readonly #maxEntries: number;
+  readonly #maxBytes: number;
   #entries: JournalEntry[] = [];
-  /** How many entries at the front of the array are dropped. They are removed together, since each removal moves all others. */
-  #gone = 0;
+  /** The number of dropped entries at the front of the array. They are removed together, since each removal moves all others. */
+  #dropped = 0;
   #bytes = 0;
 
-  /** Keeps at most `most` entries of `mostBytes` bytes together, and the latest one however large it is. */
-  constructor(most: number, mostBytes: number) {
-    this.#most = most;
-    this.#mostBytes = mostBytes;
+  /** Holds at most `maxEntries` entries with a total size of at most `maxBytes`, but always the latest entry. */
+  constructor(maxEntries: number, maxBytes: number) {
+    this.#maxEntries = maxEntries;
+    this.#maxBytes = maxBytes;
   }
 
   get length(): number {
-    return this.#entries.length - this.#gone;
+    return this.#entries.length - this.#dropped;
   }
 
-  /** All there are, oldest first. */
+  /** All entries, oldest first. */
   get all(): readonly JournalEntry[] {
-    return this.#entries.slice(this.#gone);
+    return this.#entries.slice(this.#dropped);
   }
 
   add(entry: JournalEntry): void {
     this.#entries.push(entry);
     this.#bytes += entry.size;
-    while (this.length > this.#most || (this.#bytes > this.#mostBytes && this.length > 1)) this.#drop();
-    if (this.#gone > this.#most) this.#settle();
+    while (this.length > this.#maxEntries || (this.#bytes > this.#maxBytes && this.length > 1)) this.#drop();
+    if (this.#dropped > this.#maxEntries) this.#compact();
   }
 
-  /** Puts these in the place of all. */
+  /** Replaces all entries. */
   replace(entries: readonly JournalEntry[]): void {
     this.#entries = [...entries];
-    this.#gone = 0;
+    this.#dropped = 0;
     this.#bytes = entries.reduce((bytes, { size }) => bytes + size, 0);
   }
 
   #drop(): void {
-    this.#bytes -= this.#entries[this.#gone]?.size ?? 0;
-    this.#gone += 1;
+    this.#bytes -= this.#entries[this.#dropped]?.size ?? 0;
+    this.#dropped += 1;
   }
 
-  #settle(): void {
-    this.#entries = this.#entries.slice(this.#gone);
-    this.#gone = 0;
+  #compact(): void {
+    this.#entries = this.#entries.slice(this.#dropped);
+    this.#dropped = 0;
   }
 }

@@ -16,7 +16,7 @@ import {
 
 export type { FirstDifference, ShownReply, ShownRequest, ShownStory } from './view.ts';
 
-/** Everything as it was, secrets too. */
+/** An exchange without redaction. It contains secrets. */
 export interface RawEntry {
   readonly request:
     | (Pick<Request, 'method' | 'target' | 'version'> & {
@@ -24,26 +24,26 @@ export interface RawEntry {
         readonly content: Uint8Array;
       })
     | undefined;
-  /** What was being read where it could not be parsed, one character an octet. */
+  /** The received text if the request could not be parsed, one character for each octet. */
   readonly received: string | undefined;
   readonly reply: Response | undefined;
 }
 
-/** One request, and what became of it. Nothing secret is in what it shows or prints; `raw()` has everything. */
+/** A request and its response. Its members and its printed form contain no secrets; `raw()` does. */
 export class JournalEntry {
-  /** Counted from 1 since the double began or was reset. */
+  /** The sequence number, from 1 since the double started or was reset. */
   readonly number: number;
-  /** When the request came, by the double's clock (ms since 1970-01-01T00:00:00Z). */
+  /** When the request was received, by the double's clock (ms since 1970-01-01T00:00:00Z). */
   readonly time: number;
-  /** From the request's header section to the reply, in ms of the host's time. */
+  /** The duration from the request's header section to the response, in ms of the host's time. */
   readonly duration: number;
-  /** Who asked, where the credentials were good. */
+  /** The authenticated principal. */
   readonly principal: { readonly name: string; readonly scheme: string } | undefined;
-  /** The step that answered: 0 is that it could not be parsed, 16 that it was acted; undefined where a fault answered. */
+  /** The step that produced the response: from 0 (not parsable) to 16 (acted). Undefined if a fault produced it. */
   readonly step: number | undefined;
-  /** The refusal; undefined where there is none. */
+  /** The problem in the response. */
   readonly problem: { readonly type: string; readonly detail: string } | undefined;
-  /** What went wrong on purpose. */
+  /** The fault that was applied. */
   readonly fault: Fault | undefined;
   readonly #exchange: RecordedExchange;
   readonly #redact: Redact;
@@ -65,51 +65,51 @@ export class JournalEntry {
   }
 
   /**
-   * Whether the client left before its request was whole, or before it was answered; one that ends its own side and still
-   * reads, as hardly any does, is taken for one that left.
+   * Whether the client disconnected before its request was complete or before the response was sent. A client that only
+   * closes its sending side, which is rare, also counts as disconnected.
    */
   get aborted(): boolean {
     return this.#aborted;
   }
 
-  /** Notes that the client has left. Called by the listener alone. */
+  /** Records that the client disconnected. Called by the listener only. */
   abandon(): void {
     this.#aborted = true;
   }
 
-  /** Undefined where it could not be parsed. */
+  /** The request. Undefined if it could not be parsed. */
   get request(): ShownRequest | undefined {
     const { request, content } = this.#exchange;
     return request && viewRequest(request, content, this.#redact);
   }
 
-  /** What was being read where the request could not be parsed; of a long one only the end. */
+  /** The received text if the request could not be parsed. Of a long text only the end. */
   get received(): string | undefined {
     const { received } = this.#exchange;
     return received === undefined ? undefined : this.#redact(received);
   }
 
-  /** The reply; undefined where a fault let there be none. */
+  /** The response. Undefined if a fault prevented it. */
   get reply(): ShownReply | undefined {
-    const { reply: response } = this.#exchange;
+    const { response } = this.#exchange;
     return response && viewResponse(response, this.#redact);
   }
 
-  /** The user that the credentials named, be they good or not. */
+  /** The user that the credentials name, valid or not. */
   get user(): string | undefined {
     const { request } = this.#exchange;
     return this.principal?.name ?? (request && claimedUser({ fields: new Fields(request.raw) }));
   }
 
-  /** How the credentials were checked; undefined where there were none, or where it did not come to that. */
+  /** The verification of the credentials. Undefined if there were none, or if they were not verified. */
   get auth(): ShownStory | undefined {
-    const { story: authTrace } = this.#exchange;
-    return authTrace && viewAuthentication(authTrace, this.problem?.detail, this.#redact);
+    const { authentication } = this.#exchange;
+    return authentication && viewAuthentication(authentication, this.problem?.detail, this.#redact);
   }
 
-  /** Everything as it was, secrets too. */
+  /** Returns the exchange without redaction. It contains secrets. */
   raw(): RawEntry {
-    const { request, content, received, reply: response } = this.#exchange;
+    const { request, content, received, response } = this.#exchange;
     if (request === undefined) return { request, received, reply: response };
     const { method, target, version, raw } = request;
     const bytes = content?.bytes ?? new Uint8Array();
@@ -120,45 +120,33 @@ export class JournalEntry {
     };
   }
 
-  /** Roughly how many bytes it holds. */
+  /** The approximate size in bytes. */
   get size(): number {
-    const { request, content, received = '', reply: response } = this.#exchange;
+    const { request, content, received = '', response } = this.#exchange;
     const sent = (request?.target.length ?? 0) + lengthOf(request?.raw ?? []) + (content?.length ?? 0);
     return 512 + sent + received.length + (response?.content?.length ?? 0);
   }
 
   toJSON(): object {
-    const {
-      number,
-      time,
-      duration,
-      request,
-      received,
-      reply: response,
-      principal,
-      step,
-      problem,
-      auth,
-      fault,
-      aborted,
-    } = this;
+    const { number, time, duration, request, received, reply, principal } = this;
+    const { step, problem, auth, fault, aborted } = this;
     return {
-      ...{ number, time, duration, request, received, reply: response, principal },
+      ...{ number, time, duration, request, received, reply, principal },
       ...{ step, problem, auth, fault, aborted },
     };
   }
 
-  /** One line, and how the credentials failed. */
+  /** Returns one line, and further ones if the credentials failed. */
   toString(): string {
-    const { request, reply: response, problem, auth } = this;
-    const asked = request === undefined ? 'what could not be parsed' : `${request.method} ${request.target}`;
+    const { request, reply, problem, auth } = this;
+    const subject = request === undefined ? 'unparsable request' : `${request.method} ${request.target}`;
     const by = this.user === undefined ? '' : ` by ${this.user}`;
-    const answered = [
-      response?.status ?? 'no reply',
+    const outcome = [
+      reply?.status ?? 'no response',
       problem?.type,
       this.step === undefined ? 'fault' : `step ${this.step}`,
     ];
-    const line = `#${this.number} ${asked}${by}: ${answered.filter((part) => part !== undefined).join(', ')}`;
+    const line = `#${this.number} ${subject}${by}: ${outcome.filter((part) => part !== undefined).join(', ')}`;
     return [line, ...(auth === undefined ? [] : failureOf(auth))].join('\n  ');
   }
 
@@ -167,7 +155,7 @@ export class JournalEntry {
   }
 }
 
-/** How deep an entry is printed: down to its field lines. */
+/** The depth to which an entry is printed: that of its field lines. */
 const printedDepth = 4;
 
 type Inspect = (value: unknown, options: object) => string;

@@ -7,71 +7,71 @@ import type { Fault } from '../faults/declaration.ts';
 import type { InterceptedResponse } from '../faults/faults.ts';
 import type { RecordedContent } from './content.ts';
 
-/** A request as it is kept: no more than what it was made of, for a journal holds a thousand of them. */
+/** A recorded request. It has few members, since a journal holds a thousand of them. */
 export interface RecordedRequest {
   readonly method: string;
   readonly target: string;
   readonly version: string;
-  /** Names and values of its fields in turn. */
+  /** Names and values of the fields, alternating. */
   readonly raw: readonly string[];
   readonly connection: Connection;
 }
 
-/** What of a request is kept. */
+/** Returns the members of a request to record. */
 function recorded({ method, target, version, fields, connection }: Request): RecordedRequest {
   return { method, target, version, raw: fields.raw, connection };
 }
 
-/** A request and its reply as they were, secrets included. */
+/** A request and its response without redaction. It contains secrets. */
 export interface RecordedExchange {
   readonly time: number;
   readonly duration: number;
   readonly request: RecordedRequest | undefined;
   readonly content: RecordedContent | undefined;
   readonly received: string | undefined;
-  readonly reply: Response | undefined;
+  readonly response: Response | undefined;
   readonly principal: Principal | undefined;
   readonly step: number | undefined;
   readonly problem: { readonly type: string; readonly detail: string } | undefined;
-  /** Undefined where no credentials were checked. */
-  readonly story: AuthenticationTrace | undefined;
+  /** The verification of the credentials. Undefined if there was none. */
+  readonly authentication: AuthenticationTrace | undefined;
   readonly fault: Fault | undefined;
   readonly aborted: boolean;
 }
 
-/** When an exchange took place: by the double's clock (ms since 1970-01-01T00:00:00Z), and for how many ms of the host's time. */
+/** The time of an exchange by the double's clock (ms since 1970-01-01T00:00:00Z), and its duration in ms of the host's time. */
 interface Timing {
   readonly time: number;
   readonly duration: number;
 }
 
-/** The exchange of a request that was answered, by the service or by a fault. */
+/** Returns the exchange of a request to which the service or a fault responded. */
 export function answeredExchange(
   { time, duration }: Timing,
   request: Request,
   content: RecordedContent | undefined,
-  { reply: response, fault, acted }: InterceptedResponse,
-  { principal, step, problem, authentication: authTrace }: RequestTrace,
+  { response, fault, acted }: InterceptedResponse,
+  { principal, step, problem, authentication }: RequestTrace,
 ): RecordedExchange {
   const isSilent = response.fault?.break?.kind === 'reset' && response.fault.break.after === undefined;
-  const hasStory = authTrace?.scheme !== undefined || authTrace?.failedAt !== undefined;
+  const verified = authentication?.scheme !== undefined || authentication?.failedAt !== undefined;
   return {
     time,
     duration,
     request: recorded(request),
     content,
     received: undefined,
-    reply: isSilent ? undefined : response,
+    response: isSilent ? undefined : response,
     principal,
     step: acted ? step : undefined,
     problem,
-    story: hasStory ? authTrace : undefined,
+    authentication: verified ? authentication : undefined,
     fault,
     aborted: problem?.type === 'content-incomplete',
   };
 }
 
-/** The exchange of a request that was refused before the service saw it. */
+/** Returns the exchange of a request that was refused before it reached the service. */
 export function refusedExchange(
   time: number,
   problem: Problem,
@@ -85,17 +85,17 @@ export function refusedExchange(
     request: request && recorded(request),
     content: undefined,
     received,
-    reply: response,
+    response,
     principal: undefined,
     step: stepOf(problem),
     problem,
-    story: undefined,
+    authentication: undefined,
     fault: undefined,
     aborted: false,
   };
 }
 
-/** The step of a refusal before the service: 1 where the server is stopping or full, 0 where the request could not be parsed. */
+/** Returns the step of such a refusal: 1 if the server is stopping or full, 0 if the request could not be parsed. */
 function stepOf({ type }: Problem): number {
   return type === 'stopping' || type === 'full' ? 1 : 0;
 }

@@ -14,50 +14,53 @@ import { createRedaction } from './redaction.ts';
 import { Waiting, type WaitOptions } from './waiting.ts';
 
 /**
- * Every request that came, and what became of it. Secrets, passwords, tokens and signatures are never in what it
- * prints, nor in what its entries show; `entry.raw()` has everything.
+ * The requests that the server received, with their responses. Secrets, passwords, tokens and signatures are redacted in
+ * its entries and in what it prints. `entry.raw()` contains them.
  */
 export interface Journal extends Iterable<JournalEntry> {
   readonly length: number;
-  /** The latest entry; with a match the latest that fits. Undefined where there is none. */
+  /** Returns the latest entry, or the latest matching entry. Undefined if there is none. */
   last(match?: EntryMatch): JournalEntry | undefined;
-  /** All entries, oldest first. */
+  /** Returns all entries, oldest first. */
   all(): readonly JournalEntry[];
-  /** Those that fit, oldest first. */
+  /** Returns the matching entries, oldest first. */
   find(match: EntryMatch): readonly JournalEntry[];
   /**
-   * The first entry that fits, which may have come before. Rejects with JournalTimeout, which lists what did come
-   * and how each differs.
-   * @example await double.journal.waitFor({ method: 'PUT', path: '/articles/1' });
+   * Waits for an entry that matches. Resolves to the first matching entry, at once if the journal already contains it.
+   * Rejects with JournalTimeout, which lists the other entries and how each differs.
+   * @example
+   * await double.journal.waitFor({ method: 'PUT', path: '/articles/1' });
+   * @example
+   * await double.journal.waitFor({ status: 401, problem: 'nonce-replayed' }, { timeout: 5000 });
    */
   waitFor(match: EntryMatch, options?: WaitOptions): Promise<JournalEntry>;
-  /** Has `listener` told of each entry from now on; gives what ends that. */
+  /** Calls `listener` for each further entry. Returns a function that removes the listener. */
   subscribe(listener: (entry: JournalEntry) => void): () => void;
-  /** Forgets every entry. */
+  /** Removes all entries. */
   clear(): void;
 }
 
-/** What a journal is made of. */
+/** The options of a journal. */
 export interface JournalOptions {
   readonly clock: Clock;
-  /** What a duration is measured with; the host's clock when left out. */
+  /** The clock that measures durations. Default: the host's. */
   readonly stopwatch?: Clock;
-  /** Entries at most; 1,000 when left out. The oldest go first. */
+  /** The maximum number of entries. The oldest are dropped first. Default: 1,000. */
   readonly entries?: number;
-  /** Bytes of all entries at most; 16 MiB when left out. */
+  /** The maximum size of all entries in bytes. Default: 16 MiB. */
   readonly bytes?: number;
-  /** Bytes kept of one content; 64 KiB when left out. */
+  /** The maximum number of bytes recorded of one content. Default: 64 KiB. */
   readonly content?: number;
-  /** Secrets and passwords that must not be shown, wherever they stand. */
+  /** Returns the secrets and passwords to redact. */
   readonly secrets?: () => Iterable<string>;
 }
 
-/** A journal as a part of a double. */
+/** The journal as a part of a double. */
 export interface JournalPart extends Snapshottable<JournalSnapshot> {
   readonly journal: Journal;
-  /** The observer for the service: writes the journal, and has faults carried out between service and journal. */
+  /** Creates the observer of the service. It writes the journal and applies faults. */
   observer(faults: FaultsPart): Observer;
-  /** Ends every wait as if its time had run out. */
+  /** Ends all waits as if they had timed out. */
   close(): void;
 }
 
@@ -66,45 +69,45 @@ interface JournalSnapshot {
   readonly written: number;
 }
 
-/** Makes the journal of a double. Throws RangeError on a bound that is no whole number above 0. */
+/** Creates the journal of a double. Throws RangeError if a limit is not a positive integer. */
 export function createJournal(options: JournalOptions): JournalPart {
   const { clock, stopwatch = systemClock, secrets = () => [] } = options;
-  const bounds = boundsOf(options);
+  const limits = limitsOf(options);
   const redact = createRedaction(secrets);
   const listeners = new Set<(entry: JournalEntry) => void>();
-  const entries = new JournalEntries(bounds.entries, bounds.bytes);
+  const entries = new JournalEntries(limits.entries, limits.bytes);
   const waiting = new Waiting(() => entries.all);
   let written = 0;
 
-  const write = (parts: RecordedExchange): JournalEntry => {
+  const write = (exchange: RecordedExchange): JournalEntry => {
     written += 1;
-    const entry = new JournalEntry(parts, written, redact);
+    const entry = new JournalEntry(exchange, written, redact);
     entries.add(entry);
-    waiting.come(entry);
+    waiting.notify(entry);
     for (const listener of listeners) listener(entry);
     return entry;
   };
-  const put = ({ entries: earlier, written: count }: JournalSnapshot): void => {
+  const restore = ({ entries: earlier, written: count }: JournalSnapshot): void => {
     entries.replace(earlier);
     written = count;
   };
 
   const record = async (
     request: Request,
-    judge: (
+    respond: (
       request: Request,
       trace: ReturnType<typeof createRequestTrace>,
     ) => ReturnType<FaultsPart['intercept']>,
   ): Promise<Response> => {
     const time = clock.now();
     const begun = stopwatch.steady();
-    const content = request.body.present ? new RecordedContent(request.body, bounds.content) : undefined;
+    const content = request.body.present ? new RecordedContent(request.body, limits.content) : undefined;
     const trace = createRequestTrace(new AuthenticationTrace());
-    const seen = content === undefined ? request : { ...request, body: content };
-    const answered = await judge(seen, trace);
+    const observed = content === undefined ? request : { ...request, body: content };
+    const intercepted = await respond(observed, trace);
     const timing = { time, duration: stopwatch.steady() - begun };
-    const entry = write(answeredExchange(timing, request, content, answered, trace));
-    return { ...answered.reply, onAbandoned: () => entry.abandon() };
+    const entry = write(answeredExchange(timing, request, content, intercepted, trace));
+    return { ...intercepted.response, onAbandoned: () => entry.abandon() };
   };
 
   const find = (match: EntryMatch): readonly JournalEntry[] =>
@@ -130,28 +133,29 @@ export function createJournal(options: JournalOptions): JournalPart {
       [Symbol.iterator]: () => entries.all[Symbol.iterator](),
     },
     observer: (faults) => ({
-      observe: (request, answer) => record(request, (seen, trace) => faults.intercept(seen, trace, answer)),
+      observe: (request, answer) =>
+        record(request, (observed, trace) => faults.intercept(observed, trace, answer)),
       observeRefused(problem, request, response, received) {
         write(refusedExchange(clock.now(), problem, request, response, received));
       },
     }),
     close: () => waiting.end(),
     snapshot: () => ({ entries: entries.all, written }),
-    restore: put,
-    reset: () => put({ entries: [], written: 0 }),
+    restore,
+    reset: () => restore({ entries: [], written: 0 }),
   };
 }
 
-interface Bounds {
+interface Limits {
   readonly entries: number;
   readonly bytes: number;
   readonly content: number;
 }
 
-function boundsOf({ entries = 1000, bytes = 16 * 1024 * 1024, content = 64 * 1024 }: JournalOptions): Bounds {
-  for (const [name, bound] of Object.entries({ entries, bytes, content })) {
-    if (!Number.isInteger(bound) || bound < 1)
-      throw new RangeError(`${name} of the journal is not a whole number above 0`);
+function limitsOf({ entries = 1000, bytes = 16 * 1024 * 1024, content = 64 * 1024 }: JournalOptions): Limits {
+  for (const [name, limit] of Object.entries({ entries, bytes, content })) {
+    if (!Number.isInteger(limit) || limit < 1)
+      throw new RangeError(`${name} of the journal must be a positive integer`);
   }
   return { entries, bytes, content };
 }

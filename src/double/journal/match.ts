@@ -1,27 +1,27 @@
 import { differences, type Match } from '../match.ts';
 import type { JournalEntry } from './entry.ts';
 
-/** Which entries of the journal are meant: all that fit everything that is given, or whatever a function takes. */
+/** Selects entries of the journal, by members or by a function. An entry matches if it matches every member that is present. */
 export type EntryMatch = EntryParts | ((entry: JournalEntry) => boolean);
 
-/** What an entry can be found by. */
+/** The members by which entries are selected. */
 export interface EntryParts extends Match {
-  /** The status of the reply. */
+  /** The status of the response. */
   readonly status?: number;
-  /** The step (0 to 16) that answered. */
+  /** The step (0 to 16) that produced the response. */
   readonly step?: number;
-  /** The problem type of a refusal: `nonce-replayed`. */
+  /** The problem type in the response, such as `nonce-replayed`. */
   readonly problem?: string;
-  /** What the content of the request has in it. */
+  /** A text or pattern that the content of the request contains. */
   readonly text?: string | RegExp;
 }
 
-/** Whether an entry is what is meant. */
+/** Returns whether an entry matches. */
 export function fits(entry: JournalEntry, match: EntryMatch): boolean {
   return typeof match === 'function' ? match(entry) : differencesOf(entry, match).length === 0;
 }
 
-/** How an entry differs from what is meant, each difference in a few words; none where it fits. */
+/** Returns how an entry differs from a match, one phrase for each difference. Empty if it matches. */
 export function differencesOf(entry: JournalEntry, match: EntryParts): string[] {
   const { request } = entry;
   const { method = '(unparsed)', path = '(unparsed)', text = '' } = request ?? {};
@@ -34,7 +34,7 @@ export function differencesOf(entry: JournalEntry, match: EntryParts): string[] 
   compare('step', entry.step);
   compare('problem', entry.problem?.type);
   if (match.text !== undefined && !hasText(text, match.text))
-    found.push(`the content has no ${JSON.stringify(String(match.text))}`);
+    found.push(`the content does not contain ${JSON.stringify(String(match.text))}`);
   return found;
 }
 

@@ -1,7 +1,7 @@
 /** Replaces secrets in a text. */
 export type Redact = (text: string) => string;
 
-/** What replaces a secret. */
+/** The text that replaces a secret. */
 const redacted = '[redacted]';
 
 /** Fields whose whole value is a credential. */
@@ -13,46 +13,45 @@ const secretFields: ReadonlySet<string> = new Set([
   'set-cookie',
 ]);
 
-/** Members of forms, queries and documents whose value is a credential or a signature. */
+/** Names of parameters and members whose value is a credential or a signature. */
 const names =
   'password|secret|client_secret|client_assertion|access_token|refresh_token|token|code|code_verifier|consent_ticket|oauth_signature|oauth_token|oauth_token_secret|oauth_verifier';
 
 const parameter = new RegExp(`(?<![A-Za-z0-9_])(${names})=[^&\\s"'<>]+`, 'g');
-/** The same in a base string of OAuth 1.0a, where parameters are percent-encoded once more (RFC 5849 §3.4.1.1). */
+/** The same in a base string of OAuth 1.0a, in which parameters are percent-encoded again (RFC 5849 §3.4.1.1). */
 const encoded = new RegExp(`((?:%26|[^A-Za-z0-9_%])(?:${names})%3D)(?:(?!%26)[^&\\s"'<>])+`, 'g');
 const member = new RegExp(`("(?:${names})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'g');
 const element = new RegExp(`(<(${names})>)[^<]*`, 'g');
-/** The server's own pages have the value right behind the name. The bound keeps the search linear in text that clients send. */
+/** In the server's own pages, the value directly follows the name. The limit makes the search linear in text from clients. */
 const input = new RegExp(`(name="(?:${names})"[^>]{0,200}?\\bvalue=)"[^"]*"`, 'g');
 const fieldLine = new RegExp(`^(${[...secretFields].join('|')}):[^\\r\\n]*`, 'gim');
 
-/** Makes what redacts; `secrets` are taken out wherever they stand as whole words, and long ones anywhere. */
+/** Creates a redaction. Short `secrets` are replaced as whole words only, others anywhere. */
 export function createRedaction(secrets: () => Iterable<string>): Redact {
   return (text) => {
-    const trace = text
+    let result = text
       .replace(fieldLine, `$1: ${redacted}`)
       .replace(parameter, `$1=${redacted}`)
       .replace(encoded, `$1${redacted}`)
       .replace(member, `$1"${redacted}"`)
       .replace(element, `$1${redacted}`)
       .replace(input, `$1"${redacted}"`);
-    let shown = trace;
-    for (const secret of secrets()) shown = without(without(shown, secret), percentEncoded(secret));
-    return shown;
+    for (const secret of secrets()) result = without(without(result, secret), percentEncoded(secret));
+    return result;
   };
 }
 
-/** A field's value as it is shown. */
+/** Redacts the value of a field. */
 export function redactField(name: string, value: string, redact: Redact): string {
   return secretFields.has(name.toLowerCase()) ? redacted : redact(value);
 }
 
-/** A secret as it stands in a target or a form. */
+/** Percent-encodes a secret as in a target or a form. */
 function percentEncoded(secret: string): string {
   return encodeURIComponent(Buffer.from(secret).toString());
 }
 
-/** Secrets shorter than this are replaced as whole words only, since they occur within other words. */
+/** Shorter secrets are replaced as whole words only, since they occur within other words. */
 const short = 6;
 
 function without(text: string, secret: string): string {

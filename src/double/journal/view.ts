@@ -7,84 +7,84 @@ import type { RecordedContent } from './content.ts';
 import type { RecordedRequest } from './exchange.ts';
 import { type Redact, redactField } from './redaction.ts';
 
-/** A request as the journal shows it: secrets are taken out. */
+/** A request in the journal. Secrets are redacted. */
 export interface ShownRequest {
   readonly method: string;
   /** As sent, path and query. */
   readonly target: string;
-  /** The path, with escapes of what needs none taken away. */
+  /** The normalized path: unreserved characters are decoded. */
   readonly path: string;
   /** The parameters of the query, in the order sent. */
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly version: string;
   /** Field lines in the order sent. */
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** How many bytes of content the server has read; it reads none of what it refuses before. */
+  /** The number of bytes of content that the server has read. It is 0 if the request was refused before. */
   readonly length: number;
-  /** What was kept of them, as UTF-8. */
+  /** The recorded bytes, as UTF-8. */
   readonly text: string;
   readonly peer: string;
-  /** Whether it came over TLS. */
+  /** Whether it was received over TLS. */
   readonly secure: boolean;
 }
 
-/** A reply as the journal shows it. */
+/** A response in the journal. Secrets are redacted. */
 export interface ShownReply {
   readonly status: number;
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** Its content, unpacked where it is gzip, as UTF-8. */
+  /** The content, decompressed, as UTF-8. */
   readonly text: string;
 }
 
-/** Where the message that the server rebuilt and the one that was signed part. */
+/** The first difference between the message that the server reconstructed and the message that was signed. */
 export interface FirstDifference {
-  /** The place, counted from 0. */
+  /** The index, from 0. */
   readonly at: number;
-  /** The server's message from there on. */
+  /** The server's message from there. */
   readonly expected: string;
-  /** The signed one from there on. */
+  /** The signed message from there. */
   readonly received: string;
 }
 
-/** The story of how a request's credentials were checked. */
+/** The verification of a request's credentials. */
 export interface ShownStory {
-  /** `hmac`; undefined where none could be read. */
+  /** The scheme, such as `hmac`. Undefined if it could not be parsed. */
   readonly scheme: string | undefined;
-  /** The checks that were passed, in order: `['parse', 'user']`. */
+  /** The checks that passed, in order, such as `['parse', 'user']`. */
   readonly passed: readonly string[];
-  /** The check that failed: `digest`; undefined where none did. */
+  /** The check that failed, such as `digest`. */
   readonly failedAt: string | undefined;
-  /** The refusal in a sentence. */
+  /** The detail of the refusal. */
   readonly detail: string | undefined;
-  /** What usually makes the mistake that was found: `the query was left out`. */
+  /** The usual cause of the mistake, such as `the query was left out`. */
   readonly hint: string | undefined;
-  /** The message that the server rebuilt of the request. */
+  /** The message that the server reconstructed from the request. */
   readonly expected: string | undefined;
-  /** The message that the client must have signed, where its digest gives it away. */
+  /** The message that the client must have signed, if its digest matches a known mistake. */
   readonly received: string | undefined;
   readonly firstDifference: FirstDifference | undefined;
 }
 
-function shownLines(lines: readonly FieldLine[], redact: Redact): FieldLine[] {
+function viewLines(lines: readonly FieldLine[], redact: Redact): FieldLine[] {
   return lines.map(([name, value]) => [name, redactField(name, value, redact)]);
 }
 
-/** What the journal shows of a request and of what was kept of its content. */
+/** Returns a request and its recorded content without secrets. */
 export function viewRequest(
   request: RecordedRequest,
   content: RecordedContent | undefined,
   redact: Redact,
 ): ShownRequest {
   const { method, target, version, raw, connection } = request;
-  const shown = redact(target);
-  const question = shown.indexOf('?');
+  const redacted = redact(target);
+  const queryAt = redacted.indexOf('?');
   return {
     method,
-    target: shown,
+    target: redacted,
     path: redact(pathOf(request)),
-    query: question < 0 ? [] : shownLines([...new URLSearchParams(shown.slice(question + 1))], redact),
+    query: queryAt < 0 ? [] : viewLines([...new URLSearchParams(redacted.slice(queryAt + 1))], redact),
     version,
-    fields: shownLines(linesInTurn(raw), redact),
+    fields: viewLines(linesInTurn(raw), redact),
     length: content?.length ?? 0,
     text: redact(Buffer.from(content?.bytes ?? []).toString('utf8')),
     peer: connection.peer,
@@ -92,45 +92,45 @@ export function viewRequest(
   };
 }
 
-/** What the journal shows of a reply. */
+/** Returns a response without secrets. */
 export function viewResponse({ status, fields, content = '' }: Response, redact: Redact): ShownReply {
-  const text = Buffer.from(isCompressed({ fields }) ? unpacked(content) : content).toString('utf8');
-  return { status, fields: shownLines(fields, redact), text: redact(text) };
+  const text = Buffer.from(isCompressed({ fields }) ? decompressed(content) : content).toString('utf8');
+  return { status, fields: viewLines(fields, redact), text: redact(text) };
 }
 
-/** What gzip holds; the bytes themselves where they are none, for a fault may say that of any content. */
-function unpacked(content: string | Uint8Array): string | Uint8Array {
+/** Decompresses gzip. Returns other bytes unchanged, since a fault can declare any content as gzip. */
+function decompressed(content: string | Uint8Array): string | Uint8Array {
   try {
-    // Loaded when it is first used: most tests look at no packed content.
+    // Loaded on first use, since most tests read no compressed content.
     return process.getBuiltinModule('node:zlib').gunzipSync(content);
   } catch {
     return content;
   }
 }
 
-/** What the journal shows of how credentials were checked; `detail` is the refusal that came of it. */
+/** Returns a verification without secrets. `detail` is that of the refusal. */
 export function viewAuthentication(
-  authTrace: AuthenticationTrace,
+  authentication: AuthenticationTrace,
   detail: string | undefined,
   redact: Redact,
 ): ShownStory {
-  const { scheme, passed, failedAt, details: told } = authTrace;
-  const expected = textIn(told, 'message', redact);
-  const received = textIn(told, 'signedMessage', redact);
+  const { scheme, passed, failedAt, details } = authentication;
+  const expected = textIn(details, 'message', redact);
+  const received = textIn(details, 'signedMessage', redact);
   return {
     scheme,
     passed: [...passed],
     failedAt,
     detail: failedAt === undefined || detail === undefined ? undefined : redact(detail),
-    hint: textIn(told, 'hint', redact),
+    hint: textIn(details, 'hint', redact),
     expected,
     received,
     firstDifference: differenceOf(expected, received),
   };
 }
 
-function textIn(told: AuthenticationTrace['details'], name: string, redact: Redact): string | undefined {
-  const value = told[name];
+function textIn(details: AuthenticationTrace['details'], name: string, redact: Redact): string | undefined {
+  const value = details[name];
   return typeof value === 'string' ? redact(value) : undefined;
 }
 

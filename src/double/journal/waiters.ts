@@ -1,20 +1,20 @@
 import { clearTimeout, setTimeout } from '../../timers.ts';
 
-/** Waits for entries that are there already, or that come within a time. */
+/** Waits for entries, existing or future ones. */
 export class Waiters<Entry> {
-  readonly #waiters = new Set<{ come(entry: Entry): void; end(): void }>();
+  readonly #waiters = new Set<{ notify(entry: Entry): void; end(): void }>();
 
   /**
-   * The first entry that fits: one of `there`, else the next to come within `timeout` ms of the host's time. Rejects with what
-   * `late` gives.
+   * Resolves to the first matching entry of `existing`, or to the next matching entry within `timeout` ms of the host's
+   * time. Otherwise rejects with the error that `onTimeout` returns.
    */
   waitFor(
-    there: readonly Entry[],
+    existing: readonly Entry[],
     fits: (entry: Entry) => boolean,
     timeout: number,
-    late: () => Error,
+    onTimeout: () => Error,
   ): Promise<Entry> {
-    const found = there.find(fits);
+    const found = existing.find(fits);
     if (found !== undefined) return Promise.resolve(found);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -22,14 +22,14 @@ export class Waiters<Entry> {
         this.#waiters.delete(waiter);
       };
       const waiter = {
-        come: (entry: Entry): void => {
+        notify: (entry: Entry): void => {
           if (!fits(entry)) return;
           leave();
           resolve(entry);
         },
         end: (): void => {
           leave();
-          reject(late());
+          reject(onTimeout());
         },
       };
       const timer = setTimeout(waiter.end, timeout);
@@ -37,12 +37,12 @@ export class Waiters<Entry> {
     });
   }
 
-  /** Resolves every wait that this entry fits. */
-  come(entry: Entry): void {
-    for (const waiter of this.#waiters) waiter.come(entry);
+  /** Resolves every wait that this entry matches. */
+  notify(entry: Entry): void {
+    for (const waiter of this.#waiters) waiter.notify(entry);
   }
 
-  /** Ends every wait as if its time had run out. */
+  /** Ends all waits as if they had timed out. */
   end(): void {
     for (const waiter of [...this.#waiters]) waiter.end();
   }

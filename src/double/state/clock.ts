@@ -2,130 +2,137 @@ import { type AdjustableClock, adjustableClock, type Clock, type ClockSetting } 
 import { parseDuration } from '../../duration.ts';
 import type { Snapshottable } from './snapshot.ts';
 
-/** A length of time: in ms, or as `250ms`, `90s`, `11m`, `24h`, `7d`, with a minus sign for the other way. */
+/** A duration: ms, or a string such as `250ms`, `90s`, `11m`, `24h` or `7d`. A minus sign makes it negative. */
 export type Duration = number | string;
 
-/** A moment: a Date, ms since 1970-01-01T00:00:00Z, or a date of ISO 8601 such as `2026-03-01T12:00:00Z`. */
+/** A point in time: a Date, ms since 1970-01-01T00:00:00Z, or an ISO 8601 date such as `2026-03-01T12:00:00Z`. */
 export type Moment = Date | number | string;
 
 /**
- * The one clock of a double: signed dates, nonces, tokens, `Date` and `Last-Modified` all go by it. It runs with the
- * host's clock until it is told otherwise; times that are waited for (timeouts, delays) are always those of the host.
+ * The clock of a double. It determines signed dates, the validity of nonces and tokens, `Date` and `Last-Modified`. By
+ * default it follows the host's clock. Timeouts and delays are always in the host's time.
  */
 export interface DoubleClock {
-  /** What it shows, in ms since 1970-01-01T00:00:00Z. */
+  /** Returns the clock's time in ms since 1970-01-01T00:00:00Z. */
   now(): number;
   /**
-   * Lets time pass at once.
-   * @example double.clock.advance('11m'); // a date that was signed before is now outside of the window
+   * Advances the clock by a duration, which may be negative. No real time passes.
+   * @throws RangeError if the duration is invalid, or if the year would be outside of 0002 to 9997
+   * @example double.clock.advance('11m'); // a date that was signed before is now outside the window
    */
   advance(by: Duration): void;
   /**
-   * Sets it to a moment, back or forth; it runs on from there, or stands there when it is frozen.
+   * Sets the clock, forward or back. A frozen clock stays frozen; otherwise it continues from there.
+   * @throws RangeError as `advance`
    * @example double.clock.set('2026-03-01T12:00:00Z');
    */
   set(to: Moment): void;
-  /** Stops it where it is, or at the moment given. */
+  /** Freezes the clock, at `at` or now. Throws RangeError as `advance`. */
   freeze(at?: Moment): void;
-  /** Lets it be the host's clock again, and run with it. */
+  /** Makes the clock follow the host's clock again. */
   follow(): void;
   /**
-   * Moves only what the server says the time is, the field `Date`, by so much; 0 puts it right again. What is judged goes
-   * by the clock as before.
-   * @example double.clock.skewServerDate('-5m'); // a client that sets its clock by `Date` will be five minutes late
+   * Adds a skew to the field `Date` of responses, of up to 366 days. 0 removes it. The clock itself is not changed.
+   * @example double.clock.skewServerDate('-5m'); // a client that sets its clock by `Date` is five minutes slow
    */
   skewServerDate(by: Duration): void;
 }
 
-/** The clock as the parts of a double use it. */
+/** The clock as a part of a double. */
 export interface DoubleTime extends Snapshottable<TimeSnapshot> {
-  /** What the service goes by. */
+  /** The clock of the service. */
   readonly clock: Clock;
-  readonly face: DoubleClock;
-  /** By how much (ms) the server's `Date` is off. */
+  /** The functions with which a test controls the clock. */
+  readonly control: DoubleClock;
+  /** The skew of `Date` in ms. */
   readonly skew: number;
 }
 
-/** How a clock was set. */
+/** The settings of a clock in a snapshot. */
 export interface TimeSnapshot {
   readonly setting: ClockSetting;
   readonly skew: number;
 }
 
-/** The period (ms) over which the throttle counts failures. */
+/** The period in ms over which the rate limit counts failures. */
 const minute = 60_000;
 
-/** Makes the clock of a double. `start` freezes it there. `movedBack` is told whenever it was set back. Throws RangeError on no moment. */
-export function createDoubleTime(host: Clock, start: Moment | undefined, movedBack: () => void): DoubleTime {
+/**
+ * Creates the clock of a double.
+ * @param start the time at which the clock is frozen. Undefined: it follows the host's clock.
+ * @param onSetBack called whenever the clock was set back
+ * @throws RangeError if `start` is invalid
+ */
+export function createDoubleTime(host: Clock, start: Moment | undefined, onSetBack: () => void): DoubleTime {
   const clock = adjustableClock(host);
   let skew = 0;
-  if (start !== undefined) stand(clock, start);
-  const begun: TimeSnapshot = { setting: clock.setting, skew };
+  if (start !== undefined) freezeAt(clock, start);
+  const initial: TimeSnapshot = { setting: clock.setting, skew };
 
   const move = (change: () => void): void => {
     const before = clock.now();
     change();
-    if (clock.now() < before) movedBack();
+    if (clock.now() < before) onSetBack();
   };
-  const put = ({ setting, skew: skewed }: TimeSnapshot): void =>
+  const restore = ({ setting, skew: restoredSkew }: TimeSnapshot): void =>
     move(() => {
-      // Lets the throttle forget the failures that came after the snapshot.
+      // Makes the failures since the snapshot expire in the rate limit.
       clock.advance(minute);
       clock.adjust(setting);
-      skew = skewed;
+      skew = restoredSkew;
     });
   return {
     clock,
     get skew() {
       return skew;
     },
-    face: {
+    control: {
       now: () => clock.now(),
       advance(by) {
         const length = lengthOf(by);
-        datable(clock.now() + length);
+        checkRange(clock.now() + length);
         move(() => clock.advance(length));
       },
-      set: (to) => move(() => clock.set(datable(timeOf(to)))),
-      freeze: (at) => move(() => (at === undefined ? clock.freeze() : stand(clock, at))),
+      set: (to) => move(() => clock.set(checkRange(timeOf(to)))),
+      freeze: (at) => move(() => (at === undefined ? clock.freeze() : freezeAt(clock, at))),
       follow: () => move(() => clock.follow()),
       skewServerDate(by) {
         const length = lengthOf(by);
-        if (Math.abs(length) > mostSkew) throw new RangeError('the server’s Date is off by a year at most');
+        if (Math.abs(length) > mostSkew) throw new RangeError('the skew of Date must be at most 366 days');
         skew = length;
       },
     },
     snapshot: () => ({ setting: clock.setting, skew }),
-    restore: put,
-    reset: () => put(begun),
+    restore,
+    reset: () => restore(initial),
   };
 }
 
-function stand(clock: AdjustableClock, at: Moment): void {
-  const time = datable(timeOf(at));
+function freezeAt(clock: AdjustableClock, at: Moment): void {
+  const time = checkRange(timeOf(at));
   clock.freeze();
   clock.set(time);
 }
 
-/** By how much (ms) a date may be skewed: a year. */
+/** The greatest skew of a date in ms: 366 days. */
 export const mostSkew = 366 * 86_400_000;
 
-/** The first ms of the year 2 and the last of 9997: skewed by up to two years, these still have a year of four digits. */
+/** The first ms of the year 2 and the last ms of 9997. Skewed by up to two years, they still have a year of four digits. */
 const [earliest, latest] = [-62_104_060_800_000, 253_339_228_799_999];
 
-/** The moment, if the clock can show it. Throws RangeError where it could not be written as a date of HTTP. */
-function datable(time: number): number {
+/** Returns `time`. Throws RangeError if an HTTP date could not represent it. */
+function checkRange(time: number): number {
   if (time >= earliest && time <= latest) return time;
-  throw new RangeError('the clock goes from the year 0002 to the year 9997');
+  throw new RangeError('the clock must be set to a year from 0002 to 9997');
 }
 
-/** A length of time in ms. Throws RangeError on what is none. */
+/** Returns a duration in ms. Throws RangeError if it is invalid. */
 export function lengthOf(duration: Duration): number {
   const text = String(duration);
   const size = typeof duration === 'number' ? duration : parseDuration(text.replace(/^[+-]/, ''));
   if (size === undefined || !Number.isFinite(size))
     throw new RangeError(
-      `${JSON.stringify(duration)} is no length of time such as 1500, '90s', '11m' or '-24h'`,
+      `${JSON.stringify(duration)} is not a duration such as 1500, '90s', '11m' or '-24h'`,
     );
   return typeof duration === 'string' && text.startsWith('-') ? -size : size;
 }
@@ -133,12 +140,12 @@ export function lengthOf(duration: Duration): number {
 const isoForm =
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?(?:Z|[+-][0-9]{2}:[0-9]{2}))?$/;
 
-/** A moment in ms since 1970. Throws RangeError on what is none. */
+/** Returns a moment in ms since 1970-01-01T00:00:00Z. Throws RangeError if it is invalid. */
 export function timeOf(moment: Moment): number {
   const time = typeof moment === 'string' ? timeOfText(moment) : Number(moment);
   if (Number.isFinite(time)) return time;
   throw new RangeError(
-    `${JSON.stringify(moment)} is no moment such as '2026-03-01T12:00:00Z', a Date or ms since 1970`,
+    `${JSON.stringify(moment)} is not a time such as '2026-03-01T12:00:00Z', a Date or ms since 1970`,
   );
 }
 

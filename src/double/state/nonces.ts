@@ -1,29 +1,27 @@
 import type { MemoryNonces, Nonces } from '../../store/nonces/nonces.ts';
 import type { Snapshottable } from './snapshot.ts';
 
-/** A nonce that was taken. */
+/** A claimed nonce. */
 interface Claim {
   readonly user: string;
   readonly nonce: string;
   readonly until: number;
 }
 
-/** The nonces of a double: they are part of its snapshots, and fresh ones can be made to count as seen. */
+/** The nonces of a double. They are part of snapshots, and fresh nonces can be made to count as used. */
 export interface DoubleNonces extends Nonces, Snapshottable<NoncesSnapshot> {
-  /** Counts the next `times` nonces as seen, whatever they are. */
+  /** Treats the next `times` nonces as used. */
   burn(times: number): void;
-  /** Remembers every nonce that was taken, those that have expired since included. For when the clock was set back. */
-  recall(): void;
+  /** Restores all claims, including expired ones. Called when the clock was set back. */
+  restoreClaims(): void;
 }
 
-/** How many claims are kept for snapshots; the older half is dropped when there are more. */
+/** The maximum number of claims in a snapshot. If there are more, the older half is dropped. */
 const mostClaims = 200_000;
 
-/**
- * Which nonces count as seen though nobody has used them: those that `burns` says so of, and so many of the next ones.
- */
+/** Determines which fresh nonces count as used: those for which `burns` returns true, and the next `left` ones. */
 export class BurntNonces {
-  /** How many of the next nonces count as seen. */
+  /** How many of the next nonces count as used. */
   left = 0;
   readonly #burns: () => boolean;
 
@@ -31,7 +29,7 @@ export class BurntNonces {
     this.#burns = burns;
   }
 
-  /** Whether the nonce that is being claimed counts as seen. Each that does because of `left` is taken off it. */
+  /** Returns whether the nonce that is being claimed counts as used, and decrements `left` if that is the reason. */
   take(): boolean {
     if (this.#burns()) return true;
     if (this.left === 0) return false;
@@ -40,54 +38,56 @@ export class BurntNonces {
   }
 }
 
-/** The nonces that were taken, and how many are still to be burnt. */
+/** The claimed nonces, and how many nonces are still to be burnt. */
 export interface NoncesSnapshot {
   readonly claims: readonly Claim[];
   readonly burning: number;
 }
 
 /**
- * Makes the nonces of a double. `make` gives an empty set; `seen` is told of each one that is refused; `burns` says whether
- * the one that is being claimed counts as seen.
+ * Creates the nonces of a double.
+ * @param make returns an empty set of nonces
+ * @param onReplay called for each nonce that is rejected
+ * @param burns returns whether the nonce that is being claimed counts as used
  */
 export function createDoubleNonces(
   make: () => MemoryNonces,
-  seen: (user: string) => void,
+  onReplay: (user: string) => void,
   burns: () => boolean,
 ): DoubleNonces {
-  let kept = make();
+  let current = make();
   let claims: Claim[] = [];
   const burnt = new BurntNonces(burns);
 
-  const recall = (): void => {
-    kept = make();
-    for (const { user, nonce, until } of claims) kept.remember(user, nonce, until);
+  const restoreClaims = (): void => {
+    current = make();
+    for (const { user, nonce, until } of claims) current.remember(user, nonce, until);
   };
-  const put = ({ claims: earlier, burning: left }: NoncesSnapshot): void => {
+  const restore = ({ claims: earlier, burning: left }: NoncesSnapshot): void => {
     claims = [...earlier];
     burnt.left = left;
-    recall();
+    restoreClaims();
   };
   return {
     claim(user, nonce, until, now) {
-      const judged = burnt.take() ? 'seen' : kept.claim(user, nonce, until, now);
-      if (judged === 'fresh') claims.push({ user, nonce, until });
-      if (judged === 'seen') seen(user);
+      const claimed = burnt.take() ? 'seen' : current.claim(user, nonce, until, now);
+      if (claimed === 'fresh') claims.push({ user, nonce, until });
+      if (claimed === 'seen') onReplay(user);
       if (claims.length > mostClaims) claims = claims.slice(-mostClaims / 2);
-      return judged;
+      return claimed;
     },
     kept: () => undefined,
     hold: () => undefined,
     release: () => undefined,
     get size() {
-      return kept.size;
+      return current.size;
     },
     burn(times) {
       burnt.left += times;
     },
-    recall,
+    restoreClaims,
     snapshot: () => ({ claims: [...claims], burning: burnt.left }),
-    restore: put,
-    reset: () => put({ claims: [], burning: 0 }),
+    restore,
+    reset: () => restore({ claims: [], burning: 0 }),
   };
 }

@@ -1,34 +1,34 @@
 import { createHash } from 'node:crypto';
 import type { Snapshottable } from './snapshot.ts';
 
-/** Pseudo-random bytes: the same for the same seed and the same sequence of calls. Not fit for real secrets. */
+/** Pseudo-random bytes: the same seed and sequence of calls produce the same bytes. Not fit for real secrets. */
 export interface SeededRandom extends Snapshottable<number> {
   readonly seed: string;
-  /** Gives that many bytes. */
+  /** Returns `size` bytes. */
   bytes(size: number): Uint8Array;
-  /** Makes the present place in the sequence the one that `reset` goes back to. */
+  /** Marks the present position in the sequence as the one to which `reset` returns. */
   begin(): void;
 }
 
-/** Makes pseudo-random bytes out of a seed. */
+/** Creates a generator of pseudo-random bytes. */
 export function createSeededRandom(seed: string): SeededRandom {
-  let drawn = 0;
+  let calls = 0;
   let begun = 0;
   return {
     seed,
     bytes(size) {
-      drawn += 1;
-      return createHash('shake256', { outputLength: size }).update(`${seed}\n${drawn}`).digest();
+      calls += 1;
+      return createHash('shake256', { outputLength: size }).update(`${seed}\n${calls}`).digest();
     },
     begin() {
-      begun = drawn;
+      begun = calls;
     },
-    snapshot: () => drawn,
+    snapshot: () => calls,
     restore(snapshot) {
-      drawn = snapshot;
+      calls = snapshot;
     },
     reset() {
-      drawn = begun;
+      calls = begun;
     },
   };
 }

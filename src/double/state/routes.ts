@@ -4,31 +4,31 @@ import type { ServiceOptions } from '../../service/options.ts';
 import { collectionsOf } from '../../service/routes.ts';
 import type { Snapshottable } from './snapshot.ts';
 
-/** What a double serves, as it is now. */
+/** The routes of a double at one time. */
 export interface ServedRoutes {
   readonly collections: readonly Collection[];
   readonly resources: Readonly<Record<string, Resource>>;
 }
 
-/** What a double serves, which can change while it runs. */
+/** The routes of a double, which can change while it runs. */
 export interface DoubleRoutes extends Snapshottable<ServedRoutes> {
   readonly state: ServedRoutes;
-  /** Declares a collection, in the place of what stood under its path. Throws DeclarationError or RangeError. */
+  /** Adds or replaces a collection. Throws DeclarationError or RangeError if it is invalid. */
   collection(path: string, declaration: unknown): void;
-  /** Puts a resource under a template, in the place of what stood there. Throws RangeError on a template that is none. */
+  /** Adds or replaces a resource. Throws RangeError if the template is invalid. */
   resource(template: string, resource: Resource): void;
-  /** Has `told` given all that is served whenever that changes; it may throw, and nothing is changed then. */
-  follow(told: (state: ServedRoutes) => void): void;
+  /** Sets the function that is called before each change with the new routes. If it throws, nothing is changed. */
+  onChange(listener: (state: ServedRoutes) => void): void;
 }
 
-/** Makes what a double serves. Throws DeclarationError on a declaration that cannot be. */
+/** Creates the routes of a double. Throws DeclarationError if a declaration is invalid. */
 export function createDoubleRoutes(options: Pick<ServiceOptions, 'collections' | 'resources'>): DoubleRoutes {
-  const begun: ServedRoutes = { collections: collectionsOf(options), resources: options.resources ?? {} };
-  let state = begun;
-  let told: (state: ServedRoutes) => void = () => {};
+  const initial: ServedRoutes = { collections: collectionsOf(options), resources: options.resources ?? {} };
+  let state = initial;
+  let notify: (state: ServedRoutes) => void = () => {};
 
   const change = (next: ServedRoutes): void => {
-    told(next);
+    notify(next);
     state = next;
   };
   const without = (path: string): ServedRoutes => ({
@@ -40,18 +40,18 @@ export function createDoubleRoutes(options: Pick<ServiceOptions, 'collections' |
       return state;
     },
     collection(path, declaration) {
-      const { collections: others, resources: kept } = without(path);
-      change({ collections: [...others, readCollection(path, declaration)], resources: kept });
+      const { collections: others, resources } = without(path);
+      change({ collections: [...others, readCollection(path, declaration)], resources });
     },
     resource(template, resource) {
-      const { collections: kept, resources: others } = without(template);
-      change({ collections: kept, resources: { ...others, [template]: resource } });
+      const { collections, resources: others } = without(template);
+      change({ collections, resources: { ...others, [template]: resource } });
     },
-    follow(listener) {
-      told = listener;
+    onChange(listener) {
+      notify = listener;
     },
     snapshot: () => state,
     restore: change,
-    reset: () => change(begun),
+    reset: () => change(initial),
   };
 }

@@ -4,31 +4,30 @@ import { decodeSeeds, type Seed } from '../../collections/seed.ts';
 import type { MemorySnapshot, MemoryStore } from '../../store/memory.ts';
 import type { Snapshottable } from './snapshot.ts';
 
-/** The items of a double, and everything else that its store keeps: tokens and grants. */
+/** The items of a double, and all other records in its store: tokens and grants. */
 export interface Items extends Snapshottable<MemorySnapshot> {
-  /** Adds items to those that are there, all or none. Throws DeclarationError naming the item and the field that breaks a rule. */
+  /** Adds items: all, or none if one is invalid. Throws DeclarationError that names the invalid item and field. */
   seed(seed: Seed): void;
 }
 
-/** Makes the items of a double, to begin with those of `seed`. Throws DeclarationError. */
+/** Creates the items of a double from its initial seed. Throws DeclarationError if an item is invalid. */
 export function createItems(
   store: MemoryStore,
   collections: () => readonly Collection[],
   clock: Clock,
   seed: Seed,
 ): Items {
-  const plant = (more: Seed): void => {
-    for (const [path, values] of decodeSeeds(collections(), more)) {
-      for (const value of values)
-        store.applyNow({ kind: 'create', collection: path, value, at: clock.now() });
+  const load = (values: Seed): void => {
+    for (const [path, items] of decodeSeeds(collections(), values)) {
+      for (const value of items) store.applyNow({ kind: 'create', collection: path, value, at: clock.now() });
     }
   };
-  if (Object.keys(seed).length > 0) plant(seed);
-  const begun = store.snapshot();
+  if (Object.keys(seed).length > 0) load(seed);
+  const initial = store.snapshot();
   return {
-    seed: plant,
+    seed: load,
     snapshot: () => store.snapshot(),
     restore: (snapshot) => store.restore(snapshot),
-    reset: () => store.restore(begun),
+    reset: () => store.restore(initial),
   };
 }

@@ -1,9 +1,9 @@
-/** A part of a double whose state can be taken down, put back, and begun anew. */
+/** A part of a double whose state can be saved, restored and reset. */
 export interface Snapshottable<Snapshot = unknown> {
-  /** What it holds now, as a value that nothing changes afterwards and that can be restored any number of times. */
+  /** Returns the present state as an immutable value, which can be restored any number of times. */
   snapshot(): Snapshot;
-  /** Puts back what `snapshot` of this same part gave. */
+  /** Restores a snapshot of this part. */
   restore(snapshot: Snapshot): void;
-  /** Begins anew, as when the double started. */
+  /** Restores the state in which the double started. */
   reset(): void;
 }

@@ -2,38 +2,38 @@ import type { Snapshottable } from './snapshot.ts';
 
 declare const snapshotBrand: unique symbol;
 
-/** All that a double held at a moment. Nothing changes it, and it can be restored any number of times in the same double. */
+/** The state of a double at one time. It is immutable, and the same double can restore it any number of times. */
 export interface DoubleSnapshot {
   readonly [snapshotBrand]: true;
 }
 
-/** Everything in a double that changes, as one. */
+/** The state of a double as a whole. */
 export interface State {
   snapshot(): DoubleSnapshot;
-  /** Throws TypeError on what is no snapshot of this double. */
+  /** Throws TypeError if `snapshot` is not a snapshot of this double. */
   restore(snapshot: DoubleSnapshot): void;
   reset(): void;
 }
 
-/** Makes the state of these parts, which are restored in the order given. */
+/** Combines the states of parts, which are restored in this order. */
 export function createState(parts: Readonly<Record<string, Snapshottable>>): State {
   const all = Object.values(parts);
-  /** What each snapshot holds of each part. It is kept here, so that a snapshot itself shows nothing. */
-  const held = new WeakMap<DoubleSnapshot, readonly unknown[]>();
+  /** The states of the parts in each snapshot. They are held here, since a snapshot is opaque. */
+  const states = new WeakMap<DoubleSnapshot, readonly unknown[]>();
   return {
     snapshot() {
       const snapshot = Object.freeze(new Snapshot());
-      held.set(
+      states.set(
         snapshot,
         all.map((part) => part.snapshot()),
       );
       return snapshot;
     },
     restore(snapshot) {
-      const kept = held.get(snapshot);
-      if (kept === undefined) throw new TypeError('this is no snapshot that this double has made');
+      const saved = states.get(snapshot);
+      if (saved === undefined) throw new TypeError('the value is not a snapshot of this double');
       all.forEach((part, at) => {
-        part.restore(kept[at]);
+        part.restore(saved[at]);
       });
     },
     reset() {
@@ -42,7 +42,7 @@ export function createState(parts: Readonly<Record<string, Snapshottable>>): Sta
   };
 }
 
-/** A class so that it is printed by a name. */
+/** A class, so that a snapshot is printed with a name. */
 class Snapshot implements DoubleSnapshot {
   declare readonly [snapshotBrand]: true;
 }

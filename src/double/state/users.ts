@@ -3,66 +3,66 @@ import { didYouMean } from '../../did-you-mean.ts';
 import type { UserOption } from '../../service/options.ts';
 import type { Snapshottable } from './snapshot.ts';
 
-/** A user of a double. What of secret and password is left out by both is drawn; with a secret alone there is no password. */
+/** A user of a double. Without secret and password, both are generated. With a secret only, there is no password. */
 export type DoubleUser =
   | UserDeclaration
   | { readonly secret?: string; readonly password?: string; readonly disabled?: boolean };
 
-/** Users by their names, or the names of users whose secrets and passwords are to be drawn. */
+/** Users by name, or the names of users whose secrets and passwords are generated. */
 export type DoubleUsersOption =
   | Readonly<Record<string, DoubleUser>>
   | ReadonlyMap<string, DoubleUser>
   | readonly string[];
 
-/** What a user authenticates with. */
+/** The credentials of a user. */
 export interface Credentials {
   readonly secret: string;
-  /** Undefined where there is none, or only its hash is known. */
+  /** Undefined if there is none, or if only its hash is known. */
   readonly password: string | undefined;
 }
 
 type Users = ReadonlyMap<string, UserOption>;
 
-/** The users of a double as they are now. */
+/** The users of a double, which can change while it runs. */
 export interface DoubleUsers extends Snapshottable<Users> {
   readonly all: Users;
-  /** The newest secret of a user, and its password. Throws RangeError where there is no such user. */
+  /** Returns the newest secret and the password of a user. Throws RangeError if there is no such user. */
   credentials(name: string): Credentials;
-  /** Puts a user in the place of the one of that name, or adds it; gives what it proves itself with. */
+  /** Adds or replaces a user. Returns the user's credentials. */
   set(name: string, user?: DoubleUser): Credentials;
-  /** All their secrets and passwords, for redaction. */
-  words(): string[];
-  /** Takes a user away. Throws RangeError where there is none. */
+  /** Returns all secrets and passwords, for redaction. */
+  secrets(): string[];
+  /** Removes a user. Throws RangeError if there is no such user. */
   remove(name: string): void;
-  /** Gives a user another secret; the one before stays valid until `until` (ms), where that is given. Gives the new one. */
+  /** Replaces the secret of a user. The former one stays valid until `until` (ms), if present. Returns the new secret. */
   rotate(name: string, secret?: string, until?: number): string;
-  /** Has `told` called with all users whenever one changes. */
-  follow(told: (users: Users) => void): void;
+  /** Sets the function that is called before each change with all users. */
+  onChange(listener: (users: Users) => void): void;
 }
 
-/** Makes the users of a double. */
+/** Creates the users of a double. */
 export function createDoubleUsers(
   declared: DoubleUsersOption,
   random: (size: number) => Uint8Array,
 ): DoubleUsers {
-  const word = (): string => Buffer.from(random(24)).toString('base64url');
+  const randomSecret = (): string => Buffer.from(random(24)).toString('base64url');
   const completed = (user: DoubleUser): UserOption => {
     if ('secrets' in user) return user;
     if (user.secret !== undefined) return { ...user, secret: user.secret };
-    return { ...user, secret: word(), password: user.password ?? word() };
+    return { ...user, secret: randomSecret(), password: user.password ?? randomSecret() };
   };
-  const begun: Users = new Map(entriesOf(declared).map(([name, user]) => [name, completed(user)]));
-  let users = begun;
-  let told: (users: Users) => void = () => {};
+  const initial: Users = new Map(entriesOf(declared).map(([name, user]) => [name, completed(user)]));
+  let users = initial;
+  let notify: (users: Users) => void = () => {};
 
   const change = (next: Users): void => {
-    told(next);
+    notify(next);
     users = next;
   };
   const found = (name: string): UserOption => {
     const user = users.get(name);
     if (user === undefined)
-      throw new RangeError(`${name} is no user of this double${didYouMean(name, [...users.keys()])}`);
+      throw new RangeError(`the double has no user ${name}${didYouMean(name, [...users.keys()])}`);
     return user;
   };
   const credentials = (name: string): Credentials => credentialsOf(name, found(name));
@@ -75,23 +75,23 @@ export function createDoubleUsers(
       change(new Map(users).set(name, completed(user)));
       return credentials(name);
     },
-    words: () => [...users.values()].flatMap(wordsOf),
+    secrets: () => [...users.values()].flatMap(secretsOf),
     remove(name) {
       found(name);
       change(new Map([...users].filter(([each]) => each !== name)));
     },
-    rotate(name, secret = word(), until) {
+    rotate(name, secret = randomSecret(), until) {
       const { secrets, password, disabled } = declarationOf(found(name));
       const former = until === undefined ? [] : secrets.slice(0, 1).map((each) => ({ ...each, until }));
       change(new Map(users).set(name, { secrets: [{ secret }, ...former], password, disabled }));
       return secret;
     },
-    follow(listener) {
-      told = listener;
+    onChange(listener) {
+      notify = listener;
     },
     snapshot: () => users,
     restore: change,
-    reset: () => change(begun),
+    reset: () => change(initial),
   };
 }
 
@@ -104,10 +104,10 @@ function isList(declared: DoubleUsersOption): declared is readonly string[] {
   return Array.isArray(declared);
 }
 
-function wordsOf(user: UserOption): string[] {
+function secretsOf(user: UserOption): string[] {
   const { secrets, password } = declarationOf(user);
-  const words = secrets.map(({ secret }) => secret);
-  return password !== undefined && 'plain' in password ? [...words, password.plain] : words;
+  const values = secrets.map(({ secret }) => secret);
+  return password !== undefined && 'plain' in password ? [...values, password.plain] : values;
 }
 
 function declarationOf(user: UserOption): UserDeclaration {

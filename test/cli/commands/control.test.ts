@@ -102,7 +102,7 @@ test('on a data directory', async (context) => {
       const problem = await control.refused(409, method, path, content);
       assert.match(String(problem['detail']), /--memory/);
       const told = paths[path.replace('/demo', '/{name}')][method.toLowerCase()];
-      assert.match(told.description, /Needs memory/, `${method} ${path}`);
+      assert.match(told.description, /Requires a server in memory/, `${method} ${path}`);
       assert.ok(told.responses['409'] !== undefined);
     }
     assert.equal((await get('/users/demo/financialrecords', signed())).status, 200);

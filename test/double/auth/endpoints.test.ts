@@ -43,5 +43,8 @@ test('those of OAuth 1.0a name what is wrong in a form', async () => {
 test('an endpoint that there is not is refused', async () => {
   await using double = await startDouble(options);
   const failNext: (endpoint: never) => unknown = double.oauth2.failNext;
-  assert.throws(() => Reflect.apply(failNext, undefined, ['tokens']), /there are metadata, authorize, token/);
+  assert.throws(
+    () => Reflect.apply(failNext, undefined, ['tokens']),
+    /the endpoints are metadata, authorize, token/,
+  );
 });

@@ -50,11 +50,17 @@ test('it listens on 127.0.0.1 alone, and refuses a token that could be guessed o
 test('a store that takes no changes is told by /health, with why and without the token', async () => {
   await using double = await startDouble({ https: false });
   let health: ControlledHealth = { state: 'well', reason: undefined };
-  const place = { url: double.url, secureUrl: undefined, certificate: undefined };
+  const addresses = { url: double.url, secureUrl: undefined, certificate: undefined };
   const { clock, journal, faults, auth, oauth1, oauth2 } = double;
   const steering = { clock, journal, faults, auth, oauth1, oauth2 };
   const events = { on: () => () => {} };
-  const control = await openControl({ ...steering, events, memory: undefined, place, health: () => health });
+  const control = await openControl({
+    ...steering,
+    events,
+    memory: undefined,
+    addresses,
+    health: () => health,
+  });
   const answer = async (): Promise<[number, string]> => {
     const reply = await fetch(`${control.url}/health`);
     return [reply.status, await reply.text()];
@@ -157,7 +163,10 @@ test('the journal is read, searched and waited for, and shows no secret', async 
     after: 1,
     timeout: 1,
   });
-  assert.match(String(none['detail']), /PUT anywhere did not come within 1 ms.*the method is GET, not PUT/s);
+  assert.match(
+    String(none['detail']),
+    /No request matched PUT any path within 1 ms.*the method is GET, not PUT/s,
+  );
   assert.ok(!String(none['detail']).includes('#1 '));
   await control.send('DELETE', '/journal');
   assert.deepEqual((await control.send('GET', '/journal')).entries, []);
@@ -239,7 +248,7 @@ test('what cannot be read is refused by its place, and changes nothing', async (
   assert.deepEqual(await wrong({}), ['fault', 'fault is missing.']);
   assert.deepEqual(await wrong({ fault: { status: '503' } }), [
     'fault.status',
-    'fault.status must be a whole number from 200 to 599, is text.',
+    'fault.status must be an integer from 200 to 599, is text.',
   ]);
   assert.deepEqual((await wrong({ fault: { reset: 'after' } }))[0], 'fault.reset');
   assert.deepEqual(

@@ -43,7 +43,7 @@ test('an event is waited for, there or to come, and who waits in vain is told wh
   assert.equal((await coming).number, 2);
   for (const match of [{ kind: 'replay' }, { client: 'other' }, { user: 'bob' }, { after: 2 }]) {
     const { detail } = await control.refused(404, 'POST', '/events/wait', { ...match, timeout: 1 });
-    assert.match(String(detail), 'after' in match ? /Others: none/ : /Others: issued, issued/);
+    assert.match(String(detail), 'after' in match ? /Other events: none/ : /Other events: issued, issued/);
   }
   await control.refused(422, 'POST', '/events/wait', { kind: 'sneezed' });
 });

@@ -202,9 +202,9 @@ test('closing with faults pending is an error where that was asked for, and all 
   );
   double.faults.always({}, { delay: 1 });
   await assert.rejects(double.close(), {
-    message: `These faults were planned and not met:
-  PUT /articles/{id} by ann: status, retryAfter (met 0, waits for 2 more)
-  any method anywhere: delay (met 0, waits for any)`,
+    message: `These planned faults were not applied:
+  PUT /articles/{id} by ann: status, retryAfter (applied to 0 requests, expected 2 more)
+  any method any path: delay (applied to 0 requests, expected any number)`,
   });
   await assert.rejects(fetch(double.url), TypeError);
   const lenient = await startDouble();
@@ -231,22 +231,22 @@ test('a snapshot has the faults that are planned, and how far they have come', a
 test('a fault that cannot be is refused when it is planned', async () => {
   await using double = await startDouble({ https: false });
   const refused: readonly [fault: object, message: RegExp][] = [
-    [{}, /says what goes wrong/],
-    [{ stauts: 503 }, /stauts is no fault; did you mean "status"\?/],
-    [{ status: 199 }, /status of a fault is not a whole number from 200 to 599/],
+    [{}, /a fault must have a member/],
+    [{ stauts: 503 }, /stauts is not a fault; did you mean "status"\?/],
+    [{ status: 199 }, /status of a fault must be an integer from 200 to 599/],
     [{ status: 503.5 }, /status/],
-    [{ body: 'x' }, /body of a fault goes with a status/],
-    [{ retryAfter: 1 }, /retryAfter of a fault goes with a status/],
+    [{ body: 'x' }, /body of a fault requires a status/],
+    [{ retryAfter: 1 }, /retryAfter of a fault requires a status/],
     [{ delay: -1 }, /delay/],
     [{ delay: Number.NaN }, /delay/],
     [{ dribble: 0 }, /dribble/],
     [{ truncate: 1.5 }, /truncate/],
     [{ reset: 'after' }, /reset/],
     [{ wrongLength: 0 }, /wrongLength/],
-    [{ truncate: 1, reset: 'amid' }, /truncate and reset are two ways/],
+    [{ truncate: 1, reset: 'amid' }, /truncate and reset exclude each other/],
     [{ status: 500, malformedXml: true }, /malformedXml/],
-    [{ before: true, truncate: 1 }, /before goes with delay/],
-    [{ staleCertificate: true, delay: 1 }, /no other fault/],
+    [{ before: true, truncate: 1 }, /before of a fault requires delay/],
+    [{ staleCertificate: true, delay: 1 }, /excludes all other faults/],
     [{ status: 503, fields: { 'A B': 'x' } }, /"A B" is no name of a field/],
     [{ status: 503, fields: [['A', '1\r\nB: 2']] }, /value of A cannot be sent/],
     [{ status: 503, retryAfter: 'soon\n' }, /value of Retry-After cannot be sent/],
@@ -258,7 +258,10 @@ test('a fault that cannot be is refused when it is planned', async () => {
       { name: 'RangeError', message },
       String(message),
     );
-  assert.throws(() => double.faults.next({ method: 'GET' }, { staleCertificate: true }), /no match/);
+  assert.throws(
+    () => double.faults.next({ method: 'GET' }, { staleCertificate: true }),
+    /cannot have a match/,
+  );
   for (const count of [0, -1, 1.5, Number.NaN])
     assert.throws(() => double.faults.times(count, {}, { status: 500 }), RangeError);
   assert.deepEqual(double.faults.pending(), []);

@@ -35,11 +35,11 @@ test('who waits in vain is told what did come, and how each differs', async () =
     assert.ok(error instanceof JournalTimeout);
     assert.equal(
       error.message,
-      `PUT /articles/{id} by johndoe, status 201, text Tea did not come within 10 ms. These came:
+      `No request matched PUT /articles/{id} by johndoe, status 201, text Tea within 10 ms. Requests:
   #1 GET /articles: 200, step 16
-    the method is GET, not PUT; the path is /articles, not /articles/{id}; the user is nobody, not johndoe; the status is 200, not 201; the content has no "Tea"
+    the method is GET, not PUT; the path is /articles, not /articles/{id}; the user is nobody, not johndoe; the status is 200, not 201; the content does not contain "Tea"
   #2 GET /articles/1 by johndoe: 404, not-found, step 12
-    the method is GET, not PUT; the status is 404, not 201; the content has no "Tea"`,
+    the method is GET, not PUT; the status is 404, not 201; the content does not contain "Tea"`,
     );
     return true;
   });
@@ -48,12 +48,12 @@ test('who waits in vain is told what did come, and how each differs', async () =
 test('who waits in vain with nothing come is told so', async () => {
   await using double = await startDouble();
   await assert.rejects(double.journal.waitFor({ path: /^\/x/ }, { timeout: 1 }), {
-    message: 'any method /^\\/x/ did not come within 1 ms. Nothing came.',
+    message: 'No request matched any method /^\\/x/ within 1 ms. There were no requests.',
   });
   await double.fetch('/a');
   await assert.rejects(
     double.journal.waitFor(() => false, { timeout: 1 }),
-    /what the function takes/,
+    /No request matched the function .*the function returned false/s,
   );
 });
 
@@ -61,7 +61,7 @@ test('of many that came the latest are listed', async () => {
   await using double = await startDouble();
   for (let times = 0; times < 25; times += 1) await double.fetch(`/a${times}`);
   await assert.rejects(double.journal.waitFor({ path: '/b' }, { timeout: 1 }), ({ message }: Error) => {
-    assert.match(message, /\(5 earlier ones\)\n {2}#6 GET \/a5: 404/);
+    assert.match(message, /\(5 earlier requests\)\n {2}#6 GET \/a5: 404/);
     return true;
   });
 });

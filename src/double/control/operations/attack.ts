@@ -5,29 +5,32 @@ import { type Operation, operation } from '../operation.ts';
 import { flag, invalid, listOf, number, object, optional, text, word } from '../shape.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
 
-/** The operation that makes requests which a correct server refuses; the caller sends them. */
-export function adversaryOperations(target: ControlTarget): readonly Operation[] {
+/** The operation that generates requests which a correct server refuses. The caller sends them. */
+export function attackOperations(target: ControlTarget): readonly Operation[] {
   return [
     operation({
-      ...{ method: 'POST', path: '/adversary', id: 'adversary', gives: attemptsSchema },
-      summary: 'Makes of one good request those that a correct server refuses, to be sent by the caller',
+      ...{ method: 'POST', path: '/adversary', id: 'adversary', returns: attemptsSchema },
+      summary: 'Generates, from one valid request, forged requests that a correct server refuses',
       description:
-        'They are dated when this is called, by the clock of this server. Secret, password and token are those of its own user when they are left out, which needs memory.',
-      takes: object({
+        'The caller sends the requests. They are dated by this server’s clock at the time of the call. By default, secret, password and token are those of this server’s user, which requires a server in memory.',
+      accepts: object({
         request: object({
-          method: optional(text('GET when left out')),
-          url: text('absolute'),
+          method: optional(text('default: GET')),
+          url: text('absolute URL'),
           headers: optional(listOf(listOf(text()), 'pairs of name and value')),
-          ...{ body: optional(text('as text')), base64: optional(text('as bytes, in the place of body')) },
+          ...{
+            body: optional(text('content as text')),
+            base64: optional(text('content as bytes, instead of body')),
+          },
         }),
         signer,
         window: optional(
-          number({ least: 0 }, 'seconds that the server lets a date be off; 600 when left out'),
+          number({ least: 0 }, 'seconds by which the server accepts a date to differ; default: 600'),
         ),
-        otherUser: optional(text('another user that the server knows')),
-        open: optional(flag('that strangers may send the request, too')),
+        otherUser: optional(text('another user of the server')),
+        open: optional(flag('whether the request is permitted without credentials')),
       }),
-      async answer({ request: { headers = [], base64, ...request }, signer: wanted, ...options }) {
+      async run({ request: { headers = [], base64, ...request }, signer: signing, ...options }) {
         const { adversary } = await import('../../../attack/adversary.ts');
         const body = base64 === undefined ? request.body : bytesOf(base64);
         const good = {
@@ -35,11 +38,11 @@ export function adversaryOperations(target: ControlTarget): readonly Operation[]
           ...(request.method !== undefined && { method: request.method }),
           ...(body !== undefined && { body }),
         };
-        const made = adversary(good, await signerOf(wanted, target), { ...options, clock: target.clock });
+        const made = adversary(good, await signerOf(signing, target), { ...options, clock: target.clock });
         return {
           attempts: made.map(({ name, why, expected, needs, anotherConnection, requests }) => ({
             ...{ name, why, expected, needs, anotherConnection },
-            requests: requests.map(shown),
+            requests: requests.map(toJson),
           })),
         };
       },
@@ -49,36 +52,39 @@ export function adversaryOperations(target: ControlTarget): readonly Operation[]
 
 const signer = object({
   scheme: word(['hmac', 'basic', 'bearer', 'oauth1']),
-  user: optional(text('of hmac and basic')),
-  secret: optional(text('of hmac and basic: secret or password; of oauth1 that of the consumer')),
-  form: optional(word(['full', 'simple'], 'of hmac')),
-  dateField: optional(word(['Date', 'X-Date'], 'of hmac')),
-  bodyDigest: optional(flag('of hmac: whether the content is signed')),
-  ...{ consumer: optional(text('of oauth1')), token: optional(text('of bearer and oauth1')) },
-  tokenSecret: optional(text('of oauth1')),
+  user: optional(text('for hmac and basic')),
+  secret: optional(text('the secret (hmac), the password (basic), or the consumer’s secret (oauth1)')),
+  form: optional(word(['full', 'simple'], 'for hmac')),
+  dateField: optional(word(['Date', 'X-Date'], 'for hmac')),
+  bodyDigest: optional(flag('for hmac: whether the content is signed')),
+  ...{ consumer: optional(text('for oauth1')), token: optional(text('for bearer and oauth1')) },
+  tokenSecret: optional(text('for oauth1')),
 });
 
-type Wanted = ReturnType<typeof signer.read>;
+type SignerOptions = ReturnType<typeof signer.read>;
 
-async function signerOf(wanted: Wanted, target: ControlTarget): Promise<RequestSigner> {
+async function signerOf(options: SignerOptions, target: ControlTarget): Promise<RequestSigner> {
   const { basicSigner, bearerSigner, hmacSigner, oauth1Signer } = await import('../../../attack/signers.ts');
-  const given = (name: 'user' | 'consumer' | 'token' | 'tokenSecret' | 'secret'): string =>
-    wanted[name] ?? missing(`signer.${name}`);
-  if (wanted.scheme === 'bearer') return bearerSigner({ token: given('token') });
-  if (wanted.scheme === 'oauth1') {
-    const consumer = { key: given('consumer'), secret: given('secret') };
-    return oauth1Signer({ consumer, token: { token: given('token'), tokenSecret: given('tokenSecret') } });
+  const required = (name: 'user' | 'consumer' | 'token' | 'tokenSecret' | 'secret'): string =>
+    options[name] ?? missing(`signer.${name}`);
+  if (options.scheme === 'bearer') return bearerSigner({ token: required('token') });
+  if (options.scheme === 'oauth1') {
+    const consumer = { key: required('consumer'), secret: required('secret') };
+    return oauth1Signer({
+      consumer,
+      token: { token: required('token'), tokenSecret: required('tokenSecret') },
+    });
   }
-  const user = given('user');
+  const user = required('user');
   const own = () => {
     inMemory(target);
     return target.auth.credentials(user);
   };
-  if (wanted.scheme === 'basic')
-    return basicSigner({ user, password: wanted.secret ?? own().password ?? missing('signer.secret') });
-  const { form, dateField, bodyDigest } = wanted;
+  if (options.scheme === 'basic')
+    return basicSigner({ user, password: options.secret ?? own().password ?? missing('signer.secret') });
+  const { form, dateField, bodyDigest } = options;
   return hmacSigner({
-    ...{ user, secret: wanted.secret ?? own().secret },
+    ...{ user, secret: options.secret ?? own().secret },
     ...(form !== undefined && { form }),
     ...(dateField !== undefined && { dateField }),
     ...(bodyDigest !== undefined && { bodyDigest }),
@@ -92,7 +98,7 @@ function missing(field: string): never {
 function pairOf(pair: readonly string[]): readonly [string, string] {
   const [name, value] = pair;
   if (pair.length === 2 && name !== undefined && value !== undefined) return [name, value];
-  throw invalid('request.headers', 'must be pairs of name and value');
+  throw invalid('request.headers', 'must contain pairs of name and value');
 }
 
 function bytesOf(base64: string): Uint8Array {
@@ -101,27 +107,30 @@ function bytesOf(base64: string): Uint8Array {
   return bytes;
 }
 
-/** A request as JSON has it. */
-function shown({ body, ...request }: OutgoingRequest) {
+/** Returns a request as JSON, with binary content in base64. */
+function toJson({ body, ...request }: OutgoingRequest) {
   if (body === undefined) return request;
   return typeof body === 'string'
     ? { ...request, body }
     : { ...request, base64: Buffer.from(body).toString('base64') };
 }
 
-const sent = object({
+const requestShape = object({
   ...{ method: text(), url: text(), body: optional(text()), base64: optional(text()) },
-  headers: listOf(listOf(text()), 'lines in the order to send; a name may stand there twice'),
+  headers: listOf(listOf(text()), 'field lines in the order to send; a name may occur twice'),
 });
 
 const attemptsSchema = object({
   attempts: listOf(
     object({
       ...{ name: text(), why: text() },
-      requests: listOf(sent, 'to be sent one after the other; only the last one is judged'),
-      expected: listOf(number({}), 'the statuses that are right for it'),
-      needs: optional(word(['tls', 'plain'], 'the transport; left out where either will do')),
-      anotherConnection: flag('whether the last one goes over another connection'),
+      requests: listOf(
+        requestShape,
+        'the requests in the order to send; the verdict is that of the last one',
+      ),
+      expected: listOf(number({}), 'the expected statuses of the last request'),
+      needs: optional(word(['tls', 'plain'], 'the required transport; absent if there is none')),
+      anotherConnection: flag('whether the last request requires a new connection'),
     }),
   ),
 }).schema;

@@ -4,59 +4,61 @@ import type { ControlTarget } from '../target.ts';
 
 /** The operations of the clock. */
 export function clockOperations({ clock }: Pick<ControlTarget, 'clock'>): readonly Operation[] {
-  const shown = () => {
+  const current = () => {
     const time = clock.now();
     return { time, iso: new Date(time).toISOString() };
   };
-  const change = { method: 'POST', gives: timeShape.schema } as const;
+  const change = { method: 'POST', returns: timeShape.schema } as const;
   return [
     bareOperation({
-      ...{ method: 'GET', path: '/clock', id: 'clock', gives: timeShape.schema },
-      summary: 'The time that the server goes by',
-      answer: shown,
+      ...{ method: 'GET', path: '/clock', id: 'clock', returns: timeShape.schema },
+      summary: 'Returns the time of the server’s clock',
+      run: current,
     }),
     operation({
       ...{ ...change, path: '/clock/advance', id: 'advanceClock' },
-      summary: 'Lets time pass at once',
-      takes: object({ by: duration }),
-      answer({ by }) {
+      summary: 'Advances the clock by a duration',
+      accepts: object({ by: duration }),
+      run({ by }) {
         clock.advance(by);
-        return shown();
+        return current();
       },
     }),
     operation({
       ...{ ...change, path: '/clock/set', id: 'setClock' },
-      summary: 'Sets the clock, back or forth; it goes on from there, or stands where it is frozen',
-      takes: object({ to: moment }),
-      answer({ to }) {
+      summary: 'Sets the clock',
+      description: 'The clock may be set back. A frozen clock stays frozen.',
+      accepts: object({ to: moment }),
+      run({ to }) {
         clock.set(to);
-        return shown();
+        return current();
       },
     }),
     operation({
       ...{ ...change, path: '/clock/freeze', id: 'freezeClock' },
-      summary: 'Stops the clock where it is, or at a moment',
-      takes: object({ at: optional(moment) }),
-      answer({ at }) {
+      summary: 'Freezes the clock, now or at a given time',
+      accepts: object({ at: optional(moment) }),
+      run({ at }) {
         clock.freeze(at);
-        return shown();
+        return current();
       },
     }),
     bareOperation({
       ...{ ...change, path: '/clock/follow', id: 'followClock' },
-      summary: 'Lets the clock be that of the host again',
-      answer() {
+      summary: 'Makes the clock follow the host’s clock again',
+      run() {
         clock.follow();
-        return shown();
+        return current();
       },
     }),
     operation({
       ...{ ...change, path: '/clock/skew', id: 'skewServerDate' },
-      summary: 'Moves only what the server says the time is, the field Date; 0 puts it right again',
-      takes: object({ by: duration }),
-      answer({ by }) {
+      summary: 'Skews the Date field of responses, without changing the clock',
+      description: 'A duration of 0 removes the skew.',
+      accepts: object({ by: duration }),
+      run({ by }) {
         clock.skewServerDate(by);
-        return shown();
+        return current();
       },
     }),
   ];
@@ -64,12 +66,12 @@ export function clockOperations({ clock }: Pick<ControlTarget, 'clock'>): readon
 
 const timeShape = object({
   time: number({ whole: false }, 'ms since 1970-01-01T00:00:00Z'),
-  iso: text('the same as a date of ISO 8601'),
+  iso: text('the same time in ISO 8601'),
 });
 
-const duration = either(number({ whole: false }), text(), 'ms, or a length such as 90s, 11m, -24h');
+const duration = either(number({ whole: false }), text(), 'ms, or a duration such as 90s, 11m or -24h');
 const moment = either(
   number({ whole: false }),
   text(),
-  'ms since 1970, or a date such as 2026-03-01T12:00:00Z',
+  'ms since 1970-01-01T00:00:00Z, or a date such as 2026-03-01T12:00:00Z',
 );

@@ -4,27 +4,32 @@ import { bareOperation, type Operation, operation } from '../operation.ts';
 import { listOf, number, object, optional, text, word } from '../shape.ts';
 import { longestWait } from './journal.ts';
 
-/** The operations on events: what happened to grants and tokens, and replays. */
+/** The operations on events: changes of grants and tokens, and replays. */
 export function eventOperations(log: EventLog): readonly Operation[] {
   return [
     bareOperation({
-      ...{ method: 'GET', path: '/events', id: 'events', gives: object({ events: listOf(heard) }).schema },
-      summary: 'What happened to grants and tokens since the interface was opened, oldest first',
-      description: 'The latest 1000 are kept. No token or nonce is in them.',
-      answer: () => ({ events: log.all }),
+      ...{
+        method: 'GET',
+        path: '/events',
+        id: 'events',
+        returns: object({ events: listOf(eventShape) }).schema,
+      },
+      summary: 'Returns the events since the interface was opened, oldest first',
+      description: 'The log holds the latest 1000 events. They contain no token and no nonce.',
+      run: () => ({ events: log.all }),
     }),
     operation({
-      ...{ method: 'POST', path: '/events/wait', id: 'waitForEvent', gives: heard.schema },
-      summary: 'The first event that fits, there or to come',
-      refuses: { 404: 'None came in time; the detail lists what did.' },
-      takes: object({
+      ...{ method: 'POST', path: '/events/wait', id: 'waitForEvent', returns: eventShape.schema },
+      summary: 'Returns the first matching event, and waits for it if necessary',
+      errors: { 404: 'No matching event in time; the detail lists the other events.' },
+      accepts: object({
         kind: optional(word(eventKinds)),
         client: optional(text('the client’s id, or the consumer’s key')),
         user: optional(text()),
-        timeout: optional(number({ least: 0, most: longestWait }, 'ms; 2000 when left out')),
-        after: optional(number({ least: 0 }, 'events up to this number do not count')),
+        timeout: optional(number({ least: 0, most: longestWait }, 'ms; default: 2000')),
+        after: optional(number({ least: 0 }, 'the number of an event; it and earlier ones are ignored')),
       }),
-      answer: ({ timeout = 2000, after = 0, ...match }) =>
+      run: ({ timeout = 2000, after = 0, ...match }) =>
         log.waitFor(match, timeout, after).catch((error: unknown) => {
           if (error instanceof EventTimeout) throw new Problem('not-found', error.message);
           throw error;
@@ -33,17 +38,17 @@ export function eventOperations(log: EventLog): readonly Operation[] {
   ];
 }
 
-const heard = object({
-  number: number({}, 'counted from 1'),
-  time: number({ whole: false }, 'ms since 1970 by the clock of the server'),
+const eventShape = object({
+  number: number({}, 'sequence number, from 1'),
+  time: number({ whole: false }, 'time of the server’s clock, in ms since 1970-01-01T00:00:00Z'),
   kind: word(eventKinds),
   mechanism: optional(word(['oauth1', 'oauth2'])),
   client: optional(text()),
-  user: optional(text('left out where a client came for itself')),
+  user: optional(text('absent if a client acts for itself')),
   token: optional(
     word(
       ['ticket', 'code', 'access', 'refresh', 'request'],
-      'what was issued, revoked or used twice; left out for a whole grant',
+      'the kind of the issued, revoked or reused token; absent for a whole grant',
     ),
   ),
 });

@@ -6,36 +6,37 @@ import type { ControlTarget } from '../target.ts';
 
 /** The operations on planned faults. */
 export function faultOperations({ faults }: Pick<ControlTarget, 'faults'>): readonly Operation[] {
-  const listed = (planned: readonly PlannedFault[]) => ({ faults: planned.map(shown) });
+  const listed = (planned: readonly PlannedFault[]) => ({ faults: planned.map(toJson) });
   return [
     bareOperation({
-      ...{ method: 'GET', path: '/faults', id: 'faults', gives: listSchema },
-      summary: 'All that is planned for requests to come',
-      answer: () => listed(faults.planned()),
+      ...{ method: 'GET', path: '/faults', id: 'faults', returns: listSchema },
+      summary: 'Returns all planned faults that can still be applied',
+      run: () => listed(faults.planned()),
     }),
     bareOperation({
-      ...{ method: 'GET', path: '/faults/pending', id: 'pendingFaults', gives: listSchema },
-      summary:
-        'What was planned for requests that have not all come; of what is for always, what none has met',
-      answer: () => listed(faults.pending()),
+      ...{ method: 'GET', path: '/faults/pending', id: 'pendingFaults', returns: listSchema },
+      summary: 'Returns the planned faults that were not applied to all their requests',
+      description: 'A fault with `times: always` is pending until it was applied once.',
+      run: () => listed(faults.pending()),
     }),
     operation({
-      ...{ method: 'POST', path: '/faults', id: 'planFault', status: 201, gives: plannedSchema },
-      summary: 'Plans that something goes wrong',
-      description: 'It is for the next request that fits, for so many, or for always.',
-      takes: object({
-        match: optional(object(matchMembers, 'which requests; all when left out')),
-        fault: object(faultMembers, 'what goes wrong'),
-        times: optional(either(number({ least: 1 }), word(['always']), '1 when left out')),
+      ...{ method: 'POST', path: '/faults', id: 'planFault', status: 201, returns: plannedSchema },
+      summary: 'Plans a fault',
+      description: 'It applies to the next matching request, to a number of them, or to all.',
+      accepts: object({
+        match: optional(object(matchMembers, 'selects requests; default: all')),
+        fault: object(faultMembers, 'the fault'),
+        times: optional(either(number({ least: 1 }), word(['always']), 'default: 1')),
       }),
-      answer({ match = {}, fault, times = 1 }) {
-        return shown(times === 'always' ? faults.always(match, fault) : faults.times(times, match, fault));
+      run({ match = {}, fault, times = 1 }) {
+        return toJson(times === 'always' ? faults.always(match, fault) : faults.times(times, match, fault));
       },
     }),
     bareOperation({
       ...{ method: 'DELETE', path: '/faults', id: 'clearFaults' },
-      summary: 'Takes back all that is planned; what is under way goes on',
-      answer: () => faults.clear(),
+      summary: 'Removes all planned faults',
+      description: 'A fault that is being applied is not interrupted.',
+      run: () => faults.clear(),
     }),
   ];
 }
@@ -48,9 +49,9 @@ const plannedSchema = {
     fault: { type: 'object' },
     left: {
       anyOf: [{ type: 'integer' }, { const: 'always' }],
-      description: 'for how many requests it is still',
+      description: 'the number of requests to which it will still be applied',
     },
-    met: { type: 'integer', description: 'how many it has met' },
+    met: { type: 'integer', description: 'the number of requests to which it was applied' },
   },
 };
 
@@ -60,7 +61,7 @@ const listSchema = {
   properties: { faults: { type: 'array', items: plannedSchema } },
 };
 
-function shown({ match, fault, left, met }: PlannedFault) {
+function toJson({ match, fault, left, met }: PlannedFault) {
   const path = match.path === undefined ? {} : { path: String(match.path) };
   return { match: { ...match, ...path }, fault, left: Number.isFinite(left) ? left : 'always', met };
 }
@@ -69,22 +70,31 @@ const bytes = { least: 0 };
 
 const faultMembers = {
   status: optional(
-    number({ least: 200, most: 599 }, 'is answered in the place of the server, which does nothing'),
+    number(
+      { least: 200, most: 599 },
+      'status of the response that is sent instead of processing the request',
+    ),
   ),
-  body: optional(text('content of that answer')),
-  fields: optional(mapOf(text(), 'further fields of that answer')),
-  retryAfter: optional(either(number({ least: 0 }), text(), 'its Retry-After')),
-  delay: optional(number({ least: 0, whole: false }, 'ms for which the reply is held back')),
-  dribble: optional(number({ whole: false }, 'bytes a second')),
-  truncate: optional(number(bytes, 'the connection ends in order after so many bytes of the content')),
-  reset: optional(either(number(bytes), word(['before', 'amid']), 'the connection is reset')),
-  badChunk: optional(flag('the second chunk has a size that is no number')),
-  wrongLength: optional(number({}, 'Content-Length is off by so many bytes')),
+  body: optional(text('content of that response')),
+  fields: optional(mapOf(text(), 'further fields of that response')),
+  retryAfter: optional(either(number({ least: 0 }), text(), 'Retry-After of that response')),
+  delay: optional(number({ least: 0, whole: false }, 'ms by which the response is delayed')),
+  dribble: optional(number({ whole: false }, 'rate of the content in bytes per second')),
+  truncate: optional(number(bytes, 'the connection is closed after this number of bytes of the content')),
+  reset: optional(
+    either(
+      number(bytes),
+      word(['before', 'amid']),
+      'the connection is reset before the response, in the middle of its content, or after this number of bytes',
+    ),
+  ),
+  badChunk: optional(flag('the size of the second chunk is not a number')),
+  wrongLength: optional(number({}, 'number of bytes by which Content-Length is wrong')),
   malformedXml: optional(flag('the document is cut before its last end tag')),
-  staleCertificate: optional(flag('new connections over TLS see a certificate that has expired')),
-  rotatedSecret: optional(flag('the secret of the user is another one from now on')),
-  expiredToken: optional(flag('the token that the request carries has expired')),
-  nonceSeen: optional(flag('the nonce of the request counts as seen')),
-  skewedDate: optional(number({ whole: false }, 'for this request the clock is ahead by so many ms')),
-  before: optional(flag('with delay: wait first, then act; with reset: do not act at all')),
+  staleCertificate: optional(flag('new TLS connections get an expired certificate')),
+  rotatedSecret: optional(flag('the user’s secret is rotated before the request is verified')),
+  expiredToken: optional(flag('the request’s token expires before the request is verified')),
+  nonceSeen: optional(flag('the nonce of the request counts as used')),
+  skewedDate: optional(number({ whole: false }, 'ms by which the clock is ahead for this request')),
+  before: optional(flag('with delay: the delay precedes processing; with reset: nothing is processed')),
 };

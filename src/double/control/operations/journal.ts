@@ -7,44 +7,44 @@ import { bareOperation, type Operation, operation } from '../operation.ts';
 import { number, object, optional, text } from '../shape.ts';
 import type { ControlTarget } from '../target.ts';
 
-/** The longest wait in ms, which also bounds the wait of a client that is gone. */
+/** The longest wait in ms. It limits waits of clients that have disconnected. */
 export const longestWait = 60_000;
 
 /** The operations on the journal. */
 export function journalOperations({ journal }: Pick<ControlTarget, 'journal'>): readonly Operation[] {
   return [
     bareOperation({
-      ...{ method: 'GET', path: '/journal', id: 'journal', gives: entriesSchema },
-      summary: 'All entries, oldest first',
-      description: 'Secrets, passwords, tokens and signatures are taken out.',
-      answer: () => ({ entries: journal.all() }),
+      ...{ method: 'GET', path: '/journal', id: 'journal', returns: entriesSchema },
+      summary: 'Returns all entries, oldest first',
+      description: 'Secrets, passwords, tokens and signatures are redacted.',
+      run: () => ({ entries: journal.all() }),
     }),
     bareOperation({
-      ...{ method: 'GET', path: '/journal/last', id: 'lastEntry', gives: entrySchema },
-      summary: 'The latest entry',
-      refuses: { 404: 'There is none.' },
-      answer() {
+      ...{ method: 'GET', path: '/journal/last', id: 'lastEntry', returns: entrySchema },
+      summary: 'Returns the latest entry',
+      errors: { 404: 'The journal is empty.' },
+      run() {
         const entry = journal.last();
         if (entry === undefined) throw new Problem('not-found', 'The journal is empty.');
         return entry;
       },
     }),
     operation({
-      ...{ method: 'POST', path: '/journal/find', id: 'findEntries', gives: entriesSchema },
-      summary: 'The entries that fit, oldest first',
-      takes: object(entryMembers),
-      answer: (match) => ({ entries: journal.find(match) }),
+      ...{ method: 'POST', path: '/journal/find', id: 'findEntries', returns: entriesSchema },
+      summary: 'Returns the matching entries, oldest first',
+      accepts: object(entryMembers),
+      run: (match) => ({ entries: journal.find(match) }),
     }),
     operation({
-      ...{ method: 'POST', path: '/journal/wait', id: 'waitForEntry', gives: entrySchema },
-      summary: 'The first entry that fits, there or to come',
-      refuses: { 404: 'None came in time; the detail lists what did, and how each differs.' },
-      takes: object({
+      ...{ method: 'POST', path: '/journal/wait', id: 'waitForEntry', returns: entrySchema },
+      summary: 'Returns the first matching entry, and waits for it if necessary',
+      errors: { 404: 'No matching entry in time; the detail lists the entries and how each differs.' },
+      accepts: object({
         match: object(entryMembers),
-        timeout: optional(number({ least: 0, most: longestWait }, 'ms; 2000 when left out')),
-        after: optional(number({ least: 0 }, 'entries up to this number do not count')),
+        timeout: optional(number({ least: 0, most: longestWait }, 'ms; default: 2000')),
+        after: optional(number({ least: 0 }, 'the number of an entry; it and earlier ones are ignored')),
       }),
-      answer: ({ match, timeout, after }) =>
+      run: ({ match, timeout, after }) =>
         journal
           .waitFor(match, { ...(timeout !== undefined && { timeout }), ...since(journal, after) })
           .catch((error: unknown) => {
@@ -54,13 +54,13 @@ export function journalOperations({ journal }: Pick<ControlTarget, 'journal'>): 
     }),
     bareOperation({
       ...{ method: 'DELETE', path: '/journal', id: 'clearJournal' },
-      summary: 'Forgets every entry',
-      answer: () => journal.clear(),
+      summary: 'Removes all entries',
+      run: () => journal.clear(),
     }),
   ];
 }
 
-/** The latest entry of no higher number: those up to it do not count. One that has gone takes all before it with it. */
+/** Returns the latest entry whose number is at most `after`. If it was dropped from the journal, so were all before it. */
 function since(journal: Journal, after: number | undefined): Pick<WaitOptions, 'after'> {
   const entry = after === undefined ? undefined : journal.all().findLast(({ number: each }) => each <= after);
   return entry === undefined ? {} : { after: entry };
@@ -68,10 +68,10 @@ function since(journal: Journal, after: number | undefined): Pick<WaitOptions, '
 
 const entryMembers = {
   ...matchMembers,
-  status: optional(number({}, 'of the reply')),
-  step: optional(number({ least: 0, most: 16 }, 'that answered')),
-  problem: optional(text('the problem type of a refusal, such as nonce-replayed')),
-  text: optional(text('what the content of the request has in it')),
+  status: optional(number({}, 'status of the response')),
+  step: optional(number({ least: 0, most: 16 }, 'step that produced the response')),
+  problem: optional(text('problem type of the response, such as nonce-replayed')),
+  text: optional(text('text that the content of the request contains')),
 };
 
 const fieldsSchema = { type: 'array', items: { type: 'array', items: { type: 'string' } } };
@@ -80,12 +80,12 @@ const entrySchema = {
   type: 'object',
   required: ['number', 'time', 'duration', 'aborted'],
   properties: {
-    number: { type: 'integer', description: 'counted from 1' },
-    time: { type: 'number', description: 'ms since 1970 by the clock of the server' },
+    number: { type: 'integer', description: 'sequence number, from 1' },
+    time: { type: 'number', description: 'time of the server’s clock, in ms since 1970-01-01T00:00:00Z' },
     duration: { type: 'number', description: 'ms of the host’s time' },
     request: {
       type: 'object',
-      description: 'left out where it could not be parsed',
+      description: 'absent if the request could not be parsed',
       properties: {
         method: { type: 'string' },
         target: { type: 'string' },
@@ -99,24 +99,27 @@ const entrySchema = {
         secure: { type: 'boolean' },
       },
     },
-    received: { type: 'string', description: 'what was being read where it could not be parsed' },
+    received: { type: 'string', description: 'the received text if the request could not be parsed' },
     reply: {
       type: 'object',
-      description: 'left out where there was none',
+      description: 'the response; absent if there was none',
       properties: { status: { type: 'integer' }, fields: fieldsSchema, text: { type: 'string' } },
     },
     principal: {
       type: 'object',
       properties: { name: { type: 'string' }, scheme: { type: 'string' } },
     },
-    step: { type: 'integer', description: 'the step, 0 to 16, that answered; left out where a fault did' },
+    step: {
+      type: 'integer',
+      description: 'step, 0 to 16, that produced the response; absent if a fault did',
+    },
     problem: { type: 'object', properties: { type: { type: 'string' }, detail: { type: 'string' } } },
     auth: {
       type: 'object',
       description:
-        'how the credentials were checked: passed, failedAt, hint, expected, received, firstDifference',
+        'the verification of the credentials: passed, failedAt, hint, expected, received, firstDifference',
     },
-    fault: { type: 'object', description: 'what went wrong on purpose' },
+    fault: { type: 'object', description: 'the fault that was applied' },
     aborted: { type: 'boolean' },
   },
 };

@@ -5,37 +5,41 @@ import { stubResource } from '../stub.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
 
 /** The operations that add resources and collections. */
-export function servedOperations(target: ControlTarget): readonly Operation[] {
+export function routeOperations(target: ControlTarget): readonly Operation[] {
   return [
     operation({
       ...{ method: 'POST', path: '/resources', id: 'addResource', memoryOnly: true },
-      summary:
-        'Puts a resource under a path template that always answers the same, in the place of what stood there',
+      summary: 'Adds or replaces a resource with fixed responses',
       description:
-        'HEAD and OPTIONS follow from the methods. Credentials, Allow and all else are judged as everywhere.',
-      takes: object({
-        template: text('such as /weather/{city}'),
-        ...{ GET: optional(answer), PUT: optional(answer), POST: optional(answer), DELETE: optional(answer) },
+        'HEAD and OPTIONS are derived from the methods. Credentials and access are checked as for any resource.',
+      accepts: object({
+        template: text('path template, such as /weather/{city}'),
+        ...{
+          GET: optional(response),
+          PUT: optional(response),
+          POST: optional(response),
+          DELETE: optional(response),
+        },
       }),
-      answer({ template, ...answers }) {
-        inMemory(target).resource(template, stubResource(template, answers));
+      run({ template, ...responses }) {
+        inMemory(target).resource(template, stubResource(template, responses));
       },
     }),
     operation({
       ...{ method: 'POST', path: '/collections', id: 'addCollection', memoryOnly: true },
-      summary: 'Declares a collection, in the place of what stood there',
-      takes: object({
-        path: text('its path template'),
+      summary: 'Adds or replaces a collection',
+      accepts: object({
+        path: text('path template of the collection'),
         declaration: { ...anything, schema: declarationSchema },
       }),
-      answer: ({ path, declaration }) => inMemory(target).collection(path, declaration),
+      run: ({ path, declaration }) => inMemory(target).collection(path, declaration),
     }),
   ];
 }
 
 const declarationSchema = {
   type: 'object',
-  description: 'as a configuration has it under collections: element, item, fields, access, createWithPut',
+  description: 'as in the configuration under collections: element, item, fields, access, createWithPut',
 };
 
 const accessWords = /^(?:anyone|authenticated|nobody|owner:[^{}/]+)$/;
@@ -45,7 +49,7 @@ const accessWord: Shape<Exclude<Access, readonly string[]>> = {
   read(value, at) {
     const word = text().read(value, at);
     if (isAccess(word)) return word;
-    throw new RangeError(`${at} is not one of anyone, authenticated, nobody, owner:PARAMETER`);
+    throw new RangeError(`${at} must be one of anyone, authenticated, nobody, owner:PARAMETER`);
   },
 };
 
@@ -53,14 +57,18 @@ function isAccess(word: string): word is Exclude<Access, readonly string[]> {
   return accessWords.test(word);
 }
 
-const answer = object(
+const response = object(
   {
-    access: either(listOf(text()), accessWord, 'who may: users by their names, or one of these words'),
-    status: optional(number({ least: 200, most: 599 }, '200 when left out')),
-    type: optional(text('the media type of the content; text/plain; charset=utf-8 when left out')),
-    content: optional(text('as text')),
-    base64: optional(text('as bytes, in the place of content')),
+    access: either(
+      listOf(text()),
+      accessWord,
+      'principals with access: a list of users, or one of these words',
+    ),
+    status: optional(number({ least: 200, most: 599 }, 'default: 200')),
+    type: optional(text('media type of the content; default: text/plain; charset=utf-8')),
+    content: optional(text('content as text')),
+    base64: optional(text('content as bytes, instead of content')),
     fields: optional(mapOf(text(), 'further fields')),
   },
-  'what a method answers',
+  'the response of a method',
 );

@@ -5,10 +5,10 @@ import { bareOperation, type Operation, operation } from '../operation.ts';
 import { anything, listOf, mapOf, object, optional, text } from '../shape.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
 
-/** Snapshots that are kept at most; the oldest goes when there are more. */
-const mostSnapshots = 100;
+/** The maximum number of snapshots. The oldest is dropped. */
+const maxSnapshots = 100;
 
-/** The operations on readiness, addresses, and the state as a whole. */
+/** The operations on health, addresses, and the state as a whole. */
 export function stateOperations(target: ControlTarget): readonly Operation[] {
   return [
     health(target),
@@ -23,10 +23,12 @@ export function stateOperations(target: ControlTarget): readonly Operation[] {
 function health(target: ControlTarget): Operation {
   return bareOperation({
     ...{ method: 'GET', path: '/health', id: 'health', open: true },
-    summary: 'Whether the server is ready, and its store takes changes',
-    gives: object({ status: text() }).schema,
-    refuses: { 503: 'The store takes no changes for now, or for good; the detail says why.' },
-    answer() {
+    summary: 'Returns whether the server is ready and its store accepts changes',
+    returns: object({ status: text() }).schema,
+    errors: {
+      503: 'The store accepts no changes, temporarily or permanently; the detail contains the reason.',
+    },
+    run() {
       const { state = 'well', reason = '' } = target.health?.() ?? {};
       if (state === 'well') return { status: 'ready' };
       throw new Problem('store-unavailable', `The store is ${state}: ${reason}`);
@@ -34,61 +36,62 @@ function health(target: ControlTarget): Operation {
   });
 }
 
-function server({ place, memory }: ControlTarget): Operation {
+function server({ addresses, memory }: ControlTarget): Operation {
   const members = {
-    url: optional(text('plain HTTP')),
-    secureUrl: optional(text('HTTPS')),
-    certificate: optional(text('what to trust for it, in PEM')),
-    keeps: text('memory, or data'),
+    url: optional(text('origin over plain HTTP')),
+    secureUrl: optional(text('origin over HTTPS')),
+    certificate: optional(text('certificate in PEM that clients must trust')),
+    keeps: text('where data is stored: memory, or data (a data directory)'),
   };
   return bareOperation({
     ...{ method: 'GET', path: '/server', id: 'server' },
-    summary: 'Where the server listens that is steered, and where it keeps what it holds',
-    gives: object(members).schema,
-    answer: () => ({ ...place, keeps: memory === undefined ? 'data' : 'memory' }),
+    summary: 'Returns the addresses of the controlled server, and where it stores data',
+    returns: object(members).schema,
+    run: () => ({ ...addresses, keeps: memory === undefined ? 'data' : 'memory' }),
   });
 }
 
 function seed(target: ControlTarget): Operation {
   return operation({
     ...{ method: 'POST', path: '/seed', id: 'seed', memoryOnly: true },
-    summary: 'Adds items to collections, all or none',
-    takes: mapOf(
-      listOf(anything, 'items as a configuration has them'),
-      'lists by the path of their collection',
+    summary: 'Adds items to collections: all, or none if one is invalid',
+    accepts: mapOf(
+      listOf(anything, 'items as in the configuration under seed'),
+      'lists of items by the path of their collection',
     ),
-    answer: (content) => inMemory(target).seed(content),
+    run: (content) => inMemory(target).seed(content),
   });
 }
 
 function snapshots(target: ControlTarget): readonly Operation[] {
-  const kept = new Map<string, DoubleSnapshot>();
+  const snapshots = new Map<string, DoubleSnapshot>();
   let taken = 0;
-  const named = object({ snapshot: text('its name') });
+  const named = object({ snapshot: text('name of the snapshot') });
   return [
     bareOperation({
       ...{ method: 'POST', path: '/snapshot', id: 'snapshot', memoryOnly: true, status: 201 },
-      summary: 'Takes down all that the server holds now',
-      description: `The latest ${mostSnapshots} are kept.`,
-      gives: named.schema,
-      answer() {
-        const held = inMemory(target).snapshot();
+      summary: 'Takes a snapshot of the server’s state',
+      description: `The server holds the latest ${maxSnapshots} snapshots.`,
+      returns: named.schema,
+      run() {
+        const state = inMemory(target).snapshot();
         taken += 1;
         const snapshot = String(taken);
-        kept.set(snapshot, held);
-        kept.delete(String(taken - mostSnapshots));
+        snapshots.set(snapshot, state);
+        snapshots.delete(String(taken - maxSnapshots));
         return { snapshot };
       },
     }),
     operation({
       ...{ method: 'POST', path: '/restore', id: 'restore', memoryOnly: true },
-      summary: 'Puts back what a snapshot holds, any number of times',
-      takes: named,
-      answer({ snapshot }) {
+      summary: 'Restores a snapshot',
+      description: 'A snapshot can be restored any number of times.',
+      accepts: named,
+      run({ snapshot }) {
         const memory = inMemory(target);
-        const held = kept.get(snapshot);
-        if (held === undefined) throw new RangeError(`there is no snapshot ${JSON.stringify(snapshot)}`);
-        memory.restore(held);
+        const state = snapshots.get(snapshot);
+        if (state === undefined) throw new RangeError(`there is no snapshot ${JSON.stringify(snapshot)}`);
+        memory.restore(state);
       },
     }),
   ];
@@ -97,9 +100,9 @@ function snapshots(target: ControlTarget): readonly Operation[] {
 function reset(target: ControlTarget): Operation {
   return bareOperation({
     ...{ method: 'POST', path: '/reset', id: 'reset', memoryOnly: true },
-    summary: 'Puts everything back as it was when the server had started',
-    description: 'Snapshots stay.',
-    answer: () => inMemory(target).reset(),
+    summary: 'Restores the state in which the server started',
+    description: 'Snapshots are kept.',
+    run: () => inMemory(target).reset(),
   });
 }
 
@@ -115,38 +118,39 @@ const matrixSchema = {
         properties: {
           path: { type: 'string' },
           as: { type: 'string' },
-          allow: { type: 'array', items: { type: 'string' }, description: 'what Allow says' },
+          allow: { type: 'array', items: { type: 'string' }, description: 'methods listed by Allow' },
           tried: {
             type: 'object',
             additionalProperties: { type: 'integer' },
-            description: 'the status of each method',
+            description: 'status of the response to each method',
           },
-          may: { type: 'array', items: { type: 'string' }, description: 'what was not refused' },
+          may: { type: 'array', items: { type: 'string' }, description: 'methods that were not refused' },
         },
       },
     },
     differences: {
       type: 'array',
       items: { type: 'string' },
-      description: 'where the two differ; empty where all is right',
+      description: 'differences between Allow and what is permitted; empty if there are none',
     },
-    text: { type: 'string', description: 'the same as a table to be printed' },
+    text: { type: 'string', description: 'the rows as a text table' },
   },
 };
 
 function allowMatrix(target: ControlTarget): Operation {
   return operation({
     ...{ method: 'POST', path: '/allow-matrix', id: 'allowMatrix', memoryOnly: true },
-    summary: 'What Allow says, and what becomes of each of the six methods when it is tried',
-    description: 'Everything is put back as it was. May is what is not answered 401, 403, 405 or 501.',
-    takes: object({
-      as: listOf(text(), 'users by their names, and nobody'),
-      paths: optional(listOf(text(), 'paths or templates; all when left out')),
+    summary: 'Compares Allow with what each principal is permitted to do, by trying all six methods',
+    description:
+      'The state is restored afterwards. A method is refused if its status is 401, 403, 405 or 501.',
+    accepts: object({
+      as: listOf(text(), 'names of users, or nobody'),
+      paths: optional(listOf(text(), 'paths or templates; default: all')),
     }),
-    gives: matrixSchema,
-    async answer(wanted) {
+    returns: matrixSchema,
+    async run(options) {
       const matrix = await inMemory(target)
-        .allowMatrix(wanted)
+        .allowMatrix(options)
         .catch((error: unknown) => {
           if (error instanceof AllowMatrixError) return error.matrix;
           throw error;
