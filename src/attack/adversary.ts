@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { linesOf } from '../http/field-lines.ts';
-import { type Attempt, attempt, type HeaderLine, type OutgoingRequest, taken } from './attempt.ts';
+import { type Attempt, accepted, attempt, type HeaderLine, type OutgoingRequest } from './attempt.ts';
 import { credentialAttempts } from './cases/credentials.ts';
 import { freshnessAttempts } from './cases/freshness.ts';
 import { hmacAttempts } from './cases/hmac.ts';
@@ -29,35 +29,37 @@ export {
   type SigningChanges,
 } from './signers.ts';
 
-/** A good request before it is signed, as one would write it for `fetch`. */
+/** A valid request before it is signed, as passed to `fetch`. */
 export interface GoodRequest {
-  /** `GET` when left out. */
+  /** Default: `GET`. */
   readonly method?: string;
   readonly url: string | URL;
   readonly headers?: Readonly<Record<string, string>> | readonly HeaderLine[];
   readonly body?: string | Uint8Array;
 }
 
-/** What the attempts go by. */
+/** The options of `adversary`. */
 export interface AdversaryOptions {
-  /** The clock that the server goes by; the host's when left out. Requests are dated when `adversary` is called. */
+  /** The server's clock. Requests are dated when `adversary` is called. Default: the host's clock. */
   readonly clock?: Pick<Clock, 'now'>;
-  /** Seconds that the server lets a date be off; 600 when left out. */
+  /** The seconds by which the server accepts a date to differ. Default: 600. */
   readonly window?: number;
-  /** Another user that the server knows: without one, nobody's name is borrowed. */
+  /** The name of another user of the server. Default: none, so the attempt with this name is omitted. */
   readonly otherUser?: string;
-  /** Whether strangers may send the request too: then it is not tried without credentials. */
+  /** Whether the request is permitted without credentials, so that it is not tried without them. Default: false. */
   readonly open?: boolean;
-  /** Gives that many random bytes. */
+  /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
   readonly random?: (size: number) => Uint8Array;
 }
 
 /**
- * Makes of one good request those that a correct server must refuse, each with what to expect and why. What is tried
- * follows from the signer: where a signature does not cover the query, say, another query is no attempt. The first one
- * is the good request itself: unless that is taken, nothing that is refused means anything. Throws RangeError where the
- * signer does not sign the request, or signs the same one with the same date and nonce in two ways.
- * @example for (const { name, requests, expected } of adversary({ url }, hmacSigner({ user, secret }))) { … }
+ * Generates, from one good request, forged requests that a correct server must refuse, each with the expected statuses and
+ * the reason. The signer determines the attempts: if a signature does not cover the query, for example, the query is not
+ * changed. The first attempt is the good request itself: unless it is accepted, the refusal of the others proves nothing.
+ * @throws RangeError if the signer does not sign the request, or if it signs it differently for equal dates and nonces
+ * @example
+ * const attempts = adversary({ url: `${origin}/articles` }, hmacSigner({ user, secret }));
+ * for (const { name, requests, expected } of attempts) console.log(name, requests.length, expected);
  */
 export function adversary(
   request: GoodRequest,
@@ -67,14 +69,14 @@ export function adversary(
   const { clock = systemClock, window = 600, otherUser, open = false, random = randomBytes } = options;
   const plain = outgoing(request);
   const now = clock.now();
-  const forge = createForger({ plain, signer, now, window: window * 1000, otherUser, open, random });
+  const forger = createForger({ plain, signer, now, window: window * 1000, otherUser, open, random });
   return [
-    control(forge),
-    ...credentialAttempts(forge),
-    ...freshnessAttempts(forge),
-    ...messageAttempts(forge),
-    ...transportAttempts(forge),
-    ...hmacAttempts(forge),
+    control(forger),
+    ...credentialAttempts(forger),
+    ...freshnessAttempts(forger),
+    ...messageAttempts(forger),
+    ...transportAttempts(forger),
+    ...hmacAttempts(forger),
   ];
 }
 
@@ -84,12 +86,12 @@ function outgoing({ method = 'GET', url, headers = {}, body }: GoodRequest): Out
   return { method, url: address.href, headers: linesOf(headers), ...(body === undefined ? {} : { body }) };
 }
 
-function control(forge: Forger): Attempt {
+function control(forger: Forger): Attempt {
   return attempt({
-    name: 'the good request is taken',
-    why: 'Unless it is, nothing that is refused means anything.',
-    expected: taken,
-    needs: forge.needs,
-    requests: [forge.good()],
+    name: 'the good request is accepted',
+    why: 'Unless it is accepted, the refusal of other requests proves nothing.',
+    expected: accepted,
+    needs: forger.needs,
+    requests: [forger.good()],
   });
 }

@@ -1,38 +1,41 @@
-/** One line of a header section. */
+/** One field line of a header section. */
 export type HeaderLine = readonly [name: string, value: string];
 
-/** A request as it is to be sent: `fetch(request.url, request)` takes it, except where a field stands in it twice. */
+/** A request to send: `fetch(request.url, request)` accepts it unless a field occurs twice. */
 export interface OutgoingRequest {
   readonly method: string;
-  /** Absolute, as `URL` writes it. */
+  /** The absolute URL, as serialized by `URL`. */
   readonly url: string;
-  /** In the order sent; a name may stand there twice. */
+  /** The field lines in the order to send. A name may occur twice. */
   readonly headers: readonly HeaderLine[];
   readonly body?: string | Uint8Array;
 }
 
-/** Something that a correct server must refuse, or (the first one, and some with a header that must mean nothing) must take. */
+/**
+ * Requests of which a correct server must refuse the last one. Some attempts, such as the first, it must accept: their
+ * `expected` contains 200.
+ */
 export interface Attempt {
-  /** A sentence without its full stop; no two attempts have the same. */
+  /** A unique sentence without a full stop. */
   readonly name: string;
-  /** To be sent one after the other. All but the last one are good, and only the last one is judged. */
+  /** The requests, to be sent in this order. All but the last are good; the verdict is that of the last one. */
   readonly requests: readonly OutgoingRequest[];
   /** The last of `requests`. */
   readonly request: OutgoingRequest;
-  /** The statuses that are right for the last request, the most fitting one first. */
+  /** The expected statuses of the last request, the most appropriate one first. */
   readonly expected: readonly number[];
-  /** Why these. */
+  /** The reason for these statuses. */
   readonly why: string;
-  /** The transport without which the attempt means nothing; undefined where either will do. */
+  /** The transport that the attempt requires. Undefined if it requires none. */
   readonly needs: Transport | undefined;
-  /** Whether the last request goes over another connection than those before it. */
+  /** Whether the last request must be sent on a new connection. */
   readonly anotherConnection: boolean;
 }
 
-/** What is under HTTP. */
+/** The transport: TLS, or plain TCP. */
 export type Transport = 'tls' | 'plain';
 
-/** What an attempt is made of; the rest follows from it. */
+/** The parts of an attempt from which the others are derived. */
 export interface AttemptParts {
   readonly name: string;
   readonly why: string;
@@ -42,20 +45,20 @@ export interface AttemptParts {
   readonly anotherConnection?: boolean;
 }
 
-/** The statuses of a request that was taken. */
-export const taken: readonly number[] = [200, 201, 202, 203, 204];
-/** Well-formed credentials that do not fit; some servers forbid where they could ask. */
+/** The statuses of an accepted request. */
+export const accepted: readonly number[] = [200, 201, 202, 203, 204];
+/** Well-formed credentials that are wrong. Some servers answer 403 instead of 401. */
 export const refused: readonly number[] = [401, 403, 400];
-/** Credentials that nobody can read in one way only. */
+/** Credentials that are malformed or ambiguous. */
 export const malformed: readonly number[] = [400, 401, 403];
-/** Another address: a server may look first whether there is anything, or send elsewhere. */
+/** Another path: a server may first check whether the resource exists, or redirect. */
 export const elsewhere: readonly number[] = [401, 403, 404, 400, 301, 307, 308];
-/** Another method: a server may look first whether it has it. */
+/** Another method: a server may first check whether the resource implements it. */
 export const otherMethod: readonly number[] = [401, 403, 405, 501, 400];
-/** What must not come in the clear (RFC 6750 §5.3, RFC 7617 §4). */
+/** Credentials that must not be sent in clear text (RFC 6750 §5.3, RFC 7617 §4). */
 export const inTheClear: readonly number[] = [403, 401, 400, 404, 426, 301, 302, 307, 308];
 
-/** Makes an attempt. Throws RangeError where there is no request. */
+/** Creates an attempt. Throws RangeError if it has no request. */
 export function attempt(parts: AttemptParts): Attempt {
   const { name, why, requests, expected, needs, anotherConnection = false } = parts;
   const request = requests.at(-1);
@@ -63,24 +66,24 @@ export function attempt(parts: AttemptParts): Attempt {
   return { name, why, requests, request, expected, needs, anotherConnection };
 }
 
-/** The lines with another name than this, whatever its case. */
+/** Returns the lines without those of the given names, ignoring case. */
 export function without(lines: readonly HeaderLine[], ...names: readonly string[]): HeaderLine[] {
-  const left = new Set(names.map((name) => name.toLowerCase()));
-  return lines.filter(([name]) => !left.has(name.toLowerCase()));
+  const removed = new Set(names.map((name) => name.toLowerCase()));
+  return lines.filter(([name]) => !removed.has(name.toLowerCase()));
 }
 
-/** The first line of this name, whatever its case. */
+/** Returns the first line with one of the names, ignoring case. */
 export function lineOf(lines: readonly HeaderLine[], ...names: readonly string[]): HeaderLine | undefined {
   const wanted = new Set(names.map((name) => name.toLowerCase()));
   return lines.find(([name]) => wanted.has(name.toLowerCase()));
 }
 
-/** The request with more lines behind its own. */
+/** Appends lines to a request. */
 export function adding(request: OutgoingRequest, ...lines: readonly HeaderLine[]): OutgoingRequest {
   return { ...request, headers: [...request.headers, ...lines] };
 }
 
-/** The request with this line in the place of those of the same name. */
+/** Replaces the lines of the same name by one line. */
 export function replacing(request: OutgoingRequest, line: HeaderLine): OutgoingRequest {
   return { ...request, headers: [...without(request.headers, line[0]), line] };
 }

@@ -2,38 +2,38 @@ import type { HeaderLine, OutgoingRequest, Transport } from './attempt.ts';
 import { lineOf, without } from './attempt.ts';
 import type { RequestSigner, SigningChanges } from './signers.ts';
 
-/** Makes requests for attempts, from the good request and its signer, and knows what the signature covers. */
+/** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
 export interface Forger {
   /** The good request before it is signed. */
   readonly plain: OutgoingRequest;
-  /** The time by which good requests are dated, in ms. */
+  /** The date of good requests, in ms. */
   readonly now: number;
-  /** How far a date may be off, in ms. */
+  /** How far a date may differ, in ms. */
   readonly window: number;
   readonly user: string | undefined;
-  /** Another user that the server knows. */
+  /** Another user of the server. */
   readonly otherUser: string | undefined;
-  /** Whether strangers are answered as well. */
+  /** Whether the request is permitted without credentials. */
   readonly open: boolean;
-  /** What the good request needs. */
+  /** The transport that the good request requires. */
   readonly needs: Transport | undefined;
-  /** Whether the signature is another one for another nonce: then a request is good once. */
+  /** Whether the signature depends on the nonce, so that a request is valid only once. */
   readonly once: boolean;
-  /** Whether the signature is another one at another time. */
+  /** Whether the signature depends on the date. */
   readonly dated: boolean;
-  /** Whether anything of the request is signed, and not just who sends it. */
+  /** Whether the signature depends on the request, and not only on the user. */
   readonly signs: boolean;
-  /** A nonce that was not there before, of small letters, digits and one hyphen. */
+  /** Returns a new nonce of lower-case letters, digits and one hyphen. */
   nonce(): string;
-  /** A good request, with a nonce of its own. */
+  /** Returns the good request, signed with a new nonce. */
   good(): OutgoingRequest;
-  /** The request signed with these changes; undefined where the signer cannot, or where one of them makes no difference. */
+  /** Signs a request with these changes. Undefined if the signer cannot, or if a change makes no difference. */
   signed(changes: SigningChanges, request?: OutgoingRequest): OutgoingRequest | undefined;
-  /** `changed` with the fields that sign `original`; undefined where they would sign it as well. */
+  /** Returns `changed` with the signature of `original`. Undefined if that signature is also valid for `changed`. */
   sentAs(changed: OutgoingRequest, original?: OutgoingRequest): OutgoingRequest | undefined;
 }
 
-/** What a forge goes by. */
+/** The options of `createForger`. */
 export interface ForgerOptions {
   readonly plain: OutgoingRequest;
   readonly signer: RequestSigner;
@@ -46,48 +46,51 @@ export interface ForgerOptions {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Makes a forge. Throws RangeError where the signer does not sign the good request, or never twice the same. */
-export function createForger({ plain, signer, now, window, random, ...told }: ForgerOptions): Forger {
+/**
+ * Creates a forger. Throws RangeError if the signer does not sign the good request, or signs it differently for equal
+ * dates and nonces.
+ */
+export function createForger({ plain, signer, now, window, random, ...shared }: ForgerOptions): Forger {
   const nonce = (): string => {
-    const drawn = Buffer.from(random(12)).toString('hex');
-    return `n${drawn.slice(0, 12)}-${drawn.slice(12)}`;
+    const digits = Buffer.from(random(12)).toString('hex');
+    return `n${digits.slice(0, 12)}-${digits.slice(12)}`;
   };
   const fixed = { date: now, nonce: nonce() };
   const base = signer(plain, fixed);
   const again = signer(plain, fixed);
-  // A promise, from an asynchronous signer, has no fields either.
+  // The promise of an asynchronous signer has no fields either.
   if (base === undefined || again === undefined || Object.keys(base).length === 0)
-    throw new RangeError('the signer does not sign the request that is to be good, or not at once');
-  if (!same(base, again))
-    throw new RangeError('the signer must give the same fields for the same request, date and nonce');
-  const heeds = (changes: SigningChanges): boolean => {
+    throw new RangeError('the signer must return the fields of the good request synchronously');
+  if (!equalFields(base, again))
+    throw new RangeError('the signer must return equal fields for equal requests, dates and nonces');
+  const dependsOn = (changes: SigningChanges): boolean => {
     const fields = signer(plain, { ...fixed, ...changes });
-    return fields !== undefined && !same(fields, base);
+    return fields !== undefined && !equalFields(fields, base);
   };
   const signed: Forger['signed'] = (changes, request = plain) => {
-    // A nonce always changes the signature; each of the other changes has to do so by itself.
+    // A nonce always changes the signature. Each other change must do so on its own.
     const { nonce: _, ...others } = changes;
-    if (!Object.entries(others).every(([name, value]) => heeds({ [name]: value }))) return undefined;
+    if (!Object.entries(others).every(([name, value]) => dependsOn({ [name]: value }))) return undefined;
     const fields = signer(request, { date: now, nonce: nonce(), ...changes });
-    return fields === undefined ? undefined : carrying(request, fields);
+    return fields === undefined ? undefined : withFields(request, fields);
   };
-  const good = (): OutgoingRequest => carrying(plain, signer(plain, { date: now, nonce: nonce() }) ?? base);
+  const good = (): OutgoingRequest => withFields(plain, signer(plain, { date: now, nonce: nonce() }) ?? base);
   const sentAs: Forger['sentAs'] = (changed, original = plain) => {
-    const mark = { date: now, nonce: nonce() };
-    const [fields, others] = [signer(original, mark), signer(changed, mark)];
-    if (fields === undefined || (others !== undefined && same(fields, others))) return undefined;
-    return carrying(changed, fields);
+    const dateAndNonce = { date: now, nonce: nonce() };
+    const [fields, own] = [signer(original, dateAndNonce), signer(changed, dateAndNonce)];
+    if (fields === undefined || (own !== undefined && equalFields(fields, own))) return undefined;
+    return withFields(changed, fields);
   };
   const signs = sentAs({ ...plain, method: plain.method === 'GET' ? 'PUT' : 'GET' }) !== undefined;
   return {
-    ...told,
+    ...shared,
     plain,
     now,
     window,
     user: signer.user,
     needs: (signer.tlsOnly ?? !signs) ? 'tls' : undefined,
-    once: heeds({ nonce: nonce() }),
-    dated: heeds({ date: now + 1000 }),
+    once: dependsOn({ nonce: nonce() }),
+    dated: dependsOn({ date: now + 1000 }),
     signs,
     nonce,
     good,
@@ -96,7 +99,7 @@ export function createForger({ plain, signer, now, window, random, ...told }: Fo
   };
 }
 
-function same(one: Fields, other: Fields): boolean {
+function equalFields(one: Fields, other: Fields): boolean {
   const names = Object.keys(one);
   return (
     names.length === Object.keys(other).length &&
@@ -104,39 +107,39 @@ function same(one: Fields, other: Fields): boolean {
   );
 }
 
-function carrying(request: OutgoingRequest, fields: Fields): OutgoingRequest {
-  const own = without(request.headers, ...Object.keys(fields));
-  return { ...request, headers: [...own, ...Object.entries(fields)] };
+function withFields(request: OutgoingRequest, fields: Fields): OutgoingRequest {
+  const others = without(request.headers, ...Object.keys(fields));
+  return { ...request, headers: [...others, ...Object.entries(fields)] };
 }
 
-/** The line that says who sends the request and proves it; undefined where a scheme has another one. */
+/** Returns the line that contains the credentials. Undefined if the scheme uses an unknown field. */
 export function credentialsOf({ headers }: OutgoingRequest): HeaderLine | undefined {
   return lineOf(headers, 'Authentication', 'Authorization', 'Signature', 'X-Signature');
 }
 
-/** The fields in which schemes put their dates; the first one that is there counts. */
+/** The fields in which schemes send dates. The first one present counts. */
 const dateFields = ['X-Date', 'Date', 'X-Amz-Date', 'X-Timestamp'] as const;
 
-/** The line that carries the date which counts. */
+/** Returns the line with the date that counts. */
 export function dateLineOf({ headers }: OutgoingRequest): HeaderLine | undefined {
   return dateFields.map((name) => lineOf(headers, name)).find((line) => line !== undefined);
 }
 
-/** The request without any date. */
+/** Removes all date fields. */
 export function undated(request: OutgoingRequest): OutgoingRequest {
   return { ...request, headers: without(request.headers, ...dateFields) };
 }
 
-/** Credentials with what proves them (digest, signature, password or token) set apart. */
-export interface Proven {
+/** Credentials, split at their proof (digest, signature, password or token). */
+export interface Credentials {
   readonly name: string;
   readonly before: string;
   readonly proof: string;
   readonly after: string;
 }
 
-/** Takes credentials apart at their proof: a parameter that is called so, or what stands last. */
-export function provenOf(request: OutgoingRequest): Proven | undefined {
+/** Splits credentials at their proof: the parameter `signature`, or the last part. */
+export function splitCredentials(request: OutgoingRequest): Credentials | undefined {
   const line = credentialsOf(request);
   const found =
     /^(.*signature=")([^"]+)(".*)$/i.exec(line?.[1] ?? '') ??

@@ -4,37 +4,41 @@ import { type SignOptions, signRequest } from '../client/sign.ts';
 import { formatSignedDate } from '../signature/hmac.ts';
 import { lineOf, type OutgoingRequest } from './attempt.ts';
 
-/** What is to be different from what the signer would do by itself. */
+/** Changes to what the signer would sign by default. */
 export interface SigningChanges {
-  /** The time that is signed, in ms since 1970-01-01T00:00:00Z; or the text of the date field, to the letter. */
+  /** The date: ms since 1970-01-01T00:00:00Z, or the literal value of the date field. */
   readonly date?: number | string;
   readonly nonce?: string;
-  /** Another user's name, while secret, password or token stay. */
+  /** The name of another user. Secret, password or token stay the same. */
   readonly user?: string;
-  /** Another secret, password or token, while the user stays. */
+  /** Another secret, password or token. The user stays the same. */
   readonly secret?: string;
 }
 
 /**
- * Gives the header fields that sign a request. What its scheme does not have (a Bearer token has no nonce), it passes
- * over; to a change that its scheme has but cannot sign (a date as text, say) it answers undefined. With the same
- * request, date and nonce it gives the same fields.
+ * Returns the header fields that sign a request. It ignores changes that its scheme does not have: a bearer token has no
+ * nonce. It returns undefined for a change that it cannot sign, such as a date as text. It must be synchronous, and return
+ * equal fields for equal requests, dates and nonces.
  */
 export interface RequestSigner {
   (request: OutgoingRequest, changes: SigningChanges): Readonly<Record<string, string>> | undefined;
   /** The user as whom it signs, if there is one. */
   readonly user?: string;
-  /** Whether what it gives is good over TLS only, like a password. */
+  /** Whether its credentials require TLS, as a password does. Default: whether it does not sign the method. */
   readonly tlsOnly?: boolean;
 }
 
-/** What `hmacSigner` goes by. */
+/** The options of `hmacSigner`. */
 export interface HmacSignerOptions extends Pick<SignOptions, 'user' | 'secret' | 'form' | 'dateField'> {
-  /** Whether the digest of the content is sent and signed. */
+  /** Whether the digest of the content is sent and signed. Default: false. */
   readonly bodyDigest?: boolean;
 }
 
-/** Signs as this project's HMAC scheme has it: in the full form unless told otherwise. Throws RangeError as `signRequest` does. */
+/**
+ * Creates a signer for Countersign's HMAC scheme, by default in the full form. The signer throws RangeError as `signRequest`
+ * does.
+ * @example const attempts = adversary({ url }, hmacSigner({ user: 'johndoe', secret: 's3cret' }));
+ */
 export function hmacSigner({ bodyDigest = false, ...options }: HmacSignerOptions): RequestSigner {
   const sign: RequestSigner = (
     { method, url, body },
@@ -43,7 +47,7 @@ export function hmacSigner({ bodyDigest = false, ...options }: HmacSignerOptions
     signRequest({
       ...options,
       user,
-      // Keys are filled up with zeros (RFC 2104 §2), so this is the empty one, which the client does not sign with.
+      // `signRequest` rejects an empty key. Keys are padded with zeros (RFC 2104 §2), so this one is equivalent.
       secret: secret === '' ? '\0' : secret,
       method,
       url,
@@ -54,7 +58,7 @@ export function hmacSigner({ bodyDigest = false, ...options }: HmacSignerOptions
   return Object.assign(sign, { user: options.user, tlsOnly: false });
 }
 
-/** User and password as Basic has them (RFC 7617). */
+/** Creates a signer for Basic credentials (RFC 7617). */
 export function basicSigner({ user, password }: { user: string; password: string }): RequestSigner {
   const sign: RequestSigner = (_request, changes) => {
     return { Authorization: basicHeader(changes.user ?? user, changes.secret ?? password) };
@@ -62,15 +66,16 @@ export function basicSigner({ user, password }: { user: string; password: string
   return Object.assign(sign, { user, tlsOnly: true });
 }
 
-/** A token as Bearer has it (RFC 6750 §2.1). */
+/** Creates a signer for a bearer token (RFC 6750 §2.1). */
 export function bearerSigner({ token }: { token: string }): RequestSigner {
   const sign: RequestSigner = (_request, { secret = token }) => ({ Authorization: `Bearer ${secret}` });
   return Object.assign(sign, { tlsOnly: true });
 }
 
 /**
- * Signs as OAuth 1.0a has it, with HMAC-SHA256. The origin is signed, so the good request's URL is that of the server
- * that is attacked. The user here is the consumer, and the secret the token's. Timestamps are numbers: no other date is tried.
+ * Creates a signer for OAuth 1.0a with HMAC-SHA256. The origin is signed, so the good request's URL must be that of the
+ * server under attack. `user` of a change is the consumer's key, and `secret` is the token's secret. Timestamps are
+ * numbers, so other date formats are not tried.
  */
 export function oauth1Signer({ consumer, token }: Pick<OAuth1Signing, 'consumer' | 'token'>): RequestSigner {
   const sign: RequestSigner = (request, changes) => {
@@ -84,7 +89,7 @@ export function oauth1Signer({ consumer, token }: Pick<OAuth1Signing, 'consumer'
   return Object.assign(sign, { user: consumer.key, tlsOnly: true });
 }
 
-/** RFC 5849 §3.4.1.3.1: of content only a form is signed. */
+/** Returns the content if it is a form: other content is not signed (RFC 5849 §3.4.1.3.1). */
 function formOf({ headers, body }: OutgoingRequest): string | undefined {
   const type = lineOf(headers, 'Content-Type')?.[1] ?? '';
   if (body === undefined || !/^application\/x-www-form-urlencoded\b/i.test(type)) return undefined;

@@ -168,7 +168,7 @@ describe('A naive server', () => {
     const bad = made.filter(({ expected }) => !expected.includes(200)).map((attempt) => attempt.name);
     assert.deepEqual(
       bad.filter((name) => !through.has(name)),
-      ['there are no credentials', 'the user is only named, in fields that a proxy sets'],
+      ['there are no credentials', 'the user is named only in fields that a proxy sets'],
     );
   });
 
@@ -177,13 +177,13 @@ describe('A naive server', () => {
     'the date is a minute further ahead than the window allows',
     'the date is a day old',
     'the date is a day ahead',
-    'the date is of 1970',
-    'the date is of the year 9999',
-    'the date is in another zone',
-    'the date has the name of a zone',
+    'the date is in 1970',
+    'the date is in the year 9999',
+    'the date is in another time zone',
+    'the date has the name of a time zone',
     'the date is in the format of ISO 8601',
     'the date is a number of seconds',
-    'the date is an IMF-fixdate in another zone',
+    'the date is an IMF-fixdate in another time zone',
     'the date has a year of two digits',
     'the date has a 32nd day',
     'a stale request has a fresh X-Date beside its Date',
@@ -193,10 +193,10 @@ describe('A naive server', () => {
     'the request is sent again with its credentials in Authorization',
     'the nonce is sent again under a new date',
     'the credentials are in Authentication and in Authorization',
-    'there is a password in Authorization besides',
+    'there is also a password in Authorization',
     'a full digest is sent in the simple form, with date and nonce in the path or query',
-    'a full digest is sent in the simple form, with date and nonce in a parameter that means nothing',
-    'a full digest is sent in the simple form, with date and nonce for a Content-Digest',
+    'a full digest is sent in the simple form, with date and nonce in an unknown parameter',
+    'a full digest is sent in the simple form, with date and nonce as Content-Digest',
   ];
 
   test('that verifies the digest alone lets through what is old, doubled or sent again', async (context) => {
@@ -209,25 +209,25 @@ describe('A naive server', () => {
     assert.deepEqual(
       through.filter((name) => /\bcontent\b/.test(name)),
       [
-        'the content was changed, and its digest left',
-        'the content lacks its last byte, and its digest is left',
+        'the content was changed, but not its digest',
+        'the content lacks its last byte, and its digest is unchanged',
       ],
     );
   });
 
   test('that tidies what it verifies lets through every other spelling', async (context) => {
     assert.deepEqual(await letThrough(context, 'normalising', attempts(read, hmacSigner(user))), [
-      'the proof has eight more characters behind it',
+      'the proof is followed by eight more characters',
       'the digest is in hexadecimal',
       'the digest is in the URL-safe alphabet',
-      'the digest is without its padding',
+      'the digest has no padding',
       'the digest has other bits before its padding',
       'the request is sent again on another connection',
       'a letter of the path is percent-encoded',
       'the parameters of the query are in another order',
       'a parameter of the query is in another case',
       'a letter of the query is percent-encoded',
-      'the query has an ampersand behind it',
+      'the query is followed by an ampersand',
     ]);
   });
 });
@@ -262,7 +262,7 @@ describe('The attempts', () => {
       'X-Signature': `${key}:${method}`,
     });
     const names = attempts(read, signer).map(({ name }) => name);
-    assert.ok(names.includes('PUT is sent with what signs GET'));
+    assert.ok(names.includes('PUT is sent with the signature of GET'));
     assert.ok(names.includes('the secret is another one'));
     assert.deepEqual(
       names.filter((name) => /date|nonce|sent again|query|path is|user does/.test(name)),
@@ -301,7 +301,7 @@ describe('The attempts', () => {
       count += 1;
       return { Authorization: `x ${count}` };
     };
-    assert.throws(() => attempts(read, moody), /the same fields/);
+    assert.throws(() => attempts(read, moody), /equal fields/);
   });
 });
 
@@ -314,14 +314,14 @@ describe('A report', () => {
     );
     assert.equal(report.letThrough.length, 0);
     assert.equal(report.held, false);
-    assert.match(String(report), /- the good request is taken \(GET\): 401; expected 200/);
+    assert.match(String(report), /- the good request is accepted \(GET\): 401; expected 200/);
   });
 
   test('tells when it was the count of failures that refused', async (context) => {
     const { plain } = await ours(context, { maxAuthFailures: 5 });
     const report = await attack(plain, attempts(read, hmacSigner(user), 1, true));
     assert.ok(report.unexpected.some(({ status }) => status === 429));
-    assert.match(String(report), /429, the server counts failures/);
+    assert.match(String(report), /429, the server limits failed authentications/);
   });
 
   test('names what got through first, with why, and no credentials', async (context) => {
@@ -331,7 +331,7 @@ describe('A report', () => {
       text,
       /^90 attempts: [0-9]+ held, 24 let through, 0 unexpected, 0 not tried\.\n\nLet through/,
     );
-    assert.match(text, /- the date is a day old \(GET\): 200; expected 401 or 403 or 400\. Whoever/);
+    assert.match(text, /- the date is a day old \(GET\): 200; expected 401 or 403 or 400\. A recorded/);
     for (const { request } of made) {
       const proof = request.headers.find(([name]) => name === 'Authentication')?.[1];
       assert.ok(proof === undefined || proof === '' || proof === 'hmac' || !text.includes(proof));
@@ -344,11 +344,11 @@ describe('A report', () => {
     const [first] = attempts(read, hmacSigner(user));
     assert.ok(first !== undefined);
     const unreachable = await attack('http://127.0.0.1:1', [first]);
-    assert.match(String(unreachable), /no answer: connect ECONNREFUSED/);
+    assert.match(String(unreachable), /no response: connect ECONNREFUSED/);
     // The certificate is its own authority, and nobody said that it is to be trusted.
     const { secure } = await ours(context);
     const untrusted = await attack(secure.secureUrl, [first]);
-    assert.match(String(untrusted), /no answer: self-signed certificate/);
+    assert.match(String(untrusted), /no response: self-signed certificate/);
     assert.ok((await attack(plain.url, [first])).held);
   });
 

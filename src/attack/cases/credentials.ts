@@ -8,112 +8,117 @@ import {
   replacing,
   without,
 } from '../attempt.ts';
-import { credentialsOf, type Forger, type Proven, provenOf } from '../forger.ts';
+import { type Credentials, credentialsOf, type Forger, splitCredentials } from '../forger.ts';
 import type { SigningChanges } from '../signers.ts';
 
-/** A proof that is spoilt, and how. */
-interface Spoilt {
+/** A way to corrupt a proof. */
+interface Corruption {
   readonly name: string;
   readonly why: string;
   readonly expected: readonly number[];
-  /** The spoilt proof; undefined where this one cannot be spoilt so. */
-  readonly spoil: (proof: string) => string | undefined;
+  /** Returns the corrupted proof. Undefined if this proof cannot be corrupted in this way. */
+  readonly corrupt: (proof: string) => string | undefined;
 }
 
-const anyone: readonly Spoilt[] = [
+const anyProof: readonly Corruption[] = [
   {
     name: 'the proof has one bit flipped',
-    why: 'It is not the right one.',
+    why: 'The proof is wrong.',
     expected: refused,
-    spoil: flipped,
+    corrupt: flipped,
   },
   {
     name: 'the proof is cut to its first half',
-    why: 'A comparison that stops at the shorter end proves half as much, or nothing.',
+    why: 'A comparison up to the shorter length accepts a partial proof.',
     expected: malformed,
-    spoil: (proof) => proof.slice(0, Math.floor(proof.length / 2)),
+    corrupt: (proof) => proof.slice(0, Math.floor(proof.length / 2)),
   },
   {
     name: 'the proof is empty',
-    why: 'Nothing is proven.',
+    why: 'An empty proof proves nothing.',
     expected: malformed,
-    spoil: () => '',
+    corrupt: () => '',
   },
   {
-    name: 'the proof has eight more characters behind it',
-    why: 'A comparison that stops at the shorter end would not see them.',
+    name: 'the proof is followed by eight more characters',
+    why: 'A comparison up to the shorter length ignores them.',
     expected: malformed,
-    spoil: (proof) => `${proof}AAAAAAAA`,
+    corrupt: (proof) => `${proof}AAAAAAAA`,
   },
 ];
 
-const digestsOnly: readonly Spoilt[] = [
+const digestsOnly: readonly Corruption[] = [
   {
     name: 'the digest is in hexadecimal',
-    why: 'A digest is written in one way, or logs and caches know one request as two.',
+    why: 'A digest has one encoding, so that logs and caches do not treat one request as two.',
     expected: malformed,
-    spoil: (proof) => Buffer.from(proof, 'base64').toString('hex'),
+    corrupt: (proof) => Buffer.from(proof, 'base64').toString('hex'),
   },
   {
     name: 'the digest is in the URL-safe alphabet',
-    why: 'That is another encoding (RFC 4648 §5).',
+    why: 'The URL-safe alphabet is another encoding (RFC 4648 §5).',
     expected: malformed,
-    spoil: (proof) => (/[+/]/.test(proof) ? proof.replaceAll('+', '-').replaceAll('/', '_') : undefined),
+    corrupt: (proof) => (/[+/]/.test(proof) ? proof.replaceAll('+', '-').replaceAll('/', '_') : undefined),
   },
   {
-    name: 'the digest is without its padding',
-    why: 'Padding is a part of it (RFC 4648 §3.2).',
+    name: 'the digest has no padding',
+    why: 'Padding is required (RFC 4648 §3.2).',
     expected: malformed,
-    spoil: (proof) => (proof.endsWith('=') ? proof.replace(/=+$/, '') : undefined),
+    corrupt: (proof) => (proof.endsWith('=') ? proof.replace(/=+$/, '') : undefined),
   },
   {
     name: 'the digest has other bits before its padding',
-    why: 'They mean nothing, so a second text would stand for the same digest (RFC 4648 §3.5).',
+    why: 'The bits are ignored, so that a second text encodes the same digest (RFC 4648 §3.5).',
     expected: malformed,
-    spoil: (proof) =>
+    corrupt: (proof) =>
       proof.replace(/(.)(=+)$/, (_, last: string, padding: string) => flipped(last) + padding),
   },
   {
     name: 'the digest is all zeros',
-    why: 'It is what an empty buffer that was never filled compares with.',
+    why: 'It equals the content of an uninitialized, zeroed buffer.',
     expected: refused,
-    spoil: (proof) => Buffer.alloc(Buffer.from(proof, 'base64').length).toString('base64'),
+    corrupt: (proof) => Buffer.alloc(Buffer.from(proof, 'base64').length).toString('base64'),
   },
 ];
 
-/** Credentials that prove nothing: spoilt, empty, of somebody else, or far too long. */
-export function* credentialAttempts(forge: Forger): Generator<Attempt> {
-  yield* spoilt(forge, anyone);
-  if (forge.signs) yield* spoilt(forge, digestsOnly);
-  yield* nobody(forge);
-  yield* hollow(forge);
-  yield* somebodyElse(forge);
+/** Invalid credentials: corrupted, missing, empty, of another user, or too long. */
+export function* credentialAttempts(forger: Forger): Generator<Attempt> {
+  yield* corruptedProofs(forger, anyProof);
+  if (forger.signs) yield* corruptedProofs(forger, digestsOnly);
+  yield* missingCredentials(forger);
+  yield* emptyCredentials(forger);
+  yield* otherIdentities(forger);
 }
 
-function* spoilt(forge: Forger, ways: readonly Spoilt[]): Generator<Attempt> {
-  for (const { name, why, expected, spoil } of ways) {
-    const request = spoiltRequest(forge, ways === digestsOnly, spoil);
+function* corruptedProofs(forger: Forger, ways: readonly Corruption[]): Generator<Attempt> {
+  for (const { name, why, expected, corrupt } of ways) {
+    const request = corruptedRequest(forger, ways === digestsOnly, corrupt);
     if (request !== undefined)
-      yield attempt({ name, why, expected, needs: forge.needs, requests: [request] });
+      yield attempt({ name, why, expected, needs: forger.needs, requests: [request] });
   }
 }
 
-/** How many nonces are tried until a digest has what is to be spoilt. */
-const draws = 64;
+/** The maximum number of nonces that are tried until a digest can be corrupted in the desired way. */
+const maxTries = 64;
 
-function spoiltRequest(forge: Forger, digest: boolean, spoil: Spoilt['spoil']): OutgoingRequest | undefined {
-  for (let draw = 0; draw < draws; draw += 1) {
-    const request = forge.good();
-    const proven = provenOf(request);
-    if (proven === undefined || (digest && !isBase64(proven.proof))) return undefined;
-    const proof = spoil(proven.proof);
-    if (proof !== undefined && proof !== proven.proof) return replacing(request, lineWith(proven, proof));
-    if (!forge.once) return undefined;
+function corruptedRequest(
+  forger: Forger,
+  digest: boolean,
+  corrupt: Corruption['corrupt'],
+): OutgoingRequest | undefined {
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const request = forger.good();
+    const credentials = splitCredentials(request);
+    if (credentials === undefined || (digest && !isBase64(credentials.proof))) return undefined;
+    const proof = corrupt(credentials.proof);
+    if (proof !== undefined && proof !== credentials.proof)
+      return replacing(request, lineWith(credentials, proof));
+    if (!forger.once) return undefined;
   }
   return undefined;
 }
 
-function lineWith({ name, before, after }: Proven, proof: string): readonly [string, string] {
+function lineWith({ name, before, after }: Credentials, proof: string): readonly [string, string] {
   return [name, `${before}${proof}${after}`];
 }
 
@@ -123,7 +128,7 @@ function isBase64(text: string): boolean {
 
 const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** The proof with the lowest bit flipped of its base64 character nearest before the middle. */
+/** Flips the lowest bit of the last base64 character in the first half of a proof. */
 function flipped(proof: string): string {
   for (let at = Math.floor(proof.length / 2); at >= 0; at -= 1) {
     const value = base64.indexOf(proof.charAt(at));
@@ -133,53 +138,60 @@ function flipped(proof: string): string {
   return `${proof}A`;
 }
 
-/** Requests without credentials, unless strangers may send them. */
-function* nobody(forge: Forger): Generator<Attempt> {
-  const good = forge.good();
+/** Requests without credentials, unless they are permitted. */
+function* missingCredentials(forger: Forger): Generator<Attempt> {
+  const good = forger.good();
   const line = credentialsOf(good);
-  if (line === undefined || forge.open) return;
+  if (line === undefined || forger.open) return;
   const one = (name: string, why: string, request: OutgoingRequest): Attempt =>
-    attempt({ name, why, expected: refused, needs: forge.needs, requests: [request] });
+    attempt({ name, why, expected: refused, needs: forger.needs, requests: [request] });
   const bare = { ...good, headers: without(good.headers, line[0]) };
-  yield one('there are no credentials', 'Nobody is asking, and the resource is not for everybody.', bare);
-  const named = adding(bare, ...namingFields.map((field) => [field, forge.user ?? 'root'] as const));
-  const why = 'Fields that a proxy sets count only from a proxy that is trusted.';
-  yield one('the user is only named, in fields that a proxy sets', why, named);
+  yield one('there are no credentials', 'The resource requires authentication.', bare);
+  const named = adding(bare, ...namingFields.map((field) => [field, forger.user ?? 'root'] as const));
+  const why = 'Fields that a proxy sets count only if they come from a trusted proxy.';
+  yield one('the user is named only in fields that a proxy sets', why, named);
 }
 
-/** Credentials that are empty, of an unknown scheme, or far too long. */
-function* hollow(forge: Forger): Generator<Attempt> {
-  const [field, value] = credentialsOf(forge.good()) ?? ['', ''];
+/** Credentials that are empty, of an unknown scheme, or too long. */
+function* emptyCredentials(forger: Forger): Generator<Attempt> {
+  const [field, value] = credentialsOf(forger.good()) ?? ['', ''];
   if (field === '') return;
   const one = (name: string, why: string, expected: readonly number[], text: string): Attempt =>
-    attempt({ name, why, expected, needs: forge.needs, requests: [replacing(forge.good(), [field, text])] });
+    attempt({
+      name,
+      why,
+      expected,
+      needs: forger.needs,
+      requests: [replacing(forger.good(), [field, text])],
+    });
 
-  yield one('the credentials are an empty field', 'Nothing is in it.', malformed, '');
+  yield one('the credentials are an empty field', 'The field contains no credentials.', malformed, '');
   const scheme = /^\S+ /.exec(value)?.[0] ?? '';
   const long = `${scheme}${'A'.repeat(8192)}`;
-  yield one('the credentials have 8 KiB', 'No scheme has such.', [400, 401, 403, 413, 431], long);
-  // A field of a scheme's own has no name of a scheme in it.
+  const tooLong = 'No scheme has credentials of this length.';
+  yield one('the credentials have 8 KiB', tooLong, [400, 401, 403, 413, 431], long);
+  // A field that belongs to one scheme does not contain the scheme's name.
   if (scheme === '') return;
-  const alone = 'the credentials are the name of the scheme alone';
-  yield one(alone, 'Nothing stands behind it.', malformed, scheme.trimEnd());
-  const foreign = 'the credentials are of a scheme that does not exist';
-  yield one(foreign, 'Nobody can judge them.', refused, `x${value}`);
+  const alone = 'the credentials are only the name of the scheme';
+  yield one(alone, 'No credentials follow the name.', malformed, scheme.trimEnd());
+  const unknown = 'the credentials are of a scheme that does not exist';
+  yield one(unknown, 'No server can verify them.', refused, `x${value}`);
 }
 
 const namingFields = ['X-Forwarded-User', 'X-Remote-User', 'Remote-User'] as const;
 
-/** A name that is not the user's, or another secret, and why it is tried. */
+/** A wrong name or secret, and why it is tried. */
 type Claim = readonly [name: string, why: string, changes: SigningChanges];
 
-const lookUp = 'It is no user: a look-up in a plain object finds something all the same.';
-const letterForLetter = 'Names are compared letter for letter.';
-const missing = 'What stands where a secret is missing must not be one.';
+const lookUp = 'There is no such user, but a look-up in a plain object finds an inherited property.';
+const exactNames = 'Names are compared exactly.';
+const missing = 'The substitute for a missing secret must not be accepted.';
 
-function* somebodyElse(forge: Forger): Generator<Attempt> {
-  const { user, otherUser } = forge;
-  const stranger = `nobody-${forge.nonce()}`;
+function* otherIdentities(forger: Forger): Generator<Attempt> {
+  const { user, otherUser } = forger;
+  const stranger = `nobody-${forger.nonce()}`;
   const claims: Claim[] = [
-    ['the user does not exist', 'Nobody has this name.', { user: stranger }],
+    ['the user does not exist', 'There is no such user.', { user: stranger }],
     ['the user does not exist, and the secret is empty', missing, { user: stranger, secret: '' }],
     [
       'the user does not exist, and the secret is "undefined"',
@@ -193,25 +205,21 @@ function* somebodyElse(forge: Forger): Generator<Attempt> {
       { user: '__proto__', secret: '[object Object]' },
     ],
     ['the user is constructor', lookUp, { user: 'constructor' }],
-    [
-      'the secret is another one',
-      'The sender does not know the right one.',
-      { secret: `not-${forge.nonce()}` },
-    ],
-    ['the secret is empty', 'The sender does not know the right one.', { secret: '' }],
+    ['the secret is another one', 'The secret is wrong.', { secret: `not-${forger.nonce()}` }],
+    ['the secret is empty', 'The secret is wrong.', { secret: '' }],
   ];
   if (user !== undefined) {
-    claims.push(['the user is in another case', letterForLetter, { user: inOtherCase(user) }]);
-    claims.push(['the user has a space behind it', letterForLetter, { user: `${user} ` }]);
+    claims.push(['the user is in another case', exactNames, { user: inOtherCase(user) }]);
+    claims.push(['the user is followed by a space', exactNames, { user: `${user} ` }]);
   }
   if (otherUser !== undefined) {
-    const why = 'A secret proves one user.';
+    const why = 'A secret authenticates one user only.';
     claims.push(["the user is another one, with this one's secret", why, { user: otherUser }]);
   }
   for (const [name, why, changes] of claims) {
-    const request = forge.signed(changes);
+    const request = forger.signed(changes);
     if (request !== undefined)
-      yield attempt({ name, why, expected: refused, needs: forge.needs, requests: [request] });
+      yield attempt({ name, why, expected: refused, needs: forger.needs, requests: [request] });
   }
 }
 

@@ -13,19 +13,19 @@ import { credentialsOf, dateLineOf, type Forger, undated } from '../forger.ts';
 const fullForm = /^(hmac +[^:]+):([^:]+):([^:]+)$/i;
 
 /**
- * Full signatures of the HMAC scheme, passed off as simple ones, which are good for ever. The parts of the message are
- * joined by `+`, so what was signed as date and nonce can be sent as a part of something else.
+ * Full signatures of the HMAC scheme, sent in the simple form, which does not expire. The parts of the message are joined
+ * by `+`, so a signed date and nonce can be sent as another part of the message.
  */
-export function* hmacAttempts(forge: Forger): Generator<Attempt> {
-  const { plain, needs } = forge;
+export function* hmacAttempts(forger: Forger): Generator<Attempt> {
+  const { plain, needs } = forger;
   const withQuery = { ...plain, url: `${plain.url}${plain.url.includes('?') ? '&' : '?'}z=1` };
   const [bare, longer, queried, digested] = [plain, plain, withQuery, plain].map((each) =>
-    simpleOf(forge, each),
+    simpleOf(forger, each),
   );
   if (bare === undefined || longer === undefined || queried === undefined || digested === undefined) return;
   const name = 'a full digest is sent in the simple form';
-  const why = 'The two messages are the same text, but the signature was for once, and for another request.';
-  const absent = 'It signs a date and a nonce, which are not there.';
+  const why = 'Both messages are the same text, but the signature was for one use of another request.';
+  const absent = 'The digest covers a date and a nonce, which are missing.';
   yield attempt({ name, why: absent, expected: refused, needs, requests: [bare.request] });
   yield attempt({
     name: `${name}, with date and nonce in the path or query`,
@@ -35,14 +35,14 @@ export function* hmacAttempts(forge: Forger): Generator<Attempt> {
     requests: [inTarget(longer)],
   });
   yield attempt({
-    name: `${name}, with date and nonce in a parameter that means nothing`,
+    name: `${name}, with date and nonce in an unknown parameter`,
     why,
     expected: refused,
     needs,
     requests: [inTarget(queried)],
   });
   yield attempt({
-    name: `${name}, with date and nonce for a Content-Digest`,
+    name: `${name}, with date and nonce as Content-Digest`,
     why,
     expected: malformed,
     needs,
@@ -50,14 +50,14 @@ export function* hmacAttempts(forge: Forger): Generator<Attempt> {
   });
 }
 
-/** A full signature without its date and nonce, and what they were in the message. */
+/** A full signature without its date and nonce, and the part of the message that contained these. */
 interface Simple {
   readonly request: OutgoingRequest;
   readonly ending: string;
 }
 
-function simpleOf(forge: Forger, original: OutgoingRequest): Simple | undefined {
-  const signed = forge.signed({}, original);
+function simpleOf(forger: Forger, original: OutgoingRequest): Simple | undefined {
+  const signed = forger.signed({}, original);
   const [field, value] = (signed && credentialsOf(signed)) ?? ['', ''];
   const date = signed && dateLineOf(signed)?.[1];
   const [, user, nonce, digest] = fullForm.exec(value) ?? [];

@@ -12,17 +12,17 @@ import {
 } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
 
-/** Requests that are another one than was signed: its method, path, query, host or content was changed on the way. */
-export function* messageAttempts(forge: Forger): Generator<Attempt> {
-  yield* changedMethods(forge);
-  yield* changedPaths(forge);
-  yield* changedQueries(forge);
-  yield* changedHost(forge);
-  yield* changedContent(forge);
+/** Requests whose method, path, query, host or content was changed after signing. */
+export function* messageAttempts(forger: Forger): Generator<Attempt> {
+  yield* changedMethods(forger);
+  yield* changedPaths(forger);
+  yield* changedQueries(forger);
+  yield* changedHost(forger);
+  yield* changedContent(forger);
 }
 
 function one(
-  forge: Forger,
+  forger: Forger,
   name: string,
   why: string,
   expected: readonly number[],
@@ -30,30 +30,30 @@ function one(
 ): Attempt[] {
   return request === undefined
     ? []
-    : [attempt({ name, why, expected, needs: forge.needs, requests: [request] })];
+    : [attempt({ name, why, expected, needs: forger.needs, requests: [request] })];
 }
 
-function* changedMethods(forge: Forger): Generator<Attempt> {
-  const { plain } = forge;
-  const why = 'Whoever may read could write, or the other way round.';
+function* changedMethods(forger: Forger): Generator<Attempt> {
+  const { plain } = forger;
+  const why = 'A principal that may read could write, or vice versa.';
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']) {
     const changed =
       method === 'GET' || method === 'HEAD' ? contentless({ ...plain, method }) : { ...plain, method };
     if (method !== plain.method)
       yield* one(
-        forge,
-        `${method} is sent with what signs ${plain.method}`,
+        forger,
+        `${method} is sent with the signature of ${plain.method}`,
         why,
         otherMethod,
-        forge.sentAs(changed),
+        forger.sentAs(changed),
       );
   }
   const other = { ...plain, method: plain.method === 'GET' ? 'DELETE' : 'GET' };
   for (const field of ['X-HTTP-Method-Override', 'X-Method-Override', 'X-HTTP-Method']) {
-    const name = `${field} says ${other.method}, which is what is signed, and the method is ${plain.method}`;
-    const overridden = forge.sentAs(plain, contentless(other));
+    const name = `${field} is ${other.method}, as signed, and the method is ${plain.method}`;
+    const overridden = forger.sentAs(plain, contentless(other));
     const request = overridden && adding(overridden, [field, other.method]);
-    yield* one(forge, name, 'The method is what stands in the request line.', refused, request);
+    yield* one(forger, name, 'The method is that of the request line.', refused, request);
   }
 }
 
@@ -61,31 +61,31 @@ function contentless({ method, url, headers }: OutgoingRequest): OutgoingRequest
   return { method, url, headers: without(headers, 'Content-Type', 'Content-Length', 'Content-Encoding') };
 }
 
-function* changedPaths(forge: Forger): Generator<Attempt> {
-  const { plain } = forge;
+function* changedPaths(forger: Forger): Generator<Attempt> {
+  const { plain } = forger;
   const { pathname } = new URL(plain.url);
   const at = pathname.search(/[A-Za-z0-9](?=[^/]*$)/);
   const last = pathname.charAt(at);
-  const why = 'What is signed is the target as sent: a server that tidies it first signs other requests too.';
+  const why = 'The target is signed as sent. A server that normalizes it first accepts other requests too.';
   const changes: readonly (readonly [name: string, path: string])[] = [
     ['the path is in another case', inOtherCase(pathname)],
-    ['a letter of the path is percent-encoded', at < 0 ? pathname : spelt(pathname, at, last)],
-    ['the path has a slash behind it', `${pathname}/`],
+    ['a letter of the path is percent-encoded', at < 0 ? pathname : encodedAt(pathname, at)],
+    ['the path is followed by a slash', `${pathname}/`],
     ['the path begins with two slashes', `/${pathname}`],
-    ['the path is another one', at < 0 ? `${pathname}x` : put(pathname, at, last === '1' ? '2' : '1')],
+    ['the path is another one', at < 0 ? `${pathname}x` : replacedAt(pathname, at, last === '1' ? '2' : '1')],
   ];
   for (const [name, path] of changes) {
     const url = withPath(plain.url, path);
-    if (path !== pathname) yield* one(forge, name, why, elsewhere, forge.sentAs({ ...plain, url }));
+    if (path !== pathname) yield* one(forger, name, why, elsewhere, forger.sentAs({ ...plain, url }));
   }
   const away = `${pathname}x`;
   for (const field of ['X-Original-URL', 'X-Rewrite-URL']) {
-    const signedElsewhere = forge.sentAs(plain, { ...plain, url: withPath(plain.url, away) });
+    const signedElsewhere = forger.sentAs(plain, { ...plain, url: withPath(plain.url, away) });
     const request = signedElsewhere && adding(signedElsewhere, [field, away]);
-    const meant = 'The target is what stands in the request line.';
+    const meant = 'The target is that of the request line.';
     yield* one(
-      forge,
-      `${field} has the path that is signed, and the target is another one`,
+      forger,
+      `${field} has the signed path, and the target is another one`,
       meant,
       refused,
       request,
@@ -98,52 +98,55 @@ function withPath(url: string, path: string): string {
   return `${origin}${path}${search}`;
 }
 
-function put(text: string, at: number, character: string): string {
+function replacedAt(text: string, at: number, character: string): string {
   return `${text.slice(0, at)}${character}${text.slice(at + 1)}`;
 }
 
-function spelt(text: string, at: number, character: string): string {
-  return put(text, at, `%${character.charCodeAt(0).toString(16)}`);
+function encodedAt(text: string, at: number): string {
+  return replacedAt(text, at, `%${text.charCodeAt(at).toString(16)}`);
 }
 
-/** The first letter that is no part of an escape, in the other case. */
+/** Changes the case of the first letter that is not part of a percent-encoded octet. */
 function inOtherCase(text: string): string {
   const at = text.replace(/%../g, '   ').search(/[A-Za-z]/);
   const letter = text.charAt(at);
   return at < 0
     ? text
-    : put(text, at, letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase());
+    : replacedAt(text, at, letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase());
 }
 
-/** A parameter that most resources take no notice of, for a request that has no query of its own. */
+/** A parameter that most resources ignore, for a request without a query. */
 const parameter = 'a=1';
 const anotherParameter = 'b=2';
 
-function* changedQueries(forge: Forger): Generator<Attempt> {
-  const { plain } = forge;
+function* changedQueries(forger: Forger): Generator<Attempt> {
+  const { plain } = forger;
   const query = new URL(plain.url).search.slice(1);
   const two = query.includes('&')
     ? query
     : [query, parameter, anotherParameter].filter((part) => part).join('&');
   const original = { ...plain, url: withQuery(plain.url, two) };
   const [first = '', ...rest] = two.split('&');
-  const named = first.indexOf('=') < 0 ? first.length : first.indexOf('=');
-  const value = first.slice(named + 1);
-  const why = 'What is signed is the target as sent, its query included.';
+  const nameEnd = first.indexOf('=') < 0 ? first.length : first.indexOf('=');
+  const value = first.slice(nameEnd + 1);
+  const why = 'The target is signed as sent, including the query.';
   const changes: readonly (readonly [name: string, query: string])[] = [
     ['the parameters of the query are in another order', [...rest, first].join('&')],
     ['the query has one more parameter', `${two}&c=3`],
-    ['the query has a parameter less', rest.join('&')],
-    ['the query has a parameter twice', `${two}&${first}`],
+    ['the query lacks a parameter', rest.join('&')],
+    ['a parameter of the query occurs twice', `${two}&${first}`],
     ['the query is left out', ''],
-    ['a parameter of the query has another value', [`${first.slice(0, named)}=${value}9`, ...rest].join('&')],
+    [
+      'a parameter of the query has another value',
+      [`${first.slice(0, nameEnd)}=${value}9`, ...rest].join('&'),
+    ],
     ['a parameter of the query is in another case', `${inOtherCase(first)}&${rest.join('&')}`],
-    ['a letter of the query is percent-encoded', spelt(two, 0, two.charAt(0))],
-    ['the query has an ampersand behind it', `${two}&`],
+    ['a letter of the query is percent-encoded', encodedAt(two, 0)],
+    ['the query is followed by an ampersand', `${two}&`],
   ];
   for (const [name, changed] of changes) {
     const request = { ...original, url: withQuery(plain.url, changed) };
-    if (changed !== two) yield* one(forge, name, why, refused, forge.sentAs(request, original));
+    if (changed !== two) yield* one(forger, name, why, refused, forger.sentAs(request, original));
   }
 }
 
@@ -152,42 +155,42 @@ function withQuery(url: string, query: string): string {
   return query === '' ? `${origin}${pathname}` : `${origin}${pathname}?${query}`;
 }
 
-/** Where the host is signed, a signature for another server must not be good here. */
-function* changedHost(forge: Forger): Generator<Attempt> {
-  const url = new URL(forge.plain.url);
+/** If the host is signed, a signature for another server must be refused. */
+function* changedHost(forger: Forger): Generator<Attempt> {
+  const url = new URL(forger.plain.url);
   url.host = 'other.example';
-  const request = forge.sentAs(forge.plain, { ...forge.plain, url: url.href });
-  const why = 'Whoever runs the other server could send it here.';
-  yield* one(forge, 'the request is signed for another host', why, refused, request);
+  const request = forger.sentAs(forger.plain, { ...forger.plain, url: url.href });
+  const why = 'The operator of the other server could send its requests here.';
+  yield* one(forger, 'the request is signed for another host', why, refused, request);
 }
 
-function* changedContent(forge: Forger): Generator<Attempt> {
-  const { plain } = forge;
+function* changedContent(forger: Forger): Generator<Attempt> {
+  const { plain } = forger;
   if (plain.body === undefined) return;
   const changed = { ...plain, body: altered(plain.body) };
   const cut = { ...plain, body: bytesOf(plain.body).subarray(0, -1) };
   const why =
-    'The signature covers the content by its digest, so the digest must be compared with what arrived.';
-  yield* one(forge, 'the content was changed, and its digest left', why, malformed, forge.sentAs(changed));
+    'The content is signed by its digest, so the digest must be compared with the received content.';
+  yield* one(forger, 'the content was changed, but not its digest', why, malformed, forger.sentAs(changed));
   yield* one(
-    forge,
-    'the content lacks its last byte, and its digest is left',
+    forger,
+    'the content lacks its last byte, and its digest is unchanged',
     why,
     malformed,
-    forge.sentAs(cut),
+    forger.sentAs(cut),
   );
 
-  const digest = forge
+  const digest = forger
     .signed({}, changed)
     ?.headers.find(([name]) => digestFields.includes(name.toLowerCase()));
-  const [consistent, bare] = [forge.sentAs(changed), forge.sentAs(changed)];
+  const [consistent, bare] = [forger.sentAs(changed), forger.sentAs(changed)];
   if (digest === undefined || consistent === undefined || bare === undefined) return;
-  const fits = 'The digest fits the content and is not the one that was signed.';
+  const fits = 'The digest matches the content, but not the signature.';
   const both = replacing(consistent, digest);
-  yield* one(forge, 'content and digest were changed together', fits, refused, both);
+  yield* one(forger, 'content and digest were both changed', fits, refused, both);
   const undigested = { ...bare, headers: without(bare.headers, ...digestFields) };
-  const signed = 'The digest was signed.';
-  yield* one(forge, 'the content was changed, and its digest taken away', signed, refused, undigested);
+  const signed = 'The digest is signed, so it is required.';
+  yield* one(forger, 'the content was changed, and its digest removed', signed, refused, undigested);
 }
 
 const digestFields = ['content-digest', 'content-md5', 'digest', 'x-content-sha256'];
@@ -196,11 +199,11 @@ function bytesOf(body: string | Uint8Array): Buffer {
   return typeof body === 'string' ? Buffer.from(body, 'utf8') : Buffer.from(body);
 }
 
-/** The same length and one digit or letter another one, so that what is read of it is likely to be as good. */
+/** Changes one digit, or else the first byte, so that the content keeps its length and probably its validity. */
 function altered(body: string | Uint8Array): Uint8Array {
   const bytes = bytesOf(body);
   const at = bytes.findLastIndex((byte) => byte >= 0x30 && byte <= 0x39);
-  const place = at < 0 ? 0 : at;
-  bytes[place] = (bytes[place] ?? 0) ^ 1;
+  const position = at < 0 ? 0 : at;
+  bytes[position] = (bytes[position] ?? 0) ^ 1;
   return bytes;
 }
