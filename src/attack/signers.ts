@@ -24,7 +24,7 @@ export interface RequestSigner {
   (request: OutgoingRequest, changes: SigningChanges): Readonly<Record<string, string>> | undefined;
   /** The user as whom it signs, if there is one. */
   readonly user?: string;
-  /** Whether its credentials require TLS, as a password does. Default: whether it does not sign the method. */
+  /** Whether its credentials require TLS, as a password does. Default: true unless it signs the method. */
   readonly tlsOnly?: boolean;
 }
 

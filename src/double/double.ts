@@ -22,7 +22,10 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
   readonly url: string;
   /** The origin over HTTPS. Throws Error if HTTPS is disabled. */
   readonly secureUrl: string;
-  /** The certificate in PEM of the authority that issued the certificate of `secureUrl`. Clients must trust it. Throws Error if HTTPS is disabled. */
+  /**
+   * The certificate in PEM of the authority that issued the certificate of `secureUrl`. Clients must trust it. Throws Error
+   * if HTTPS is disabled.
+   */
   readonly ca: string;
   /** The seed of all random values. Pass it as the option `randomSeed` to reproduce a run. */
   readonly randomSeed: string;

@@ -13,7 +13,10 @@ function challenge(): FieldLine {
   return ['WWW-Authenticate', formatChallenge('Bearer', [['realm', 'Countersign control']])];
 }
 
-/** Creates the authenticator of the control interface. It accepts the token over plain HTTP, since the interface listens on 127.0.0.1 only. */
+/**
+ * Creates the authenticator of the control interface. It accepts the token over plain HTTP, since the interface listens on
+ * 127.0.0.1 only.
+ */
 export function createControlAuthenticator(token: string): Authenticator {
   const expected = digestOf(token);
   const principal: Principal = { name: controller, scheme: 'bearer' };

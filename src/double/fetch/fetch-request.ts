@@ -66,7 +66,10 @@ const sixMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'POST', '
 
 const redirectModes: ReadonlySet<string> = new Set(['follow', 'manual', 'error']);
 
-/** Reads a call without creating a Request of the platform, which costs more than the response. Undefined if that is not possible. */
+/**
+ * Reads a call without creating a Request of the platform, which costs more than the response. Undefined if that is not
+ * possible.
+ */
 function simple(
   input: FetchInput,
   init: FetchInit,

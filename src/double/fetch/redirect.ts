@@ -64,7 +64,10 @@ function targetOf(location: string, base: string): URL {
   return target;
 }
 
-/** Returns the request after a redirect: without content if the method becomes GET, and without `originFields` if it crosses origins. */
+/**
+ * Returns the request after a redirect: without content if the method becomes GET, and without `originFields` if the
+ * redirect crosses origins.
+ */
 function redirected(outgoing: FetchRequest, status: number, crosses: boolean): FetchRequest {
   const { method, content } = outgoing;
   if (status !== 303 && content instanceof ReadableStream)
