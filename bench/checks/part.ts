@@ -83,7 +83,7 @@ async function drawnToken(grants: Grants, mechanism: 'oauth1' | 'oauth2', of: st
   const common = { mechanism, client: of, user, scopes: ['read'] } as const;
   const { issued } = await grants.begin({ ...common, ends }, [{ ...common, kind: 'access', expires: ends }]);
   const [access] = issued;
-  if (access === undefined) throw new Error('no token was drawn');
+  if (access === undefined) throw new Error('no token was issued');
   return access.value;
 }
 

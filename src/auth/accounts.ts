@@ -2,77 +2,80 @@ import { isDeepStrictEqual } from 'node:util';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { keyOf, type SigningKey } from '../signature/hmac.ts';
 
-/** A secret of a user, and until when it is valid. */
+/** A secret of a user. */
 export interface Secret {
   readonly key: SigningKey;
-  /** Milliseconds since 1970-01-01T00:00:00Z; left out, it does not expire. */
+  /** Expiry time (ms since 1970-01-01T00:00:00Z). Default: it does not expire. */
   readonly until?: number;
 }
 
-/** What a password is judged by: its scrypt hash where it is kept, or itself where configuration has it. */
+/** A password: as a scrypt hash from a data directory, or in plain text from a configuration. */
 export type KnownPassword = { readonly hash: string } | { readonly plain: string };
 
-/** Somebody who can authenticate. */
+/** A user that can authenticate. */
 export interface Account {
   readonly name: string;
-  /** During a rotation there are two. */
+  /** Two during a rotation. */
   readonly secrets: readonly Secret[];
-  /** Undefined where the user has none, and so only signs. */
+  /** Undefined if the user has no password and can only sign. */
   readonly password: KnownPassword | undefined;
-  /** Since when (ms) the name is this user's: what was issued before was somebody else's. Undefined where nobody noted it. */
+  /**
+   * Registration time (ms). Tokens issued earlier belong to a removed user of the same name. Undefined if it was not recorded.
+   */
   readonly since?: number | undefined;
 }
 
-/** Where accounts are looked up; not at once where a directory on another machine stands behind it. */
+/** Looks up accounts. A lookup returns a promise if the accounts are on another machine. */
 export interface Accounts {
   /**
-   * The account of that name, unless there is none or it is disabled. It is the same object as long as nothing
-   * about the user changes: what is remembered of an account is remembered by the object.
+   * Returns the account of a name, or undefined if there is none or it is disabled. Returns the same object until the user
+   * changes, so that callers can cache data by object.
    */
   find(name: string): Account | undefined | Promise<Account | undefined>;
   /**
-   * The same for a name in Normalization Form C, as Basic has it (RFC 7617 §2.1): the account whose name is that, or comes to
-   * that. A signature names its user byte for byte, for nonces are counted by what was sent.
+   * Returns the account whose name in Normalization Form C is `name`, as Basic requires (RFC 7617 §2.1). A signature names its
+   * user byte for byte, because nonces are stored by the name as sent.
    */
   findComposed(name: string): ReturnType<Accounts['find']>;
-  /** The password hashes of all accounts; the same list as long as they are the same users. */
+  /** The password hashes of all accounts. The same array until the users change. */
   readonly hashes: readonly string[];
 }
 
 /** Accounts in memory. */
 export interface AccountsInMemory extends Accounts {
   /**
-   * Puts these users in the place of all that were there: at once, for every request that is not judged yet.
-   * Throws RangeError on a name that none can have, an empty secret, or two names that are one in Normalization Form C, with nothing changed.
+   * Replaces all users, with effect on every request that is not authenticated yet. Throws RangeError, without any change, on an
+   * invalid name, an empty secret, or two names with the same Normalization Form C.
    */
   replace(users: ReadonlyMap<string, UserDeclaration>): void;
 }
 
-/** A user as configuration and files have it. */
+/** A user as declared in a configuration or a data directory. */
 export interface UserDeclaration {
   readonly secrets: readonly { readonly secret: string; readonly until?: number | undefined }[];
   readonly password?: KnownPassword | undefined;
   readonly disabled?: boolean | undefined;
-  /** When the user was added (ms); tokens that a namesake was given before are no good. */
+  /** Registration time (ms). Tokens that were issued earlier to a user of this name are not valid. */
   readonly since?: number | undefined;
 }
 
 interface Entry {
-  /** A copy: whoever declares users may change the object and declare it again. */
+  /** A copy, because the caller may change the object and declare it again. */
   readonly declaration: UserDeclaration;
   readonly account: Account;
 }
 
-/** Why this cannot be a user's name, or undefined: 1 to 128 bytes of UTF-8, no colon, no control characters. */
+/** Returns why a name is invalid, or undefined. A user name has 1 to 128 bytes of UTF-8, no colon and no control characters. */
 export function userNameFault(name: string): string | undefined {
   const bytes = Buffer.byteLength(name);
-  if (bytes < 1 || bytes > 128) return 'a user name has 1 to 128 bytes';
-  if (name.includes(':')) return 'a user name has no colon';
-  if (hasControlCharacter(name) || hasLoneSurrogate(name)) return 'a user name has no control characters';
+  if (bytes < 1 || bytes > 128) return 'a user name must have 1 to 128 bytes';
+  if (name.includes(':')) return 'a user name must not contain a colon';
+  if (hasControlCharacter(name) || hasLoneSurrogate(name))
+    return 'a user name must not contain control characters';
   return undefined;
 }
 
-/** Makes accounts out of users. Throws RangeError as `replace` does. */
+/** Creates accounts from declared users. Throws RangeError like `replace`. */
 export function createAccounts(users: ReadonlyMap<string, UserDeclaration>): AccountsInMemory {
   let entries = entriesOf(users, new Map());
   let composed = composedOf(users.keys());
@@ -83,16 +86,19 @@ export function createAccounts(users: ReadonlyMap<string, UserDeclaration>): Acc
     get hashes() {
       return hashes;
     },
-    replace(others) {
-      const names = composedOf(others.keys());
-      entries = entriesOf(others, entries);
+    replace(next) {
+      const names = composedOf(next.keys());
+      entries = entriesOf(next, entries);
       composed = names;
       hashes = hashesOf(entries);
     },
   };
 }
 
-/** The names that are not in Normalization Form C, by what they are in it. Throws RangeError where two names are one there. */
+/**
+ * Returns the names that are not in Normalization Form C, by that form. Throws RangeError on an invalid name or two names with
+ * the same form.
+ */
 function composedOf(names: Iterable<string>): ReadonlyMap<string, string> {
   const all = new Set(names);
   const composed = new Map<string, string>();
@@ -102,9 +108,7 @@ function composedOf(names: Iterable<string>): ReadonlyMap<string, string> {
     const form = name.normalize('NFC');
     if (form === name) continue;
     if (all.has(form) || composed.has(form))
-      throw new RangeError(
-        `two users have the name ${JSON.stringify(form)}, spelt with different characters`,
-      );
+      throw new RangeError(`two users have the name ${JSON.stringify(form)} in Unicode Normalization Form C`);
     composed.set(form, name);
   }
   return composed;
@@ -118,9 +122,9 @@ function entriesOf(
   for (const [name, user] of users) {
     if (user.disabled === true) continue;
     const declaration = copyOf(user);
-    const known = before.get(name);
-    const unchanged = known !== undefined && isDeepStrictEqual(known.declaration, declaration);
-    entries.set(name, unchanged ? known : { declaration, account: accountOf(name, declaration) });
+    const previous = before.get(name);
+    const unchanged = previous !== undefined && isDeepStrictEqual(previous.declaration, declaration);
+    entries.set(name, unchanged ? previous : { declaration, account: accountOf(name, declaration) });
   }
   return entries;
 }

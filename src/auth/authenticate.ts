@@ -7,44 +7,50 @@ import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
 import type { Scheme, Verdict } from './scheme.ts';
 import type { AuthenticationTrace } from './trace.ts';
 
-/** Who is asking: the credentials of a request judged by the scheme that they name. */
+/** Authenticates requests with the scheme that their credentials name. */
 export interface Authenticator {
   /**
-   * The principal, at once where nothing has to be waited for; undefined when there are no credentials. Throws or
-   * rejects with a Problem: 400 for malformed or several ones, which count as failures of the peer, 401 with every challenge for bad ones, 403 for those
-   * that must not come in the clear, 429 after too many. What is checked is told to `story` where there is one.
+   * Returns the principal, synchronously if possible; undefined if there are no credentials. Throws or rejects with a Problem:
+   * 400 for malformed or several credentials, which count as failures of the peer; 401 with every challenge for wrong ones;
+   * 403 for credentials that require TLS; 429 after too many failures.
+   *
+   * @param authTrace Records the checks, if given.
    */
   authenticate(
     request: Request,
     authTrace?: AuthenticationTrace,
   ): Principal | undefined | Promise<Principal | undefined>;
-  /** `WWW-Authenticate` with the challenge of each scheme that works on this connection. */
+  /** Returns `WWW-Authenticate` with the challenge of each scheme that is offered on this connection. */
   challenges(connection: Connection): FieldLine[];
-  /** The challenge for a principal whose token's scope lacks this one. */
+  /** Returns the challenge for a principal whose token lacks the scope `needed`. */
   scopeChallenge(scheme: string, needed: string): FieldLine[];
 }
 
-/** The credentials of a request: in a field, or of a scheme that finds them elsewhere. */
+/** The credentials of a request. */
 interface Presented {
+  /** Those in a field. */
   readonly credentials: Credentials | undefined;
+  /** The scheme whose credentials are in the target or the content. */
   readonly other: Scheme | undefined;
 }
 
-/** What opens a resource to whoever reads it on the way; it is refused in the clear without being read. */
+/** Schemes whose credentials an eavesdropper could use. Over plain HTTP they are refused without being read. */
 const overTlsOnly: ReadonlySet<string> = new Set(['basic', 'bearer', 'oauth']);
 
-/** Makes an authenticator of schemes. */
+/** Creates an authenticator. */
 export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: RateLimiter): Authenticator {
   const byName = new Map(schemes.map((scheme) => [scheme.name, scheme]));
 
-  const roaming = schemes.filter(({ elsewhere }) => elsewhere !== undefined);
+  const schemesElsewhere = schemes.filter(({ elsewhere }) => elsewhere !== undefined);
 
-  const challenges = (connection: Connection, judge?: Scheme, said?: string): FieldLine[] =>
+  const challenges = (connection: Connection, refusing?: Scheme, own?: string): FieldLine[] =>
     inOneLine(
-      schemes.map((scheme) => (scheme === judge && said !== undefined ? said : scheme.challenge(connection))),
+      schemes.map((scheme) =>
+        scheme === refusing && own !== undefined ? own : scheme.challenge(connection),
+      ),
     );
 
-  /** What each scheme says of which there are credentials, in the clear none; those of no scheme here say nothing. */
+  /** Returns the Problem for several credentials, with the challenges of their schemes; without challenges over plain HTTP. */
   const severalCredentials = ({ fields, connection }: Request, more: readonly Scheme[] = []): Problem => {
     const lines = [...fields.lines('authorization'), ...fields.lines('authentication')];
     const names = new Set(lines.map((line) => parseCredentials(line)?.scheme));
@@ -66,8 +72,8 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     throw blocked ? tooManyFailures(rateLimiter) : problem.with(challenges(connection, scheme, challenge));
   };
 
-  // A promise of this realm whatever the scheme gave, so that nobody takes it for a principal.
-  const principalLater = async (
+  // Always a native promise, whatever thenable the scheme returned, so that no caller takes it for a principal.
+  const awaitPrincipal = async (
     verdict: Promise<Verdict>,
     connection: Connection,
     scheme: Scheme,
@@ -87,13 +93,14 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     const credentials = credentialsOf(request);
     if (credentials === 'several') throw severalCredentials(request);
     if (authTrace !== undefined) authTrace.scheme = credentials?.scheme;
-    const other = roaming.length === 0 ? undefined : schemeElsewhere(request, credentials, roaming);
+    const other =
+      schemesElsewhere.length === 0 ? undefined : schemeElsewhere(request, credentials, schemesElsewhere);
     if (credentials !== undefined && other !== undefined) throw severalCredentials(request, [other]);
     return { credentials, other };
   };
 
-  /** Counts an attempt that cannot be read against its peer: no user is known for it. */
-  const countingMalformed = (request: Request, authTrace: AuthenticationTrace | undefined): Presented => {
+  /** Reads the credentials. Counts malformed ones as a failure of the peer, because no user is known. */
+  const presentAndCount = (request: Request, authTrace: AuthenticationTrace | undefined): Presented => {
     try {
       return present(request, authTrace);
     } catch (error) {
@@ -105,11 +112,11 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     }
   };
 
-  const judge = (
+  const authenticate = (
     request: Request,
     authTrace?: AuthenticationTrace,
   ): ReturnType<Authenticator['authenticate']> => {
-    const { credentials, other } = countingMalformed(request, authTrace);
+    const { credentials, other } = presentAndCount(request, authTrace);
     const { connection } = request;
     if (credentials === undefined && other === undefined) return undefined;
     if (rateLimiter.blocksPeer(connection.peer)) throw tooManyFailures(rateLimiter);
@@ -119,12 +126,12 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     const verdict = scheme.authenticate(request, credentials.rest, authTrace);
     return 'outcome' in verdict
       ? principalOf(verdict, connection, scheme)
-      : principalLater(verdict, connection, scheme);
+      : awaitPrincipal(verdict, connection, scheme);
   };
 
   return {
     authenticate: (request, authTrace) =>
-      authTrace === undefined ? judge(request) : tellOf(authTrace, request, judge),
+      authTrace === undefined ? authenticate(request) : completeTrace(authTrace, request, authenticate),
     challenges: (connection) => challenges(connection),
     scopeChallenge(name, needed) {
       const challenge = byName.get(name)?.scopeChallenge?.(needed);
@@ -134,22 +141,22 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
 }
 
 /**
- * The challenges in a list (RFC 9110 §11.6.1), for some who read them look at the first line of a field alone; no line where
- * there are none.
+ * Returns the challenges in one field line (RFC 9110 §11.6.1), because some clients read only the first line; no line if there
+ * are none.
  */
 function inOneLine(challenges: readonly (string | undefined)[]): FieldLine[] {
-  const said = challenges.filter((challenge) => challenge !== undefined);
-  return said.length === 0 ? [] : [['WWW-Authenticate', said.join(', ')]];
+  const present = challenges.filter((challenge) => challenge !== undefined);
+  return present.length === 0 ? [] : [['WWW-Authenticate', present.join(', ')]];
 }
 
-/** Judges, and sees to it that the story has its end where no scheme told it. */
-async function tellOf(
+/** Authenticates, and records the Problem in the trace if the scheme recorded no failed check. */
+async function completeTrace(
   authTrace: AuthenticationTrace,
   request: Request,
-  judge: Authenticator['authenticate'],
+  authenticate: Authenticator['authenticate'],
 ): Promise<Principal | undefined> {
   try {
-    return await judge(request, authTrace);
+    return await authenticate(request, authTrace);
   } catch (error) {
     if (error instanceof Problem) authTrace.refused(error);
     throw error;
@@ -157,8 +164,8 @@ async function tellOf(
 }
 
 /**
- * The scheme whose credentials stand elsewhere than in a field, or may; where there are credentials in a field as well, one
- * whose own are certainly there too. Throws 403 in the clear.
+ * Returns the scheme that has, or may have, credentials in the target or the content. If there are credentials in a field too,
+ * returns only a different scheme that has some in the target. Throws 403 over plain HTTP.
  */
 function schemeElsewhere(
   request: Request,
@@ -169,17 +176,17 @@ function schemeElsewhere(
     const place = scheme.elsewhere?.(request);
     if (place === undefined) continue;
     if (credentials !== undefined) {
-      // Its own in two places are the scheme's to refuse; content is not looked at for more.
+      // A scheme itself refuses its credentials in two places. The content is not examined for further ones.
       if (place === 'target' && credentials.scheme !== scheme.name) return scheme;
       continue;
     }
     if (request.connection.secure) return scheme;
-    if (place === 'target') throw inTheClear();
+    if (place === 'target') throw tlsRequired();
   }
   return undefined;
 }
 
-/** The one set of credentials that the request carries, or that there are several. Nothing of it is compared with anything here. */
+/** Returns the credentials in the fields, or `several`. Throws a Problem if they are malformed or require TLS. */
 function credentialsOf({ fields, connection }: Request): Credentials | 'several' | undefined {
   const authorization = fields.get('authorization');
   const authentication = fields.get('authentication');
@@ -189,23 +196,26 @@ function credentialsOf({ fields, connection }: Request): Credentials | 'several'
   if (fields.repeated && fields.lines('authorization').length + fields.lines('authentication').length > 1)
     return 'several';
   const credentials = parseCredentials(value);
-  if (credentials === undefined) throw malformed('A scheme and its credentials are expected.');
+  if (credentials === undefined) throw malformed('The value must be a scheme and its credentials.');
   if (authentication !== undefined && credentials.scheme !== 'hmac') {
-    throw malformed('Authentication carries the scheme hmac only.');
+    throw malformed('The Authentication field supports only the scheme hmac.');
   }
   if (!connection.secure && overTlsOnly.has(credentials.scheme)) {
-    throw inTheClear();
+    throw tlsRequired();
   }
   return credentials;
 }
 
-/** Returns whether a refusal is one of malformed credentials. Content that broke off shows nothing about them. */
+/** Returns whether a Problem is about malformed credentials. Incomplete content (`close`) says nothing about them. */
 function isMalformedAttempt({ status, close }: Problem): boolean {
   return status === 400 && !close;
 }
 
-function inTheClear(): Problem {
-  return new Problem('tls-required', 'These credentials came over plain HTTP. They were not read.');
+function tlsRequired(): Problem {
+  return new Problem(
+    'tls-required',
+    'These credentials require TLS. They were sent over plain HTTP and not read.',
+  );
 }
 
 function malformed(detail: string): Problem {
@@ -213,7 +223,7 @@ function malformed(detail: string): Problem {
 }
 
 function notOffered(fields: readonly FieldLine[]): Problem {
-  return new Problem('scheme-not-offered', 'The credentials are of a scheme that does not work here.', {
+  return new Problem('scheme-not-offered', 'The authentication scheme is not supported here.', {
     fields,
   });
 }

@@ -14,81 +14,84 @@ import type { AuthenticationTrace } from './trace.ts';
 
 /** How passwords are hashed. */
 export interface PasswordHashing {
-  /** Whether this is the password that was hashed. */
+  /** Resolves to whether a password matches a hash. */
   verify(password: string, hash: string): Promise<boolean>;
-  /** A hash that no password has and that costs as much to verify as this one; hashes of equal cost have the same. */
+  /**
+   * Returns a hash that no password matches and that takes as long to verify as `hash`. Hashes of equal cost have the same
+   * decoy.
+   */
   decoyOf(hash: string): string;
-  /** The decoy where no account has a hash. */
+  /** The decoy if no account has a hash. */
   readonly decoy: string;
 }
 
-/** What the scheme goes by. */
+/** Options of the scheme. */
 export interface BasicOptions {
   readonly realm: string;
   readonly accounts: Accounts;
   readonly hashing: PasswordHashing;
-  /** Where passwords wait to be hashed. */
+  /** Queue in which passwords wait to be hashed. */
   readonly queue: HashQueue;
-  readonly throttle: RateLimiter;
-  /** 32 random bytes, for what is remembered of passwords. */
+  readonly rateLimiter: RateLimiter;
+  /** 32 random bytes: the key of the digests of verified passwords. */
   readonly key: Uint8Array;
-  /** Whether a refusal shows what was checked. */
+  /** Whether errors explain what the server checked. */
   readonly explain: boolean;
 }
 
 /**
- * Basic (RFC 7617). A password that was right once is remembered as a keyed digest for as long as its account does not
- * change. Every other one costs the same, be the user known or not, with or without a password: one computation for
- * each cost that a hash here has.
+ * Creates the scheme Basic (RFC 7617). A verified password is cached as a keyed digest until its account changes. Any other
+ * password takes the same time, whether the user exists or not, with or without a password: one hash for each cost that a stored
+ * hash has.
  */
 export function createBasicScheme(options: BasicOptions): Scheme {
-  const { accounts, queue, throttle: rateLimiter } = options;
-  const memory = createMemory(options.key);
+  const { accounts, queue, rateLimiter } = options;
+  const cache = createPasswordCache(options.key);
   const verify = createVerification(options);
   const challenge = formatChallenge('Basic', [
     ['realm', options.realm],
     ['charset', 'UTF-8'],
   ]);
 
-  const judge = (
+  const verifyCredentials = (
     presented: BasicCredentials,
     account: Account | undefined,
     peer: string,
     authTrace: AuthenticationTrace | undefined,
   ): Verdict | Promise<Verdict> => {
     authTrace?.pass('parse');
-    const digest = memory.digestOf(presented);
-    if (memory.holds(account, digest)) return good(account, authTrace);
-    return judgeAnew(presented, account, digest, peer, authTrace);
+    const digest = cache.digestOf(presented);
+    if (cache.holds(account, digest)) return good(account, authTrace);
+    return verifyUncached(presented, account, digest, peer, authTrace);
   };
 
-  const judgeAnew = async (
+  const verifyUncached = async (
     { user, password }: BasicCredentials,
     account: Account | undefined,
     digest: Buffer,
     peer: string,
     authTrace: AuthenticationTrace | undefined,
   ): Promise<Verdict> => {
-    // With the hash, so that who comes after a change of users does not share what was asked before it.
+    // The key includes the hash, so that a request after a change of users does not share an earlier result.
     const key = `${digest.toString('latin1')} ${hashOf(account)}`;
     const right = await queue.attempt(
       rateLimitKey(peer),
       key,
       async () =>
-        // Another request may have brought the same password meanwhile.
-        memory.holds(account, digest) || (await verify(password, account)),
+        // Another request may have verified the same password meanwhile.
+        cache.holds(account, digest) || (await verify(password, account)),
     );
-    if (right === 'crowded') return { outcome: 'bad', problem: queueFull('passwords') };
+    if (right === 'full') return { outcome: 'bad', problem: queueFull('passwords') };
     if (right === 'blocked') return { outcome: 'bad', problem: tooManyFailures(rateLimiter) };
-    // While this waited, the user may have got another password, or have gone.
+    // The user may have been changed or removed meanwhile.
     const present = right ? await accounts.findComposed(user) : undefined;
     if (present === undefined || hashOf(present) !== hashOf(account)) {
       if (account !== undefined) authTrace?.pass('user');
       authTrace?.fail(account === undefined ? 'user' : 'password');
-      // Whether there is such a user is told to nobody who does not know the password.
+      // The response does not reveal whether the user exists.
       return refuse(user, options.explain ? { check: 'password' } : {});
     }
-    memory.keep(present, digest);
+    cache.keep(present, digest);
     return good(present, authTrace);
   };
 
@@ -100,8 +103,8 @@ export function createBasicScheme(options: BasicOptions): Scheme {
         return { outcome: 'bad', problem: new Problem('malformed-credentials', `${presented}.`) };
       const found = accounts.findComposed(presented.user);
       return found === undefined || 'name' in found
-        ? judge(presented, found, connection.peer, authTrace)
-        : found.then((account) => judge(presented, account, connection.peer, authTrace));
+        ? verifyCredentials(presented, found, connection.peer, authTrace)
+        : found.then((account) => verifyCredentials(presented, account, connection.peer, authTrace));
     },
     challenge: ({ secure }) => (secure ? challenge : undefined),
   };
@@ -114,7 +117,7 @@ function good({ name }: Account, authTrace: AuthenticationTrace | undefined): Ve
 }
 
 function refuse(user: string, members: Readonly<Record<string, string>>): Verdict {
-  const problem = new Problem('credentials-refused', 'User and password do not fit.', { members });
+  const problem = new Problem('credentials-refused', 'The user or the password is wrong.', { members });
   return { outcome: 'bad', problem, claimed: user };
 }
 
@@ -123,24 +126,24 @@ function hashOf(account: Account | undefined): string | undefined {
   return password !== undefined && 'hash' in password ? password.hash : undefined;
 }
 
-/** Which password is right for an account, as far as that is known without computing its hash. */
-interface Memory {
+/** Digests of passwords that are known to be right without computing a hash. */
+interface PasswordCache {
   digestOf(presented: BasicCredentials): Buffer;
   holds(account: Account | undefined, digest: Buffer): account is Account;
   keep(account: Account, digest: Buffer): void;
 }
 
-function createMemory(key: Uint8Array): Memory {
+function createPasswordCache(key: Uint8Array): PasswordCache {
   const digests = new WeakMap<Account, Buffer>();
-  const nothing = Buffer.alloc(32);
-  // No control character is in either, so nothing of the one can pass for the other's.
+  const noDigest = Buffer.alloc(32);
+  // Neither contains control characters, so the separator is unambiguous.
   const digestOf = ({ user, password }: BasicCredentials): Buffer =>
     createHmac('sha256', key).update(`${user}\0${password}`, 'utf8').digest();
   const keep = (account: Account, digest: Buffer): Buffer => {
     digests.set(account, digest);
     return digest;
   };
-  const known = (account: Account): Buffer | undefined => {
+  const expectedDigest = (account: Account): Buffer | undefined => {
     const digest = digests.get(account);
     const { name, password } = account;
     if (digest !== undefined || password === undefined || 'hash' in password) return digest;
@@ -150,16 +153,16 @@ function createMemory(key: Uint8Array): Memory {
   return {
     digestOf,
     holds(account, digest): account is Account {
-      const expected = account === undefined ? undefined : known(account);
-      return timingSafeEqual(expected ?? nothing, digest) && expected !== undefined;
+      const expected = account === undefined ? undefined : expectedDigest(account);
+      return timingSafeEqual(expected ?? noDigest, digest) && expected !== undefined;
     },
     keep,
   };
 }
 
 /**
- * Whether a password is the one that the account has a hash of. One hash of each cost is computed, in the same order
- * for everybody, and only the account's own takes the place of its decoy: so the time does not tell why it is wrong.
+ * Creates the function that compares a password with the hash of an account. It computes one hash of each cost, in the same order
+ * for every account, with the account's own hash in place of its decoy. So the time does not reveal why the password is wrong.
  */
 function createVerification({ accounts, hashing }: BasicOptions) {
   let hashes: readonly string[] = [];

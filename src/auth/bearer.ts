@@ -15,14 +15,14 @@ import type { Principal } from '../principal.ts';
 import type { Scheme, Verdict } from './scheme.ts';
 import type { AuthenticationTrace } from './trace.ts';
 
-/** What the scheme goes by. */
+/** Options of the scheme. */
 export interface BearerOptions {
   readonly realm: string;
-  /** Whether there is anybody who could have a token. */
+  /** Returns whether any client is registered, and so could have a token. */
   readonly offered: () => boolean;
-  /** Whom a token stands for; undefined where it is not good. */
+  /** Resolves to the principal of a token; undefined if the token is not valid. */
   readonly principalOf: (token: string) => Promise<Principal | undefined>;
-  /** Bytes of content that the server accepts. */
+  /** Maximum content length in bytes. */
   readonly bodyLimit: number;
 }
 
@@ -31,12 +31,12 @@ const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /**
  * Creates the scheme of bearer tokens (RFC 6750) in the Authorization field. A token in a query or a form (§2.2, §2.3) is
- * not accepted, and next to one in the field it is refused (§2).
+ * ignored, or refused if the field has one too (§2).
  */
 export function createBearerScheme({ realm, offered, principalOf, bodyLimit }: BearerOptions): Scheme {
   const challengeWith = (...more: [string, string][]): string =>
     formatChallenge('Bearer', [['realm', realm], ...more]);
-  // §3: nothing about an error to who sent no token.
+  // §3: no error code for a request without a token.
   const challenge = challengeWith();
 
   return {
@@ -46,7 +46,7 @@ export function createBearerScheme({ realm, offered, principalOf, bodyLimit }: B
       if (!tokenForm.test(token)) return malformed(challengeWith(['error', 'invalid_request']));
       if (hasToken(parseQueryOf(request.target))) return several(challengeWith(['error', 'invalid_request']));
       authTrace?.pass('parse');
-      return judge(request, token, authTrace);
+      return verify(request, token, authTrace);
     },
     // §3.1: more than one method for including an access token, or a parameter repeated.
     severalChallenge: () => (offered() ? challengeWith(['error', 'invalid_request']) : undefined),
@@ -54,14 +54,14 @@ export function createBearerScheme({ realm, offered, principalOf, bodyLimit }: B
     scopeChallenge: (needed) => challengeWith(['error', 'insufficient_scope'], ['scope', needed]),
   };
 
-  async function judge(
+  async function verify(
     request: Request,
     token: string,
     authTrace: AuthenticationTrace | undefined,
   ): Promise<Verdict> {
     const principal = await principalOf(token);
     if (principal !== undefined) {
-      // Content is read ahead for a valid token only.
+      // The content is read ahead only for a valid token.
       const second = await hasTokenInForm(request, bodyLimit);
       if (second instanceof Problem) return { outcome: 'bad', problem: second };
       if (second) return several(challengeWith(['error', 'invalid_request']));
@@ -71,13 +71,13 @@ export function createBearerScheme({ realm, offered, principalOf, bodyLimit }: B
     authTrace?.fail('token');
     return {
       outcome: 'bad',
-      problem: new Problem('token-refused', 'The token is not known, or not good any more.'),
+      problem: new Problem('token-refused', 'The token is unknown, expired or revoked.'),
       challenge: challengeWith(['error', 'invalid_token']),
     };
   }
 }
 
-/** Returns whether a form that has to be read for it has a token too. One of more than 64 KiB is not examined. */
+/** Returns whether the content is a form with a token. A form of more than 64 KiB is not examined. */
 async function hasTokenInForm(request: Request, bodyLimit: number): Promise<boolean | Problem> {
   if (!hasForm(request) || isCoded(request) || isDeclaredLonger(request, maxFormLength)) return false;
   const content = await request.body.hold(bodyLimit).catch(problemIn);
@@ -97,16 +97,17 @@ function hasToken(form: Form | undefined): boolean {
 }
 
 function several(challenge: string): Verdict {
-  const detail = 'A token stands in the Authorization field, and another one in the query or the form.';
+  const detail =
+    'The request has a token in the Authorization field and another one in the query or the form.';
   return { outcome: 'bad', problem: new Problem('several-credentials', detail), challenge };
 }
 
 function malformed(challenge: string): Verdict {
-  const problem = new Problem('malformed-credentials', 'One token is expected after Bearer.');
+  const problem = new Problem('malformed-credentials', 'The value after Bearer must be one token.');
   return { outcome: 'bad', problem, challenge };
 }
 
 function notOffered(): Verdict {
-  const detail = 'The credentials are of a scheme that does not work here.';
+  const detail = 'The authentication scheme is not supported here.';
   return { outcome: 'bad', problem: new Problem('scheme-not-offered', detail) };
 }

@@ -3,71 +3,73 @@ import { formatIpAddress, isMapped, masked, parseIpAddress } from '../http/synta
 import { setImmediate } from '../timers.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
-/** Hashes that are computed at a time, of the four threads that Node.js has; gzip takes one (`gzip-queue.ts`), files have the rest. */
-const atOnce = 2;
-/** Requests that wait for that. */
-const room = 64;
-/** Networks whose attempts are counted; further ones are not. */
-const mostCounted = 100_000;
-/** Bits of an IPv6 network that one organization is given (RFC 6177 §2). */
+/** Hashes computed concurrently. Node.js has four threads by default: gzip uses one (`gzip-queue.ts`), file access the rest. */
+const concurrency = 2;
+/** Maximum number of waiting requests. */
+const capacity = 64;
+/** Maximum number of networks whose attempts are counted. */
+const maxCounted = 100_000;
+/** Prefix length of an IPv6 network of one organization (RFC 6177 §2). */
 const organizationBits = 48;
-/** Seconds after which somebody who found no room may try again. */
-const crowdedFor = 2;
+/** Retry-After (seconds) of a request that was refused because the queue is full. */
+const retryAfterFull = 2;
 
-/** What became of an attempt: whether it was right; or it was not made for want of room, or because its peer is blocked. */
-export type HashAttempt = boolean | 'crowded' | 'blocked';
+/** The result of an attempt: whether it was right, or why it was not made: the queue is full, or the peer is blocked. */
+export type HashAttempt = boolean | 'full' | 'blocked';
 
-/** How much is let in. */
+/** Limits of a queue. */
 export interface QueueOptions {
-  /** Attempts that are made at a time. */
-  readonly atOnce: number;
-  /** Attempts that may wait. */
-  readonly room: number;
-  /** Whether an attempt of this peer is still made, while so many of its others are under way. */
-  readonly allows: (peer: string, underway: number) => boolean;
-  /** The network of a peer; each peer is its own network where this is left out. */
+  /** Maximum number of concurrent attempts. */
+  readonly concurrency: number;
+  /** Maximum number of waiting attempts. */
+  readonly capacity: number;
+  /** Returns whether another attempt of a peer may start while `active` of its attempts are in progress. */
+  readonly allows: (peer: string, active: number) => boolean;
+  /** Returns the network of a peer. Default: each peer is its own network. */
   readonly networkOf?: (peer: string) => string;
 }
 
 interface Attempt {
   readonly peer: string;
   readonly network: string;
-  readonly make: () => Promise<boolean>;
+  readonly run: () => Promise<boolean>;
   readonly settle: (result: HashAttempt | Promise<boolean>) => void;
 }
 
 /**
- * Makes expensive attempts a few at a time. Peers take turns. Where there is no room, the network with the most attempts since
- * the queue was last empty gives way to one with fewer; successful attempts are not counted. Strangers who fill the queue have
- * tried before, and a user who logs in for the first time has not, so that user is admitted.
+ * Runs expensive attempts, a few at a time, with the peers in turn. When the queue is full, a new attempt replaces one of the
+ * network with the most attempts since the queue was last empty, if its own network has fewer. Successful attempts are not
+ * counted. So attackers that fill the queue cannot keep out a user that logs in for the first time.
  *
- * Nothing here depends on whether a user is known. A share reserved for known users would show which names these are: by
- * refusals, by the time until a response, or, if both were the same, by the load on the other threads.
+ * The queue does not depend on whether a user exists. A share reserved for existing users would reveal their names: by refusals,
+ * by response times, or by the load on the other threads.
  */
 export class HashQueue {
   readonly #options: QueueOptions;
-  /** By peer, whose turn is next first. */
+  /** Waiting attempts by peer. The peer whose turn is next comes first. */
   readonly #waiting = new Map<string, Attempt[]>();
-  readonly #underway = new Map<string, number>();
-  /** Attempts by network since the queue was last empty, without the successful ones. */
-  readonly #tried = new Map<string, number>();
+  /** Number of attempts in progress, by peer. */
+  readonly #active = new Map<string, number>();
+  /** Attempts by network since the queue was last empty, except successful ones. */
+  readonly #attempts = new Map<string, number>();
+  /** Results of pending attempts, by peer and key. */
   readonly #results = new Map<string, Promise<HashAttempt>>();
-  /** Peers of attempts that are through, but whose failure may not be counted yet. */
-  readonly #leaving: string[] = [];
+  /** Peers of completed attempts whose failure may not be counted yet. */
+  readonly #finished: string[] = [];
   #waitingCount = 0;
-  #underwayCount = 0;
+  #activeCount = 0;
 
   constructor(options: QueueOptions) {
     this.#options = options;
   }
 
-  /** Makes the attempt when its turn comes. Attempts of a peer that have the same `key` share one. */
-  attempt(peer: string, key: string, make: () => Promise<boolean>): Promise<HashAttempt> {
+  /** Runs an attempt when its turn comes. Concurrent attempts of a peer with the same `key` share one result. */
+  attempt(peer: string, key: string, run: () => Promise<boolean>): Promise<HashAttempt> {
     const name = `${peer} ${key}`;
     const shared = this.#results.get(name);
     if (shared !== undefined) return shared;
     const network = this.#options.networkOf?.(peer) ?? peer;
-    const result = new Promise<HashAttempt>((settle) => this.#enter({ peer, network, make, settle }));
+    const result = new Promise<HashAttempt>((settle) => this.#enter({ peer, network, run, settle }));
     this.#results.set(name, result);
     const forget = (): boolean => this.#results.delete(name);
     result.then(forget, forget);
@@ -77,9 +79,9 @@ export class HashQueue {
 
   #enter(attempt: Attempt): void {
     const own = this.#waiting.get(attempt.peer) ?? [];
-    const tried = this.#count(attempt.network, 1);
-    if (this.#waitingCount >= this.#options.room && !this.#makeRoomFor(tried, own.length)) {
-      attempt.settle('crowded');
+    const networkAttempts = this.#count(attempt.network, 1);
+    if (this.#waitingCount >= this.#options.capacity && !this.#evictFor(networkAttempts, own.length)) {
+      attempt.settle('full');
       return;
     }
     own.push(attempt);
@@ -87,41 +89,43 @@ export class HashQueue {
     this.#waitingCount += 1;
   }
 
-  /** Changes the number of attempts of a network, and returns it. */
+  /** Changes the number of attempts of a network, and returns the new number. */
   #count(network: string, change: number): number {
-    const count = (this.#tried.get(network) ?? 0) + change;
-    if (count <= 0) this.#tried.delete(network);
-    else if (this.#tried.has(network) || this.#tried.size < mostCounted) this.#tried.set(network, count);
+    const count = (this.#attempts.get(network) ?? 0) + change;
+    if (count <= 0) this.#attempts.delete(network);
+    else if (this.#attempts.has(network) || this.#attempts.size < maxCounted)
+      this.#attempts.set(network, count);
     return count;
   }
 
   /**
-   * Refuses the latest waiting attempt of the network with the most attempts, and of its peer with the most waiting.
-   * @param tried attempts of the network that needs room
-   * @param own attempts of the peer that wait already
-   * @returns whether there was one that has to give way
+   * Evicts the latest waiting attempt of the network with the most attempts; in it, of the peer with the most waiting ones.
+   *
+   * @param networkAttempts Attempts of the network of the new attempt.
+   * @param own Waiting attempts of its peer.
+   * @returns Whether an attempt was evicted.
    */
-  #makeRoomFor(tried: number, own: number): boolean {
+  #evictFor(networkAttempts: number, own: number): boolean {
     let most: Attempt[] = [];
-    let mostTried = tried;
+    let maxAttempts = networkAttempts;
     for (const attempts of this.#waiting.values()) {
-      const count = this.#tried.get(attempts[0]?.network ?? '') ?? 0;
-      const more = count === mostTried && attempts.length > Math.max(most.length, own + 1);
-      if (count > mostTried || more) [most, mostTried] = [attempts, count];
+      const count = this.#attempts.get(attempts[0]?.network ?? '') ?? 0;
+      const more = count === maxAttempts && attempts.length > Math.max(most.length, own + 1);
+      if (count > maxAttempts || more) [most, maxAttempts] = [attempts, count];
     }
     const last = most.pop();
     if (last === undefined) return false;
     if (most.length === 0) this.#waiting.delete(last.peer);
-    last.settle('crowded');
+    last.settle('full');
     this.#waitingCount -= 1;
     return true;
   }
 
   #proceed(): void {
-    while (this.#underwayCount < this.#options.atOnce) {
+    while (this.#activeCount < this.#options.concurrency) {
       const next = this.#take();
       if (next === undefined) return;
-      if (this.#options.allows(next.peer, this.#underway.get(next.peer) ?? 0)) this.#make(next);
+      if (this.#options.allows(next.peer, this.#active.get(next.peer) ?? 0)) this.#run(next);
       else next.settle('blocked');
     }
   }
@@ -137,53 +141,53 @@ export class HashQueue {
     return next;
   }
 
-  #make({ peer, network, make, settle }: Attempt): void {
-    this.#underwayCount += 1;
-    this.#underway.set(peer, (this.#underway.get(peer) ?? 0) + 1);
-    const made = make();
+  #run({ peer, network, run, settle }: Attempt): void {
+    this.#activeCount += 1;
+    this.#active.set(peer, (this.#active.get(peer) ?? 0) + 1);
+    const made = run();
     settle(made);
-    const leave = (): void => this.#leave(peer);
+    const finish = (): void => this.#finish(peer);
     made.then((right) => {
       if (right) this.#count(network, -1);
-      leave();
-    }, leave);
+      finish();
+    }, finish);
   }
 
-  /** Who waits for a result counts a failure first; were the next attempt let in before, it would not know of it. */
-  #leave(peer: string): void {
-    if (this.#leaving.length === 0) setImmediate(() => this.#left());
-    this.#leaving.push(peer);
+  /** Releases the slot of a peer after the caller has counted the failure, so that the next attempt takes it into account. */
+  #finish(peer: string): void {
+    if (this.#finished.length === 0) setImmediate(() => this.#releaseFinished());
+    this.#finished.push(peer);
   }
 
-  /** All that are through at once, so that none is counted as a failure and as under way too. */
-  #left(): void {
-    for (const peer of this.#leaving.splice(0)) {
-      this.#underwayCount -= 1;
-      const left = (this.#underway.get(peer) ?? 1) - 1;
-      if (left === 0) this.#underway.delete(peer);
-      else this.#underway.set(peer, left);
+  /** Releases all completed attempts at once, so that none counts both as failed and as active. */
+  #releaseFinished(): void {
+    for (const peer of this.#finished.splice(0)) {
+      this.#activeCount -= 1;
+      const left = (this.#active.get(peer) ?? 1) - 1;
+      if (left === 0) this.#active.delete(peer);
+      else this.#active.set(peer, left);
     }
-    if (this.#waitingCount === 0) this.#tried.clear();
+    if (this.#waitingCount === 0) this.#attempts.clear();
     this.#proceed();
   }
 }
 
-/** Makes the queue in which all of a service's passwords and secrets wait to be hashed, whoever presents them. */
+/** Creates the queue in which all passwords and client secrets of a service wait to be hashed. */
 export function createHashQueue(rateLimiter: RateLimiter): HashQueue {
-  const allows = (peer: string, underway: number): boolean => !rateLimiter.blocksPeer(peer, underway);
-  return new HashQueue({ atOnce, room, allows, networkOf });
+  const allows = (peer: string, active: number): boolean => !rateLimiter.blocksPeer(peer, active);
+  return new HashQueue({ concurrency, capacity, allows, networkOf });
 }
 
-/** The network that a peer is counted with: of IPv6 what one organization is given, of IPv4 the address. */
+/** Returns the network of a peer: for IPv6 the network of an organization, for IPv4 the address. */
 function networkOf(peer: string): string {
   const address = peer.includes(':') ? parseIpAddress(peer) : undefined;
   if (address === undefined || isMapped(address)) return peer;
   return formatIpAddress(masked(address, organizationBits));
 }
 
-/** What an attempt is answered for which there was no room; `what` is to be checked. */
+/** Returns the Problem for an attempt that was refused because the queue is full. */
 export function queueFull(what: 'passwords' | 'secrets'): Problem {
-  return new Problem('too-many-attempts', `Too many ${what} wait to be checked.`, {
-    fields: [['Retry-After', String(crowdedFor)]],
+  return new Problem('too-many-attempts', `Too many ${what} are waiting to be verified.`, {
+    fields: [['Retry-After', String(retryAfterFull)]],
   });
 }

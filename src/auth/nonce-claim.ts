@@ -1,19 +1,19 @@
 import { Problem } from '../http/problem.ts';
 
-/** Says that a user has as many nonces as one user may have. */
+/** The result of a claim for a user that has the maximum number of nonces. */
 export interface NonceShareUsed {
-  /** The time (ms) from which on the user has room for another nonce. */
+  /** The time (ms) from which the user can have another nonce. */
   readonly freeAt: number;
 }
 
-/** The result of claiming a nonce. Only `fresh` admits the request. */
+/** The result of a claim of a nonce. Only `fresh` admits the request. */
 export type ClaimedNonce = 'fresh' | 'seen' | 'full' | NonceShareUsed;
 
 /**
- * Returns the refusal of a request whose nonce there is no room for: 429 if one user has used up the share of a user,
- * 503 if nobody has room.
+ * Returns the Problem for a nonce that cannot be stored: 429 if the user has the maximum number of nonces, 503 if the store is
+ * full.
  *
- * @param window How far (ms) a date may be from the clock.
+ * @param window Maximum difference (ms) between a date and the clock.
  */
 export function noRoomForNonce(
   claimed: Exclude<ClaimedNonce, 'fresh' | 'seen'>,
@@ -21,9 +21,9 @@ export function noRoomForNonce(
   now: number,
 ): Problem {
   if (claimed === 'full') {
-    return new Problem('full', 'No more nonces can be remembered now.', { fields: [retryAfter(window)] });
+    return new Problem('full', 'The nonce store is full.', { fields: [retryAfter(window)] });
   }
-  const detail = 'As many nonces of this user are remembered as one user may have.';
+  const detail = 'The user has the maximum number of stored nonces.';
   return new Problem('too-many-nonces', detail, { fields: [retryAfter(claimed.freeAt - now)] });
 }
 

@@ -4,39 +4,40 @@ import { formatIpAddress, isMapped, masked, parseIpAddress } from '../http/synta
 
 const minute = 60_000;
 
-/** How many peers and names are counted at most in a minute; more are let pass uncounted. */
-const mostCounted = 100_000;
+/** Maximum number of peers and of names counted in a minute. Further ones are not counted. */
+const maxCounted = 100_000;
 
-/** What one subscriber is given of IPv6 at least (RFC 6177 §2): within it an attacker has as many addresses as he likes. */
+/** Prefix length of the smallest IPv6 network of a subscriber (RFC 6177 §2), who can use any address in it. */
 const subscriberBits = 64;
 
-/** Counts failed authentications and malformed attempts by the minute: by peer, and failed ones by user too. */
+/** Counts failed authentications and malformed credentials per minute: by peer, and failed ones also by user. */
 export interface RateLimiter {
-  /** Counts one failure of this peer, and of the user that it claimed to be. */
+  /** Counts one failure of a peer, and of the user that it claimed to be. */
   fail(peer: string, user: string | undefined): void;
   /**
-   * Whether the peer has failed too often: nothing that it sends is looked at. `underway` are those of its attempts
-   * whose outcome is still open: they may all fail.
+   * Returns whether a peer has failed too often. Its credentials are then not examined.
+   *
+   * @param active Attempts of the peer in progress, counted as failures. Default: 0.
    */
-  blocksPeer(peer: string, underway?: number): boolean;
-  /** Whether the user has: then wrong credentials are not told why, and right ones still pass. */
+  blocksPeer(peer: string, active?: number): boolean;
+  /** Returns whether a user has failed too often. Wrong credentials are then refused with 429; right ones are still accepted. */
   blocksUser(user: string): boolean;
-  /** Whole seconds until the count begins anew. */
+  /** Returns whole seconds until the counts are reset. */
   retryAfter(): number;
 }
 
 /**
- * Makes a throttle that blocks after `limit` failures within a minute of time as it passes; 0 never blocks.
- * Throws RangeError for a limit that is no whole number from 0.
+ * Creates a rate limiter that blocks after `limit` failures within one minute of the steady clock; 0: no limit. Throws RangeError
+ * if `limit` is not an integer of at least 0.
  */
 export function createRateLimiter(limit: number, clock: Clock): RateLimiter {
   if (!Number.isInteger(limit) || limit < 0)
-    throw new RangeError('the limit of failed authentications is not a whole number from 0');
+    throw new RangeError('the limit of failed authentications must be an integer of at least 0');
   const peers = new Map<string, number>();
   const users = new Map<string, number>();
   let current = minuteOf(clock);
 
-  const turn = (): void => {
+  const resetIfElapsed = (): void => {
     const now = minuteOf(clock);
     if (now === current) return;
     current = now;
@@ -45,35 +46,35 @@ export function createRateLimiter(limit: number, clock: Clock): RateLimiter {
   };
   const count = (counts: Map<string, number>, key: string): void => {
     const before = counts.get(key);
-    if (before !== undefined || counts.size < mostCounted) counts.set(key, (before ?? 0) + 1);
+    if (before !== undefined || counts.size < maxCounted) counts.set(key, (before ?? 0) + 1);
   };
   return {
     fail(peer, user) {
       if (limit === 0) return;
-      turn();
+      resetIfElapsed();
       count(peers, rateLimitKey(peer));
       if (user !== undefined) count(users, user);
     },
-    blocksPeer(peer, underway = 0) {
-      if (limit === 0 || (peers.size === 0 && underway === 0)) return false;
-      turn();
-      return (peers.get(rateLimitKey(peer)) ?? 0) + underway >= limit;
+    blocksPeer(peer, active = 0) {
+      if (limit === 0 || (peers.size === 0 && active === 0)) return false;
+      resetIfElapsed();
+      return (peers.get(rateLimitKey(peer)) ?? 0) + active >= limit;
     },
     blocksUser(user) {
       if (limit === 0 || users.size === 0) return false;
-      turn();
+      resetIfElapsed();
       return (users.get(user) ?? 0) >= limit;
     },
     retryAfter: () => Math.max(1, Math.ceil(((minuteOf(clock) + 1) * minute - clock.steady()) / 1000)),
   };
 }
 
-/** Not by the time of day: setting that would forgive all failures. */
+/** Uses the steady clock, because setting the wall clock would reset all counts. */
 function minuteOf(clock: Clock): number {
   return Math.floor(clock.steady() / minute);
 }
 
-/** The name under which a peer is counted: its address, of IPv6 the network that one subscriber is given. */
+/** Returns the key under which a peer is counted: its address, or for IPv6 the network of a subscriber. */
 export function rateLimitKey(peer: string): string {
   if (!peer.includes(':')) return peer;
   const address = parseIpAddress(peer);
@@ -81,9 +82,9 @@ export function rateLimitKey(peer: string): string {
   return formatIpAddress(isMapped(address) ? address : masked(address, subscriberBits));
 }
 
-/** The refusal of a peer or a user that failed too often. */
+/** Returns the Problem (429) for a peer or user that has failed too often. */
 export function tooManyFailures(rateLimiter: RateLimiter): Problem {
-  return new Problem('too-many-failures', 'Too many authentications failed within this minute.', {
+  return new Problem('too-many-failures', 'Too many failed authentications within one minute.', {
     fields: [['Retry-After', String(rateLimiter.retryAfter())]],
   });
 }

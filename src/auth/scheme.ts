@@ -4,8 +4,8 @@ import type { Principal } from '../principal.ts';
 import type { AuthenticationTrace } from './trace.ts';
 
 /**
- * What came of credentials. `claimed` is the user they speak of, where they can be read: failures are counted
- * against that name too. That there are none is seen before a scheme is asked.
+ * The result of a check of credentials. `claimed` is the user that they name, if they can be read: failures are also counted for
+ * that name.
  */
 export type Verdict =
   | { readonly outcome: 'good'; readonly principal: Principal }
@@ -13,30 +13,32 @@ export type Verdict =
       readonly outcome: 'bad';
       readonly problem: Problem;
       readonly claimed?: string;
-      /** The scheme's challenge where it says what was wrong; it takes the place of its usual one, and goes with any status. */
+      /** A challenge of the scheme that describes the error. It replaces the usual one, and is sent with any status. */
       readonly challenge?: string;
     };
 
-/** One way to authenticate: it judges the credentials that name it, and says how to ask for them. */
+/** An authentication scheme: it verifies credentials and formats challenges. */
 export interface Scheme {
-  /** As it stands in the field, in lower case: `hmac`. */
+  /** The name in the field, in lower case: `hmac`. */
   readonly name: string;
   /**
-   * Judges what follows the scheme's name, at once where it can, and tells the story check by check where there is one.
-   * Nothing but a fault of the server is thrown.
+   * Verifies credentials, synchronously if possible. Throws only on an internal error.
+   *
+   * @param rest The part of the field after the name of the scheme.
+   * @param authTrace Records the checks, if given.
    */
   authenticate(request: Request, rest: string, authTrace?: AuthenticationTrace): Verdict | Promise<Verdict>;
   /**
-   * Where besides a field the request carries credentials of this scheme: `target` says that it does, `content` that it
-   * may. Left out, they stand in a field alone.
+   * Returns where else than in a field the request has credentials of this scheme: `target` if the target has some, `content` if
+   * the content may have some. Default: only in a field.
    */
   elsewhere?(request: Request): 'target' | 'content' | undefined;
-  /** Judges such credentials, which came over TLS; undefined where there are none after all. */
+  /** Verifies such credentials, sent over TLS. Resolves to undefined if there are none. */
   authenticateElsewhere?(request: Request, authTrace?: AuthenticationTrace): Promise<Verdict | undefined>;
-  /** The challenge (RFC 9110 §11.3) for this connection; undefined where the scheme does not work on it. */
+  /** Returns the challenge (RFC 9110 §11.3) for a connection; undefined if the scheme is not offered on it. */
   challenge(connection: Connection): string | undefined;
-  /** The challenge of a request that brought its credentials together with others, where it says that; it came over TLS. */
+  /** Returns the challenge for a request, sent over TLS, that has credentials of this scheme and others. Default: none. */
   severalChallenge?(): string | undefined;
-  /** The challenge (RFC 6750 §3.1) for a token whose scope is too narrow; left out where the scheme knows no scopes. */
+  /** Returns the challenge (RFC 6750 §3.1) for a token that lacks the scope `needed`. Omitted by schemes without scopes. */
   scopeChallenge?(needed: string): string;
 }

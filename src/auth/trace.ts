@@ -1,42 +1,42 @@
 import type { Problem, ProblemMember } from '../http/problem.ts';
 
-/** What is told of a check that failed: the members that a refusal has when it explains itself. */
+/** Details of a failed check: the members of a Problem that explains itself. */
 export type TraceDetails = Readonly<Record<string, ProblemMember>>;
 
 /**
- * How one request's credentials are checked, told while it happens, for who wants to know why. Without a listener there
- * is none, and it costs nothing. Nothing of a secret, a password, a token or a signature is ever told.
+ * Records the checks of the credentials of one request. It is created only for a listener. It never contains a secret, a
+ * password, a token or a signature.
  */
 export class AuthenticationTrace {
-  /** As it stands in the field, in lower case; undefined while no scheme was named, or none that could be read. */
+  /** The scheme in lower case; undefined without readable credentials. */
   scheme: string | undefined;
   /** The checks that were passed, in order. */
   readonly passed: string[] = [];
-  /** The check that failed first; undefined where none did. */
+  /** The check that failed first; undefined if none failed. */
   failedAt: string | undefined;
-  /** What the refusal is told to be for, in the words of `--explain`. */
+  /** Details of the failed check, as shown with `--explain`. */
   details: TraceDetails = {};
 
-  /** Another check was passed. */
+  /** Records that a check passed. */
   pass(check: string): void {
     this.passed.push(check);
   }
 
-  /** A check failed; only the first one counts. */
-  fail(check: string, told: TraceDetails = {}): void {
+  /** Records that a check failed. Only the first failed check is recorded. */
+  fail(check: string, details: TraceDetails = {}): void {
     if (this.failedAt !== undefined) return;
     this.failedAt = check;
-    this.details = told;
+    this.details = details;
   }
 
-  /** The credentials were refused. Where no check was named, the problem says which it was. */
+  /** Records that the credentials were refused. The check is the member `check` of the Problem, or follows from its type. */
   refused({ type, members }: Problem): void {
     const { check = checkOf[type] ?? type } = members;
     this.fail(String(check), members);
   }
 }
 
-/** What was asked where these are the answer. */
+/** The check that failed, by problem type. */
 const checkOf: Readonly<Record<string, string>> = {
   'several-credentials': 'parse',
   'malformed-credentials': 'parse',

@@ -6,17 +6,19 @@ export type {
   SignatureMethod,
 } from '../accounts/registered.ts';
 
-/** The registered clients or consumers; a replacement takes effect with the next request. */
+/** The registered clients or consumers. A replacement takes effect with the next request. */
 export interface Registry<T> {
+  /** Returns the client or consumer of this name, or undefined. */
   find(name: string): T | undefined;
-  /** Whether `is` holds for at least one of them. */
+  /** Returns whether `is` returns true for at least one of them. */
   some(is: (one: T) => boolean): boolean;
-  /** How many there are; a mechanism without any is not offered. */
+  /** Number of registered clients or consumers; with 0 the mechanism is not offered. */
   readonly size: number;
+  /** Replaces all of them. */
   replace(all: ReadonlyMap<string, T>): void;
 }
 
-/** A registry in memory. */
+/** Creates a registry in memory. */
 export function createRegistry<T>(all: ReadonlyMap<string, T>): Registry<T> {
   let current = all;
   return {

@@ -9,42 +9,47 @@ import type { Client, Consumer, Registry } from './clients.ts';
 import type { Grants } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
 
-/** What nonces are claimed in: one step, and `fresh` for one of all who bring the same. */
+/** Stores nonces that were used. */
 export interface NonceClaims {
+  /** Claims a nonce atomically. Of several claims of the same nonce exactly one returns `fresh`. */
   claim(user: string, nonce: string, until: number, now: number): ClaimedNonce;
-  /** Resolves when all that was claimed is written, and `durably` when it is on the medium; undefined when nothing has to be waited for. */
+  /** Resolves when all claimed nonces are written, with `durably` when they are synced to disk; undefined if none is pending. */
   kept(durably: boolean): Promise<void> | undefined;
+  /**
+   * Withholds the latest claim from writing, so that it is written together with the change of its request; undefined if nothing
+   * is written.
+   */
   hold(): { readonly user: string; readonly nonce: string; readonly until: number } | undefined;
 }
 
-/** What both mechanisms are made of. */
+/** Services and options shared by OAuth 1.0a and OAuth 2.0. */
 export interface OAuthContext {
   readonly realm: string;
   readonly clock: Clock;
-  /** Gives that many random bytes. */
+  /** Returns that many random bytes. */
   readonly random: (size: number) => Uint8Array;
   readonly grants: Grants;
   readonly clients: Registry<Client>;
   readonly consumers: Registry<Consumer>;
   readonly accounts: Accounts;
-  /** Judges the credentials of people who approve: Basic alone, and counted like everywhere. */
+  /** Authenticates the user on a consent page: with Basic only. Failures count towards the limit. */
   readonly approver: Authenticator;
-  readonly throttle: RateLimiter;
+  readonly rateLimiter: RateLimiter;
   readonly nonces: NonceClaims;
-  /** How far from the clock (ms) the dates may be that the nonces are counted with: never less than `oauth1Window`. */
+  /** Maximum distance (ms) from the clock of a date that a nonce is stored with; at least `oauth1Window`. */
   readonly nonceWindow: number;
   readonly lifetimes: Lifetimes;
   readonly origins: Origins;
-  /** Timestamps before this (ms) are refused: the nonces of an earlier life are forgotten. */
+  /** Timestamps before this (ms) are refused, because nonces of an earlier process are not known. */
   readonly notBefore: number | undefined;
-  /** 32 bytes that token secrets are derived with. */
+  /** 32 bytes that token secrets are derived from. */
   readonly masterKey: Uint8Array;
-  /** Bytes of content at most. */
+  /** Maximum content length in bytes. */
   readonly bodyLimit: number;
-  /** Whether refusals carry what was checked. */
+  /** Whether errors explain what the server checked. */
   readonly explain: boolean;
-  /** Whether this is the secret that was hashed with scrypt, as chosen ones of clients are. */
+  /** Resolves to whether a client secret matches its scrypt hash. */
   readonly verifySecret: (secret: string, hash: string) => Promise<boolean>;
-  /** Where secrets wait to be hashed, together with passwords. */
+  /** Queue in which client secrets and passwords wait to be hashed. */
   readonly hashQueue: HashQueue;
 }

@@ -2,17 +2,17 @@ import type { Clock } from '../clock.ts';
 import type { Entry, Store } from '../store/store.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from './records.ts';
 
-/** How many entries of a collection a step looks at: more than an issue adds, so that the sweep keeps up. */
+/** Entries of a collection examined in one step: more than one request adds, so that the sweep keeps up. */
 const stride = 16;
 
 /**
- * Deletes expired tokens and grants, looking at a few entries whenever something is issued: no timer runs, nobody waits, and
- * what is kept stays within a small multiple of what is live.
+ * Deletes expired tokens and grants. Whenever tokens are issued, it examines a few entries. So no timer runs, no request waits,
+ * and the number of stored entries stays within a small multiple of the number of live ones.
  */
 export class ExpirySweep {
   readonly #store: Store;
   readonly #clock: Clock;
-  /** The sequence number that the present pass over each collection has reached. */
+  /** The sequence number that the current pass over each collection has reached. */
   readonly #reached = new Map<string, number>();
 
   constructor(store: Store, clock: Clock) {
@@ -20,27 +20,30 @@ export class ExpirySweep {
     this.#clock = clock;
   }
 
-  /** Looks at the next few entries of either collection. Never rejects: what could not be deleted is found by the next pass. */
+  /** Examines the next entries of both collections. Never rejects: the next pass finds an entry that could not be deleted. */
   async step(): Promise<void> {
     const now = this.#clock.now();
     await Promise.allSettled([
-      this.#pass(tokensCollection, (entry) => this.#isTokenOver(entry, now)),
+      this.#pass(tokensCollection, (entry) => this.#isDeletable(entry, now)),
       this.#pass(grantsCollection, async (entry) => (readGrant(entry)?.ends ?? 0) <= now),
     ]);
   }
 
-  async #pass(collection: string, isOver: (entry: Entry) => Promise<boolean>): Promise<void> {
+  async #pass(collection: string, isDeletable: (entry: Entry) => Promise<boolean>): Promise<void> {
     const { entries, more } = await this.#store.list(collection, this.#reached.get(collection) ?? 0, stride);
     this.#reached.set(collection, more ? (entries.at(-1)?.sequence ?? 0) : 0);
     for (const entry of entries) {
-      if (!(await isOver(entry))) continue;
+      if (!(await isDeletable(entry))) continue;
       const { id, revision } = entry;
       await this.#store.apply({ kind: 'delete', collection, id, expected: revision, at: this.#clock.now() });
     }
   }
 
-  /** Codes and refresh tokens are kept as long as their grant, so that their reuse is detected (RFC 9700 §4.14.2). */
-  async #isTokenOver(entry: Entry, now: number): Promise<boolean> {
+  /**
+   * Returns whether a token can be deleted. Codes and refresh tokens are kept as long as their grant, so that reuse is detected
+   * (RFC 9700 §4.14.2).
+   */
+  async #isDeletable(entry: Entry, now: number): Promise<boolean> {
     const token = readToken(entry);
     if (token === undefined) return true;
     if (token.expires > now) return false;

@@ -1,15 +1,15 @@
 import { type Form, formType, hasTooManyParameters, maxFormLength, parseForm } from '../http/form.ts';
 import type { Reading } from '../pipeline/resource.ts';
 
-/** A form that was sent, or its fault. The endpoint refuses the fault, in the terms of its protocol. */
+/** A decoded form, or the reason why it cannot be decoded. The endpoint refuses the latter with an error of its protocol. */
 export type FormContent = Form | 'malformed' | 'too-many-parameters';
 
-/** Reads content as a form of at most 64 KiB and 1,000 parameters, which are counted before they are decoded. */
+/** Reads content as a form of at most 64 KiB and 1,000 parameters. Parameters are counted before they are decoded. */
 export const formReading: Reading<unknown, FormContent> = {
   type: formType,
   maxLength: maxFormLength,
   decoder() {
-    // One character for each octet, as `parseForm` takes them.
+    // One character per octet, as `parseForm` expects.
     let text = '';
     return {
       write(bytes) {

@@ -18,140 +18,149 @@ import {
 import type { RevokeOnRemoval } from './revoke-on-removal.ts';
 import { sha256 } from './sha256.ts';
 
-/** A token with what it was granted by, as both were when they were looked up. */
+/** A token and its grant as stored at the time of the lookup. */
 export interface Found {
   readonly token: Token;
   readonly grant: Grant | undefined;
-  /** The token's revision, which a change of it is judged by. */
+  /** The token's revision. A change is applied only if the revision is still the same. */
   readonly revision: number;
 }
 
-/** A token that was drawn. Its value is given here once, and only its digest is kept. */
+/** An issued token. Its value is available only here; the store has its digest. */
 export interface Issued {
   /** 256 random bits in base64url. */
   readonly value: string;
   readonly token: Token;
 }
 
-/** What grants depend on. */
+/** Dependencies of the grants. */
 export interface GrantsOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** Gives that many random bytes. */
+  /** Returns that many random bytes. */
   readonly random: (size: number) => Uint8Array;
-  /** Told of what happens to grants and tokens. */
+  /** Called when a token is issued or revoked, or its reuse is detected. */
   readonly onEvent?: (event: GrantEvent) => void;
-  /** Nothing is looked up or issued before what was granted to removed names has ended. */
-  readonly departures?: Pick<RevokeOnRemoval, 'done' | 'hasEnded'>;
+  /** Revocation of the grants of removed names. Lookups and issues wait for it. */
+  readonly revocation?: Pick<RevokeOnRemoval, 'done' | 'hasEnded'>;
 }
 
-/** A grant to be begun. */
+/** A grant to be created. */
 export type GrantDraft = Pick<Grant, 'mechanism' | 'client' | 'user' | 'scopes' | 'ends'>;
 
-/** Grants and tokens, kept like any resource: a call resolves once the store has made its change durable. */
+/** Grants and tokens in the store. A call resolves when the store has made its change durable. */
 export interface Grants {
-  /** Draws tokens without a grant. */
+  /** Issues tokens without a grant. */
   issue(drafts: readonly TokenDraft[]): Promise<Issued[]>;
-  /** Begins a grant, and draws its first tokens. */
+  /** Creates a grant and issues its first tokens. */
   begin(grant: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }>;
-  /** What is kept of a token of this kind, live or not; undefined where there is none. */
+  /** Finds a stored token of this kind, live or not. Resolves to undefined if there is none. */
   find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined>;
   /**
-   * Spends a token in one step: of all who try, exactly one gets true, and from then on it is found `used`. A token with a
-   * grant stays for as long as that; another is taken away when it expires.
+   * Marks a token as used, atomically: of concurrent calls exactly one resolves to true. A token with a grant is kept as long
+   * as the grant; another one is deleted when it expires.
    */
-  spend(found: Found): Promise<boolean>;
-  /** Spends a token and draws others of its grant in its place, in one batch; undefined where somebody else spent it first. */
+  consume(found: Found): Promise<boolean>;
+  /**
+   * Marks a token as used and issues others of the same grant, in one batch. Resolves to undefined if the token was used before.
+   */
   exchange(found: Found, drafts: readonly TokenDraft[]): Promise<Issued[] | undefined>;
-  /** Sets a token's user and adds to its details; undefined where it was changed or spent meanwhile. */
-  amend(
+  /** Sets a token's user and adds details. Resolves to undefined if the token was changed or used meanwhile. */
+  update(
     found: Found,
     changes: { user?: string; details: Readonly<Record<string, string>> },
   ): Promise<Found | undefined>;
-  /** Ends one token. */
+  /** Revokes one token. */
   revokeToken(found: Found): Promise<void>;
-  /** Ends a grant, and with it all its tokens. `reused` is the kind of token whose second use is the reason. */
+  /**
+   * Revokes a grant with all its tokens.
+   *
+   * @param reused The kind of the token whose reuse is the reason, if it is.
+   */
   revokeGrant(id: string, reused?: TokenKind): Promise<void>;
-  /** Every token, in the order of issue. */
+  /** Iterates over all tokens in the order of issue. */
   all(): AsyncIterable<Found>;
-  /** Makes a token expire now. */
+  /** Sets the expiry of a token to now. */
   expire(found: Found): Promise<void>;
 }
 
-/** Whether a token may be used at this time: it is not used up or over, and neither is its grant. */
+/** Returns whether a token is neither used nor expired, and its grant is neither revoked nor ended. */
 export function isLive({ token, grant }: Found, now: number): boolean {
   if (token.used || token.expires <= now) return false;
   return token.grant === undefined || (grant !== undefined && !grant.revoked && grant.ends > now);
 }
 
 /**
- * Whether this was issued after its client or user was registered, and so not to a former one of the same name. A token counts as
- * old as its grant.
+ * Returns whether a token was issued after this client or user was registered, and not to a removed one of the same name. The
+ * time of issue of a token with a grant is that of the grant.
  */
-export function isOf({ token, grant }: Found, { since }: { readonly since?: number | undefined }): boolean {
+export function isIssuedTo(
+  { token, grant }: Found,
+  { since }: { readonly since?: number | undefined },
+): boolean {
   return since === undefined || (grant ?? token).issued >= since;
 }
 
-/** The first of the tokens that were drawn. Throws Error where there is none: a draft always makes one. */
+/** Returns the first of the issued tokens. Throws Error if there is none. */
 export function firstOf([first]: readonly Issued[]): Issued {
-  if (first === undefined) throw new Error('no token was drawn');
+  if (first === undefined) throw new Error('no token was issued');
   return first;
 }
 
-/** Makes grants that are kept in the store. No request reaches their collections: the names of those it reaches begin with a slash. */
+/** Creates grants in the store. Their collections are not resources: names of resource collections begin with a slash. */
 export function createGrants(options: GrantsOptions): Grants {
-  return new KeptGrants(options);
+  return new StoredGrants(options);
 }
 
-/** Bytes of a token, a code or a grant's id. */
+/** Random bytes of a token, a code or the id of a grant. */
 const tokenBytes = 32;
-/** Characters of a token. */
+/** Length of a token in characters. */
 export const tokenLength = Math.ceil((tokenBytes * 4) / 3);
 
-class KeptGrants implements Grants {
+class StoredGrants implements Grants {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #random: (size: number) => Uint8Array;
-  readonly #told: (event: GrantEvent) => void;
-  readonly #departures: Pick<RevokeOnRemoval, 'done' | 'hasEnded'> | undefined;
+  readonly #onEvent: (event: GrantEvent) => void;
+  readonly #revocation: Pick<RevokeOnRemoval, 'done' | 'hasEnded'> | undefined;
   readonly #sweep: ExpirySweep;
 
-  constructor({ store, clock, random, onEvent: told = () => {}, departures: revocation }: GrantsOptions) {
+  constructor({ store, clock, random, onEvent = () => {}, revocation }: GrantsOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
-    this.#told = told;
-    this.#departures = revocation;
+    this.#onEvent = onEvent;
+    this.#revocation = revocation;
     this.#sweep = new ExpirySweep(store, clock);
   }
 
   async issue(drafts: readonly TokenDraft[]): Promise<Issued[]> {
-    if (this.#departures?.done !== undefined) await this.#departures.done;
-    const issued = await this.#draw(drafts, undefined);
-    this.#tellIssued(issued);
+    if (this.#revocation?.done !== undefined) await this.#revocation.done;
+    const issued = await this.#generate(drafts, undefined);
+    this.#reportIssued(issued);
     return issued;
   }
 
   async begin(draft: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }> {
-    if (this.#departures?.done !== undefined) await this.#departures.done;
+    if (this.#revocation?.done !== undefined) await this.#revocation.done;
     const grant: Grant = { ...draft, id: this.#randomValue(), issued: this.#clock.now(), revoked: false };
-    // Both in one turn, and so in one batch.
-    const kept = this.#put(grantsCollection, grant.id, 'absent', grantValueOf(grant));
-    const [issued] = await Promise.all([this.#draw(drafts, grant), kept]);
-    this.#tellIssued(issued);
+    // Both in one turn of the event loop, and so in one batch.
+    const stored = this.#put(grantsCollection, grant.id, 'absent', grantValueOf(grant));
+    const [issued] = await Promise.all([this.#generate(drafts, grant), stored]);
+    this.#reportIssued(issued);
     return { grant, issued };
   }
 
   async find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined> {
-    if (this.#departures?.done !== undefined) await this.#departures.done;
+    if (this.#revocation?.done !== undefined) await this.#revocation.done;
     const digest = sha256(value);
-    if (this.#departures?.hasEnded(digest)) return undefined;
+    if (this.#revocation?.hasEnded(digest)) return undefined;
     const entry = await this.#store.read(tokensCollection, digest);
     const found = entry === undefined ? undefined : await this.#foundIn(entry);
     return found?.token.mechanism === mechanism && found.token.kind === kind ? found : undefined;
   }
 
-  async spend({ token, revision }: Found): Promise<boolean> {
+  async consume({ token, revision }: Found): Promise<boolean> {
     if (token.used) return false;
     const { applied } = await this.#put(
       tokensCollection,
@@ -163,27 +172,28 @@ class KeptGrants implements Grants {
   }
 
   async exchange(found: Found, drafts: readonly TokenDraft[]): Promise<Issued[] | undefined> {
-    // Both in one turn, and so in one batch. Where the token was spent already, nobody gets the drawn ones, and their grant ends.
-    const [spent, issued] = await Promise.all([this.spend(found), this.#draw(drafts, found.grant)]);
-    if (!spent) return undefined;
-    this.#tellIssued(issued);
+    // Both in one turn of the event loop, and so in one batch. If the token was used before, the new tokens are stored but not
+    // returned, and the caller revokes their grant.
+    const [consumed, issued] = await Promise.all([this.consume(found), this.#generate(drafts, found.grant)]);
+    if (!consumed) return undefined;
+    this.#reportIssued(issued);
     return issued;
   }
 
-  async amend(
+  async update(
     { token, grant, revision }: Found,
     { user, details }: { user?: string; details: Readonly<Record<string, string>> },
   ): Promise<Found | undefined> {
     if (token.used) return undefined;
-    const amended: Token = { ...token, user: user ?? token.user, details: { ...token.details, ...details } };
-    const done = await this.#put(tokensCollection, token.digest, revision, tokenValueOf(amended));
-    return done.applied ? { token: amended, grant, revision: done.entry.revision } : undefined;
+    const updated: Token = { ...token, user: user ?? token.user, details: { ...token.details, ...details } };
+    const done = await this.#put(tokensCollection, token.digest, revision, tokenValueOf(updated));
+    return done.applied ? { token: updated, grant, revision: done.entry.revision } : undefined;
   }
 
   async revokeToken(found: Found): Promise<void> {
     const { mechanism, client, user, kind } = found.token;
     await this.#delete(tokensCollection, found.token.digest);
-    this.#told({ kind: 'revoked', mechanism, client, user, token: kind });
+    this.#onEvent({ kind: 'revoked', mechanism, client, user, token: kind });
   }
 
   async revokeGrant(id: string, reused?: TokenKind): Promise<void> {
@@ -197,13 +207,13 @@ class KeptGrants implements Grants {
       if (!applied) continue;
       const { mechanism, client, user } = grant;
       const kind = reused === undefined ? 'revoked' : 'reuse_detected';
-      this.#told({ kind, mechanism, client, user, token: reused });
+      this.#onEvent({ kind, mechanism, client, user, token: reused });
       return;
     }
   }
 
   async *all(): AsyncIterable<Found> {
-    if (this.#departures?.done !== undefined) await this.#departures.done;
+    if (this.#revocation?.done !== undefined) await this.#revocation.done;
     for (let after = 0; ; ) {
       const { entries, more } = await this.#store.list(tokensCollection, after, 256);
       for (const entry of entries) {
@@ -223,32 +233,32 @@ class KeptGrants implements Grants {
   async #foundIn(entry: Entry): Promise<Found | undefined> {
     const token = readToken(entry);
     if (token === undefined) return undefined;
-    const kept =
+    const grant =
       token.grant === undefined ? undefined : await this.#store.read(grantsCollection, token.grant);
-    return { token, grant: kept && readGrant(kept), revision: entry.revision };
+    return { token, grant: grant && readGrant(grant), revision: entry.revision };
   }
 
-  async #draw(drafts: readonly TokenDraft[], grant: Grant | undefined): Promise<Issued[]> {
+  async #generate(drafts: readonly TokenDraft[], grant: Grant | undefined): Promise<Issued[]> {
     const issued = drafts.map((draft): Issued => {
       const value = this.#randomValue();
       const digest = sha256(value);
       const { details = {} } = draft;
-      const kept = { ...draft, digest, grant: grant?.id, issued: this.#clock.now(), used: false, details };
-      return { value, token: kept };
+      const token = { ...draft, digest, grant: grant?.id, issued: this.#clock.now(), used: false, details };
+      return { value, token };
     });
     void this.#sweep.step(); // never rejects
-    const kept = await Promise.all(
+    const puts = await Promise.all(
       issued.map(({ token }) => this.#put(tokensCollection, token.digest, 'absent', tokenValueOf(token))),
     );
-    // 256 bits that come twice are not random.
-    if (kept.some(({ applied }) => !applied)) throw new Error('a token was drawn twice');
+    // With 256 random bits, a collision means that the random source is broken.
+    if (puts.some(({ applied }) => !applied)) throw new Error('two tokens have the same value');
     return issued;
   }
 
-  #tellIssued(issued: readonly Issued[]): void {
+  #reportIssued(issued: readonly Issued[]): void {
     for (const { token } of issued) {
       const { mechanism, client, user, kind } = token;
-      this.#told({ kind: 'issued', mechanism, client, user, token: kind });
+      this.#onEvent({ kind: 'issued', mechanism, client, user, token: kind });
     }
   }
 
@@ -260,7 +270,7 @@ class KeptGrants implements Grants {
     return this.#store.apply({ kind: 'put', collection, id, expected, value, at: this.#clock.now() });
   }
 
-  /** Deletes an entry, whatever its revision. */
+  /** Deletes an entry of any revision. */
   async #delete(collection: string, id: string): Promise<void> {
     for (;;) {
       const entry = await this.#store.read(collection, id);

@@ -1,10 +1,10 @@
-/** How long things last, in ms. */
+/** Lifetimes of codes, tokens and tickets, in ms. */
 export interface Lifetimes {
   /** An authorization code of OAuth 2.0. */
   readonly code: number;
   /** An access token of OAuth 2.0. */
   readonly access: number;
-  /** A refresh token, from one rotation to the next. */
+  /** One refresh token. Rotation starts the time anew. */
   readonly refresh: number;
   /** All refresh tokens of a grant together. */
   readonly refreshTotal: number;
@@ -14,7 +14,7 @@ export interface Lifetimes {
   readonly oauth1Access: number;
   /** The ticket of a consent page. */
   readonly ticket: number;
-  /** How far the timestamp of an OAuth 1.0a request may be from the clock, either way. */
+  /** Maximum difference between the timestamp of an OAuth 1.0a request and the clock, in either direction. */
   readonly oauth1Window: number;
 }
 
@@ -23,7 +23,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The lifetimes where nothing else is said. */
+/** The default lifetimes. */
 export const defaultLifetimes: Lifetimes = {
   code: 60 * second,
   access: hour,

@@ -2,25 +2,28 @@ import type { Scheme } from '../auth/scheme.ts';
 import type { Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
 
-/** What a mechanism of OAuth adds to a service: the schemes of its tokens, and the routes to its endpoints. */
+/** The authentication schemes and the routes that one version of OAuth adds to a service. */
 export interface OAuthModule {
   readonly schemes: readonly Scheme[];
   readonly routes: readonly Route[];
 }
 
 /**
- * Defers `make` until its value is first asked for, and makes it once: most servers have nobody registered for OAuth. Where
- * `isNeeded` at once, it is made at once, so that the random bytes it draws come before any that requests draw.
+ * Returns a function that calls `create` once, on first use: most servers have no registered client. If `isNeeded` returns true
+ * now, `create` is called now, so that it draws its random bytes before any request does.
  */
-export function lazily<T>(isNeeded: () => boolean, make: () => T): () => T {
-  let made = isNeeded() ? make() : undefined;
+export function lazily<T>(isNeeded: () => boolean, create: () => T): () => T {
+  let created = isNeeded() ? create() : undefined;
   return () => {
-    made ??= make();
-    return made;
+    created ??= create();
+    return created;
   };
 }
 
-/** Routes to endpoints by their paths. All are made when the first of them is asked for; `open` says whether they are served. */
+/**
+ * Returns routes to endpoints by their paths. All endpoints are created when the first is used; `open` returns whether they are
+ * served.
+ */
 export function routesTo<Path extends string>(
   endpoints: () => Readonly<Record<Path, Resource>>,
   paths: readonly Path[],

@@ -1,8 +1,8 @@
 import type { Form } from '../http/form.ts';
 
 /**
- * Reads the parameters that an endpoint knows and passes over all others (RFC 6749 §3.1, §3.2). One without a value counts
- * as left out. Those of them that stand more than once are listed in `repeated`, and are not among the values.
+ * Reads the parameters that an endpoint supports and ignores all others (RFC 6749 §3.1, §3.2). A parameter without a value
+ * counts as omitted. Parameters that occur more than once are listed in `repeated` and not in `values`.
  */
 export function readParameters(form: Form, names: readonly string[]): Parameters {
   const values = new Map<string, string>();

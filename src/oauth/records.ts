@@ -2,76 +2,76 @@ import type { Scope } from '../principal.ts';
 import type { Entry, RecordValue } from '../store/store.ts';
 import { knownScopes } from './scopes.ts';
 
-/** Which protocol a grant or token belongs to; neither knows anything of the other's. */
+/** The protocol that a grant or token belongs to. Tokens of one protocol are not valid in the other. */
 export type Mechanism = 'oauth1' | 'oauth2';
 
-/** What a token is for. A `ticket` stands for a consent page, a `request` is a request token of OAuth 1.0a. */
+/** The purpose of a token. A `ticket` identifies a consent page, a `request` is a request token of OAuth 1.0a. */
 export type TokenKind = 'ticket' | 'code' | 'access' | 'refresh' | 'request';
 
-/** What somebody allowed a client. */
+/** A user's consent to a client. All tokens issued for it belong to it. */
 export interface Grant {
   readonly id: string;
   readonly mechanism: Mechanism;
   readonly client: string;
-  /** Undefined where the client comes for itself. */
+  /** Undefined if the client acts on its own behalf. */
   readonly user: string | undefined;
   readonly scopes: readonly Scope[];
-  /** When it was given (ms). */
+  /** Time of issue (ms). */
   readonly issued: number;
-  /** When it ends (ms): until then its used codes and refresh tokens are remembered. */
+  /** End time (ms). Until then, used codes and refresh tokens are kept. */
   readonly ends: number;
   readonly revoked: boolean;
 }
 
-/** A token to be drawn. */
+/** A token to be issued. */
 export interface TokenDraft {
   readonly mechanism: Mechanism;
   readonly kind: TokenKind;
   readonly client: string;
   readonly user?: string | undefined;
   readonly scopes: readonly Scope[];
-  /** When it can be used no more (ms). */
+  /** Expiry time (ms). */
   readonly expires: number;
-  /** What goes with it: a redirect URI, a challenge, a callback. No secret in the clear. */
+  /** Data that belongs to the token: a redirect URI, a challenge, a callback. Never a secret in plain text. */
   readonly details?: Readonly<Record<string, string>>;
 }
 
-/** A token as it is kept: by its digest, never itself. */
+/** A stored token. Its digest is stored, never its value. */
 export interface Token extends TokenDraft {
-  /** Its SHA-256 in base64url. */
+  /** The SHA-256 of its value in base64url. */
   readonly digest: string;
-  /** Undefined for what is used before anything is granted. */
+  /** Id of its grant; undefined for a token that is issued without a grant. */
   readonly grant: string | undefined;
   readonly issued: number;
-  /** Whether it was a code that was spent, or a refresh token that was replaced. */
+  /** Whether it was used up: a code that was exchanged, or a refresh token that was replaced. */
   readonly used: boolean;
   readonly details: Readonly<Record<string, string>>;
 }
 
-/** What happened to grants and tokens, for who watches. No token is in it. */
+/** An event about a grant or token. It contains no token value. */
 export interface GrantEvent {
   readonly kind: 'issued' | 'reuse_detected' | 'revoked';
   readonly mechanism: Mechanism;
   readonly client: string;
   readonly user: string | undefined;
-  /** Of what was issued or used twice; undefined for a whole grant. */
+  /** Kind of the token that was issued, revoked or reused; undefined for a whole grant. */
   readonly token: TokenKind | undefined;
 }
 
-/** Where the store keeps tokens, by their digests. */
+/** The collection of tokens, by digest. */
 export const tokensCollection = 'oauth:tokens';
-/** Where it keeps grants, by their ids. */
+/** The collection of grants, by id. */
 export const grantsCollection = 'oauth:grants';
 
 const mechanisms: readonly Mechanism[] = ['oauth1', 'oauth2'];
 const kinds: readonly TokenKind[] = ['ticket', 'code', 'access', 'refresh', 'request'];
 
-/** A grant as the store keeps it. */
+/** Returns the stored value of a grant. */
 export function grantValueOf({ id: _, user, ...grant }: Grant): RecordValue {
   return user === undefined ? grant : { ...grant, user };
 }
 
-/** Reads a grant as it is kept; undefined where it is none. */
+/** Reads a stored grant. Returns undefined if the entry is not a grant. */
 export function readGrant({ id, value }: Entry): Grant | undefined {
   const mechanism = mechanisms.find((each) => each === value['mechanism']);
   const { client, user, issued, ends, revoked } = value;
@@ -81,7 +81,7 @@ export function readGrant({ id, value }: Entry): Grant | undefined {
   return { id, mechanism, client, user, scopes: scopesIn(value), issued, ends, revoked };
 }
 
-/** A token as the store keeps it, under its digest. */
+/** Returns the stored value of a token, whose id is its digest. */
 export function tokenValueOf({ digest: _, grant, user, ...token }: Token): RecordValue {
   return {
     ...token,
@@ -90,7 +90,7 @@ export function tokenValueOf({ digest: _, grant, user, ...token }: Token): Recor
   };
 }
 
-/** Reads a token as it is kept; undefined where it is none. */
+/** Reads a stored token. Returns undefined if the entry is not a token. */
 export function readToken({ id, value }: Entry): Token | undefined {
   const mechanism = mechanisms.find((each) => each === value['mechanism']);
   const kind = kinds.find((each) => each === value['kind']);
@@ -107,8 +107,8 @@ function isTextOrAbsent(value: unknown): value is string | undefined {
   return value === undefined || typeof value === 'string';
 }
 
-function scopesIn({ scopes: kept }: RecordValue): readonly Scope[] {
-  return Array.isArray(kept) ? knownScopes.filter((scope) => kept.includes(scope)) : [];
+function scopesIn({ scopes }: RecordValue): readonly Scope[] {
+  return Array.isArray(scopes) ? knownScopes.filter((scope) => scopes.includes(scope)) : [];
 }
 
 function detailsIn({ details }: RecordValue): Readonly<Record<string, string>> {

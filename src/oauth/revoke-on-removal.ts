@@ -4,154 +4,155 @@ import { nextTurn } from '../timers.ts';
 import type { GrantEvent, Mechanism, TokenKind } from './records.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from './records.ts';
 
-/** What a name is one of. When a name is removed, what was granted to it in this role ends. */
+/** The kind of a registered name. When the name is removed, its grants and tokens in this role are revoked. */
 export type Role = 'user' | 'client' | 'consumer';
 
 /** The names in use, by role. */
 export type Names = Readonly<Record<Role, ReadonlySet<string>>>;
 
-/** The names that were removed and are not in use again, by role. Another user or client may be given one of them. */
+/** The names that were removed and are not in use again, by role. A later user or client may get the same name. */
 export type RemovedNames = Readonly<Record<Role, ReadonlySet<string>>>;
 
-/** To whom something was granted, and in whose name. */
+/** The client that a grant or token was issued to, and the user that allowed it. */
 interface Holder {
   readonly mechanism: Mechanism;
   readonly client: string;
   readonly user?: string | undefined;
 }
 
-/** A grant or a token. */
+/** The fields of a grant or token that its revocation needs. */
 interface Held extends Holder {
   readonly kind?: TokenKind;
   readonly grant?: string | undefined;
 }
 
-/** How many entries are read before other work has its turn. */
+/** Entries read in one batch before control returns to the event loop. */
 const stride = 256;
 
 /**
- * Ends what was granted to a name when the name is removed, so that a later user or client of that name inherits nothing. Tokens
- * are looked up only after that is done.
+ * Revokes the grants and tokens of a name when the name is removed, so that a later user or client of the same name does not
+ * inherit them. Token lookups wait until the revocation is complete.
  */
 export class RevokeOnRemoval {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #told: (event: GrantEvent) => void;
-  #known: Names;
-  #departed: RemovedNames = { user: new Set(), client: new Set(), consumer: new Set() };
-  /** Ids of tokens and grants that have ended although the store failed to delete them. */
-  readonly #unkept = new Set<string>();
-  #underway: Promise<void> | undefined;
-  /** Counts restores of the store: work that began before one stops. */
-  #life = 0;
+  readonly #onEvent: (event: GrantEvent) => void;
+  #names: Names;
+  #removed: RemovedNames = { user: new Set(), client: new Set(), consumer: new Set() };
+  /** Ids of revoked tokens and grants that the store failed to delete. */
+  readonly #undeleted = new Set<string>();
+  #running: Promise<void> | undefined;
+  /** Number of restores of the store. Work that began before a restore stops. */
+  #generation = 0;
 
-  constructor(known: Names, store: Store, clock: Clock, told: (event: GrantEvent) => void) {
-    this.#known = known;
+  constructor(names: Names, store: Store, clock: Clock, onEvent: (event: GrantEvent) => void) {
+    this.#names = names;
     this.#store = store;
     this.#clock = clock;
-    this.#told = told;
+    this.#onEvent = onEvent;
   }
 
-  /** Resolves when what has to end has ended; undefined when there is nothing to wait for. */
+  /** Resolves when all pending revocations are complete; undefined if none is pending. */
   get done(): Promise<void> | undefined {
-    return this.#underway;
+    return this.#running;
   }
 
-  /** Whether a token has ended though it is still kept. */
+  /** Returns whether a token that is still stored has been revoked. */
   hasEnded(digest: string): boolean {
-    return this.#unkept.has(digest);
+    return this.#undeleted.has(digest);
   }
 
   /**
-   * Ends what is kept for names that are not in use: they were removed while no server ran. Only roles in `told` count; of others
-   * the names are not known.
+   * Revokes stored grants and tokens of names that are not in use, because they were removed while no server ran.
+   *
+   * @param roles The roles whose names are known; grants and tokens of other roles are not examined.
    */
-  compare(told: readonly Role[]): void {
-    const known = this.#known;
+  compare(roles: readonly Role[]): void {
+    const names = this.#names;
     this.#end((holder) =>
-      told.some((role) => {
+      roles.some((role) => {
         const name = nameOf(role, holder);
-        return name !== undefined && !isAmong(known[role], name);
+        return name !== undefined && !isAmong(names[role], name);
       }),
     );
   }
 
-  /** Takes these for all names in use in this role, and ends what was granted to those that were removed. */
-  know(role: Role, names: Iterable<string>): void {
+  /** Sets all names in use in this role, and revokes the grants and tokens of the names that were removed. */
+  setNames(role: Role, names: Iterable<string>): void {
     const next = new Set(names);
-    const gone = [...this.#known[role]].filter((name) => !next.has(name));
-    // A request under way when the name was removed may have issued something since.
-    const back = [...this.#departed[role]].filter((name) => next.has(name));
-    const departed = [...this.#departed[role], ...gone].filter((name) => !next.has(name));
-    this.#known = { ...this.#known, [role]: next };
-    this.#departed = { ...this.#departed, [role]: new Set(departed) };
+    const gone = [...this.#names[role]].filter((name) => !next.has(name));
+    // A request in progress when the name was removed may have issued a token since.
+    const back = [...this.#removed[role]].filter((name) => next.has(name));
+    const removed = [...this.#removed[role], ...gone].filter((name) => !next.has(name));
+    this.#names = { ...this.#names, [role]: next };
+    this.#removed = { ...this.#removed, [role]: new Set(removed) };
     const changed = new Set([...gone, ...back]);
     if (changed.size > 0) this.#end((holder) => isAmong(changed, nameOf(role, holder)));
   }
 
-  /** The removed names, for a snapshot of the whole state. */
+  /** Returns the removed names, for a snapshot of the whole state. */
   snapshot(): RemovedNames {
-    return this.#departed;
+    return this.#removed;
   }
 
-  /** Goes on from a snapshot, together with a store that was restored. */
-  restore(departed: RemovedNames): void {
-    this.#life += 1;
-    this.#departed = departed;
-    this.#unkept.clear();
+  /** Restores the removed names from a snapshot, together with the store. */
+  restore(removed: RemovedNames): void {
+    this.#generation += 1;
+    this.#removed = removed;
+    this.#undeleted.clear();
   }
 
   #end(isOver: (holder: Holder) => boolean): void {
-    const work = this.#after(this.#underway, isOver);
-    this.#underway = work;
+    const work = this.#runAfter(this.#running, isOver);
+    this.#running = work;
     const finish = (): void => {
-      if (this.#underway === work) this.#underway = undefined;
+      if (this.#running === work) this.#running = undefined;
     };
-    // Whoever awaits `done` sees a failure; here it needs no handling.
+    // Callers that await `done` see a failure; it needs no handling here.
     work.then(finish, finish);
   }
 
-  async #after(before: Promise<void> | undefined, isOver: (holder: Holder) => boolean): Promise<void> {
-    const life = this.#life;
+  async #runAfter(before: Promise<void> | undefined, isOver: (holder: Holder) => boolean): Promise<void> {
+    const generation = this.#generation;
     await before?.catch(() => {});
-    // Grants first: a token whose grant is gone is not valid, should this be interrupted.
-    await this.#sweep(grantsCollection, isOver, life);
-    await this.#sweep(tokensCollection, isOver, life);
+    // Grants first: if this is interrupted, a token without its grant is not valid.
+    await this.#sweep(grantsCollection, isOver, generation);
+    await this.#sweep(tokensCollection, isOver, generation);
   }
 
-  async #sweep(collection: string, isOver: (holder: Holder) => boolean, life: number): Promise<void> {
-    for (let after = 0; life === this.#life; await nextTurn()) {
+  async #sweep(collection: string, isOver: (holder: Holder) => boolean, generation: number): Promise<void> {
+    for (let after = 0; generation === this.#generation; await nextTurn()) {
       const { entries, more } = await this.#store.list(collection, after, stride);
       const held = entries.flatMap((entry) => {
         const holder = collection === grantsCollection ? readGrant(entry) : readToken(entry);
         return holder !== undefined && isOver(holder) ? [{ id: entry.id, holder }] : [];
       });
-      await Promise.all(held.map(({ id, holder }) => this.#take(collection, id, holder, life)));
+      await Promise.all(held.map(({ id, holder }) => this.#deleteHeld(collection, id, holder, generation)));
       after = entries.at(-1)?.sequence ?? after;
       if (!more) return;
     }
   }
 
-  async #take(
+  async #deleteHeld(
     collection: string,
     id: string,
     { mechanism, client, user, kind, grant }: Held,
-    life: number,
+    generation: number,
   ): Promise<void> {
     try {
-      while (life === this.#life) {
-        const kept = await this.#store.read(collection, id);
-        if (kept === undefined) return;
-        const change = { kind: 'delete', collection, id, expected: kept.revision } as const;
+      while (generation === this.#generation) {
+        const stored = await this.#store.read(collection, id);
+        if (stored === undefined) return;
+        const change = { kind: 'delete', collection, id, expected: stored.revision } as const;
         const { applied } = await this.#store.apply({ ...change, at: this.#clock.now() });
         if (!applied) continue;
         // A token of a grant is reported with the grant.
-        if (grant === undefined) this.#told({ kind: 'revoked', mechanism, client, user, token: kind });
+        if (grant === undefined) this.#onEvent({ kind: 'revoked', mechanism, client, user, token: kind });
         return;
       }
     } catch {
-      // The store reports its own failure. The token counts as ended all the same.
-      this.#unkept.add(id);
+      // The store reports its own failure. The token counts as revoked nevertheless.
+      this.#undeleted.add(id);
     }
   }
 }

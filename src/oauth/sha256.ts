@@ -1,11 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** The SHA-256 of a text (its UTF-8) in base64url: 43 characters. */
+/** Returns the SHA-256 of a text (in UTF-8) in base64url: 43 characters. */
 export function sha256(text: string): string {
   return hash('sha256', text, 'base64url');
 }
 
-/** Whether a digest is that of a text; the time that this takes does not depend on where they differ. */
+/** Returns whether a digest is that of a text. Compares in constant time. */
 export function matchesSha256(text: string, digest: string): boolean {
   const actual = Buffer.from(sha256(text));
   const expected = Buffer.from(digest);

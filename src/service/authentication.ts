@@ -82,7 +82,7 @@ export function createAuthentication(
     accounts,
     queue: hashQueue,
     hashing: { verify: verifyPassword, decoyOf, decoy: decoyFor(costWithoutHashes) },
-    throttle: rateLimiter,
+    rateLimiter,
     key: random(32),
     explain,
   });
@@ -97,7 +97,7 @@ export function createAuthentication(
       clock,
       random,
       accounts,
-      throttle: rateLimiter,
+      rateLimiter,
       nonces,
       nonceWindow,
       origins,
@@ -120,7 +120,7 @@ export function createAuthentication(
     replaceUsers(users) {
       const all = declarationsOf(users);
       accounts.replace(all);
-      oauth.departures.know('user', all.keys());
+      oauth.departures.setNames('user', all.keys());
     },
   };
 }

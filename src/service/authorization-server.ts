@@ -39,16 +39,16 @@ export function createAuthorizationServer(
   options: ServiceOptions,
   { store, basic, granted, users, ...given }: AuthorizationParts,
 ): AuthorizationServer {
-  const { clock, random, throttle: rateLimiter } = given;
+  const { clock, random, rateLimiter } = given;
   const second = registered(options.clients, (all) => clientsOf(all));
   const first = registered(options.consumers, (all) => consumersOf(all));
   const names = { user: new Set(users), client: new Set(second.keys()), consumer: new Set(first.keys()) };
   const told = granted ?? (() => {});
   const revocation = new RevokeOnRemoval(names, store, clock, told);
   if (options.store !== undefined) revocation.compare(rolesIn(options));
-  const grants = createGrants({ store, clock, random, onEvent: told, departures: revocation });
-  const clients = following(createRegistry(second), (all) => revocation.know('client', all));
-  const consumers = following(createRegistry(first), (all) => revocation.know('consumer', all));
+  const grants = createGrants({ store, clock, random, onEvent: told, revocation });
+  const clients = following(createRegistry(second), (all) => revocation.setNames('client', all));
+  const consumers = following(createRegistry(first), (all) => revocation.setNames('consumer', all));
   const parts: OAuthContext = {
     ...given,
     grants,

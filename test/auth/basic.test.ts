@@ -37,17 +37,17 @@ function openDoor(
 ) {
   const clock = manualClock(0);
   const accounts = createAccounts(users(declared));
-  const throttle = createRateLimiter(limit, clock);
+  const rateLimiter = createRateLimiter(limit, clock);
   const scheme = createBasicScheme({
     realm: 'test',
     accounts,
     hashing,
-    queue: createHashQueue(throttle),
-    throttle,
+    queue: createHashQueue(rateLimiter),
+    rateLimiter,
     key: new Uint8Array(32),
     explain,
   });
-  const authenticator = createAuthenticator([scheme], throttle);
+  const authenticator = createAuthenticator([scheme], rateLimiter);
   const outcome = (request: Request): Promise<string | Problem> => outcomeOf(authenticator, request);
   return {
     accounts,
@@ -374,19 +374,19 @@ test('many first requests with the same right password cost one hash and all pas
 
 test('accounts may be on another machine, and give the account anew each time', async () => {
   const { hashing } = openHashing();
-  const throttle = createRateLimiter(0, manualClock(0));
+  const rateLimiter = createRateLimiter(0, manualClock(0));
   const find = async (name: string) =>
     name === 'ann' ? { name, secrets: [], password: { hash: '1$pw' } } : undefined;
   const scheme = createBasicScheme({
     realm: 'test',
     accounts: { hashes: ['1$pw'], find, findComposed: find },
     hashing,
-    queue: createHashQueue(throttle),
-    throttle,
+    queue: createHashQueue(rateLimiter),
+    rateLimiter,
     key: new Uint8Array(32),
     explain: false,
   });
-  const authenticator = createAuthenticator([scheme], throttle);
+  const authenticator = createAuthenticator([scheme], rateLimiter);
   for (let round = 0; round < 2; round += 1) {
     assert.deepEqual(await authenticator.authenticate(asking('ann:pw')), { name: 'ann', scheme: 'basic' });
   }

@@ -9,7 +9,7 @@ async function handedOn(): Promise<void> {
 
 /** A queue whose attempts end when they are told to. */
 function openQueue(options: Partial<QueueOptions> = {}) {
-  const queue = new HashQueue({ atOnce: 2, room: 4, allows: () => true, ...options });
+  const queue = new HashQueue({ concurrency: 2, capacity: 4, allows: () => true, ...options });
   const begun: string[] = [];
   const ends = new Map<string, (right: boolean) => void>();
   const fails = new Map<string, (error: Error) => void>();
@@ -46,7 +46,7 @@ test('no more attempts are made at once than are allowed, and the rest wait', as
 });
 
 test('peers take turns', async () => {
-  const { attempt, begun, end } = openQueue({ atOnce: 1, room: 10 });
+  const { attempt, begun, end } = openQueue({ concurrency: 1, capacity: 10 });
   for (const key of ['1', '2', '3', '4']) void attempt('a', key);
   for (const key of ['1', '2']) void attempt('b', key);
   void attempt('c', '1');
@@ -55,20 +55,20 @@ test('peers take turns', async () => {
 });
 
 test('where there is no room, the latest of the peer with the most gives way to one with less', async () => {
-  const { attempt, begun, end } = openQueue({ atOnce: 1, room: 3 });
+  const { attempt, begun, end } = openQueue({ concurrency: 1, capacity: 3 });
   const [first, second, third, fourth] = ['1', '2', '3', '4'].map((key) => attempt('a', key));
-  assert.equal(await attempt('a', '5'), 'crowded');
+  assert.equal(await attempt('a', '5'), 'full');
   const other = attempt('b', '1');
-  assert.equal(await fourth, 'crowded');
+  assert.equal(await fourth, 'full');
   for (const name of ['a1', 'a2', 'b1', 'a3']) await end(name, true);
   assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3']);
   assert.deepEqual(await Promise.all([first, second, other, third]), [true, true, true, true]);
 });
 
 test('among peers with one attempt each, who comes last finds no room', async () => {
-  const { attempt } = openQueue({ atOnce: 1, room: 2 });
+  const { attempt } = openQueue({ concurrency: 1, capacity: 2 });
   for (const peer of ['a', 'b', 'c']) void attempt(peer, '1');
-  assert.equal(await attempt('d', '1'), 'crowded');
+  assert.equal(await attempt('d', '1'), 'full');
 });
 
 test('attempts of one peer with the same key share one, and later ones do not', async () => {
@@ -86,7 +86,7 @@ test('before an attempt is made it is asked whether its peer still may', async (
   const asked: string[] = [];
   const failed = new Map<string, number>();
   const { attempt, begun, end } = openQueue({
-    room: 10,
+    capacity: 10,
     allows(peer, underway) {
       asked.push(`${peer} ${underway}`);
       return (failed.get(peer) ?? 0) + underway < 3;
@@ -104,7 +104,7 @@ test('before an attempt is made it is asked whether its peer still may', async (
 });
 
 test('an attempt that breaks is told to who made it, and holds up nobody', async () => {
-  const { attempt, begun, end, fail } = openQueue({ atOnce: 1 });
+  const { attempt, begun, end, fail } = openQueue({ concurrency: 1 });
   const broken = attempt('a', '1');
   const next = attempt('b', '1');
   const told = assert.rejects(broken, /broken/);
@@ -116,7 +116,7 @@ test('an attempt that breaks is told to who made it, and holds up nobody', async
 });
 
 test('strangers who have tried before give way to a peer that has not', async () => {
-  const { attempt, begun, end } = openQueue({ atOnce: 1, room: 4 });
+  const { attempt, begun, end } = openQueue({ concurrency: 1, capacity: 4 });
   const strangers = ['a', 'b', 'c', 'd', 'e'];
   for (const peer of strangers) void attempt(peer, '1');
   // Each comes again when it has failed, so that the queue is always full.
@@ -132,18 +132,18 @@ test('strangers who have tried before give way to a peer that has not', async ()
 });
 
 test('a peer that was refused for want of room has tried as well', async () => {
-  const { attempt } = openQueue({ atOnce: 1, room: 2 });
+  const { attempt } = openQueue({ concurrency: 1, capacity: 2 });
   for (const peer of ['a', 'b', 'c']) void attempt(peer, '1');
-  assert.equal(await attempt('d', '1'), 'crowded');
-  assert.equal(await attempt('d', '2'), 'crowded');
+  assert.equal(await attempt('d', '1'), 'full');
+  assert.equal(await attempt('d', '2'), 'full');
   // Both that wait have tried once, as it does now.
-  assert.equal(await attempt('e', '1'), 'crowded');
+  assert.equal(await attempt('e', '1'), 'full');
 });
 
 test('the peers of one network count together', async () => {
   const { attempt, begun, end } = openQueue({
-    atOnce: 1,
-    room: 2,
+    concurrency: 1,
+    capacity: 2,
     networkOf: (peer) => peer.slice(0, 1),
   });
   for (const peer of ['a1', 'a2', 'a3']) void attempt(peer, '/1');
@@ -155,7 +155,7 @@ test('the peers of one network count together', async () => {
 });
 
 test('successful attempts are not counted, and none are once the queue is empty', async () => {
-  const { attempt, end } = openQueue({ atOnce: 1, room: 1 });
+  const { attempt, end } = openQueue({ concurrency: 1, capacity: 1 });
   for (const key of ['1', '2', '3']) {
     void attempt('a', key);
     await end(`a${key}`, key === '1');
@@ -163,7 +163,7 @@ test('successful attempts are not counted, and none are once the queue is empty'
   const waiting = attempt('b', '1');
   const last = attempt('a', '4');
   // Both have tried once.
-  assert.equal(await attempt('c', '1'), 'crowded');
+  assert.equal(await attempt('c', '1'), 'full');
   await end('b1', true);
   await end('a4', true);
   assert.deepEqual(await Promise.all([waiting, last]), [true, true]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBearerScheme } from '../../src/auth/bearer.ts';
-import { credentialsLook, explainDateForm, explainDigest } from '../../src/auth/hmac/explain.ts';
+import { explainCredentialsForm, explainDateForm, explainDigest } from '../../src/auth/hmac/explain.ts';
 import { rateLimitKey } from '../../src/auth/rate-limit.ts';
 import { didYouMean } from '../../src/did-you-mean.ts';
 import { createRedaction } from '../../src/double/journal/redaction.ts';
@@ -189,7 +189,7 @@ const readers: Readonly<Record<string, Reader>> = {
     ],
   },
   'the look of HMAC credentials': {
-    read: credentialsLook,
+    read: explainCredentialsForm,
     around: [
       ['a:', ''],
       ['', '!'],

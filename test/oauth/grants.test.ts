@@ -158,12 +158,12 @@ function describeTokens(open: Open): void {
   test('an amended token has what was added, and is the same as before', async (t) => {
     const { grants } = await open(t);
     const found = await kept(grants, await grants.issue([draft({ kind: 'request', user: undefined })]));
-    const amended = await grants.amend(found, { user: 'ann', details: { tries: '1' } });
+    const amended = await grants.update(found, { user: 'ann', details: { tries: '1' } });
     assert.equal(amended?.token.user, 'ann');
     assert.deepEqual(amended?.token.details, { tries: '1' });
-    assert.equal(await grants.amend(found, { details: { tries: '2' } }), undefined);
-    assert.equal(await grants.spend(found), false);
-    assert.equal(amended && (await grants.spend(amended)), true);
+    assert.equal(await grants.update(found, { details: { tries: '2' } }), undefined);
+    assert.equal(await grants.consume(found), false);
+    assert.equal(amended && (await grants.consume(amended)), true);
   });
 }
 
@@ -172,12 +172,12 @@ function describeSpending(open: Open): void {
     const { grants } = await open(t);
     const { issued } = await grants.begin(anns, [draft()]);
     const found = await kept(grants, issued);
-    const spent = await Promise.all(Array.from({ length: 20 }, () => grants.spend(found)));
+    const spent = await Promise.all(Array.from({ length: 20 }, () => grants.consume(found)));
     assert.equal(spent.filter(Boolean).length, 1);
     const later = await kept(grants, issued);
     assert.equal(later.token.used, true);
     assert.equal(isLive(later, start), false);
-    assert.equal(await grants.spend(later), false);
+    assert.equal(await grants.consume(later), false);
   });
 
   test('of twenty who exchange a token at the same time, exactly one gets others, and only those are told', async (t) => {
@@ -199,7 +199,7 @@ function describeSpending(open: Open): void {
   test('that a token was used is not forgotten by a restart', async (t) => {
     const { grants, restart } = await open(t);
     const { issued } = await grants.begin(anns, [draft()]);
-    assert.equal(await grants.spend(await kept(grants, issued)), true);
+    assert.equal(await grants.consume(await kept(grants, issued)), true);
     assert.equal((await kept(await restart(), issued)).token.used, true);
   });
 }
@@ -284,7 +284,7 @@ function describeSweep(open: Open): void {
   test('a used code is remembered for as long as its grant lasts, however much is issued', async (t) => {
     const { grants, clock } = await open(t);
     const { issued } = await grants.begin(anns, [draft()]);
-    await grants.spend(await kept(grants, issued));
+    await grants.consume(await kept(grants, issued));
     clock.advance(59 * minute);
     for (let round = 0; round < 50; round += 1)
       await grants.issue([draft({ expires: clock.now() + minute })]);

@@ -205,7 +205,7 @@ test('everything that is wrong is told at once, wherever it stands', () => {
     [
       '--bogus is not an option',
       `${config}: prot is not known; did you mean "port"?`,
-      `${config}: users.a:b: a user name has no colon`,
+      `${config}: users.a:b: a user name must not contain a colon`,
       'COUNTERSIGN_PORT: "x" is not a whole number from 0 to 65535',
       `${config}: window: "600" is not a whole number from 1 to 31536000`,
       'COUNTERSIGN_CONTROL_PORT: "-1" is not a whole number from 0 to 65535',
@@ -374,11 +374,14 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
     { users: { ann: { secret: 's', pasword: 'p' } } },
     ['users.ann.pasword is not known; did you mean "password"?'],
   ],
-  [{ users: { '': { secret: 's' } } }, ['users.: a user name has 1 to 128 bytes']],
-  [{ users: { 'a\nb': { secret: 's' } } }, ['users.a\\u000ab: a user name has no control characters']],
+  [{ users: { '': { secret: 's' } } }, ['users.: a user name must have 1 to 128 bytes']],
+  [
+    { users: { 'a\nb': { secret: 's' } } },
+    ['users.a\\u000ab: a user name must not contain control characters'],
+  ],
   [
     { users: { ['é'.repeat(65)]: { secret: 's' } } },
-    [`users.${'é'.repeat(65)}: a user name has 1 to 128 bytes`],
+    [`users.${'é'.repeat(65)}: a user name must have 1 to 128 bytes`],
   ],
   [
     { users: { ann: { secret: 's', password: 'p\t' } } },

@@ -6,31 +6,32 @@ import type { Secret } from '../accounts.ts';
 import type { MessageMistake } from './message-mistakes.ts';
 import type { SecretMistake } from './secret-mistakes.ts';
 
-/** Members of a problem that say what was checked. Nothing of a secret, nor any signature, is ever in them. */
+/** Members of a Problem that explain a failed check. They never contain a secret or a signature. */
 export type Explanation = Record<string, ProblemMember>;
 
-/** What a digest was made of, where that was found out: a hint, and the signed message if it is another one. */
+/** The mistake that explains a wrong digest: a hint, and the signed message if it differs. */
 export type Found = {
   readonly hint: string;
   readonly signedMessage?: string;
   readonly firstDifference?: number;
 };
 
-/** The number of secrets that every explanation tries, at least: a user has no more than two as a rule. */
-const secretsTried = 2;
+/** Minimum number of secrets that an explanation tries: a user usually has at most two. */
+const minSecrets = 2;
 
 /**
- * Finds out what a wrong digest is the digest of, where that is one of the usual mistakes. It costs some hundred digests,
- * the same number for a user with two secrets, one or none and for no user at all: whatever is found, all mistakes are
- * tried. `standIn` is tried where there is no secret, and what is found with it does not count. The mistakes are loaded when
- * the first digest is explained.
+ * Finds the common mistake that produced a wrong digest; undefined if none did. It computes some hundred digests, the same number
+ * for a user with two secrets, one or none and for an unknown user, because it always tries all mistakes. The mistakes are loaded
+ * on first use.
+ *
+ * @param dummySecret Tried in place of a missing secret; its result is ignored.
  */
 export async function explainDigest(
   request: Request,
   signed: Signed,
   digest: string,
   secrets: readonly Secret[],
-  standIn: Secret,
+  dummySecret: Secret,
 ): Promise<Found | undefined> {
   const message = messageOf(signed);
   const [{ messageMistakes }, { isHashedAlone, secretMistakes }] = await Promise.all([
@@ -39,12 +40,14 @@ export async function explainDigest(
   ]);
   const mistakes = messageMistakes(request, signed).filter((mistake) => mistake.message !== message);
   let found: Found | undefined;
-  for (let at = 0; at < Math.max(secrets.length, secretsTried); at += 1) {
-    const { key } = secrets[at] ?? standIn;
-    const foundBy = mistakeOf(key, message, digest, mistakes, secretMistakes);
-    if (at < secrets.length) found ??= foundBy;
+  for (let at = 0; at < Math.max(secrets.length, minSecrets); at += 1) {
+    const { key } = secrets[at] ?? dummySecret;
+    const mistake = mistakeOf(key, message, digest, mistakes, secretMistakes);
+    if (at < secrets.length) found ??= mistake;
   }
-  return isHashedAlone(digest, message) ? { hint: 'the message was hashed without HMAC' } : found;
+  return isHashedAlone(digest, message)
+    ? { hint: 'the digest is a plain hash of the message, without HMAC' }
+    : found;
 }
 
 /** Tries all mistakes with one key. */
@@ -57,12 +60,12 @@ function mistakeOf(
 ): Found | undefined {
   const isExpired = key.signs([message], digest);
   const [other] = mistakes.filter((mistake) => key.signs([mistake.message], digest));
-  const [misused] = secretMistakes.filter(([, compute]) =>
+  const [secretMistake] = secretMistakes.filter(([, compute]) =>
     key.makes(digest, (secret) => compute(secret, message)),
   );
-  if (isExpired) return { hint: 'this is signed with a secret that has expired' };
+  if (isExpired) return { hint: 'the request is signed with an expired secret' };
   if (other !== undefined) return difference(message, other);
-  return misused === undefined ? undefined : { hint: misused[0] };
+  return secretMistake === undefined ? undefined : { hint: secretMistake[0] };
 }
 
 function difference(message: string, { hint, message: implied }: MessageMistake): Found {
@@ -72,56 +75,56 @@ function difference(message: string, { hint, message: implied }: MessageMistake)
 }
 
 const credentialsForms: readonly [form: RegExp, hint: string][] = [
-  [/^[^:]*:[^:%]*%[0-9a-f]{2}[^:]*:[^:]*$/i, 'the nonce was percent-encoded'],
-  [/:(?:[A-Za-z0-9+/]|%2b|%2f){43}%3d$/i, 'the digest was percent-encoded'],
-  [/^"[^"]*"$/, 'the credentials stand in quotes'],
-  [/^[A-Za-z0-9+/]+={0,2}$/, 'the credentials were encoded as base64, like those of Basic'],
-  [/^[^:]*%3a/i, 'the colons were percent-encoded'],
-  [/, /, 'the credentials are parameters, as other schemes have them'],
+  [/^[^:]*:[^:%]*%[0-9a-f]{2}[^:]*:[^:]*$/i, 'the nonce is percent-encoded'],
+  [/:(?:[A-Za-z0-9+/]|%2b|%2f){43}%3d$/i, 'the digest is percent-encoded'],
+  [/^"[^"]*"$/, 'the credentials are in quotes'],
+  [/^[A-Za-z0-9+/]+={0,2}$/, 'the credentials are encoded in base64, as for Basic'],
+  [/^[^:]*%3a/i, 'the colons are percent-encoded'],
+  [/, /, 'the credentials are a list of parameters, as in other schemes'],
   [/^[^:]*: | :/, 'there are spaces around a colon'],
 ];
 
-/** What credentials that cannot be read are by the look of them. */
-export function credentialsLook(rest: string): string | undefined {
+/** Returns a hint for malformed credentials, from their form. */
+export function explainCredentialsForm(rest: string): string | undefined {
   return credentialsForms.find(([form]) => form.test(rest))?.[1];
 }
 
 const hour = 3600;
-/** So many seconds (either way) a date may be on its way and still be off by hours. */
-const slack = 30;
+/** Tolerance (seconds, in either direction) for a time zone offset, because of the transmission time. */
+const tolerance = 30;
 
 /**
- * What usually makes a date so many seconds wrong, as far as can be told. A zone is whole hours from UTC, or half
- * hours and quarters more, up to 14 hours.
+ * Returns the likely cause of a date that is wrong by this many seconds. Time zone offsets are multiples of a quarter of an hour,
+ * up to 14 hours.
  */
 export function explainDate(seconds: number, now: number): Explanation {
   const distance = Math.abs(seconds);
   const hours = Math.round((distance / hour) * 4) / 4;
   const rest = Math.abs(distance - hours * hour);
-  // Below an hour there is no zone, and a clock that is wrong by some minutes is more likely.
-  if (hours < 1 || hours > 14 || rest > slack) {
-    return { hint: "the client's clock is wrong, or the request was held up", serverDate: formatDate(now) };
+  // Below one hour a wrong clock is more likely than a time zone.
+  if (hours < 1 || hours > 14 || rest > tolerance) {
+    return { hint: "the client's clock is wrong, or the request was delayed", serverDate: formatDate(now) };
   }
   const exactly = rest === 0 ? 'exactly' : 'nearly';
   return {
-    hint: `off by ${exactly} ${hours} ${hours === 1 ? 'hour' : 'hours'}: a time zone? The date is in UTC`,
+    hint: `off by ${exactly} ${hours} ${hours === 1 ? 'hour' : 'hours'}: probably a time zone; the date must be in UTC`,
     serverDate: formatDate(now),
   };
 }
 
 const dateForms: readonly [form: RegExp, hint: string][] = [
-  [/^\d{4}-?\d\d-?\d\dT/i, 'this is ISO 8601'],
-  [/^\d+(?:\.\d+)?$/, 'this is a number of seconds or milliseconds'],
-  [/^[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d /, 'this is the obsolete form of RFC 850'],
-  [/^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d /, 'this is the form of asctime'],
-  [/[+-]\d\d:?\d\d$/, 'the date has an offset; it must be in UTC'],
-  [/^[A-Z][a-z]{2}, .* GMT$/, 'the day of the week does not fit, or there is no such day or time'],
-  [/^\d{1,2} [A-Za-z]{4,} /, 'the month is written out; its first three letters are expected'],
-  [/^\d{1,2} [A-Za-z]{3} \d{4} \d\d:\d\d:\d\d$/, 'there is no such day, month or time'],
-  [/^\d{1,2}[A-Za-z]{3}\d{4}/, 'the spaces are left out in the message alone, not in the field'],
+  [/^\d{4}-?\d\d-?\d\dT/i, 'the date is in ISO 8601 format'],
+  [/^\d+(?:\.\d+)?$/, 'the date is a number of seconds or milliseconds'],
+  [/^[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d /, 'the date is in the obsolete RFC 850 format'],
+  [/^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d /, 'the date is in asctime format'],
+  [/[+-]\d\d:?\d\d$/, 'the date has a time zone offset; it must be in UTC'],
+  [/^[A-Z][a-z]{2}, .* GMT$/, 'the day of the week is wrong, or the day or time does not exist'],
+  [/^\d{1,2} [A-Za-z]{4,} /, 'the name of the month must be abbreviated to three letters'],
+  [/^\d{1,2} [A-Za-z]{3} \d{4} \d\d:\d\d:\d\d$/, 'the day, month or time does not exist'],
+  [/^\d{1,2}[A-Za-z]{3}\d{4}/, 'the spaces must be removed only in the message, not in the field'],
 ];
 
-/** What a date that cannot be read is by the look of it. */
+/** Returns a hint for a malformed date, from its form. */
 export function explainDateForm(date: string): Explanation {
   const hint = dateForms.find(([form]) => form.test(date))?.[1];
   return hint === undefined ? {} : { hint };

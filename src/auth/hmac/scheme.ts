@@ -24,105 +24,110 @@ import type { Account, Accounts, Secret } from '../accounts.ts';
 import { type ClaimedNonce, noRoomForNonce } from '../nonce-claim.ts';
 import type { Scheme, Verdict } from '../scheme.ts';
 import type { AuthenticationTrace } from '../trace.ts';
-import { credentialsLook, type Explanation, explainDate, explainDateForm, explainDigest } from './explain.ts';
+import {
+  type Explanation,
+  explainCredentialsForm,
+  explainDate,
+  explainDateForm,
+  explainDigest,
+} from './explain.ts';
 
-/** Where nonces are remembered. */
+/** Stores nonces that were used. */
 export interface Nonces {
   /**
-   * Claims the user's nonce in one step, unless it was claimed before. It is kept until `until` (ms) has passed. If
-   * there is no room for it, nothing is kept.
+   * Claims a nonce of a user atomically, unless it was claimed before. It is stored until `until` (ms) has passed. If the store
+   * is full, nothing is stored.
    */
   claim(user: string, nonce: string, until: number, now: number): ClaimedNonce;
   /**
-   * Resolves when every nonce claimed so far is written, and `durably` when it is on the medium; undefined when there
-   * is nothing to wait for.
+   * Resolves when all claimed nonces are written, with `durably` when they are synced to disk; undefined if none is pending.
    */
   kept(durably: boolean): Promise<void> | undefined;
   /**
-   * Takes the latest claim out of what is written, for it is to be kept with what its request changes; undefined when
-   * nothing is written.
+   * Withholds the latest claim from writing, so that it is written together with the change of its request; undefined if nothing
+   * is written.
    */
   hold(): HeldNonce | undefined;
 }
 
-/** What the scheme goes by. */
+/** Options of the scheme. */
 export interface HmacOptions {
   readonly realm: string;
   readonly accounts: Accounts;
   readonly nonces: Nonces;
   readonly clock: Clock;
-  /** How far a date may be from the clock, either way, in ms; on the edge it is good. */
+  /** Maximum difference (ms, inclusive) between a date and the clock, in either direction. */
   readonly window: number;
-  /** The window (ms) that nonces are counted with, at least as long; the same when left out. */
+  /** The window (ms) that determines how long nonces are stored; at least `window`, which is the default. */
   readonly nonceWindow?: number;
-  /** Dates before the second of this time (ms) are refused: nonces that came with them are not known. None when left out. */
+  /** Dates before the second of this time (ms) are refused, because their nonces are not known. Default: none. */
   readonly notBefore?: number | undefined;
-  /** Which requests the simple form may sign. */
+  /** The requests that the simple form may sign. */
   readonly simple: 'safe' | 'all' | 'off';
-  /** Whether content must come with a digest that is signed. */
+  /** Whether a request with content must have a signed content digest. */
   readonly requireBodyDigest: boolean;
-  /** Whether a refusal shows what was checked. */
+  /** Whether errors explain what the server checked. */
   readonly explain: boolean;
 }
 
-/** A date as the message has it, and the time (ms) that it says. */
-interface Dated {
+/** A date as it appears in the message, and its time (ms). */
+interface SignedDate {
   readonly stamp: string;
   readonly time: number;
 }
 
-/** Makes a reader of dates that remembers the last one: many requests come within one second. */
-function createDateReader(): (date: string) => Dated | undefined {
+/** Creates a date parser that caches the last date, because many requests have the same one. */
+function createDateParser(): (date: string) => SignedDate | undefined {
   let last = '';
-  let dated: Dated | undefined;
+  let parsed: SignedDate | undefined;
   return (date) => {
-    if (date === last) return dated;
+    if (date === last) return parsed;
     const time = parseSignedDate(date);
-    dated = time === undefined ? undefined : { stamp: withoutSpaces(date), time };
+    parsed = time === undefined ? undefined : { stamp: withoutSpaces(date), time };
     last = date;
-    return dated;
+    return parsed;
   };
 }
 
-/** What a request is judged by. */
-interface Judging extends HmacOptions {
-  readonly dated: (date: string) => Dated | undefined;
-  /** Stands where a user has no secret, so that every refusal costs as much. It has never been valid. */
-  readonly nobodys: Secret;
+/** The options with the state of the scheme. */
+interface HmacContext extends HmacOptions {
+  readonly parseDate: (date: string) => SignedDate | undefined;
+  /** Used in place of a missing secret, so that every refusal takes the same time. It is never valid. */
+  readonly dummySecret: Secret;
 }
 
-/** What a request signs, and with which credentials. */
+/** The credentials of a request, and the message parts that it signs. */
 interface Presented {
   readonly request: Request;
   readonly credentials: HmacCredentials;
   readonly signed: Signed;
-  /** The time that the date says (ms); undefined in the simple form. */
+  /** The time of the date (ms); undefined in the simple form. */
   readonly time: number | undefined;
-  /** Where its checks are told. */
-  readonly story: AuthenticationTrace | undefined;
+  /** Records the checks, if given. */
+  readonly authTrace: AuthenticationTrace | undefined;
 }
 
 /**
- * HMAC-SHA256 over the method, the target as sent, and in the full form a date and a nonce. Checked in this order:
- * grammar, user, digest, date, nonce, so that only who holds the secret learns what is wrong after the digest.
+ * Creates the scheme `hmac`: HMAC-SHA256 over the method, the target as sent, and in the full form a date and a nonce. Checks in
+ * this order: grammar, user, digest, date, nonce. So only a client with the secret learns about errors after the digest.
  */
 export function createHmacScheme(options: HmacOptions): Scheme {
-  const nobodys: Secret = { key: keyOf('no one has this secret'), until: Number.NEGATIVE_INFINITY };
-  const judging: Judging = { ...options, nobodys, dated: createDateReader() };
+  const dummySecret: Secret = { key: keyOf('no one has this secret'), until: Number.NEGATIVE_INFINITY };
+  const context: HmacContext = { ...options, dummySecret, parseDate: createDateParser() };
   return {
     name: 'hmac',
     authenticate(request, rest, authTrace) {
       const credentials = splitHmacCredentials(rest);
       if (typeof credentials === 'string') {
-        authTrace?.fail('parse', hintOf(credentialsLook(rest)));
+        authTrace?.fail('parse', hintOf(explainCredentialsForm(rest)));
         return bad(malformedCredentials(credentials, options));
       }
-      const presented = present(request, credentials, judging, authTrace);
+      const presented = present(request, credentials, context, authTrace);
       if (presented instanceof Problem) return bad(digestFaultOf(credentials, options) ?? presented);
       const account = options.accounts.find(presented.credentials.user);
       return account instanceof Promise
-        ? account.then((found) => judge(presented, found, judging))
-        : judge(presented, account, judging);
+        ? account.then((found) => verifySignature(presented, found, context))
+        : verifySignature(presented, account, context);
     },
     challenge: () =>
       formatChallenge('hmac', [
@@ -136,81 +141,82 @@ function bad(problem: Problem): Verdict {
   return { outcome: 'bad', problem };
 }
 
-/** The Problem with the letters of a digest. They are looked at where it is not the right one: that one is well-formed. */
+/** Returns the Problem for a malformed digest. Only called for a wrong digest, because the right one is well-formed. */
 function digestFaultOf({ digest }: HmacCredentials, options: HmacOptions): Problem | undefined {
   const fault = faultOfDigest(digest);
   return fault === undefined ? undefined : malformedCredentials(fault, options);
 }
 
-/** The grammar of what is signed: what is presented, or the Problem with it. */
+/** Parses the signed parts of a request. Returns a Problem if they are malformed. */
 function present(
   request: Request,
   credentials: HmacCredentials,
-  options: Judging,
+  options: HmacContext,
   authTrace: AuthenticationTrace | undefined,
 ): Presented | Problem {
   const { fields, method, target } = request;
   const contentDigest = digestFieldOf(fields);
   if (contentDigest instanceof Problem) return contentDigest;
   if (options.requireBodyDigest && contentDigest === undefined && carriesContent(request)) {
-    return new Problem('digest-required', 'The content has no Content-Digest that the signature covers.');
+    return new Problem('digest-required', 'The content requires a signed Content-Digest.');
   }
   const { nonce } = credentials;
   if (nonce === undefined) {
     const signed = { method, target, date: undefined, nonce, contentDigest };
     const problem = simpleFormFault(method, target, options.simple);
-    return problem ?? { request, credentials, signed, time: undefined, story: authTrace };
+    return problem ?? { request, credentials, signed, time: undefined, authTrace };
   }
   const date = fields.get('x-date') ?? fields.get('date');
-  if (date === undefined) return new Problem('date-missing', 'The full form needs a Date, or an X-Date.');
-  const dated = options.dated(date);
-  if (dated === undefined) {
-    const detail = 'The date is neither like "20 apr 2013 12:59:24" nor an IMF-fixdate.';
+  if (date === undefined)
+    return new Problem('date-missing', 'The full form requires a Date or X-Date field.');
+  const signedDate = options.parseDate(date);
+  if (signedDate === undefined) {
+    const detail = 'The date must be like "20 apr 2013 12:59:24" or an IMF-fixdate.';
     authTrace?.fail('parse', explainDateForm(date));
     return malformed(detail, options.explain ? { check: 'grammar', ...explainDateForm(date) } : {});
   }
-  const signed = { method, target, date: dated.stamp, nonce, contentDigest };
-  return { request, credentials, signed, time: dated.time, story: authTrace };
+  const signed = { method, target, date: signedDate.stamp, nonce, contentDigest };
+  return { request, credentials, signed, time: signedDate.time, authTrace };
 }
 
 function hintOf(hint: string | undefined): Explanation {
   return hint === undefined ? {} : { hint };
 }
 
-/** Tells that a check failed, and gives the members that the refusal has: what explains it is found out only where somebody wants it. */
-function failed(
-  { story: authTrace }: Presented,
-  { explain: explaining }: HmacOptions,
+/** Records a failed check, and returns the explanation for the Problem. Computes it only if it is needed. */
+function explainFailure(
+  { authTrace }: Presented,
+  { explain }: HmacOptions,
   check: string,
-  explained: () => Explanation,
+  explanation: () => Explanation,
 ): Explanation {
-  if (!explaining && authTrace === undefined) return {};
-  const members = explained();
+  if (!explain && authTrace === undefined) return {};
+  const members = explanation();
   authTrace?.fail(check, members);
-  return explaining ? { check, ...members } : {};
+  return explain ? { check, ...members } : {};
 }
 
 function malformed(detail: string, members: Explanation): Problem {
   return new Problem('malformed-credentials', detail, { members });
 }
 
-function malformedCredentials(fault: string, { explain: explaining }: HmacOptions): Problem {
-  return malformed(`${fault}.`, explaining ? { check: 'grammar' } : {});
+function malformedCredentials(fault: string, { explain }: HmacOptions): Problem {
+  return malformed(`${fault}.`, explain ? { check: 'grammar' } : {});
 }
 
 /**
- * The value of Content-Digest, or else of Content-MD5. It is a part of the message, so it must be a digest: a date and a
- * nonce in its place would make the full signature of a request the simple one of the same request, which counts for ever.
+ * Returns the value of Content-Digest, or else of Content-MD5, or a Problem if it is malformed. It is a part of the message, so
+ * it must be a digest: a date and a nonce in its place would turn a full signature into a simple one, which never expires.
  */
 function digestFieldOf(fields: Fields): string | Problem | undefined {
   const contentDigest = fields.get('content-digest');
   if (contentDigest !== undefined) {
     if (parseContentDigest(contentDigest) !== undefined) return contentDigest;
-    return malformedDigest('Content-Digest', 'a dictionary of digests as RFC 9530 has it');
+    return malformedDigest('Content-Digest', 'a dictionary of digests (RFC 9530 §2)');
   }
   const md5 = fields.get('content-md5');
   if (md5 === undefined || parseContentMd5(md5) !== undefined) return md5;
-  return malformedDigest('Content-MD5', 'the base64 of 16 bytes');
+  return malformedDigest('Content-MD5', '16 bytes in base64');
 }
 
 function malformedDigest(field: string, form: string): Problem {
@@ -230,73 +236,78 @@ function simpleFormFault(
   target: string,
   allowed: HmacOptions['simple'],
 ): Problem | undefined {
-  if (allowed === 'off') return new Problem('simple-form-refused', 'The simple form is switched off.');
+  if (allowed === 'off') return new Problem('simple-form-refused', 'The simple form is disabled.');
   if (allowed === 'safe' && !isSafeMethod(method)) {
     return new Problem(
       'simple-form-refused',
-      `The simple form does not sign ${method}: it could be sent again.`,
+      `The simple form cannot sign ${method}, because the request could be replayed.`,
     );
   }
   if (endsLikeFullForm(target)) {
     return new Problem(
       'simple-form-refused',
-      'The target ends like a date and a nonce of the full form, or like a digest of content.',
+      'The target ends like the date and nonce of the full form, or like a content digest.',
     );
   }
   return undefined;
 }
 
-/** Digest, date and nonce, in this order and in one turn. */
-function judge(
+/** Checks digest, date and nonce, in this order and in one turn of the event loop. */
+function verifySignature(
   presented: Presented,
   account: Account | undefined,
-  judging: Judging,
+  context: HmacContext,
 ): Verdict | Promise<Verdict> {
   const { credentials, signed, time } = presented;
-  const now = judging.clock.now();
+  const now = context.clock.now();
   const good = isSignedBy(
     account?.secrets ?? [],
     messagePieces(signed),
     credentials.digest,
     now,
-    judging.nobodys,
+    context.dummySecret,
   );
   if (!good || account === undefined) {
-    const fault = digestFaultOf(credentials, judging);
+    const fault = digestFaultOf(credentials, context);
     if (fault !== undefined) return bad(fault);
-    return andThen(explainRefusal(presented, account, judging), (explained) =>
-      refuse(presented, 'credentials-refused', 'User, secret or signed message do not fit.', explained),
+    return andThen(explainRefusal(presented, account, context), (explained) =>
+      refuse(
+        presented,
+        'credentials-refused',
+        'The user, the secret or the signed message is wrong.',
+        explained,
+      ),
     );
   }
-  presented.story?.pass('parse');
-  presented.story?.pass('user');
-  presented.story?.pass('digest');
+  presented.authTrace?.pass('parse');
+  presented.authTrace?.pass('user');
+  presented.authTrace?.pass('digest');
   const principal: Principal = { name: account.name, scheme: 'hmac' };
   const verdict: Verdict = { outcome: 'good', principal };
   if (time === undefined || credentials.nonce === undefined) return verdict;
-  const fault = judgeFreshness(presented, time, credentials.nonce, now, judging);
+  const fault = checkFreshness(presented, time, credentials.nonce, now, context);
   if (fault !== undefined) return fault;
   if (!isSafeMethod(signed.method)) {
-    const held = judging.nonces.hold();
+    const held = context.nonces.hold();
     return held === undefined ? verdict : { outcome: 'good', principal: { ...principal, nonce: held } };
   }
-  const writing = judging.nonces.kept(false);
+  const writing = context.nonces.kept(false);
   return writing === undefined ? verdict : writing.then(() => verdict);
 }
 
 /**
- * Whether one of the secrets that are valid now signs the message so. Whoever is refused costs two digests at the
- * least, whether there are two secrets, one or none, and whether they have expired.
+ * Returns whether one of the currently valid secrets produces the digest. A refusal computes at least two digests, for any number
+ * of secrets, valid or expired.
  */
 function isSignedBy(
   secrets: readonly Secret[],
   message: readonly string[],
   digest: string,
   now: number,
-  nobodys: Secret,
+  dummySecret: Secret,
 ): boolean {
   for (let at = 0; at < Math.max(secrets.length, 2); at += 1) {
-    const { key, until } = secrets[at] ?? nobodys;
+    const { key, until } = secrets[at] ?? dummySecret;
     if (key.signs(message, digest) && (until === undefined || now < until)) return true;
   }
   return false;
@@ -306,7 +317,7 @@ function wholeSecond(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }
 
-function judgeFreshness(
+function checkFreshness(
   presented: Presented,
   time: number,
   nonce: string,
@@ -314,36 +325,40 @@ function judgeFreshness(
   options: HmacOptions,
 ): Verdict | undefined {
   const { window, nonceWindow = window } = options;
-  // To the second, like the dates themselves: the fraction of the clock's second does not count.
+  // In whole seconds, like the dates: fractions of a second are ignored.
   const off = time - wholeSecond(now);
   if (Math.abs(off) > window) {
-    const detail = `The date is ${Math.abs(off) / 1000} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock; ${window / 1000} s are allowed.`;
-    const explained = failed(presented, options, 'date', () => ({
+    const detail = `The date is ${Math.abs(off) / 1000} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock; the maximum is ${window / 1000} s.`;
+    const explained = explainFailure(presented, options, 'date', () => ({
       message: messageOf(presented.signed),
       ...explainDate(off / 1000, now),
     }));
     return refuse(presented, 'date-out-of-window', detail, explained);
   }
   if (time < wholeSecond(options.notBefore ?? Number.NEGATIVE_INFINITY)) {
-    const detail = 'The date is before this server began, and it remembers no nonce from then.';
-    const explained = failed(presented, options, 'date', () => ({ message: messageOf(presented.signed) }));
+    const detail = 'The date is before the start of this server, which does not know the nonces used before.';
+    const explained = explainFailure(presented, options, 'date', () => ({
+      message: messageOf(presented.signed),
+    }));
     return refuse(presented, 'date-out-of-window', detail, explained);
   }
-  presented.story?.pass('date');
-  // The last moment at which this date is still inside that window, to the end of its second.
+  presented.authTrace?.pass('date');
+  // Until the date is outside the nonce window, to the end of its second.
   const until = time + nonceWindow + 999;
   const claimed = options.nonces.claim(presented.credentials.user, nonce, until, now);
   if (claimed === 'fresh') {
-    presented.story?.pass('nonce');
+    presented.authTrace?.pass('nonce');
     return undefined;
   }
   if (claimed === 'seen') {
-    const detail = 'This user has sent this nonce before.';
-    const explained = failed(presented, options, 'nonce', () => ({ message: messageOf(presented.signed) }));
+    const detail = 'The user has already used this nonce.';
+    const explained = explainFailure(presented, options, 'nonce', () => ({
+      message: messageOf(presented.signed),
+    }));
     return refuse(presented, 'nonce-replayed', detail, explained);
   }
   const problem = noRoomForNonce(claimed, window, now);
-  presented.story?.fail('nonce');
+  presented.authTrace?.fail('nonce');
   return { outcome: 'bad', problem, claimed: presented.credentials.user };
 }
 
@@ -357,22 +372,22 @@ function refuse(
 }
 
 /**
- * Explains a wrong digest: to the story what is known, and to the client what can be said whether there is such a user or
- * not. Returns the members of the refusal. Their names, the work for them and, for a client without the secret, their
- * values do not depend on the user.
+ * Explains a wrong digest: in full in the trace, and in the response without revealing whether the user exists. Returns the
+ * members of the Problem. Their names, the time to compute them and, for a client without the secret, their values do not depend
+ * on the user.
  */
 function explainRefusal(
   presented: Presented,
   account: Account | undefined,
-  { explain, nobodys }: Judging,
+  { explain, dummySecret }: HmacContext,
 ): Explanation | Promise<Explanation> {
-  const { request, credentials, signed, story: authTrace } = presented;
+  const { request, credentials, signed, authTrace } = presented;
   authTrace?.pass('parse');
   if (account !== undefined) authTrace?.pass('user');
   if (!explain && authTrace === undefined) return {};
   const secrets = account?.secrets ?? [];
   const message = messageOf(signed);
-  return explainDigest(request, signed, credentials.digest, secrets, nobodys).then((found) => {
+  return explainDigest(request, signed, credentials.digest, secrets, dummySecret).then((found) => {
     if (account === undefined) authTrace?.fail('user', { message, ...found });
     else
       authTrace?.fail('digest', { message, hint: secrets.length === 0 ? noSecret : otherSecret, ...found });
@@ -380,7 +395,6 @@ function explainRefusal(
   });
 }
 
-const noSecret = 'this user has no secret to sign with';
-const otherSecret =
-  'the secret is another one, or the message differs in a way that is not among the usual ones';
-const otherUserOrSecret = `there is no such user, ${otherSecret}`;
+const noSecret = 'the user has no secret';
+const otherSecret = 'the secret is different, or the message differs in a way that is not a common mistake';
+const otherUserOrSecret = `the user does not exist, ${otherSecret}`;

@@ -1,27 +1,26 @@
-// What clients make of the right secret and the right message by mistake.
+// Digests that clients compute by mistake from the right secret and the right message.
 import { createHash, createHmac } from 'node:crypto';
 
 type Compute = (secret: Buffer, message: string) => string;
 
-/** Signs with what `read` makes of the secret. */
+/** Signs with the secret as converted by `read`. */
 function misread(read: (secret: Buffer) => string | Buffer): Compute {
   return (secret, message) => hmac('sha256', read(secret), message);
 }
 
-/** The least bytes of a key that somebody who does not know the secret cannot guess. */
-const leastKey = 16;
+/** Minimum length (bytes) of a key that cannot be guessed. */
+const minKeyLength = 16;
 
 /**
- * Signs with what `decode` makes of the secret, where that is the whole of it and no easier to guess: else a hint would
- * confirm a guess at the part that was decoded. Where it is not, the work is the same and no digest is returned, so
- * that the time does not depend on the secret.
+ * Signs with the decoded secret, if it is decoded as a whole and still cannot be guessed: otherwise a hint would confirm a guess
+ * at the decoded part. If not, it does the same work and returns no digest, so that the time does not depend on the secret.
  *
  * @param decode Returns undefined if it does not consume the whole secret.
  */
 function decoded(decode: (text: string) => Buffer | undefined): Compute {
   return (secret, message) => {
     const key = decode(text(secret));
-    if (key !== undefined && key.length >= leastKey) return hmac('sha256', key, message);
+    if (key !== undefined && key.length >= minKeyLength) return hmac('sha256', key, message);
     hmac('sha256', secret, message);
     return '';
   };
@@ -34,11 +33,11 @@ function fromHex(digits: string): Buffer | undefined {
 /** Decodes base64 or base64url (RFC 4648 §4, §5), with or without padding. */
 function fromBase64(characters: string): Buffer | undefined {
   const bytes = Buffer.from(characters, 'base64');
-  const bare = characters.replace(/={0,2}$/, '');
+  const unpadded = characters.replace(/={0,2}$/, '');
   const isWhole = [bytes.toString('base64').replace(/={0,2}$/, ''), bytes.toString('base64url')].includes(
-    bare,
+    unpadded,
   );
-  return isWhole && (bare === characters || characters.length % 4 === 0) ? bytes : undefined;
+  return isWhole && (unpadded === characters || characters.length % 4 === 0) ? bytes : undefined;
 }
 
 function fromLatin1(characters: string): Buffer | undefined {
@@ -60,37 +59,40 @@ function octets(message: string): Buffer {
 
 const text = (secret: Buffer): string => secret.toString('utf8');
 
-/** A hint, and how the mistaken digest is computed. */
+/** A hint, and the function that computes the mistaken digest in base64. */
 export type SecretMistake = readonly [hint: string, compute: Compute];
 
-/** Each mistake, and the digest as base64 that comes of it. */
+/** The mistakes that are tried. */
 export const secretMistakes: readonly SecretMistake[] = [
-  ['the secret was decoded as base64; its characters are the key', decoded(fromBase64)],
-  ['the secret was decoded as hexadecimal; its characters are the key', decoded(fromHex)],
-  ['the secret was taken with a line feed at its end', misread((secret) => `${text(secret)}\n`)],
-  ['the secret was taken with a line end (CR LF) at its end', misread((secret) => `${text(secret)}\r\n`)],
-  ['the secret was taken with quotes around it', misread((secret) => `"${text(secret)}"`)],
-  ['the secret was taken with quotes around it', misread((secret) => `'${text(secret)}'`)],
-  ['the secret was taken with a space before or after it', misread((secret) => ` ${text(secret)}`)],
-  ['the secret was taken with a space before or after it', misread((secret) => `${text(secret)} `)],
-  ['the white space around the secret was cut off', decoded((characters) => Buffer.from(characters.trim()))],
-  ['the secret was encoded as base64', misread((secret) => secret.toString('base64'))],
-  ['the secret was encoded as hexadecimal', misread((secret) => secret.toString('hex'))],
-  ['the secret was encoded as UTF-16', misread((secret) => Buffer.from(text(secret), 'utf16le'))],
-  ['the secret was encoded as Latin-1; UTF-8 is expected', decoded(fromLatin1)],
+  ['the secret was decoded from base64; use its characters as the key', decoded(fromBase64)],
+  ['the secret was decoded from hexadecimal; use its characters as the key', decoded(fromHex)],
+  ['the secret was used with a trailing line feed', misread((secret) => `${text(secret)}\n`)],
+  ['the secret was used with a trailing line ending (CR LF)', misread((secret) => `${text(secret)}\r\n`)],
+  ['the secret was used with quotes around it', misread((secret) => `"${text(secret)}"`)],
+  ['the secret was used with quotes around it', misread((secret) => `'${text(secret)}'`)],
+  ['the secret was used with a leading or trailing space', misread((secret) => ` ${text(secret)}`)],
+  ['the secret was used with a leading or trailing space', misread((secret) => `${text(secret)} `)],
+  ['the white space around the secret was removed', decoded((characters) => Buffer.from(characters.trim()))],
+  ['the secret was encoded in base64', misread((secret) => secret.toString('base64'))],
+  ['the secret was encoded in hexadecimal', misread((secret) => secret.toString('hex'))],
+  [
+    'the secret was encoded in UTF-16 instead of UTF-8',
+    misread((secret) => Buffer.from(text(secret), 'utf16le')),
+  ],
+  ['the secret was encoded in Latin-1 instead of UTF-8', decoded(fromLatin1)],
   ['the secret was hashed before it was used as the key', misread((secret) => sha256(secret))],
   [
     'the secret was hashed before it was used as the key',
     misread((secret) => sha256(secret).toString('hex')),
   ],
   [
-    'key and message were exchanged',
+    'key and message were swapped',
     (secret, message) => hmac('sha256', octets(message), secret.toString('latin1')),
   ],
-  ['SHA-512, cut off, was used; SHA-256 is expected', (secret, message) => hmac('sha512', secret, message)],
-  ['SHA-512/256 was used; SHA-256 is expected', (secret, message) => hmac('sha512-256', secret, message)],
-  ['SHA-384, cut off, was used; SHA-256 is expected', (secret, message) => hmac('sha384', secret, message)],
-  ['SHA3-256 was used; SHA-256 is expected', (secret, message) => hmac('sha3-256', secret, message)],
+  ['truncated SHA-512 was used instead of SHA-256', (secret, message) => hmac('sha512', secret, message)],
+  ['SHA-512/256 was used instead of SHA-256', (secret, message) => hmac('sha512-256', secret, message)],
+  ['truncated SHA-384 was used instead of SHA-256', (secret, message) => hmac('sha384', secret, message)],
+  ['SHA3-256 was used instead of SHA-256', (secret, message) => hmac('sha3-256', secret, message)],
   [
     'secret and message were hashed without HMAC',
     (secret, message) => sha256(secret, octets(message)).toString('base64'),
@@ -106,7 +108,7 @@ export const secretMistakes: readonly SecretMistake[] = [
   ['the message was hashed before it was signed', (secret, message) => hashedFirst(secret, message, 'hex')],
 ];
 
-/** Returns whether the digest is that of the message alone, which anybody can make. */
+/** Returns whether the digest is the hash of the message without a key, which needs no secret. */
 export function isHashedAlone(digest: string, message: string): boolean {
   return digest === sha256(octets(message)).toString('base64');
 }

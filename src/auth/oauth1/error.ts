@@ -3,7 +3,7 @@ import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import { encodeOctets, octetsOf, type Parameter } from '../../signature/oauth1-parameters.ts';
 
-/** What can be wrong, in the words of the OAuth Problem Reporting extension. */
+/** A problem code of the OAuth Problem Reporting extension. */
 export type OAuth1Problem = keyof typeof typeOf;
 
 const typeOf = {
@@ -22,7 +22,7 @@ const typeOf = {
   nonce_used: 'oauth1-nonce-used',
 } as const satisfies Record<string, ProblemType>;
 
-/** What the extension has beside `oauth_problem`, not encoded. */
+/** The parameters of the extension other than `oauth_problem`, not encoded. */
 export interface ProblemDetails {
   oauth_parameters_absent?: string;
   oauth_parameters_rejected?: string;
@@ -31,41 +31,41 @@ export interface ProblemDetails {
   oauth_problem_advice?: string;
 }
 
-/** A refusal in words of OAuth 1.0a; the parameters of its report are members of the Problem. */
+/** Returns a Problem of OAuth 1.0a. The parameters of its report are members. */
 export function oauth1Error(problem: OAuth1Problem, detail: string, more: ProblemDetails = {}): Problem {
   return new Problem(typeOf[problem], detail, { members: { oauth_problem: problem, ...more } });
 }
 
-/** The refusal of parameters by their names, which are octets. */
+/** Returns the Problem for rejected parameters. Names are octets. */
 export function rejectedParameters(detail: string, names: readonly string[]): Problem {
   return oauth1Error('parameter_rejected', detail, { oauth_parameters_rejected: listed(names) });
 }
 
-/** The refusal of a request that lacks these parameters. */
+/** Returns the Problem for missing parameters. */
 export function missingParameters(names: readonly string[]): Problem {
-  const detail = `${names.join(', ')} must be there, and not empty.`;
+  const detail = `These parameters are required and must not be empty: ${names.join(', ')}.`;
   return oauth1Error('parameter_absent', detail, { oauth_parameters_absent: listed(names) });
 }
 
-/** Each name once, encoded, and what is listed is encoded once more where it is sent. */
+/** Lists each name once, encoded. The list is encoded once more when it is sent. */
 function listed(names: readonly string[]): string {
   return [...new Set(names)].map(encodeOctets).join('&');
 }
 
-/** A report goes into a field, of which clients take no more than some thousand characters. */
-const longestReported = 4096;
+/** Maximum length of a reported value, because clients limit the length of a field. */
+const maxReportedLength = 4096;
 
-/** What is reported of a refusal, encoded; nothing where it is none in words of OAuth 1.0a. */
+/** Returns the encoded parameters of the report of a Problem; none if it is not a Problem of OAuth 1.0a. */
 export function reportOf({ members }: Problem): Parameter[] {
   return Object.entries(members)
     .filter(
       (member): member is [string, string] => member[0].startsWith('oauth_') && typeof member[1] === 'string',
     )
     .map(([name, value]): Parameter => [name, encodeOctets(octetsOf(value))])
-    .filter(([, value]) => value.length <= longestReported);
+    .filter(([, value]) => value.length <= maxReportedLength);
 }
 
-/** The challenge with what is reported; undefined where that is nothing. */
+/** Returns the challenge with the report of a Problem; undefined if there is no report. */
 export function challengeOf(realm: string, problem: Problem): string | undefined {
   const report = reportOf(problem);
   return report.length === 0 ? undefined : formatChallenge('OAuth', [['realm', realm], ...report]);

@@ -6,30 +6,38 @@ import type { Scheme, Verdict } from '../scheme.ts';
 import type { AuthenticationTrace } from '../trace.ts';
 import { challengeOf } from './error.ts';
 
-/** What came of a signed request: whom it speaks for or the refusal, and the consumer that it claims to be. */
+/** The result of the verification of a signed request. */
 export interface SignedVerdict {
+  /** The principal, or the Problem if it was refused. */
   readonly outcome: Principal | Problem;
-  /** A name that no user has. */
+  /** The name under which failures of its consumer are counted. No user can have it. */
   readonly claimed: string | undefined;
 }
 
-/** What the scheme goes by. */
+/** Options of the scheme. */
 export interface OAuth1Options {
   readonly realm: string;
-  /** Whether there is anybody who could sign. */
+  /** Returns whether any consumer is registered, and so could sign. */
   readonly offered: () => boolean;
-  /** Where besides the Authorization field there are parameters of the protocol: `content` says that there may be. */
+  /**
+   * Returns where else than in the Authorization field the request has protocol parameters: `content` if the content may have
+   * some.
+   */
   readonly elsewhere: (request: Request) => 'target' | 'content' | undefined;
-  /** Judges a request by what stands behind `OAuth`, and where that is undefined by what stands elsewhere; undefined where nothing does. */
-  readonly judge: (
+  /**
+   * Verifies a request. Resolves to undefined if it has no protocol parameters.
+   *
+   * `rest` is the part of the Authorization field after `OAuth`; undefined if the parameters are in the target or the content.
+   */
+  readonly verify: (
     request: Request,
     rest: string | undefined,
     authTrace: AuthenticationTrace | undefined,
   ) => Promise<SignedVerdict | undefined>;
 }
 
-/** OAuth 1.0a (RFC 5849) at resources: requests that are signed with the secrets of a consumer and of an access token. */
-export function createOAuth1Scheme({ realm, offered, elsewhere, judge }: OAuth1Options): Scheme {
+/** Creates the scheme OAuth 1.0a (RFC 5849): requests signed with the secrets of a consumer and an access token. */
+export function createOAuth1Scheme({ realm, offered, elsewhere, verify }: OAuth1Options): Scheme {
   const challenge = formatChallenge('OAuth', [['realm', realm]]);
   const permissionDenied = formatChallenge('OAuth', [
     ['realm', realm],
@@ -40,32 +48,32 @@ export function createOAuth1Scheme({ realm, offered, elsewhere, judge }: OAuth1O
     ['oauth_problem', 'parameter_rejected'],
   ]);
 
-  const verdictOn = async (
+  const verdictOf = async (
     request: Request,
     rest: string | undefined,
     authTrace: AuthenticationTrace | undefined,
   ): Promise<Verdict | undefined> => {
-    const judged = await judge(request, rest, authTrace);
-    if (judged === undefined) return undefined;
-    const { outcome, claimed } = judged;
+    const verified = await verify(request, rest, authTrace);
+    if (verified === undefined) return undefined;
+    const { outcome, claimed } = verified;
     if (!(outcome instanceof Problem)) return { outcome: 'good', principal: outcome };
-    const said = challengeOf(realm, outcome);
+    const report = challengeOf(realm, outcome);
     const verdict: Verdict = { outcome: 'bad', problem: outcome };
     return {
       ...verdict,
       ...(claimed === undefined ? {} : { claimed }),
-      ...(said === undefined ? {} : { challenge: said }),
+      ...(report === undefined ? {} : { challenge: report }),
     };
   };
 
   return {
     name: 'oauth',
     async authenticate(request, rest, authTrace) {
-      const verdict = offered() ? await verdictOn(request, rest, authTrace) : undefined;
+      const verdict = offered() ? await verdictOf(request, rest, authTrace) : undefined;
       return verdict ?? notOffered();
     },
     elsewhere: (request) => (offered() ? elsewhere(request) : undefined),
-    authenticateElsewhere: (request, authTrace) => verdictOn(request, undefined, authTrace),
+    authenticateElsewhere: (request, authTrace) => verdictOf(request, undefined, authTrace),
     challenge: ({ secure }) => (secure && offered() ? challenge : undefined),
     severalChallenge: () => (offered() ? severalRejected : undefined),
     scopeChallenge: () => permissionDenied,
@@ -73,6 +81,6 @@ export function createOAuth1Scheme({ realm, offered, elsewhere, judge }: OAuth1O
 }
 
 function notOffered(): Verdict {
-  const detail = 'The credentials are of a scheme that does not work here.';
+  const detail = 'The authentication scheme is not supported here.';
   return { outcome: 'bad', problem: new Problem('scheme-not-offered', detail) };
 }

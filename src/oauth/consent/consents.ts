@@ -11,44 +11,44 @@ import { readParameters } from '../parameters.ts';
 import type { Mechanism } from '../records.ts';
 import { showQuestion } from './consent-page.ts';
 
-/** What a user is asked. It is bound to a single-use ticket, so that an answer cannot be turned on another question. */
+/** A request for consent. It is bound to a single-use ticket, so that the answer is valid for this request only. */
 export interface ConsentQuestion {
   readonly mechanism: Mechanism;
   /** The client's id, or the consumer's key. */
   readonly client: string;
   readonly user: string;
   readonly scopes: readonly Scope[];
-  /** What the endpoint needs again when the answer comes: a redirect URI, a challenge, a state. */
+  /** Data that the endpoint needs to process the answer: a redirect URI, a challenge, a state. */
   readonly details: Readonly<Record<string, string>>;
 }
 
-/** What a user answered. */
+/** The user's answer to a request for consent. */
 export interface ConsentAnswer extends ConsentQuestion {
   readonly allowed: boolean;
 }
 
-/** How a question is put. */
+/** Options of one consent page. */
 export interface ConsentForm {
-  /** The path that the answer is sent to. */
+  /** The path that the form is sent to. */
   readonly action: string;
-  /** Where the answer is sent to, shown to the user; undefined where it is not sent anywhere (`oob`). */
+  /** The address that the browser is redirected to, shown to the user; undefined if there is no redirect (`oob`). */
   readonly destination: string | undefined;
   /** One of `pageVariants`. */
   readonly variant: Variant | undefined;
-  /** The method of the request: HEAD gets no ticket. */
+  /** The method of the request. No ticket is issued for HEAD. */
   readonly method: Method;
 }
 
-/** Asks users whether clients may, and takes their answers. */
+/** Asks users for consent and processes their answers. */
 export interface Consents {
   /**
-   * Draws a ticket for the question, and shows both: as a page, or as JSON for a client without a browser. For HEAD the page is of
-   * the same length, and no ticket is drawn.
+   * Issues a ticket and returns the consent page, or JSON for a client without a browser. For HEAD the page has the same length,
+   * and no ticket is issued.
    */
   ask(question: ConsentQuestion, form: ConsentForm): Promise<Outcome>;
   /**
-   * Takes an answer, `consent_ticket` and `decision`; all other parameters are ignored. Undefined where it answers no open question
-   * of this mechanism to this user: another user's ticket is not spent by that. Of several answers to one question one is taken.
+   * Processes an answer: the parameters `consent_ticket` and `decision`; others are ignored. Resolves to undefined if no request
+   * of this mechanism to this user is open; another user's ticket stays valid. Only the first answer to a request is accepted.
    */
   answer(
     content: FormContent | undefined,
@@ -57,24 +57,24 @@ export interface Consents {
   ): Promise<ConsentAnswer | undefined>;
 }
 
-/** What consents are made of. */
-export interface ConsentParts {
+/** Dependencies of the consents. */
+export interface ConsentContext {
   readonly grants: Grants;
   readonly clock: Clock;
   readonly lifetimes: { readonly ticket: number };
 }
 
-/** Makes consents. */
-export function createConsents({ grants, clock, lifetimes }: ConsentParts): Consents {
+/** Creates the service that asks for consent. */
+export function createConsents({ grants, clock, lifetimes }: ConsentContext): Consents {
   return {
     async ask(question, form) {
-      const lasts = lifetimes.ticket;
-      // HEAD is safe (RFC 9110 §9.2.1), and has the fields of GET (§9.3.2): hence a ticket's length, and no ticket.
+      const lifetime = lifetimes.ticket;
+      // HEAD is safe (RFC 9110 §9.2.1) and has the fields of GET (§9.3.2): a placeholder has the length of a ticket.
       if (form.method === 'HEAD')
-        return showQuestion({ ...question, ...form, ticket: '-'.repeat(tokenLength), lasts });
-      const expires = clock.now() + lasts;
+        return showQuestion({ ...question, ...form, ticket: '-'.repeat(tokenLength), lifetime });
+      const expires = clock.now() + lifetime;
       const ticket = firstOf(await grants.issue([{ ...question, kind: 'ticket', expires }]));
-      return showQuestion({ ...question, ...form, ticket: ticket.value, lasts });
+      return showQuestion({ ...question, ...form, ticket: ticket.value, lifetime });
     },
 
     async answer(content, mechanism, user) {
@@ -85,18 +85,18 @@ export function createConsents({ grants, clock, lifetimes }: ConsentParts): Cons
       if (ticket === undefined || (decision !== 'allow' && decision !== 'deny')) return undefined;
       const found = await grants.find(ticket, mechanism, 'ticket');
       if (found === undefined || found.token.user !== user || !isLive(found, clock.now())) return undefined;
-      if (!(await grants.spend(found))) return undefined;
+      if (!(await grants.consume(found))) return undefined;
       const { client, scopes, details } = found.token;
       return { mechanism, client, user, scopes, details, allowed: decision === 'allow' };
     },
   };
 }
 
-/** The name of the user who asks or answers. Rejects with a Problem (401 with a challenge) where there are no credentials. */
+/** Returns the name of the authenticated user. Rejects with a Problem (401 with a challenge) if there are no credentials. */
 export async function approvingUser(approver: Authenticator, request: Request): Promise<string> {
   const principal = await approver.authenticate(request);
   if (principal !== undefined) return principal.name;
-  throw new Problem('authentication-required', 'Who allows a client something has to be known.', {
+  throw new Problem('authentication-required', 'Sign in to allow or refuse the request of a client.', {
     fields: approver.challenges(request.connection),
   });
 }

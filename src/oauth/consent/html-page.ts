@@ -3,29 +3,29 @@ import type { Outcome, Variant } from '../../pipeline/resource.ts';
 import { isRepresentable } from '../../schema/characters.ts';
 import { escapeAttribute } from '../../xml/writer.ts';
 
-/** What the endpoints that people visit are written in: for a browser, and for who does without one. */
+/** The representations of a page: HTML for a browser, JSON for other clients. */
 export const pageVariants: readonly Variant[] = [
   { type: 'text/html; charset=utf-8', mark: 'h' },
   { type: 'application/json', mark: 'j' },
 ];
 
-/** Whether the variant is for who does without a browser. */
-function isForMachines(variant: Variant | undefined): boolean {
+/** Returns whether the variant is JSON. */
+function isJson(variant: Variant | undefined): boolean {
   return variant?.type === 'application/json';
 }
 
-/** A page, and the same for who does without a browser. */
+/** A page in HTML and in JSON. */
 export interface Page {
   readonly status: number;
   readonly title: string;
-  /** What stands below the title, as HTML. */
+  /** The HTML below the title. */
   readonly body: string;
   readonly json: Readonly<Record<string, string | number>>;
 }
 
-/** Shows a page in one of `pageVariants`. It is kept by nobody, framed by nobody, and tells no other site where it was. */
+/** Returns a page in one of `pageVariants`. It cannot be stored or framed, and sends no referrer. */
 export function showPage({ status, title, body, json }: Page, variant: Variant | undefined): Outcome {
-  if (isForMachines(variant)) {
+  if (isJson(variant)) {
     const representation = { type: 'application/json', content: JSON.stringify(json) };
     return { status, noStore: true, representation };
   }
@@ -43,16 +43,16 @@ export function showPage({ status, title, body, json }: Page, variant: Variant |
   };
 }
 
-/** Text as HTML, in an element or between the double quotes of an attribute. */
+/** Escapes text for HTML, in an element or in a double-quoted attribute. */
 export function html(text: string): string {
   return escapeAttribute(isRepresentable(text));
 }
 
-// Both schemes have a contrast of at least 7 to 1 for text (WCAG 2.2 §1.4.6).
+// Both color schemes have a contrast of at least 7:1 for text (WCAG 2.2 §1.4.6).
 const style = `
-:root { color-scheme: light dark; --ink: #1a1c1e; --paper: #fff; --line: #5b6066; --deed: #0b4a8f; --on-deed: #fff }
+:root { color-scheme: light dark; --ink: #1a1c1e; --paper: #fff; --line: #5b6066; --primary: #0b4a8f; --on-primary: #fff }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #eceef0; --paper: #14171a; --line: #9aa1a9; --deed: #a9cdfa; --on-deed: #08233f }
+  :root { --ink: #eceef0; --paper: #14171a; --line: #9aa1a9; --primary: #a9cdfa; --on-primary: #08233f }
 }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1.0625rem/1.5 system-ui, sans-serif }
@@ -64,12 +64,12 @@ button {
   flex: 1 1 9rem; min-height: 3rem; padding: .5rem 1rem; font: inherit; font-weight: 600;
   color: var(--ink); background: transparent; border: 2px solid var(--line); border-radius: .5rem; cursor: pointer
 }
-button.deed { color: var(--on-deed); background: var(--deed); border-color: var(--deed) }
+button.primary { color: var(--on-primary); background: var(--primary); border-color: var(--primary) }
 button:focus-visible { outline: 3px solid var(--ink); outline-offset: 2px }
 code { font-size: 1.125rem }
 `;
 
-// No form-action: browsers hold the redirect that answers the form to it, too.
+// No form-action: browsers also apply it to the redirect after the form is submitted.
 const policy = [
   `default-src 'none'`,
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,

@@ -5,31 +5,33 @@ import { type Found, firstOf, type Grants, isLive } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
 import { formatScope } from '../scopes.ts';
 import { matchesSha256 } from '../sha256.ts';
-import { type SignedEndpointParts, signedAction } from './endpoint.ts';
+import { type SignedEndpointContext, signedAction } from './endpoint.ts';
 import type { TokenSecrets } from './secrets.ts';
 
-/** What the endpoint is made of. */
-export interface AccessTokenParts extends SignedEndpointParts {
+/** Dependencies of the access token endpoint. */
+export interface AccessTokenContext extends SignedEndpointContext {
   readonly grants: Grants;
   readonly clock: Clock;
   readonly lifetimes: Lifetimes;
   readonly secretOf: TokenSecrets;
 }
 
-/** So many verifiers may be tried with a request token; with the last wrong one it is used up. */
-const triesAtMost = 3;
+/** Maximum number of verifiers tried with one request token. The last wrong one uses it up. */
+const maxAttempts = 3;
 
-/** Gives access tokens for request tokens that a user has allowed, the token credentials of RFC 5849 §2.3. */
-export function accessTokenResource(parts: AccessTokenParts): Resource {
-  const { grants, clock, lifetimes, secretOf } = parts;
+/** Creates the endpoint that exchanges authorized request tokens for access tokens (token credentials, RFC 5849 §2.3). */
+export function accessTokenResource(context: AccessTokenContext): Resource {
+  const { grants, clock, lifetimes, secretOf } = context;
   return {
     ownCredentials: true,
-    POST: signedAction(parts, 'access_token', async ({ found, parameters: { protocol } }) => {
+    POST: signedAction(context, 'access_token', async ({ found, parameters: { protocol } }) => {
       const callback = protocol.get('oauth_callback');
       if (callback !== undefined && callback !== found?.token.details['callback'])
-        throw rejectedParameters('The callback is another one than before.', ['oauth_callback']);
+        throw rejectedParameters('oauth_callback differs from the callback of the request token.', [
+          'oauth_callback',
+        ]);
       const verifier = protocol.get('oauth_verifier') ?? '';
-      const spent = await spend(parts, found, protocol.get('oauth_token') ?? '', verifier);
+      const spent = await useRequestToken(context, found, protocol.get('oauth_token') ?? '', verifier);
       const { client, user, scopes } = spent.token;
       const ends = clock.now() + lifetimes.oauth1Access;
       const draft = { mechanism: 'oauth1', client, user, scopes } as const;
@@ -37,7 +39,7 @@ export function accessTokenResource(parts: AccessTokenParts): Resource {
         { ...draft, kind: 'access', expires: ends },
       ]);
       const access = firstOf(issued);
-      // No other name begins with oauth_: there are clients that end at one that they do not know.
+      // No further name begins with oauth_: some clients fail on an unknown one.
       return {
         oauth_token: access.value,
         oauth_token_secret: secretOf('access', access.value),
@@ -48,9 +50,12 @@ export function accessTokenResource(parts: AccessTokenParts): Resource {
   };
 }
 
-/** Uses a request token up; of all who try at once one succeeds. Rejects with a Problem where the verifier is not the right one. */
-async function spend(
-  { grants, clock }: AccessTokenParts,
+/**
+ * Marks a request token as used. Of concurrent requests one succeeds. Rejects with a Problem if the user has not allowed the
+ * token, the verifier is wrong, or the token was used.
+ */
+async function useRequestToken(
+  { grants, clock }: AccessTokenContext,
   found: Found | undefined,
   token: string,
   verifier: string,
@@ -58,21 +63,21 @@ async function spend(
   for (let current = found; current !== undefined && isLive(current, clock.now()); ) {
     const { user, details } = current.token;
     if (user === undefined || details['verifier'] === undefined)
-      throw oauth1Error('permission_unknown', 'The user has not allowed this token anything yet.');
+      throw oauth1Error('permission_unknown', 'The user has not authorized this request token.');
     if (matchesSha256(verifier, details['verifier'])) {
-      if (await grants.spend(current)) return current;
-    } else if (await countTry(grants, current)) {
-      throw oauth1Error('verifier_invalid', 'The verifier is not the one that the user was given.');
+      if (await grants.consume(current)) return current;
+    } else if (await countAttempt(grants, current)) {
+      throw oauth1Error('verifier_invalid', 'oauth_verifier is wrong.');
     }
-    // Somebody else was faster: what there is now is looked at.
+    // A concurrent request changed the token: check its current state.
     current = await grants.find(token, 'oauth1', 'request');
   }
-  throw oauth1Error('token_used', 'The token was used up.');
+  throw oauth1Error('token_used', 'The request token has already been used.');
 }
 
-/** Counts one try; false where the token was changed meanwhile. */
-async function countTry(grants: Grants, found: Found): Promise<boolean> {
-  const tries = Number(found.token.details['tries'] ?? '0') + 1;
-  if (tries >= triesAtMost) return grants.spend(found);
-  return (await grants.amend(found, { details: { tries: String(tries) } })) !== undefined;
+/** Counts a failed attempt. Resolves to false if the token was changed meanwhile. */
+async function countAttempt(grants: Grants, found: Found): Promise<boolean> {
+  const attempts = Number(found.token.details['tries'] ?? '0') + 1;
+  if (attempts >= maxAttempts) return grants.consume(found);
+  return (await grants.update(found, { details: { tries: String(attempts) } })) !== undefined;
 }

@@ -10,40 +10,43 @@ import { showRefusal, tooManyParameters } from '../consent/consent-page.ts';
 import { approvingUser, type Consents } from '../consent/consents.ts';
 import { html, pageVariants, showPage } from '../consent/html-page.ts';
 import { type FormContent, formReading } from '../form-body.ts';
-import { type Found, type Grants, isLive, isOf } from '../grants.ts';
+import { type Found, type Grants, isIssuedTo, isLive } from '../grants.ts';
 import { readParameters } from '../parameters.ts';
 import { withParameters } from '../redirect.ts';
 import { sha256 } from '../sha256.ts';
 
-/** What the endpoint is made of. */
-export interface OAuth1AuthorizationParts {
+/** Dependencies of the authorization endpoint. */
+export interface OAuth1AuthorizationContext {
   readonly approver: Authenticator;
   readonly consents: Consents;
   readonly grants: Grants;
   readonly consumers: Registry<Consumer>;
   readonly clock: Clock;
-  /** Gives that many random bytes. */
+  /** Returns that many random bytes. */
   readonly random: (size: number) => Uint8Array;
   readonly masterKey: Uint8Array;
 }
 
-/** What GET and POST of the endpoint have in common. */
-interface EndpointParts extends OAuth1AuthorizationParts {
+/** Dependencies of GET and POST. */
+interface EndpointContext extends OAuth1AuthorizationContext {
   readonly path: string;
-  /** Encrypts the request token while the user is being asked, so that the token is never kept in the clear. */
+  /** Encrypts the request token while the consent page is open, so that it is never stored in plain text. */
   readonly seal: SecretBox;
 }
 
 const outOfBand = 'oob';
 const sealedAs = ['request token'];
 
-/** Where a user allows a request token something, or refuses it (RFC 5849 §2.2). Nothing is redirected before the user is known. */
+/**
+ * Creates the endpoint where a user allows or refuses a request token (RFC 5849 §2.2). It does not redirect before the user is
+ * authenticated.
+ */
 export function oauth1AuthorizationResource(
   path: string,
-  parts: OAuth1AuthorizationParts,
+  context: OAuth1AuthorizationContext,
 ): Resource<unknown, FormContent> {
-  const key = createHmac('sha256', parts.masterKey).update('sealed request tokens').digest();
-  const endpoint = { ...parts, path, seal: createSecretBox(key, parts.random) };
+  const key = createHmac('sha256', context.masterKey).update('sealed request tokens').digest();
+  const endpoint = { ...context, path, seal: createSecretBox(key, context.random) };
   return {
     ownCredentials: true,
     produces: pageVariants,
@@ -52,11 +55,12 @@ export function oauth1AuthorizationResource(
   };
 }
 
-async function ask(endpoint: EndpointParts, { request, method, variant }: Call): Promise<Outcome> {
+async function ask(endpoint: EndpointContext, { request, method, variant }: Call): Promise<Outcome> {
   const user = await approvingUser(endpoint.approver, request);
   const query = parseQueryOf(request.target);
   const token = query && readParameters(query, ['oauth_token']).values.get('oauth_token');
-  if (token === undefined) return showRefusal('oauth_token is needed, once.', variant);
+  if (token === undefined)
+    return showRefusal('The parameter oauth_token is required, exactly once.', variant);
   const found = await openToken(endpoint, token);
   if (found === undefined) return notOpen(variant);
   const { client, scopes } = found.token;
@@ -69,13 +73,14 @@ async function ask(endpoint: EndpointParts, { request, method, variant }: Call):
 }
 
 async function conclude(
-  endpoint: EndpointParts,
+  endpoint: EndpointContext,
   { request, content, variant }: Call<unknown, FormContent>,
 ): Promise<Outcome> {
   const user = await approvingUser(endpoint.approver, request);
   if (content === 'too-many-parameters') return showRefusal(tooManyParameters, variant);
   const answer = await endpoint.consents.answer(content, 'oauth1', user);
-  if (answer === undefined) return showRefusal('This answers no question that is open for you.', variant);
+  if (answer === undefined)
+    return showRefusal('The form has expired, was already submitted, or is not yours.', variant);
   const token = endpoint.seal.open(answer.details['token'] ?? '', sealedAs);
   const found = token === undefined ? undefined : await openToken(endpoint, token);
   if (token === undefined || found === undefined) return notOpen(variant);
@@ -84,15 +89,15 @@ async function conclude(
     : refuse(endpoint, found, token, variant);
 }
 
-/** A request token about which nobody has decided yet, and whose consumer and callback are registered still. */
+/** Finds a request token without a decision of a user, whose consumer and callback are still registered. */
 async function openToken(
-  { grants, clock, consumers }: EndpointParts,
+  { grants, clock, consumers }: EndpointContext,
   token: string,
 ): Promise<Found | undefined> {
   const found = await grants.find(token, 'oauth1', 'request');
   if (found === undefined || !isLive(found, clock.now()) || found.token.user !== undefined) return undefined;
   const consumer = consumers.find(found.token.client);
-  if (consumer === undefined || !isOf(found, consumer)) return undefined;
+  if (consumer === undefined || !isIssuedTo(found, consumer)) return undefined;
   return consumer.callbacks.includes(callbackOf(found)) ? found : undefined;
 }
 
@@ -101,11 +106,14 @@ function callbackOf({ token }: Found): string {
 }
 
 function notOpen(variant: Variant | undefined): Outcome {
-  return showRefusal('The request of the application has expired, or it was answered already.', variant);
+  return showRefusal(
+    'The request of the application is unknown, has expired or was already answered.',
+    variant,
+  );
 }
 
 async function allow(
-  { grants, random }: EndpointParts,
+  { grants, random }: EndpointContext,
   found: Found,
   token: string,
   user: string,
@@ -113,15 +121,15 @@ async function allow(
 ): Promise<Outcome> {
   const callback = callbackOf(found);
   const verifier =
-    callback === outOfBand ? typable(random(12)) : Buffer.from(random(32)).toString('base64url');
-  const amended = await grants.amend(found, { user, details: { verifier: sha256(verifier) } });
+    callback === outOfBand ? readableCode(random(12)) : Buffer.from(random(32)).toString('base64url');
+  const amended = await grants.update(found, { user, details: { verifier: sha256(verifier) } });
   if (amended === undefined) return notOpen(variant);
   if (callback !== outOfBand) return redirect(callback, { oauth_token: token, oauth_verifier: verifier });
   return showPage(
     {
       status: 200,
-      title: 'You have allowed it',
-      body: `<p>Give this code to <strong><bdi>${html(found.token.client)}</bdi></strong>:</p>
+      title: 'You have allowed the request',
+      body: `<p>Enter this code in <strong><bdi>${html(found.token.client)}</bdi></strong>:</p>
 <p><code id="oauth_verifier">${html(verifier)}</code></p>`,
       json: { oauth_token: token, oauth_verifier: verifier },
     },
@@ -130,35 +138,35 @@ async function allow(
 }
 
 async function refuse(
-  { grants }: EndpointParts,
+  { grants }: EndpointContext,
   found: Found,
   token: string,
   variant: Variant | undefined,
 ): Promise<Outcome> {
-  if (!(await grants.spend(found))) return notOpen(variant);
+  if (!(await grants.consume(found))) return notOpen(variant);
   const callback = callbackOf(found);
   if (callback !== outOfBand)
     return redirect(callback, { oauth_token: token, oauth_problem: 'user_refused' });
   return showPage(
     {
       status: 200,
-      title: 'You have refused it',
-      body: `<p><strong><bdi>${html(found.token.client)}</bdi></strong> can do nothing in your name.</p>`,
+      title: 'You have refused the request',
+      body: `<p><strong><bdi>${html(found.token.client)}</bdi></strong> has no access in your name.</p>`,
       json: { oauth_token: token, oauth_problem: 'user_refused' },
     },
     variant,
   );
 }
 
-/** Without letters and digits that are easily taken for others (RFC 5849 §2.2: it may have to be typed). */
-const typableCharacters = 'abcdefghjkmnpqrstuvwxyz023456789';
+/** Characters of a verifier that the user types (RFC 5849 §2.2), without letters and digits that look alike. */
+const readableCharacters = 'abcdefghjkmnpqrstuvwxyz023456789';
 
-/** Five bits of each byte. */
-function typable(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => typableCharacters.charAt(byte % typableCharacters.length)).join('');
+/** Returns one character for five bits of each byte. */
+function readableCode(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => readableCharacters.charAt(byte % readableCharacters.length)).join('');
 }
 
-/** Sends the browser back to the consumer (RFC 5849 §2.2). */
+/** Redirects the browser to the callback of the consumer (RFC 5849 §2.2). */
 function redirect(callback: string, parameters: Readonly<Record<string, string>>): Outcome {
   const added = Object.entries(parameters).map(([name, value]) => `${name}=${encodeOctets(octetsOf(value))}`);
   const location = withParameters(callback, added.join('&'));

@@ -11,59 +11,59 @@ import { type OAuth1Parameters, readOAuth1Parameters } from './parameters.ts';
 import type { SignedFor } from './required-parameters.ts';
 import type { Verified, Verify } from './verification.ts';
 
-/** What the endpoints that consumers sign requests to are made of. */
-export interface SignedEndpointParts {
+/** Dependencies of the endpoints that require a signed request. */
+export interface SignedEndpointContext {
   readonly realm: string;
-  readonly throttle: RateLimiter;
+  readonly rateLimiter: RateLimiter;
   readonly nonces: NonceClaims;
   readonly bodyLimit: number;
   readonly verify: Verify;
 }
 
-/** Gives what an endpoint replies with, by name. Rejects with a Problem. */
+/** Returns the parameters of the response. Rejects with a Problem. */
 export type Respond = (verified: Verified) => Promise<Readonly<Record<string, string>>>;
 
-/** Makes the POST of an endpoint that replies with a form, to refusals too. */
+/** Creates the POST action of an endpoint whose responses, errors included, are forms. */
 export function signedAction(
-  parts: SignedEndpointParts,
+  context: SignedEndpointContext,
   signedFor: Exclude<SignedFor, 'resource'>,
   respond: Respond,
 ): Action {
   return action('anyone', async ({ request }): Promise<Outcome> => {
-    if (parts.throttle.blocksPeer(request.connection.peer)) throw tooManyFailures(parts.throttle);
+    if (context.rateLimiter.blocksPeer(request.connection.peer)) throw tooManyFailures(context.rateLimiter);
     let parameters: OAuth1Parameters | undefined;
     try {
-      parameters = await readOAuth1Parameters(request, authorizationOf(request), parts.bodyLimit);
-      const verified = await parts.verify(request, parameters ?? nothing, signedFor);
-      // The nonce is kept before anybody is told that it was good.
-      const [response] = await Promise.all([respond(verified), parts.nonces.kept(true)]);
+      parameters = await readOAuth1Parameters(request, authorizationOf(request), context.bodyLimit);
+      const verified = await context.verify(request, parameters ?? noParameters, signedFor);
+      // The nonce is durable before the response is sent.
+      const [response] = await Promise.all([respond(verified), context.nonces.kept(true)]);
       return { status: 200, noStore: true, representation: formOf(Object.entries(response).map(encoded)) };
     } catch (error) {
-      if (error instanceof Problem) return refused(error, request, parameters, parts);
+      if (error instanceof Problem) return errorResponse(error, request, parameters, context);
       throw error;
     }
   });
 }
 
-/** A request that has no parameter of the protocol lacks all of them. */
-const nothing: OAuth1Parameters = { protocol: new Map(), signed: [], signsForm: false };
+/** The parameters of a request without any protocol parameter. */
+const noParameters: OAuth1Parameters = { protocol: new Map(), signed: [], signsForm: false };
 
-/** What stands behind `OAuth` in Authorization; undefined where there is no such field. */
+/** Returns the part of the Authorization field after `OAuth`; undefined without the field. */
 function authorizationOf({ fields }: Request): string | undefined {
   const lines = fields.lines('authorization');
   if (lines.length === 0) return undefined;
   const [credentials] = lines.map(parseCredentials);
   if (lines.length > 1 || credentials?.scheme !== 'oauth')
-    throw oauth1Error('parameter_rejected', 'Authorization is sent once, and its scheme here is OAuth.');
+    throw oauth1Error('parameter_rejected', 'Send one Authorization field, with the scheme OAuth.');
   return credentials.rest;
 }
 
-/** The reply to a refusal. What is none in words of OAuth 1.0a stays a Problem, and is thrown. */
-function refused(
+/** Returns the response to a Problem of OAuth 1.0a, and counts the failure. Throws any other Problem. */
+function errorResponse(
   problem: Problem,
   { connection }: Request,
   parameters: OAuth1Parameters | undefined,
-  { realm, throttle: rateLimiter }: SignedEndpointParts,
+  { realm, rateLimiter }: SignedEndpointContext,
 ): Outcome {
   const challenge = challengeOf(realm, problem);
   if (challenge === undefined) throw problem;

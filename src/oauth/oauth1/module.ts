@@ -17,36 +17,36 @@ import { requestTokenResource } from './request-token.ts';
 import { createTokenSecrets } from './secrets.ts';
 import { checks, createVerification, type Verified, type Verify } from './verification.ts';
 
-/** OAuth 1.0a: its endpoints, and signed requests at the resources. Without a consumer there is nothing of it. */
-export function createOAuth1(parts: OAuthContext): OAuthModule {
-  const { realm, consumers, bodyLimit } = parts;
+/** Creates OAuth 1.0a: its endpoints and the scheme of signed requests. Neither is offered while no consumer is registered. */
+export function createOAuth1(context: OAuthContext): OAuthModule {
+  const { realm, consumers, bodyLimit } = context;
   const open = (): boolean => consumers.size > 0;
-  const verification = lazily(open, () => createVerification(parts));
-  const endpoints = lazily(open, () => endpointsOf(parts, verification()));
+  const verification = lazily(open, () => createVerification(context));
+  const endpoints = lazily(open, () => endpointsOf(context, verification()));
   const scheme = createOAuth1Scheme({
     realm,
     offered: open,
     elsewhere: (request) => placeElsewhere(request),
-    judge: (request, rest, authTrace) => judge(request, rest, authTrace, verification(), bodyLimit),
+    verify: (request, rest, authTrace) => verifyRequest(request, rest, authTrace, verification(), bodyLimit),
   });
   return { schemes: [scheme], routes: routesTo(endpoints, Object.values(paths), open) };
 }
 
 function endpointsOf(
-  parts: OAuthContext,
+  context: OAuthContext,
   verify: Verify,
 ): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
-  const endpoints = { ...parts, verify, secretOf: createTokenSecrets(parts.masterKey) };
-  const consents = createConsents(parts);
+  const endpoints = { ...context, verify, secretOf: createTokenSecrets(context.masterKey) };
+  const consents = createConsents(context);
   return {
     [paths.requestToken]: requestTokenResource(endpoints),
-    [paths.authorize]: oauth1AuthorizationResource(paths.authorize, { ...parts, consents }),
+    [paths.authorize]: oauth1AuthorizationResource(paths.authorize, { ...context, consents }),
     [paths.accessToken]: accessTokenResource(endpoints),
   };
 }
 
-/** Judges a request to a resource; undefined where it has no parameters of the protocol. */
-async function judge(
+/** Verifies a request to a resource. Resolves to undefined if it has no protocol parameters. */
+async function verifyRequest(
   request: Request,
   rest: string | undefined,
   authTrace: AuthenticationTrace | undefined,
@@ -68,9 +68,9 @@ async function judge(
 
 function principalOf({ consumer, found, nonce }: Verified): Principal {
   const { user, scopes = [] } = found?.token ?? {};
-  // What is verified for a resource has a token that a user allowed.
+  // A request that is verified for a resource has a token that a user authorized.
   if (user === undefined) throw new Error('an access token of OAuth 1.0a has no user');
-  // A consumer that is registered for less than it was given has no more than that.
+  // A scope that was removed from the consumer's registration is removed from its tokens too.
   const lent = { client: consumer.key, scopes: commonScopes(scopes, consumer.scopes), users: undefined };
   return { name: user, scheme: 'oauth', lent, ...(nonce === undefined ? {} : { nonce }) };
 }

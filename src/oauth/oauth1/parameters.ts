@@ -21,36 +21,39 @@ import {
 
 /** The parameters of a signed request. */
 export interface OAuth1Parameters {
-  /** Those of the protocol by their names, in UTF-8. */
+  /** The protocol parameters by name, in UTF-8. */
   readonly protocol: ReadonlyMap<string, string>;
-  /** All that are signed, as octets: those of header, query and form. */
+  /** All signed parameters, as octets: those of header, query and form. */
   readonly signed: readonly Parameter[];
-  /** Whether the content is a form, and so is signed. */
+  /** Whether the content is a form and therefore signed. */
   readonly signsForm: boolean;
 }
 
-/** RFC 5849 §3.5: everything that begins so is the protocol's. */
+/** Names of protocol parameters begin with this (RFC 5849 §3.5). */
 const prefix = 'oauth_';
 
-/** A name of the protocol in a form that is not decoded. Some clients encode the underscore. */
+/** Matches the name of a protocol parameter in an encoded form. Some clients encode the underscore. */
 const rawName = /(?:^|&)oauth(?:_|%5f)/i;
 
-/** Returns where besides the Authorization field a request has parameters of the protocol; `content`: it may have some there. */
+/**
+ * Returns where else than in the Authorization field a request has protocol parameters: `target` if it has some in the query,
+ * `content` if it may have some in the content.
+ */
 export function placeElsewhere(request: Request): 'target' | 'content' | undefined {
   if (hasProtocol(queryOf(request.target))) return 'target';
   return mayHaveSignedForm(request) ? 'content' : undefined;
 }
 
-/** Returns whether a query has parameters of the protocol. One with more than 1,000 parameters is not decoded to find out. */
+/** Returns whether a query has protocol parameters. A query of more than 1,000 parameters is not decoded. */
 function hasProtocol(query: string): boolean {
   if (hasTooManyParameters(query)) return rawName.test(query);
-  // Most queries have none, and need no decoding to see that.
+  // Most queries have none, which shows without decoding.
   return /oauth_|%/.test(query) && (parseFormOctets(query) ?? []).some(isProtocol);
 }
 
 /**
- * Returns whether the content has to be read to find out whether the protocol's parameters are in it. Content of a safe
- * method has no meaning (RFC 9110 §9.3.1), and a form beyond the limit is not accepted as signed.
+ * Returns whether the content may have protocol parameters. Content of a safe method has no meaning (RFC 9110 §9.3.1), and a form
+ * beyond the limit is not accepted as signed.
  */
 function mayHaveSignedForm(request: Request): boolean {
   const { method } = request;
@@ -59,9 +62,12 @@ function mayHaveSignedForm(request: Request): boolean {
 }
 
 /**
- * Reads the parameters; `rest` is the part of the Authorization field after `OAuth`. Resolves to undefined if none of them
- * is the protocol's. A form is at most 64 KiB, and there are at most 1,000 parameters. Rejects with a Problem: if they are
- * malformed, repeated, too many or in two places, or if the content is incomplete, too long (413) or coded (415).
+ * Reads the parameters of a request. A form has at most 64 KiB, and a request at most 1,000 parameters. Resolves to undefined if
+ * there are no protocol parameters. Rejects with a Problem if the parameters are malformed, repeated, too many or in two places,
+ * or if the content is incomplete, too long (413) or coded (415).
+ *
+ * @param rest The part of the Authorization field after `OAuth`; undefined without the field.
+ * @param bodyLimit Maximum content length in bytes.
  */
 export async function readOAuth1Parameters(
   request: Request,
@@ -69,57 +75,63 @@ export async function readOAuth1Parameters(
   bodyLimit: number,
 ): Promise<OAuth1Parameters | undefined> {
   const header = rest === undefined ? [] : parseHeaderParameters(rest);
-  if (typeof header === 'string') throw oauth1Error('parameter_rejected', `In Authorization ${header}.`);
+  if (typeof header === 'string') throw oauth1Error('parameter_rejected', `Authorization: ${header}.`);
   const query = parametersOf(queryOf(request.target), 'query');
   const signsForm = hasForm(request);
-  // Parameters of the protocol stand in one place. If it is another one, the form is signed with them.
-  const mayBeOthers = rest === undefined && !query.some(isProtocol);
-  const form = signsForm ? await readForm(request, bodyLimit, mayBeOthers) : [];
+  // Protocol parameters are in one place. If that is not the form, the form is signed with them.
+  const mayHaveNone = rest === undefined && !query.some(isProtocol);
+  const form = signsForm ? await readForm(request, bodyLimit, mayHaveNone) : [];
   const places = [header, query, form].map((place) => place.filter(isProtocol)).filter(isFilled);
-  // What is in the field is meant to be credentials, be it nothing.
+  // The Authorization field counts as a place even if it has no parameters.
   if (rest !== undefined && !header.some(isProtocol)) places.unshift([]);
   const [protocol, ...others] = places;
   if (protocol === undefined) return undefined;
   if (others.length > 0)
-    throw rejectedParameters('They stand in more than one place.', others.flat().map(nameOf));
+    throw rejectedParameters(
+      'Protocol parameters were sent in more than one place.',
+      others.flat().map(nameOf),
+    );
   const parameters = { protocol: textByName(protocol), signed: [...header, ...query, ...form], signsForm };
   if (parameters.signed.length > maxFormParameters) throw tooMany();
   return parameters;
 }
 
-/** The values of a parameter that is not the protocol's, in UTF-8, in the order sent. */
+/** Returns the values of a parameter that is not a protocol parameter, in UTF-8, in the order sent. */
 export function valuesOf({ signed }: OAuth1Parameters, name: string): string[] {
   return signed.filter(([each]) => each === name).map(([, value]) => textOf(name, value));
 }
 
-/** Reads a query or a form. Counts the parameters first: nobody is known yet. */
+/** Parses a query or a form. Counts the parameters first, because the sender is not authenticated yet. */
 function parametersOf(text: string, place: 'query' | 'form'): Parameter[] {
   if (hasTooManyParameters(text)) throw tooMany();
   const parameters = parseFormOctets(text);
   if (parameters === undefined)
-    throw oauth1Error('parameter_rejected', `The ${place} has a malformed escape.`);
+    throw oauth1Error('parameter_rejected', `The ${place} has a malformed percent-encoding.`);
   return parameters;
 }
 
 function tooMany(): Problem {
-  return oauth1Error('parameter_rejected', `At most ${maxFormParameters} parameters can be signed.`);
+  return oauth1Error(
+    'parameter_rejected',
+    `A signed request can have at most ${maxFormParameters} parameters.`,
+  );
 }
 
-/** Reads the form of a request. Without a name of the protocol in it, a form that may be another one is not parsed. */
+/** Reads the form of a request. With `mayHaveNone`, a form without a protocol parameter is not parsed. */
 async function readForm(
   request: Request,
   bodyLimit: number,
-  mayBeOthers: boolean,
+  mayHaveNone: boolean,
 ): Promise<readonly Parameter[]> {
   if (isCoded(request)) {
-    throw new Problem('unsupported-content-coding', 'A form that is signed is read without a coding.', {
+    throw new Problem('unsupported-content-coding', 'A signed form must be sent without a content coding.', {
       fields: [['Accept-Encoding', 'identity']],
     });
   }
   const limit = Math.min(bodyLimit, maxFormLength);
   if (isDeclaredLonger(request, limit)) throw contentTooLarge(limit);
   const content = Buffer.from(await request.body.hold(limit)).toString('latin1');
-  return mayBeOthers && !rawName.test(content) ? [] : parametersOf(content, 'form');
+  return mayHaveNone && !rawName.test(content) ? [] : parametersOf(content, 'form');
 }
 
 function isProtocol([name]: Parameter): boolean {
@@ -137,15 +149,15 @@ function nameOf([name]: Parameter): string {
 function textByName(parameters: readonly Parameter[]): ReadonlyMap<string, string> {
   const values = new Map(parameters.map(([name, value]) => [name, textOf(name, value)]));
   if (values.size === parameters.length) return values;
-  // Whoever sends thousands is nobody yet, so each is looked at once.
+  // Linear time: the sender is not authenticated yet.
   const once = new Set<string>();
   const again = parameters.map(nameOf).filter((name) => once.size === once.add(name).size);
-  throw rejectedParameters('They were sent more than once.', again);
+  throw rejectedParameters('A protocol parameter was sent more than once.', again);
 }
 
 function textOf(name: string, octets: string): string {
   if (isAscii(octets)) return octets;
   const bytes = Buffer.from(octets, 'latin1');
-  if (!isUtf8(bytes)) throw rejectedParameters('The value is not UTF-8.', [name]);
+  if (!isUtf8(bytes)) throw rejectedParameters('The value is not valid UTF-8.', [name]);
   return bytes.toString('utf8');
 }

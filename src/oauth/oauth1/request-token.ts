@@ -6,30 +6,28 @@ import type { Consumer } from '../clients.ts';
 import { firstOf, type Grants } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
 import { isWithin, parseScope } from '../scopes.ts';
-import { type SignedEndpointParts, signedAction } from './endpoint.ts';
+import { type SignedEndpointContext, signedAction } from './endpoint.ts';
 import { type OAuth1Parameters, valuesOf } from './parameters.ts';
 import type { TokenSecrets } from './secrets.ts';
 
-/** What the endpoint is made of. */
-export interface RequestTokenParts extends SignedEndpointParts {
+/** Dependencies of the request token endpoint. */
+export interface RequestTokenContext extends SignedEndpointContext {
   readonly grants: Grants;
   readonly clock: Clock;
   readonly lifetimes: Lifetimes;
   readonly secretOf: TokenSecrets;
 }
 
-/** Gives request tokens, the temporary credentials of RFC 5849 §2.1. */
-export function requestTokenResource(parts: RequestTokenParts): Resource {
-  const { grants, clock, lifetimes, secretOf } = parts;
+/** Creates the endpoint that issues request tokens (temporary credentials, RFC 5849 §2.1). */
+export function requestTokenResource(context: RequestTokenContext): Resource {
+  const { grants, clock, lifetimes, secretOf } = context;
   return {
     ownCredentials: true,
-    POST: signedAction(parts, 'request_token', async ({ consumer, parameters }) => {
+    POST: signedAction(context, 'request_token', async ({ consumer, parameters }) => {
       const callback = parameters.protocol.get('oauth_callback') ?? '';
       if (!consumer.callbacks.includes(callback))
-        throw rejectedParameters('The callback is not one that the consumer is registered with.', [
-          'oauth_callback',
-        ]);
-      const scopes = scopesAsked(parameters, consumer);
+        throw rejectedParameters('oauth_callback is not registered for this consumer.', ['oauth_callback']);
+      const scopes = requestedScopes(parameters, consumer);
       const expires = clock.now() + lifetimes.requestToken;
       const draft = { mechanism: 'oauth1', kind: 'request', client: consumer.key } as const;
       const issued = firstOf(await grants.issue([{ ...draft, scopes, expires, details: { callback } }]));
@@ -42,14 +40,12 @@ export function requestTokenResource(parts: RequestTokenParts): Resource {
   };
 }
 
-/** What `scope` asks for, which the protocol does not know; without it all that the consumer may have. */
-function scopesAsked(parameters: OAuth1Parameters, consumer: Consumer): readonly Scope[] {
-  const [asked = '', ...others] = valuesOf(parameters, 'scope');
-  if (asked === '' && others.length === 0) return consumer.scopes;
-  const scopes = parseScope(asked);
+/** Returns the scopes in the parameter `scope`, which RFC 5849 does not define. Default: all scopes of the consumer. */
+function requestedScopes(parameters: OAuth1Parameters, consumer: Consumer): readonly Scope[] {
+  const [requested = '', ...others] = valuesOf(parameters, 'scope');
+  if (requested === '' && others.length === 0) return consumer.scopes;
+  const scopes = parseScope(requested);
   if (others.length > 0 || scopes === undefined || !isWithin(scopes, consumer.scopes))
-    throw rejectedParameters('The scope is not one word or more out of those that the consumer may have.', [
-      'scope',
-    ]);
+    throw rejectedParameters('scope is not a list of scopes that the consumer is registered for.', ['scope']);
   return scopes;
 }

@@ -1,12 +1,16 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 
-/** What a token secret is derived for; one token has another secret as each. */
+/** The kind of token that a secret is derived for. Each kind has its own secrets. */
 export type SecretKind = 'request' | 'access';
 
-/** Gives the secret of a token, which is kept nowhere: whoever has the key makes it again. */
+/** Returns the secret of a token. It is not stored, but derived from the master key again when needed. */
 export type TokenSecrets = (kind: SecretKind, token: string) => string;
 
-/** Makes token secrets out of a key of 32 bytes; each is 43 characters of base64url. */
+/**
+ * Creates the function that derives token secrets. A secret is 43 characters of base64url.
+ *
+ * @param masterKey 32 bytes.
+ */
 export function createTokenSecrets(masterKey: Uint8Array): TokenSecrets {
   const key = createSecretKey(masterKey);
   return (kind, token) => createHmac('sha256', key).update(`${kind}|${token}`).digest('base64url');

@@ -9,56 +9,58 @@ import {
 } from '../../signature/oauth1.ts';
 import type { Consumer } from '../clients.ts';
 
-/** A signature, and what it should be that of. */
+/** A signature, and the input that it is checked against. */
 export interface ClaimedSignature {
   readonly method: OAuth1Method;
-  /** '' where the method has none. */
+  /** Empty for PLAINTEXT. */
   readonly baseString: string;
   readonly consumer: Consumer | undefined;
-  /** '' where there is no token. */
+  /** Empty without a token. */
   readonly tokenSecret: string;
   readonly signature: string;
 }
 
-/** Bits of the key that stands where a consumer has none. */
-const nobodysKeyBits = 2048;
+/** Modulus length (bits) of the dummy RSA key. */
+const dummyKeyBits = 2048;
 
-/** What a consumer's signatures are checked with. */
+/** The prepared keys of a consumer. */
 interface Checks {
-  /** What its secret contributes to a key; undefined where it has none. */
+  /** The part of the HMAC key from the consumer's secret; undefined without a secret. */
   readonly keyText: string | undefined;
-  /** Undefined where it has no RSA key. */
+  /** Undefined without an RSA key. */
   readonly isSignedByKey: SignatureCheck | undefined;
 }
 
 /**
- * Makes what says whether a signature is the consumer's. Where there is no consumer, no secret or no key, one that nobody has is
- * taken, so that it costs the same. `random` gives that many random bytes.
+ * Creates the function that checks the signature of a consumer. Without a consumer, a secret or a key it checks with a dummy one,
+ * so that the time is the same.
+ *
+ * @param random Returns that many random bytes.
  */
 export function createSignatureCheck(
   random: (size: number) => Uint8Array,
 ): (claimed: ClaimedSignature) => boolean {
-  const nobodysKeyText = keyTextOf(Buffer.from(random(32)).toString('base64url'), '');
-  const isSignedByNobody = createKeyCheck(keyOfNobody(random(nobodysKeyBits / 8)));
-  const known = new WeakMap<Consumer, Checks>();
+  const dummyKeyText = keyTextOf(Buffer.from(random(32)).toString('base64url'), '');
+  const isSignedByDummy = createKeyCheck(createDummyKey(random(dummyKeyBits / 8)));
+  const cache = new WeakMap<Consumer, Checks>();
   const checksOf = (consumer: Consumer): Checks => {
-    const checks = known.get(consumer) ?? checksFor(consumer);
-    known.set(consumer, checks);
+    const checks = cache.get(consumer) ?? checksFor(consumer);
+    cache.set(consumer, checks);
     return checks;
   };
   return ({ method, baseString, consumer, tokenSecret, signature }) => {
-    const { keyText, isSignedByKey } = consumer === undefined ? nothing : checksOf(consumer);
+    const { keyText, isSignedByKey } = consumer === undefined ? noChecks : checksOf(consumer);
     if (method === 'RSA-SHA1')
-      return (isSignedByKey ?? isSignedByNobody)(baseString, signature) && isSignedByKey !== undefined;
-    // A token secret is base64url, and so the same when it is encoded.
-    const expected = signatureOf(method, baseString, (keyText ?? nobodysKeyText) + tokenSecret);
+      return (isSignedByKey ?? isSignedByDummy)(baseString, signature) && isSignedByKey !== undefined;
+    // A token secret is base64url, which percent-encoding does not change.
+    const expected = signatureOf(method, baseString, (keyText ?? dummyKeyText) + tokenSecret);
     return isSameSignature(expected, signature) && keyText !== undefined;
   };
 }
 
-const nothing: Checks = { keyText: undefined, isSignedByKey: undefined };
+const noChecks: Checks = { keyText: undefined, isSignedByKey: undefined };
 
-/** Made once for each consumer, so that it does not cost a known one more. */
+/** Prepares the keys of a consumer. The result is cached, so that a registered consumer does not cost more time. */
 function checksFor({ secret, rsaPublicKey }: Consumer): Checks {
   return {
     keyText: secret === undefined ? undefined : keyTextOf(secret, ''),
@@ -66,8 +68,8 @@ function checksFor({ secret, rsaPublicKey }: Consumer): Checks {
   };
 }
 
-/** A number as long as a modulus: to verify with it takes as long, and nothing that it verifies counts. */
-function keyOfNobody(octets: Uint8Array): KeyObject {
+/** Creates a key from a random modulus. Verification with it takes as long as with a real key, and its result is ignored. */
+function createDummyKey(octets: Uint8Array): KeyObject {
   const modulus = Buffer.from(octets);
   modulus[0] = 0x80 | (modulus[0] ?? 0);
   modulus[modulus.length - 1] = 1 | (modulus.at(-1) ?? 0);

@@ -7,7 +7,7 @@ import type { HeldNonce } from '../../principal.ts';
 import { baseStringOf, type OAuth1Method } from '../../signature/oauth1.ts';
 import type { Consumer, Registry } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
-import { type Found, isLive, isOf } from '../grants.ts';
+import { type Found, isIssuedTo, isLive } from '../grants.ts';
 import { createNonceClaims } from './nonces.ts';
 import type { OAuth1Parameters } from './parameters.ts';
 import { checkNames, checkRequired, checkVersion, type SignedFor } from './required-parameters.ts';
@@ -17,14 +17,14 @@ import { createSignatureCheck } from './signature-check.ts';
 /** A request whose signature is valid and whose nonce is fresh. */
 export interface Verified {
   readonly consumer: Consumer;
-  /** The token that it is signed with; undefined where there is none to sign with yet. */
+  /** The token that it is signed with; undefined without a token. */
   readonly found: Found | undefined;
   readonly parameters: OAuth1Parameters;
-  /** The nonce that it used, where it is to be kept in one write with what the request changes. */
+  /** The nonce, if it is to be stored in one write with the change of the request. */
   readonly nonce: HeldNonce | undefined;
 }
 
-/** What is asked of a signed request, in this order. */
+/** The checks of a signed request, in this order. */
 export const checks = [
   'parse',
   'version',
@@ -48,13 +48,13 @@ export type Verify = (
 const methods: readonly OAuth1Method[] = ['HMAC-SHA256', 'HMAC-SHA1', 'PLAINTEXT', 'RSA-SHA1'];
 
 /**
- * Makes the function that verifies signed requests, in the order of `checks`. Nothing before the signature depends on who signed,
- * and an unknown consumer costs what a known one does.
+ * Creates the function that verifies signed requests, in the order of `checks`. Checks before the signature do not depend on the
+ * consumer, and an unknown consumer takes the same time as a registered one.
  */
-export function createVerification(parts: OAuthContext): Verify {
-  const { consumers, grants, clock } = parts;
-  const judgeSignature = createSignatureJudgement(parts);
-  const claimNonce = createNonceClaims(parts);
+export function createVerification(context: OAuthContext): Verify {
+  const { consumers, grants, clock } = context;
+  const verifySignature = createSignatureVerification(context);
+  const claimNonce = createNonceClaims(context);
 
   return async (request, parameters, signedFor, authTrace) => {
     checkNames(parameters, signedFor);
@@ -63,18 +63,18 @@ export function createVerification(parts: OAuthContext): Verify {
     authTrace?.pass('version');
     checkRequired(parameters, signedFor);
     authTrace?.pass('presence');
-    const method = judgeMethod(parameters, consumers);
+    const method = readMethod(parameters, consumers);
     authTrace?.pass('method');
-    const timestamp = judgeTimestamp(textOf(parameters, 'oauth_timestamp'), parts);
+    const timestamp = readTimestamp(textOf(parameters, 'oauth_timestamp'), context);
     authTrace?.pass('timestamp');
     const token = textOf(parameters, 'oauth_token');
     const kind: SecretKind = signedFor === 'resource' ? 'access' : 'request';
-    const consumer = judgeSignature({ request, parameters, method, kind }, authTrace);
+    const consumer = verifySignature({ request, parameters, method, kind }, authTrace);
     authTrace?.pass('signature');
     const found = token === '' ? undefined : await grants.find(token, 'oauth1', kind);
-    if (token !== '') await judgeToken(found, consumer, clock.now(), parts);
+    if (token !== '') await checkToken(found, consumer, clock.now(), context);
     authTrace?.pass('token');
-    await judgeBodyHash(request, parameters, method, parts.bodyLimit);
+    await checkBodyHash(request, parameters, method, context.bodyLimit);
     authTrace?.pass('content');
     const nonce = claimNonce(parameters, timestamp, signedFor);
     authTrace?.pass('nonce');
@@ -82,29 +82,32 @@ export function createVerification(parts: OAuthContext): Verify {
   };
 }
 
-/** The value of a parameter of the protocol; '' where it was not sent. */
+/** Returns the value of a protocol parameter; empty if it was not sent. */
 function textOf({ protocol }: OAuth1Parameters, name: string): string {
   return protocol.get(name) ?? '';
 }
 
-/** Gives the signature method. Throws a Problem where no consumer may sign by it. */
-function judgeMethod(parameters: OAuth1Parameters, consumers: Registry<Consumer>): OAuth1Method {
+/** Returns the signature method. Throws a Problem if no consumer may use it. */
+function readMethod(parameters: OAuth1Parameters, consumers: Registry<Consumer>): OAuth1Method {
   const method = methods.find((each) => each === textOf(parameters, 'oauth_signature_method'));
   if (method === undefined || !consumers.some((one) => one.methods.includes(method))) throw methodRejected();
   return method;
 }
 
-/** What a signature is judged with. */
+/** A request whose signature is to be verified. */
 interface SignedRequest {
   readonly request: Request;
   readonly parameters: OAuth1Parameters;
   readonly method: OAuth1Method;
-  /** What the token is, if there is one. */
+  /** The kind of its token, if it has one. */
   readonly kind: SecretKind;
 }
 
-/** Makes the function that gives the consumer who has signed. That throws a Problem where nobody has, or may by this method. */
-function createSignatureJudgement({ random, masterKey, consumers, origins, explain }: OAuthContext) {
+/**
+ * Creates the function that returns the consumer that signed. It throws a Problem if the signature is wrong or the method is not
+ * allowed.
+ */
+function createSignatureVerification({ random, masterKey, consumers, origins, explain }: OAuthContext) {
   const secretOf = createTokenSecrets(masterKey);
   const isSigned = createSignatureCheck(random);
 
@@ -122,37 +125,39 @@ function createSignatureJudgement({ random, masterKey, consumers, origins, expla
       authTrace?.fail('signature', baseString === '' ? {} : { message: baseString });
       throw signatureInvalid(explain, baseString);
     }
-    // Only a consumer who has signed is told that it may not by this method.
+    // Only a consumer with a valid signature learns that it may not use this method.
     if (!consumer.methods.includes(method)) throw methodRejected();
     return consumer;
   };
 }
 
 function methodRejected(): Problem {
-  return oauth1Error('signature_method_rejected', 'The signature method is not one that is taken here.');
+  return oauth1Error('signature_method_rejected', 'The signature method is not supported here.');
 }
 
 function baseStringFor({ method, target }: Request, { signed }: OAuth1Parameters, origin: string): string {
-  // The absolute form (RFC 9112 §3.2.2) has the path behind the authority.
+  // The absolute form (RFC 9112 §3.2.2) has the path after the authority.
   const path = target.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/, '').replace(/\?.*$/s, '');
   return baseStringOf({ method, origin, path, parameters: signed });
 }
 
 function signatureInvalid(explain: boolean, baseString: string): Problem {
-  const detail = 'Consumer, secrets and what was signed do not fit.';
+  const detail = 'The consumer, its secret, the token secret or the signed base string is wrong.';
   const advice = explain && baseString !== '' ? { oauth_problem_advice: baseString } : {};
   return oauth1Error('signature_invalid', detail, advice);
 }
 
-/** Gives the time that was sent (ms); undefined where none was. */
-function judgeTimestamp(
+/** Returns the timestamp (ms); undefined if none was sent. Throws a Problem if it is malformed or outside the window. */
+function readTimestamp(
   sent: string,
   { clock, lifetimes, notBefore = Number.NEGATIVE_INFINITY }: OAuthContext,
 ): number | undefined {
   if (sent === '') return undefined;
   // RFC 5849 §3.3: a positive integer.
   if (!/^[1-9][0-9]{0,11}$/.test(sent))
-    throw rejectedParameters('The timestamp is not a number of seconds since 1970.', ['oauth_timestamp']);
+    throw rejectedParameters('oauth_timestamp must be a positive number of seconds since 1970.', [
+      'oauth_timestamp',
+    ]);
   const time = Number(sent) * 1000;
   const now = wholeSecond(clock.now());
   const first = Math.max(now - lifetimes.oauth1Window, wholeSecond(notBefore));
@@ -160,7 +165,7 @@ function judgeTimestamp(
   if (time >= first && time <= last) return time;
   throw oauth1Error(
     'timestamp_refused',
-    'The timestamp is too far from the clock, or before this server began.',
+    'The timestamp is too far from the clock of the server, or before its start.',
     {
       oauth_acceptable_timestamps: `${Math.ceil(first / 1000)}-${Math.floor(last / 1000)}`,
     },
@@ -171,28 +176,28 @@ function wholeSecond(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }
 
-/** Throws a Problem (401) on a token that may not be used: only a consumer who has signed with its secret learns its state. */
-async function judgeToken(
+/** Throws a Problem (401) if the token is not valid. Only a consumer that signed with the token secret learns its state. */
+async function checkToken(
   found: Found | undefined,
   consumer: Consumer,
   now: number,
   { accounts }: OAuthContext,
 ): Promise<void> {
-  if (found === undefined || found.token.client !== consumer.key || !isOf(found, consumer))
-    throw oauth1Error('token_rejected', 'The token is not one of this consumer.');
+  if (found === undefined || found.token.client !== consumer.key || !isIssuedTo(found, consumer))
+    throw oauth1Error('token_rejected', 'The token does not belong to this consumer.');
   const { token, grant } = found;
-  if (token.used) throw oauth1Error('token_used', 'The token was used up.');
+  if (token.used) throw oauth1Error('token_used', 'The token has already been used.');
   if (grant?.revoked === true) throw oauth1Error('token_revoked', 'The token was revoked.');
   if (!isLive(found, now)) throw oauth1Error('token_expired', 'The token has expired.');
   if (token.user === undefined) return;
   const account = await accounts.find(token.user);
-  // A request token may be older than the user who allowed it.
-  const isTheirs = account !== undefined && (token.kind === 'request' || isOf(found, account));
-  if (!isTheirs) throw oauth1Error('token_rejected', 'The user of the token is not there any more.');
+  // A request token may be older than the user that authorized it.
+  const isValid = account !== undefined && (token.kind === 'request' || isIssuedTo(found, account));
+  if (!isValid) throw oauth1Error('token_rejected', 'The user of the token was removed or disabled.');
 }
 
-/** Throws a Problem (400) where a hash of the content was sent (OAuth Request Body Hash 1.0 §4) that is not that of the content. */
-async function judgeBodyHash(
+/** Throws a Problem (400) if oauth_body_hash does not match the content (OAuth Request Body Hash 1.0 §4). */
+async function checkBodyHash(
   { body }: Request,
   { protocol, signsForm }: OAuth1Parameters,
   method: OAuth1Method,
@@ -200,15 +205,15 @@ async function judgeBodyHash(
 ): Promise<void> {
   const sent = protocol.get('oauth_body_hash');
   if (sent === undefined) return;
-  // §4.1.1: a form is signed itself.
-  if (signsForm) throw rejectedParameters('A form is signed without a hash of it.', ['oauth_body_hash']);
+  // §4.1.1: a form is signed by its parameters, without a hash.
+  if (signsForm) throw rejectedParameters('oauth_body_hash is not allowed with a form.', ['oauth_body_hash']);
   const content = body.present ? await body.hold(limit) : new Uint8Array();
   const hashes = hashesOf(method).map((hash) => createHash(hash).update(content).digest('base64'));
   if (!hashes.includes(sent))
-    throw rejectedParameters('The content does not have this hash.', ['oauth_body_hash']);
+    throw rejectedParameters('oauth_body_hash does not match the content.', ['oauth_body_hash']);
 }
 
-/** The hashes that are taken with a method: its own, and SHA-1, which many clients send with every method. */
+/** Returns the hash algorithms accepted with a method: its own, and SHA-1, which many clients send with every method. */
 function hashesOf(method: OAuth1Method): readonly string[] {
   return method === 'HMAC-SHA256' ? ['sha256', 'sha1'] : ['sha1'];
 }

@@ -10,29 +10,31 @@ import type { Client, ClientSecret, Registry } from '../clients.ts';
 import { matchesSha256, sha256 } from '../sha256.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** The credentials that a client presents; a public client has no secret. */
+/** The credentials that a client presents. A public client has no secret. */
 interface Presented {
   readonly id: string;
   readonly secret: string | undefined;
 }
 
-/** What the authentication of clients depends on. */
-export interface ClientAuthenticationParts {
+/** Dependencies of client authentication. */
+export interface ClientAuthenticationContext {
   readonly realm: string;
   readonly clients: Registry<Client>;
-  readonly throttle: RateLimiter;
+  readonly rateLimiter: RateLimiter;
+  /** Returns that many random bytes. */
   readonly random: (size: number) => Uint8Array;
+  /** Resolves to whether a secret matches its scrypt hash. */
   readonly verifySecret: (secret: string, hash: string) => Promise<boolean>;
-  /** Where secrets wait to be hashed. */
+  /** Queue in which secrets wait to be hashed. */
   readonly hashQueue: HashQueue;
 }
 
-/** The parameters of a request by name, or its refusal because they cannot be read. */
+/** The parameters of a request by name, or the error if they cannot be read. */
 export type ReadValues = ReadonlyMap<string, string> | OAuthError;
 
 /**
- * Authenticates the client by Basic or by the parameters client_id and client_secret (RFC 6749 §2.3.1). Rejects with a
- * Refusal: the given one, invalid_request for several ways at once or malformed credentials, invalid_client for wrong
+ * Authenticates the client with Basic or with the parameters client_id and client_secret (RFC 6749 §2.3.1). Rejects with an
+ * OAuthError: the one in `values`, invalid_request for several methods or malformed credentials, invalid_client for wrong
  * ones. Each counts as a failure; after too many it rejects with a Problem (429).
  */
 export type AuthenticateClient = (
@@ -41,43 +43,45 @@ export type AuthenticateClient = (
   which: Admitted,
 ) => Promise<AuthenticatedClient>;
 
-/** A client, with the parameters that it sent. */
+/** An authenticated client, and the parameters that it sent. */
 export interface AuthenticatedClient {
   readonly client: Client;
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** Which clients an endpoint admits: any, or only confidential ones (RFC 6749 §2.1), since anybody can claim to be a public one. */
+/**
+ * The clients that an endpoint admits: all, or only confidential ones (RFC 6749 §2.1), because a public client proves nothing.
+ */
 export type Admitted = 'any' | 'confidential';
 
-/** Makes the function that authenticates clients. */
-export function createClientAuthentication(parts: ClientAuthenticationParts): AuthenticateClient {
-  const { realm, clients, throttle: rateLimiter } = parts;
-  const matches = createComparison(parts);
+/** Creates the function that authenticates clients. */
+export function createClientAuthentication(context: ClientAuthenticationContext): AuthenticateClient {
+  const { realm, clients, rateLimiter } = context;
+  const matches = createComparison(context);
   const challenge = formatChallenge('Basic', [
     ['realm', realm],
     ['charset', 'UTF-8'],
   ]);
   // RFC 6749 §5.2: 401 with a challenge.
-  const unknown = (description: string): OAuthError =>
+  const invalidClient = (description: string): OAuthError =>
     new OAuthError('invalid_client', description, [['WWW-Authenticate', challenge]]);
 
-  const counted = (refusal: OAuthError, peer: string): OAuthError => {
+  const counted = (error: OAuthError, peer: string): OAuthError => {
     rateLimiter.fail(peer, undefined);
-    return refusal;
+    return error;
   };
 
   return async (request, values, which) => {
     const { peer } = request.connection;
     if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter);
     if (values instanceof OAuthError) throw counted(values, peer);
-    const presented = presentedIn(request, values, unknown);
+    const presented = presentedIn(request, values, invalidClient);
     if (presented instanceof OAuthError) throw counted(presented, peer);
     for (const { id, secret } of presented) {
       const client = clients.find(id);
       if (which === 'confidential' && client?.secret === undefined) continue;
       const right = await matches(client, secret, peer);
-      // While the secret was hashed, the client may have been given another one, or have been removed.
+      // The client may have been changed or removed while the secret was hashed.
       if (right && client !== undefined && clients.find(id) === client) return { client, values };
     }
     const claimed = claimedBy(presented);
@@ -85,61 +89,64 @@ export function createClientAuthentication(parts: ClientAuthenticationParts): Au
     rateLimiter.fail(peer, claimed);
     throw blocked
       ? tooManyFailures(rateLimiter)
-      : unknown('The client is not known, or its secret is not right.');
+      : invalidClient('The client is unknown or its secret is wrong.');
   };
 }
 
-/** Characters of an unverified client id that the throttle keeps. */
-const longestCounted = 128;
+/** Maximum length of an unverified client id in the rate limiter. */
+const maxCountedLength = 128;
 
-/** The name under which the throttle counts failures. No user has it: a user's name has no colon (RFC 7617 §2). */
+/** Returns the name under which failures are counted. No user can have it: a user name has no colon (RFC 7617 §2). */
 function claimedBy([first]: readonly Presented[]): string {
-  return `client:${(first?.id ?? '').slice(0, longestCounted)}`;
+  return `client:${(first?.id ?? '').slice(0, maxCountedLength)}`;
 }
 
-/** Returns the credentials in a request, two candidates if those of Basic can be read in two ways, or the refusal. */
+/** Returns the credentials in a request (two candidates if those of Basic can be read in two ways), or the error. */
 function presentedIn(
   { fields }: Request,
   values: ReadonlyMap<string, string>,
-  unknown: (description: string) => OAuthError,
+  invalidClient: (description: string) => OAuthError,
 ): readonly Presented[] | OAuthError {
   const lines = fields.lines('authorization');
   const id = values.get('client_id');
   const secret = values.get('client_secret');
   if (lines[0] === undefined) {
-    if (id === undefined) return unknown('The client does not say which one it is.');
+    if (id === undefined) return invalidClient('The client did not authenticate.');
     return [{ id, secret }];
   }
-  // RFC 6749 §2.3: at most one method of authentication in a request.
+  // RFC 6749 §2.3: at most one authentication method in a request.
   if (lines.length > 1 || secret !== undefined)
-    return new OAuthError('invalid_request', 'The client authenticates in more than one way.');
+    return new OAuthError('invalid_request', 'The client uses more than one authentication method.');
   const credentials = parseCredentials(lines[0]);
   if (credentials?.scheme !== 'basic')
-    return unknown('The client authenticates in a way that is not offered.');
+    return invalidClient('The authentication scheme is not supported here.');
   const presented = presentedByBasic(credentials.rest);
   if (presented.length === 0)
     return new OAuthError('invalid_request', 'The Basic credentials are malformed.');
-  const fitting = presented.filter((each) => id === undefined || each.id === id);
-  if (fitting.length === 0)
-    return new OAuthError('invalid_request', 'client_id names another client than the Basic credentials.');
-  return fitting;
+  const matching = presented.filter((each) => id === undefined || each.id === id);
+  if (matching.length === 0)
+    return new OAuthError('invalid_request', 'client_id differs from the client in the Basic credentials.');
+  return matching;
 }
 
-/** RFC 6749 §2.3.1 wants id and secret form-encoded, and many clients send them raw: both readings are tried. */
+/**
+ * Reads Basic credentials. RFC 6749 §2.3.1 requires form-encoded id and secret, but many clients send them raw: returns both
+ * readings.
+ */
 function presentedByBasic(text: string): readonly Presented[] {
   const bytes = decodeCanonicalBase64(text);
   if (bytes === undefined) return [];
   const octets = Buffer.from(bytes).toString('latin1');
   const colon = octets.indexOf(':');
   if (colon < 0) return [];
-  const parts = [octets.slice(0, colon), octets.slice(colon + 1)] as const;
-  const decoded = presentedAs(parts.map(decodeFormText));
-  const raw = presentedAs(parts.map(textOf));
+  const halves = [octets.slice(0, colon), octets.slice(colon + 1)] as const;
+  const decoded = presentedAs(halves.map(decodeFormText));
+  const raw = presentedAs(halves.map(textOf));
   const different = decoded?.id !== raw?.id || decoded?.secret !== raw?.secret;
   return [decoded, different ? raw : undefined].filter((each) => each !== undefined);
 }
 
-/** An empty secret is none (RFC 6749 §2.3.1). */
+/** Treats an empty secret as omitted (RFC 6749 §2.3.1). */
 function presentedAs([id, secret]: readonly (string | undefined)[]): Presented | undefined {
   if (id === undefined || secret === undefined) return undefined;
   return { id, secret: secret === '' ? undefined : secret };
@@ -151,20 +158,20 @@ function textOf(octets: string): string | undefined {
 }
 
 /**
- * Makes the function that says whether a secret is the client's. The time it takes must not tell which clients exist: where any
- * client has a scrypt hash, one is computed for every wrong secret.
+ * Creates the function that compares the secret of a client. Its time must not reveal which clients exist: if any client has a
+ * scrypt hash, one is computed for every wrong secret.
  */
-function createComparison(parts: ClientAuthenticationParts) {
-  const { random, clients, throttle: rateLimiter, verifySecret, hashQueue } = parts;
+function createComparison(context: ClientAuthenticationContext) {
+  const { random, clients, rateLimiter, verifySecret, hashQueue } = context;
   const key = random(32);
   const unknownDigest = Buffer.from(random(32)).toString('base64url');
-  /** Keyed digests of secrets that matched a scrypt hash once, which is not computed for them again. */
-  const remembered = new WeakMap<Client, Buffer>();
+  /** Keyed digests of secrets that matched a scrypt hash, so that the hash is not computed again. */
+  const verified = new WeakMap<Client, Buffer>();
 
   const isHashed = async (digest: Buffer, secret: string, hash: string, peer: string): Promise<boolean> => {
     const name = `${digest.toString('latin1')} ${hash}`;
     const right = await hashQueue.attempt(rateLimitKey(peer), name, () => verifySecret(secret, hash));
-    if (right === 'crowded') throw queueFull('secrets');
+    if (right === 'full') throw queueFull('secrets');
     if (right === 'blocked') throw tooManyFailures(rateLimiter);
     return right;
   };
@@ -173,12 +180,12 @@ function createComparison(parts: ClientAuthenticationParts) {
     const expected = client?.secret;
     if (secret === undefined) return client !== undefined && expected === undefined;
     const digest = createHmac('sha256', key).update(secret).digest();
-    const known = client && remembered.get(client);
-    if (known !== undefined && timingSafeEqual(known, digest)) return true;
+    const cached = client && verified.get(client);
+    if (cached !== undefined && timingSafeEqual(cached, digest)) return true;
     const hash = client && hashOf(client);
     if (client !== undefined && hash !== undefined) {
       const right = await isHashed(digest, secret, hash, peer);
-      if (right) remembered.set(client, digest);
+      if (right) verified.set(client, digest);
       return right;
     }
     if (matchesSha256(secret, digestIn(expected) ?? unknownDigest) && expected !== undefined) return true;

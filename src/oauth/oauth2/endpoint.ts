@@ -8,19 +8,19 @@ import { readParameters } from '../parameters.ts';
 import type { Admitted, AuthenticateClient, ReadValues } from './client-authentication.ts';
 import { OAuthError, respondWith } from './oauth-error.ts';
 
-/** What a client sent to an endpoint that it authenticates at. */
+/** The request of an authenticated client. */
 export interface ClientRequest {
   readonly client: Client;
   readonly values: ReadonlyMap<string, string>;
   readonly request: Request;
 }
 
-/** Gives what an endpoint replies with, to be written as JSON. Rejects with a Refusal. */
+/** Returns the members of the JSON response. Rejects with an OAuthError. */
 export type Respond = (request: ClientRequest) => Promise<Readonly<Record<string, unknown>>>;
 
 const clientParameters = ['client_id', 'client_secret'];
 
-/** Parameters that are refused in the query, which ends up in logs (RFC 6749 §2.3.1, §3.2). */
+/** Parameters that are refused in the query, because queries appear in logs (RFC 6749 §2.3.1, §3.2). */
 const neverInQuery: ReadonlySet<string> = new Set([
   ...clientParameters,
   'access_token',
@@ -36,42 +36,42 @@ const neverInQuery: ReadonlySet<string> = new Set([
   'username',
 ]);
 
-/** An endpoint of clients. */
+/** An endpoint at which clients authenticate. */
 export interface Endpoint {
   readonly authenticate: AuthenticateClient;
   readonly admits: Admitted;
-  /** The parameters that it takes besides those by which the client authenticates. */
+  /** Its parameters other than those of client authentication. */
   readonly names: readonly string[];
   readonly respond: Respond;
 }
 
-/** Makes the POST of an endpoint. */
+/** Creates the POST action of an endpoint. */
 export function clientAction({
   authenticate,
   admits,
   names,
   respond,
 }: Endpoint): Action<unknown, FormContent> {
-  const known = [...clientParameters, ...names];
+  const allNames = [...clientParameters, ...names];
   return action(
     'anyone',
     ({ request, content }) =>
       respondWith(async () => {
-        const authenticated = await authenticate(request, valuesOf(request, content, known), admits);
+        const authenticated = await authenticate(request, valuesOf(request, content, allNames), admits);
         return respond({ ...authenticated, request });
       }),
     { reads: [formReading] },
   );
 }
 
-/** The value of a parameter. Throws a Refusal (invalid_request) where it is missing. */
+/** Returns the value of a parameter. Throws an OAuthError (invalid_request) if it is missing. */
 export function requiredParameter(values: ReadonlyMap<string, string>, name: string): string {
   const value = values.get(name);
   if (value === undefined) throw missingParameter(name);
   return value;
 }
 
-/** The refusal of a request without a parameter that has to be there (RFC 6749 §5.2). */
+/** Returns the error for a missing parameter (RFC 6749 §5.2). */
 export function missingParameter(name: string): OAuthError {
   return new OAuthError('invalid_request', `${name} is missing.`);
 }
@@ -79,15 +79,15 @@ export function missingParameter(name: string): OAuthError {
 function valuesOf(
   { target }: Request,
   content: FormContent | undefined,
-  known: readonly string[],
+  names: readonly string[],
 ): ReadValues {
   const query = parseQueryOf(target);
   if (query === undefined || query.some(([name]) => neverInQuery.has(name)))
-    return new OAuthError('invalid_request', 'Parameters are sent in the content, and none in the query.');
+    return new OAuthError('invalid_request', 'Send the parameters in the content, not in the query.');
   if (content === 'too-many-parameters') return new OAuthError('invalid_request', tooManyParameters);
   if (content === undefined || content === 'malformed')
-    return new OAuthError('invalid_request', 'The content does not decode as a form in UTF-8.');
-  const { values, repeated } = readParameters(content, known);
+    return new OAuthError('invalid_request', 'The content is not a valid form in UTF-8.');
+  const { values, repeated } = readParameters(content, names);
   if (repeated[0] === undefined) return values;
-  return new OAuthError('invalid_request', `${repeated[0]} was sent more than once.`);
+  return new OAuthError('invalid_request', `${repeated[0]} occurs more than once.`);
 }

@@ -7,21 +7,24 @@ import type { AuthenticateClient } from './client-authentication.ts';
 import { clientAction, type Respond, requiredParameter } from './endpoint.ts';
 import { findToken } from './revocation.ts';
 
-/** What the introspection endpoint is made of. */
-export interface IntrospectionParts extends TokenHolderContext {
+/** Dependencies of the introspection endpoint. */
+export interface IntrospectionContext extends TokenHolderContext {
   readonly origins: Origins;
 }
 
-/** The introspection endpoint (RFC 7662): a confidential client learns the state of its own tokens. */
-export function introspectionResource(parts: IntrospectionParts, authenticate: AuthenticateClient): Resource {
+/** Creates the introspection endpoint (RFC 7662): it returns the state of a token to the confidential client that owns it. */
+export function introspectionResource(
+  context: IntrospectionContext,
+  authenticate: AuthenticateClient,
+): Resource {
   const respond: Respond = async ({ client, values, request }) => {
-    const found = await findToken(parts.grants, requiredParameter(values, 'token'));
-    const holder = found?.token.client === client.id ? await tokenHolderOf(parts, found) : undefined;
+    const found = await findToken(context.grants, requiredParameter(values, 'token'));
+    const holder = found?.token.client === client.id ? await tokenHolderOf(context, found) : undefined;
     if (found === undefined || holder === undefined) return { active: false };
-    return describe(found.token, holder, parts.origins.forLinks(request));
+    return describe(found.token, holder, context.origins.forLinks(request));
   };
   const names = ['token', 'token_type_hint'];
-  // RFC 7662 §2.1: the endpoint requires authorization, which a public client cannot give.
+  // RFC 7662 §2.1: the endpoint requires authorization, which a public client does not have.
   return {
     ownCredentials: true,
     POST: clientAction({ authenticate, admits: 'confidential', names, respond }),
@@ -42,7 +45,7 @@ function describe(
     exp: Math.floor(token.expires / 1000),
     iat: Math.floor(token.issued / 1000),
     iss: issuer,
-    // A refresh token has no type (RFC 6749 §7.1 is about access tokens).
+    // A refresh token has no type: RFC 6749 §7.1 is about access tokens.
     ...(token.kind === 'access' ? { token_type: 'Bearer' } : {}),
   };
 }

@@ -3,9 +3,12 @@ import { action, json, type Resource } from '../../pipeline/resource.ts';
 import { oauth2Paths as paths } from '../paths.ts';
 import { knownScopes } from '../scopes.ts';
 
-const byBasicOrContent = ['client_secret_basic', 'client_secret_post'];
+const secretMethods = ['client_secret_basic', 'client_secret_post'];
 
-/** Authorization server metadata (RFC 8414 §2). The issuer is the origin that the request was addressed to. */
+/**
+ * Creates the resource of the authorization server metadata (RFC 8414 §2). The issuer is the origin that the request was
+ * addressed to.
+ */
 export function metadataResource({ origins }: { origins: Origins }): Resource {
   return {
     ownCredentials: true,
@@ -21,9 +24,9 @@ export function metadataResource({ origins }: { origins: Origins }): Resource {
         response_modes_supported: ['query'],
         grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
         code_challenge_methods_supported: ['S256'],
-        token_endpoint_auth_methods_supported: [...byBasicOrContent, 'none'],
-        revocation_endpoint_auth_methods_supported: [...byBasicOrContent, 'none'],
-        introspection_endpoint_auth_methods_supported: byBasicOrContent,
+        token_endpoint_auth_methods_supported: [...secretMethods, 'none'],
+        revocation_endpoint_auth_methods_supported: [...secretMethods, 'none'],
+        introspection_endpoint_auth_methods_supported: secretMethods,
         scopes_supported: knownScopes,
         authorization_response_iss_parameter_supported: true,
       });

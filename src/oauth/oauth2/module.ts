@@ -12,27 +12,27 @@ import { metadataResource } from './metadata.ts';
 import { revocationResource } from './revocation.ts';
 import { tokenResource } from './token.ts';
 
-/** OAuth 2.0: its endpoints, and bearer tokens at the resources. Without a client there is nothing of it. */
-export function createOAuth2(parts: OAuthContext): OAuthModule {
-  const open = (): boolean => parts.clients.size > 0;
+/** Creates OAuth 2.0: its endpoints and the scheme of bearer tokens. Neither is offered while no client is registered. */
+export function createOAuth2(context: OAuthContext): OAuthModule {
+  const open = (): boolean => context.clients.size > 0;
   const bearer = createBearerScheme({
-    realm: parts.realm,
+    realm: context.realm,
     offered: open,
-    principalOf: (token) => principalOf(parts, token),
-    bodyLimit: parts.bodyLimit,
+    principalOf: (token) => principalOf(context, token),
+    bodyLimit: context.bodyLimit,
   });
-  const endpoints = lazily(open, () => endpointsOf(parts));
+  const endpoints = lazily(open, () => endpointsOf(context));
   return { schemes: [bearer], routes: routesTo(endpoints, Object.values(paths), open) };
 }
 
-function endpointsOf(parts: OAuthContext): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
-  const authenticate = createClientAuthentication(parts);
-  const consents = createConsents(parts);
+function endpointsOf(context: OAuthContext): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
+  const authenticate = createClientAuthentication(context);
+  const consents = createConsents(context);
   return {
-    [paths.metadata]: metadataResource(parts),
-    [paths.authorize]: authorizationResource(paths.authorize, { ...parts, consents }),
-    [paths.token]: tokenResource(parts, authenticate),
-    [paths.revoke]: revocationResource(parts, authenticate),
-    [paths.introspect]: introspectionResource(parts, authenticate),
+    [paths.metadata]: metadataResource(context),
+    [paths.authorize]: authorizationResource(paths.authorize, { ...context, consents }),
+    [paths.token]: tokenResource(context, authenticate),
+    [paths.revoke]: revocationResource(context, authenticate),
+    [paths.introspect]: introspectionResource(context, authenticate),
   };
 }

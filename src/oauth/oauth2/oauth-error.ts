@@ -1,7 +1,7 @@
 import type { FieldLine } from '../../http/fields.ts';
 import type { Outcome } from '../../pipeline/resource.ts';
 
-/** What an endpoint of OAuth 2.0 can say was wrong (RFC 6749 §5.2). */
+/** An error code of the token endpoint (RFC 6749 §5.2). */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -10,11 +10,14 @@ export type OAuthErrorCode =
   | 'unsupported_grant_type'
   | 'invalid_scope';
 
-/** A refusal in the words of OAuth 2.0. Thrown behind an endpoint, made a reply by `answerWith` alone. */
+/** An error response of OAuth 2.0. Only `respondWith` turns it into a response. */
 export class OAuthError extends Error {
-  override readonly name = 'Refusal';
+  override readonly name = 'OAuthError';
   readonly code: OAuthErrorCode;
-  /** A sentence for who writes the client: printable ASCII without quotes and backslashes, and nothing secret. */
+  /**
+   * A sentence for the developer of the client: printable ASCII without quotes and backslashes (RFC 6749 §5.2), and without
+   * secrets.
+   */
   readonly description: string;
   readonly fields: readonly FieldLine[];
 
@@ -26,13 +29,15 @@ export class OAuthError extends Error {
   }
 }
 
-/** Never kept, by old caches neither (RFC 6749 §5.1, §5.2). */
+/** Prevents storage by HTTP/1.0 caches (RFC 6749 §5.1, §5.2). */
 const pragma: FieldLine = ['Pragma', 'no-cache'];
 
-/** Replies with what an endpoint gives as JSON, or with its Refusal: 401 where the client is not known for sure, else 400. */
-export async function respondWith(give: () => Promise<Readonly<Record<string, unknown>>>): Promise<Outcome> {
+/** Returns the result of `respond` as JSON, or the error response for its OAuthError: 401 for invalid_client, else 400. */
+export async function respondWith(
+  respond: () => Promise<Readonly<Record<string, unknown>>>,
+): Promise<Outcome> {
   try {
-    return jsonOutcome(200, await give(), []);
+    return jsonOutcome(200, await respond(), []);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const { code, description, fields } = error;

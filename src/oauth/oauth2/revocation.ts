@@ -5,8 +5,8 @@ import { clientAction, type Respond, requiredParameter } from './endpoint.ts';
 import { OAuthError } from './oauth-error.ts';
 
 /**
- * The revocation endpoint (RFC 7009): an access token ends alone, a refresh token with its grant. What is not known is passed
- * over with the same reply (§2.2); the token of another client is refused, and lives on (§2.1; RFC 6749 §5.2 has the word for it).
+ * Creates the revocation endpoint (RFC 7009). It revokes an access token alone, and a refresh token with its grant. The response
+ * for an unknown token is the same (§2.2). The token of another client is refused and stays valid (§2.1, RFC 6749 §5.2).
  */
 export function revocationResource(
   { grants }: { grants: Grants },
@@ -26,7 +26,7 @@ export function revocationResource(
   return { ownCredentials: true, POST: clientAction({ authenticate, admits: 'any', names, respond }) };
 }
 
-/** The access or refresh token; a hint is not needed to find it (RFC 7009 §2.1). */
+/** Finds an access or refresh token. The token_type_hint is not needed for that (RFC 7009 §2.1). */
 export async function findToken(grants: Grants, value: string): Promise<Found | undefined> {
   return (await grants.find(value, 'oauth2', 'access')) ?? grants.find(value, 'oauth2', 'refresh');
 }

@@ -17,151 +17,170 @@ import {
 import { OAuthError } from './oauth-error.ts';
 import { verifies } from './pkce.ts';
 
-/** What the token endpoint is made of. */
-export interface TokenParts extends TokenHolderContext {
+/** Dependencies of the token endpoint. */
+export interface TokenContext extends TokenHolderContext {
   readonly lifetimes: Lifetimes;
 }
 
-/** The token endpoint (RFC 6749 §3.2): codes, refresh tokens and the client's own credentials for access tokens. */
-export function tokenResource(parts: TokenParts, authenticate: AuthenticateClient): Resource {
+/** Creates the token endpoint (RFC 6749 §3.2). It issues access tokens for codes, refresh tokens and client credentials. */
+export function tokenResource(context: TokenContext, authenticate: AuthenticateClient): Resource {
   const names = ['grant_type', 'code', 'redirect_uri', 'code_verifier', 'refresh_token', 'scope'];
   const exchanges: Readonly<Record<GrantType, Respond>> = {
-    authorization_code: (asked) => exchangeCode(parts, asked),
-    refresh_token: (asked) => refresh(parts, asked),
-    client_credentials: (asked) => issueToClient(parts, asked),
+    authorization_code: (request) => exchangeCode(context, request),
+    refresh_token: (request) => refresh(context, request),
+    client_credentials: (request) => issueToClient(context, request),
   };
-  const respond: Respond = async (asked) => {
-    const type = grantTypeOf(requiredParameter(asked.values, 'grant_type'));
-    if (!asked.client.grants.includes(type))
-      throw new OAuthError('unauthorized_client', `The client is not registered for ${type}.`);
-    return exchanges[type](asked);
+  const respond: Respond = async (request) => {
+    const type = grantTypeOf(requiredParameter(request.values, 'grant_type'));
+    if (!request.client.grants.includes(type))
+      throw new OAuthError('unauthorized_client', `The client is not registered for the grant type ${type}.`);
+    return exchanges[type](request);
   };
   return { ownCredentials: true, POST: clientAction({ authenticate, admits: 'any', names, respond }) };
 }
 
 function grantTypeOf(text: string): GrantType {
   if (text === 'authorization_code' || text === 'refresh_token' || text === 'client_credentials') return text;
-  throw new OAuthError('unsupported_grant_type', 'That grant_type is not one that works here.');
+  throw new OAuthError('unsupported_grant_type', 'The grant_type is not supported.');
 }
 
 /**
- * RFC 6749 §4.1.3. A code has one attempt: whoever brings it with the wrong client, redirect URI or verifier, or without one of
- * them, has used it up. What is brought again was in somebody else's hands, so all that came of it ends (§4.1.2, §10.5).
+ * Exchanges a code (RFC 6749 §4.1.3). A code is used up by the first attempt, even if the client, redirect URI or verifier is
+ * wrong or missing. A second attempt shows that the code was stolen, so its grant is revoked (§4.1.2, §10.5).
  */
-async function exchangeCode(parts: TokenParts, { client, values }: ClientRequest): Promise<TokenReply> {
+async function exchangeCode(
+  context: TokenContext,
+  { client, values }: ClientRequest,
+): Promise<TokenResponse> {
   const code = requiredParameter(values, 'code');
   const missing = ['redirect_uri', 'code_verifier'].find((name) => !values.has(name));
   const refused = missing === undefined ? codeRefused() : missingParameter(missing);
-  const found = await parts.grants.find(code, 'oauth2', 'code');
+  const found = await context.grants.find(code, 'oauth2', 'code');
   if (found === undefined) throw refused;
-  if (found.token.used) throw await usedAgain(parts, found, refused);
+  if (found.token.used) throw await reuseDetected(context, found, refused);
   const { token, grant } = found;
-  const fits = token.client === client.id && fitsCode(values, token);
-  if (!fits || grant === undefined || (await tokenHolderOf(parts, found)) === undefined) {
-    if (!(await parts.grants.spend(found))) throw await usedAgain(parts, found, refused);
+  const matches = token.client === client.id && matchesCode(values, token);
+  if (!matches || grant === undefined || (await tokenHolderOf(context, found)) === undefined) {
+    if (!(await context.grants.consume(found))) throw await reuseDetected(context, found, refused);
     throw refused;
   }
-  return exchange(parts, client, grant, found, token.scopes, refused);
-}
-
-/** Whether this is the redirect URI that the code was sent to (RFC 6749 §4.1.3), and the verifier of its challenge (RFC 7636 §4.6). */
-function fitsCode(values: ReadonlyMap<string, string>, { details }: Token): boolean {
-  const { redirect_uri: askedFor, code_challenge: challenge = '' } = details;
-  const [redirectUri, verifier] = [values.get('redirect_uri'), values.get('code_verifier')];
-  return redirectUri === askedFor && verifier !== undefined && verifies(verifier, challenge);
-}
-
-function codeRefused(): OAuthError {
-  return new OAuthError('invalid_grant', 'The code is not good, or not for this client, URI and verifier.');
-}
-
-/** RFC 6749 §6, with rotation: each refresh token works once, and one that comes again ends all (RFC 9700 §4.14.2). */
-async function refresh(parts: TokenParts, { client, values }: ClientRequest): Promise<TokenReply> {
-  const value = requiredParameter(values, 'refresh_token');
-  const found = await parts.grants.find(value, 'oauth2', 'refresh');
-  if (found === undefined || found.token.client !== client.id) throw refreshRefused();
-  if (found.token.used) throw await usedAgain(parts, found, refreshRefused());
-  if (found.grant === undefined || (await tokenHolderOf(parts, found)) === undefined) throw refreshRefused();
-  const scopes = askedScopes(values, found.token.scopes);
-  if (!isWithin(scopes, found.token.scopes)) throw scopeRefused();
-  return exchange(parts, client, found.grant, found, scopes, refreshRefused());
-}
-
-function refreshRefused(): OAuthError {
-  return new OAuthError('invalid_grant', 'The refresh token is not good, or not for this client.');
+  return exchange(context, client, grant, found, token.scopes, refused);
 }
 
 /**
- * RFC 6749 §4.4: an access token for the client itself, without a refresh token (§4.4.3). Only clients with a secret can be
- * registered for this.
+ * Returns whether the redirect URI is that of the code (RFC 6749 §4.1.3) and the verifier matches its challenge (RFC 7636 §4.6).
  */
-async function issueToClient(parts: TokenParts, { client, values }: ClientRequest): Promise<TokenReply> {
-  const scopes = askedScopes(values, defaultScopes);
-  if (!isWithin(scopes, client.scopes)) throw scopeRefused();
-  const expires = parts.clock.now() + parts.lifetimes.access;
-  const issued = await parts.grants.issue([
-    { mechanism: 'oauth2', kind: 'access', client: client.id, scopes, expires },
-  ]);
-  return replyOf(issued);
+function matchesCode(values: ReadonlyMap<string, string>, { details }: Token): boolean {
+  const { redirect_uri: expectedUri, code_challenge: challenge = '' } = details;
+  const [redirectUri, verifier] = [values.get('redirect_uri'), values.get('code_verifier')];
+  return redirectUri === expectedUri && verifier !== undefined && verifies(verifier, challenge);
 }
 
-/** Puts an access token, and a refresh token where the client may have one, in the place of what was found. */
+function codeRefused(): OAuthError {
+  return new OAuthError(
+    'invalid_grant',
+    'The code is invalid, expired or used, or does not match the client, redirect_uri or code_verifier.',
+  );
+}
+
+/** Exchanges a refresh token (RFC 6749 §6). Each works once; reuse revokes the grant (RFC 9700 §4.14.2). */
+async function refresh(context: TokenContext, { client, values }: ClientRequest): Promise<TokenResponse> {
+  const value = requiredParameter(values, 'refresh_token');
+  const found = await context.grants.find(value, 'oauth2', 'refresh');
+  if (found === undefined || found.token.client !== client.id) throw refreshRefused();
+  if (found.token.used) throw await reuseDetected(context, found, refreshRefused());
+  if (found.grant === undefined || (await tokenHolderOf(context, found)) === undefined)
+    throw refreshRefused();
+  const scopes = requestedScopes(values, found.token.scopes);
+  if (!isWithin(scopes, found.token.scopes)) throw scopeRefused();
+  return exchange(context, client, found.grant, found, scopes, refreshRefused());
+}
+
+function refreshRefused(): OAuthError {
+  return new OAuthError(
+    'invalid_grant',
+    'The refresh token is invalid, expired, revoked or used, or belongs to another client.',
+  );
+}
+
+/**
+ * Issues an access token to the client itself (RFC 6749 §4.4), without a refresh token (§4.4.3). Only clients with a secret can
+ * be registered for this grant type.
+ */
+async function issueToClient(
+  context: TokenContext,
+  { client, values }: ClientRequest,
+): Promise<TokenResponse> {
+  const scopes = requestedScopes(values, defaultScopes);
+  if (!isWithin(scopes, client.scopes)) throw scopeRefused();
+  const expires = context.clock.now() + context.lifetimes.access;
+  const issued = await context.grants.issue([
+    { mechanism: 'oauth2', kind: 'access', client: client.id, scopes, expires },
+  ]);
+  return responseOf(issued);
+}
+
+/** Exchanges a code or refresh token for an access token, and for a refresh token if the client is registered for it. */
 async function exchange(
-  parts: TokenParts,
+  context: TokenContext,
   client: Client,
   grant: Grant,
   found: Found,
-  asked: readonly Scope[],
+  requested: readonly Scope[],
   refused: OAuthError,
-): Promise<TokenReply> {
-  const scopes = commonScopes(asked, client.scopes);
+): Promise<TokenResponse> {
+  const scopes = commonScopes(requested, client.scopes);
   if (scopes.length === 0) throw scopeRefused();
-  const { clock, lifetimes, grants } = parts;
+  const { clock, lifetimes, grants } = context;
   const draft = (kind: 'access' | 'refresh', lifetime: number, of: readonly Scope[]): TokenDraft => ({
     mechanism: 'oauth2',
     kind,
     client: client.id,
     user: grant.user,
     scopes: of,
-    // Nothing outlives its grant.
+    // A token expires with its grant at the latest.
     expires: Math.min(clock.now() + lifetime, grant.ends),
   });
   const drafts = [draft('access', lifetimes.access, scopes)];
-  // The scope of a refresh token stays as it was granted, however narrow this access token is (RFC 6749 §6).
+  // A refresh token keeps the granted scope, even if this access token has a narrower one (RFC 6749 §6).
   if (client.grants.includes('refresh_token'))
     drafts.push(draft('refresh', lifetimes.refresh, found.token.scopes));
   const issued = await grants.exchange(found, drafts);
-  if (issued === undefined) throw await usedAgain(parts, found, refused);
-  return replyOf(issued);
+  if (issued === undefined) throw await reuseDetected(context, found, refused);
+  return responseOf(issued);
 }
 
-/** Ends the grant of what was used twice, and gives the refusal. */
-async function usedAgain({ grants }: TokenParts, { token }: Found, refused: OAuthError): Promise<OAuthError> {
+/** Revokes the grant of a reused token, and returns the error. */
+async function reuseDetected(
+  { grants }: TokenContext,
+  { token }: Found,
+  refused: OAuthError,
+): Promise<OAuthError> {
   if (token.grant !== undefined) await grants.revokeGrant(token.grant, token.kind);
   return refused;
 }
 
-function askedScopes(values: ReadonlyMap<string, string>, otherwise: readonly Scope[]): readonly Scope[] {
+function requestedScopes(values: ReadonlyMap<string, string>, defaults: readonly Scope[]): readonly Scope[] {
   const text = values.get('scope');
-  const scopes = text === undefined ? otherwise : parseScope(text);
+  const scopes = text === undefined ? defaults : parseScope(text);
   if (scopes === undefined) throw scopeRefused();
   return scopes;
 }
 
 function scopeRefused(): OAuthError {
-  return new OAuthError('invalid_scope', 'The scope is not known, or goes beyond what may be had.');
+  return new OAuthError('invalid_scope', 'The scope is unknown or exceeds the granted or registered scopes.');
 }
 
-/** RFC 6749 §5.1. */
-type TokenReply = Readonly<Record<string, string | number>>;
+/** A successful token response (RFC 6749 §5.1). */
+type TokenResponse = Readonly<Record<string, string | number>>;
 
-function replyOf(issued: readonly Issued[]): TokenReply {
+function responseOf(issued: readonly Issued[]): TokenResponse {
   // The access token is always drafted first.
   const [access, refreshToken] = [firstOf(issued), issued[1]];
   return {
     access_token: access.value,
     token_type: 'Bearer',
-    // From its issue on, which came a moment after its end was set.
+    // Relative to the time of issue, which is slightly later than the time that the expiry was computed from.
     expires_in: Math.round((access.token.expires - access.token.issued) / 1000),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken.value }),
     scope: formatScope(access.token.scopes),

@@ -22,12 +22,12 @@ function requestSigning(message: string, key: string | Buffer = 'ann-secret') {
 
 const mistakes: [what: string, message: string, hint: RegExp, at: number][] = [
   ['the query left out', `GET+/articles+${stamp}+n1`, /query was left out/, 13],
-  ['the spaces left in the date', `GET+${target}+${date}+n1`, /spaces were left in/, 24],
+  ['the spaces left in the date', `GET+${target}+${date}+n1`, /spaces were not removed/, 24],
   ['a line feed at the end', `GET+${target}+${stamp}+n1\n`, /line feed/, 42],
   ['the method in lower case', `get+${target}+${stamp}+n1`, /lower case/, 0],
   ['the nonce left out', `GET+${target}+${stamp}`, /nonce was left out/, 39],
   ['date and nonce left out', `GET+${target}`, /date and nonce were left out/, 21],
-  ['the month capitalised', `GET+${target}+29Feb202412:00:00+n1`, /another case/, 24],
+  ['the month capitalised', `GET+${target}+29Feb202412:00:00+n1`, /different letter case/, 24],
 ];
 
 for (const [what, message, hint, at] of mistakes) {
@@ -96,15 +96,15 @@ const moreMistakes: [what: string, arrived: string, signed: string, parts: Sent,
   ['%7E that became ~', '/a~b', 'GET+/a%7Eb', {}, /percent-encoding was changed/],
   ['%7e that became ~', '/a~b', 'GET+/a%7eb', {}, /percent-encoding was changed/],
   ['~ that became %7E', '/a%7Eb', 'GET+/a~b', {}, /percent-encoding was changed|percent-decoded/],
-  ['escapes in small letters', '/a%2Fb', 'GET+/a%2fb', {}, /escapes had small letters/],
-  ['escapes in capitals', '/a%2fb', 'GET+/a%2Fb', {}, /escapes had capitals/],
+  ['escapes in small letters', '/a%2Fb', 'GET+/a%2fb', {}, /escapes were in lower case/],
+  ['escapes in capitals', '/a%2fb', 'GET+/a%2Fb', {}, /escapes were in upper case/],
   ['%2F that was a slash, beside another escape', '/a%2Fb%20c', 'GET+/a/b%20c', {}, /%2F/],
   ['%20 that was +', '/a?q=b%20c', 'GET+/a?q=b+c', {}, /space in the query was "\+"/],
   ['+ that was %20', '/a?q=b+c', 'GET+/a?q=b%20c', {}, /space in the query was "%20"/],
   ['+ that was %2B', '/a?q=b+c', 'GET+/a?q=b%2Bc', {}, /"%2B"/],
   ['a comma that was escaped', '/a?q=b,c', 'GET+/a?q=b%2Cc', {}, /characters were escaped/],
-  ['a trailing slash that was not signed', '/a/?q', 'GET+/a?q', {}, /slash at its end was not there/],
-  ['a trailing slash that was signed', '/a?q', 'GET+/a/?q', {}, /there was a slash at its end/],
+  ['a trailing slash that was not signed', '/a/?q', 'GET+/a?q', {}, /there was no trailing slash/],
+  ['a trailing slash that was signed', '/a?q', 'GET+/a/?q', {}, /there was a trailing slash/],
   ['dot segments resolved before signing', '/a/./b/../c', 'GET+/a/c', {}, /dot segments/],
   ['double slashes made one before signing', '//a//b', 'GET+/a/b', {}, /double slashes/],
   ['a question mark with nothing behind it', '/a?', 'GET+/a', {}, /query was left out|"\?"/],
@@ -113,8 +113,8 @@ const moreMistakes: [what: string, arrived: string, signed: string, parts: Sent,
   ['the host in the target', '/a', 'GET+http://localhost/a', {}, /host was signed/],
   ['the host before the path', '/a', 'GET+localhost/a', {}, /host was signed/],
   ['a target of absolute form, signed as a path', 'http://localhost/a', 'GET+/a', {}, /not signed/],
-  ['a HEAD signed as GET', '/a', 'GET+/a', { method: 'HEAD' }, /GET was signed, and HEAD arrived/],
-  ['a PUT signed, sent as POST', '/a', 'PUT+/a', { method: 'POST' }, /PUT was signed, and POST arrived/],
+  ['a HEAD signed as GET', '/a', 'GET+/a', { method: 'HEAD' }, /GET was signed, but HEAD arrived/],
+  ['a PUT signed, sent as POST', '/a', 'PUT+/a', { method: 'POST' }, /PUT was signed, but POST arrived/],
   [
     'a method that an override field names',
     '/a',
@@ -146,13 +146,13 @@ const wholeMistakes: [what: string, message: string, parts: Sent, hint: RegExp][
     'an IMF-fixdate signed and the short form sent',
     `GET+${target}+Thu,29Feb202412:00:00GMT+n1`,
     {},
-    /another form/,
+    /different format/,
   ],
   [
     'the short form signed and an IMF-fixdate sent',
     `GET+${target}+${stamp}+n1`,
     { date: 'Thu, 29 Feb 2024 12:00:00 GMT' },
-    /another form/,
+    /different format/,
   ],
   ['the simple form signed and the full form sent', `GET+${target}`, {}, /simple form was signed/],
   [
@@ -161,9 +161,9 @@ const wholeMistakes: [what: string, message: string, parts: Sent, hint: RegExp][
     { nonce: null },
     /full form was signed/,
   ],
-  ['date and nonce exchanged', `GET+${target}+n1+${stamp}`, {}, /exchanged/],
-  ['parts joined by line feeds', `GET\n${target}\n${stamp}\nn1`, {}, /joined by line feeds/],
-  ['parts joined by nothing', `GET${target}${stamp}n1`, {}, /joined by nothing/],
+  ['date and nonce exchanged', `GET+${target}+n1+${stamp}`, {}, /swapped/],
+  ['parts joined by line feeds', `GET\n${target}\n${stamp}\nn1`, {}, /joined with line feeds/],
+  ['parts joined by nothing', `GET${target}${stamp}n1`, {}, /joined with no separator/],
   ['the content digest left out', `PUT+${target}+${stamp}+n1`, withDigest, /content digest was left out/],
   [
     'the bare content digest',
@@ -175,7 +175,7 @@ const wholeMistakes: [what: string, message: string, parts: Sent, hint: RegExp][
     'a digest of no content',
     `GET+${target}+${stamp}+n1+${empty.toString('hex')}`,
     {},
-    /digest of no content/,
+    /digest of empty content/,
   ],
   [
     'Content-MD5 signed where Content-Digest counts',
@@ -205,17 +205,17 @@ const secretMistakes: [what: string, digest: string, hint: RegExp][] = [
   ['with CR LF', hmac(right, 'ann-secret\r\n'), /CR LF/],
   ['in double quotes', hmac(right, '"ann-secret"'), /quotes/],
   ['in single quotes', hmac(right, "'ann-secret'"), /quotes/],
-  ['with a space behind it', hmac(right, 'ann-secret '), /space before or after/],
-  ['encoded as base64', hmac(right, Buffer.from('ann-secret').toString('base64')), /encoded as base64/],
+  ['with a space behind it', hmac(right, 'ann-secret '), /leading or trailing space/],
+  ['encoded as base64', hmac(right, Buffer.from('ann-secret').toString('base64')), /encoded in base64/],
   [
     'encoded as hexadecimal',
     hmac(right, Buffer.from('ann-secret').toString('hex')),
-    /encoded as hexadecimal/,
+    /encoded in hexadecimal/,
   ],
   ['in UTF-16', hmac(right, Buffer.from('ann-secret', 'utf16le')), /UTF-16/],
   ['hashed before', hmac(right, createHash('sha256').update('ann-secret').digest()), /secret was hashed/],
-  ['exchanged with the message', hmac('ann-secret', right), /exchanged/],
-  ['with SHA-512 cut off', hmac(right, 'ann-secret', 'sha512'), /SHA-512, cut off/],
+  ['exchanged with the message', hmac('ann-secret', right), /swapped/],
+  ['with SHA-512 cut off', hmac(right, 'ann-secret', 'sha512'), /truncated SHA-512/],
   ['with SHA-512/256', hmac(right, 'ann-secret', 'sha512-256'), /SHA-512\/256/],
   ['with SHA3-256', hmac(right, 'ann-secret', 'sha3-256'), /SHA3-256/],
   ['not at all', createHash('sha256').update(right).digest('base64'), /without HMAC/],
@@ -239,15 +239,15 @@ async function hintFor(secret: string, key: Buffer): Promise<string> {
 
 const sixteen = 'c0ffee00c0ffee00c0ffee00c0ffee00';
 const wholly: [what: string, secret: string, key: Buffer, hint: RegExp][] = [
-  ['hexadecimal', sixteen, Buffer.from(sixteen, 'hex'), /decoded as hexadecimal/],
-  ['hexadecimal in capitals', sixteen.toUpperCase(), Buffer.from(sixteen, 'hex'), /decoded as hexadecimal/],
-  ['base64', 'YW5uJ3Mgc2VjcmV0IGlzIGxvbmc=', Buffer.from("ann's secret is long"), /decoded as base64/],
-  ['bare base64', 'YW5uJ3Mgc2VjcmV0IGlzIGxvbmc', Buffer.from("ann's secret is long"), /decoded as base64/],
+  ['hexadecimal', sixteen, Buffer.from(sixteen, 'hex'), /decoded from hexadecimal/],
+  ['hexadecimal in capitals', sixteen.toUpperCase(), Buffer.from(sixteen, 'hex'), /decoded from hexadecimal/],
+  ['base64', 'YW5uJ3Mgc2VjcmV0IGlzIGxvbmc=', Buffer.from("ann's secret is long"), /decoded from base64/],
+  ['bare base64', 'YW5uJ3Mgc2VjcmV0IGlzIGxvbmc', Buffer.from("ann's secret is long"), /decoded from base64/],
   [
     'base64url',
     '-_-_YW5uJ3Mgc2VjcmV0IGlzIGxvbmc',
     Buffer.from('-_-_YW5uJ3Mgc2VjcmV0IGlzIGxvbmc', 'base64url'),
-    /decoded as base64/,
+    /decoded from base64/,
   ],
   ['white space cut off', ' sixteen letters. ', Buffer.from('sixteen letters.'), /white space/],
   ['Latin-1', 'sixteen letters \u00e9', Buffer.from('sixteen letters \u00e9', 'latin1'), /Latin-1/],
@@ -276,14 +276,14 @@ const inPart: [what: string, secret: string, key: Buffer][] = [
 
 for (const [what, secret, key] of inPart) {
   test(`a part of a secret cannot be guessed by the hints: ${what}`, async () => {
-    assert.match(await hintFor(secret, key), /there is no such user, the secret is another one/);
+    assert.match(await hintFor(secret, key), /the user does not exist, the secret is different/);
   });
 }
 
 test('an explained refusal tells an expired secret', async () => {
   const secrets = [{ secret: 'new' }, { secret: 'ann-secret', until: start }];
   const rotated = openTestService({ explain: true, users: new Map([['ann', { secrets }]]) });
-  assert.match(String((await rotated.problemWith(sent(right))).members['hint']), /has expired/);
+  assert.match(String((await rotated.problemWith(sent(right))).members['hint']), /expired secret/);
 });
 
 const diverse = new Map<string, UserDeclaration>([
@@ -333,7 +333,7 @@ for (const [what, digest] of guesses) {
 }
 
 const offs: [seconds: number, hint: RegExp][] = [
-  [3600, /off by exactly 1 hour: a time zone/],
+  [3600, /off by exactly 1 hour: probably a time zone/],
   [-7200, /off by exactly 2 hours/],
   [-19_800, /off by exactly 5.5 hours/],
   [32_405, /off by nearly 9 hours/],
@@ -362,8 +362,8 @@ test('an explained refusal says what an unreadable date looks like', async () =>
     ['Thu Feb 29 12:00:00 2024', /asctime/],
     ['29 feb 2024 12:00:00 +0100', /offset/],
     ['Fri, 29 Feb 2024 12:00:00 GMT', /day of the week/],
-    ['29 february 2024 12:00:00', /written out/],
-    ['30 feb 2024 12:00:00', /no such day/],
+    ['29 february 2024 12:00:00', /abbreviated/],
+    ['30 feb 2024 12:00:00', /does not exist/],
     ['29feb202412:00:00', /spaces/],
   ] as const) {
     const { type, members } = await house.problemWith(sent('x', { date: unreadable }));

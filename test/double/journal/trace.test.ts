@@ -66,7 +66,7 @@ test('a query that was not signed is found, with both messages and where they pa
     scheme: 'hmac',
     passed: ['parse', 'user'],
     failedAt: 'digest',
-    detail: 'User, secret or signed message do not fit.',
+    detail: 'The user, the secret or the signed message is wrong.',
     hint: 'the query was left out',
     expected: 'GET+/articles?limit=2+01mar202612:00:00+n-1',
     received: 'GET+/articles+01mar202612:00:00+n-1',
@@ -87,7 +87,7 @@ test('a nonce that was percent-encoded is found, in the field and in the message
   );
   assert.deepEqual(
     [inField.failedAt, inField.passed, inField.hint],
-    ['parse', [], 'the nonce was percent-encoded'],
+    ['parse', [], 'the nonce is percent-encoded'],
   );
   const inMessage = await storyOf(
     double,
@@ -102,14 +102,11 @@ test('a nonce that was percent-encoded is found, in the field and in the message
 });
 
 const parses: readonly [credentials: string, hint: string | undefined][] = [
-  [`johndoe:n:${'A'.repeat(43)}%3D`, 'the digest was percent-encoded'],
-  [`"johndoe:n:${'A'.repeat(43)}="`, 'the credentials stand in quotes'],
-  [
-    Buffer.from('johndoe:n:digest').toString('base64'),
-    'the credentials were encoded as base64, like those of Basic',
-  ],
-  [`johndoe%3An%3A${'A'.repeat(43)}=`, 'the colons were percent-encoded'],
-  ['user="johndoe", nonce="n"', 'the credentials are parameters, as other schemes have them'],
+  [`johndoe:n:${'A'.repeat(43)}%3D`, 'the digest is percent-encoded'],
+  [`"johndoe:n:${'A'.repeat(43)}="`, 'the credentials are in quotes'],
+  [Buffer.from('johndoe:n:digest').toString('base64'), 'the credentials are encoded in base64, as for Basic'],
+  [`johndoe%3An%3A${'A'.repeat(43)}=`, 'the colons are percent-encoded'],
+  ['user="johndoe", nonce="n"', 'the credentials are a list of parameters, as in other schemes'],
   [`johndoe: n: ${'A'.repeat(43)}=`, 'there are spaces around a colon'],
 ];
 
@@ -142,10 +139,15 @@ test('each check that can fail is named, with what passed before', async () => {
       { ...good, authentication: signed('x').authentication },
       'digest',
       ['parse', 'user'],
-      'the secret is another one, or the message differs in a way that is not among the usual ones',
+      'the secret is different, or the message differs in a way that is not a common mistake',
     ],
-    [stale, 'date', ['parse', 'user', 'digest'], 'off by exactly 1 hour: a time zone? The date is in UTC'],
-    [{ ...good, date: '2026-03-01T12:00:00Z' }, 'parse', [], 'this is ISO 8601'],
+    [
+      stale,
+      'date',
+      ['parse', 'user', 'digest'],
+      'off by exactly 1 hour: probably a time zone; the date must be in UTC',
+    ],
+    [{ ...good, date: '2026-03-01T12:00:00Z' }, 'parse', [], 'the date is in ISO 8601 format'],
     [{ authorization: basicOf('johndoe', 'a-password') }, 'transport', [], undefined],
     [{ authorization: 'Digest a' }, 'scheme', [], undefined],
     [{ ...good, authorization: 'hmac b' }, 'parse', [], undefined],
@@ -204,7 +206,7 @@ test('a secret that was mistaken is found, with the message that was right', asy
   await using double = await open();
   const headers = { authentication: `hmac johndoe:${digestOnce('a-secret\n', 'GET+/articles')}` };
   const story = await storyOf(double, '/articles', headers);
-  assert.equal(story.hint, 'the secret was taken with a line feed at its end');
+  assert.equal(story.hint, 'the secret was used with a trailing line feed');
   assert.deepEqual([story.received, story.firstDifference], [undefined, undefined]);
 });
 

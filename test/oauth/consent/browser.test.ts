@@ -72,7 +72,7 @@ test('a browser shows the page as it is meant, to eyes and to screen readers', i
     headings: 1,
     foreign: 0,
     styled: true,
-    scopes: ['read what you may read here', 'add, change and delete what you may change here'],
+    scopes: ['read the data that you can read', 'add, change and delete the data that you can change'],
   });
   const roles = await spoken(page);
   for (const role of [
@@ -104,7 +104,7 @@ for (const width of [320, 390, 1280]) {
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
       const colours = await page.evaluate<
         string[][]
-      >(`['p', 'button.deed', 'button:not(.deed)'].map((selector) => {
+      >(`['p', 'button.primary', 'button:not(.primary)'].map((selector) => {
         const { color, backgroundColor } = getComputedStyle(document.querySelector(selector));
         const clear = backgroundColor === 'rgba(0, 0, 0, 0)';
         return [color, clear ? getComputedStyle(document.body).backgroundColor : backgroundColor];
@@ -174,7 +174,7 @@ test('the page that refuses is one that can be read, too', inBrowser, async (t) 
   const { address } = await visit(t);
   const page = await openPage(t);
   await page.open(address.replace(/redirect_uri=[^&]*/, 'redirect_uri=https://evil.example/'));
-  assert.equal(await page.evaluate('document.title'), 'This cannot be answered');
+  assert.equal(await page.evaluate('document.title'), 'The request cannot be processed');
   assert.equal(await page.evaluate('location.pathname'), '/oauth2/authorize');
-  assert.ok((await spoken(page)).includes('heading: This cannot be answered'));
+  assert.ok((await spoken(page)).includes('heading: The request cannot be processed'));
 });

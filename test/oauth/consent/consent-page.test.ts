@@ -90,7 +90,7 @@ test('whatever clients, users and addresses are called, it is text on the page',
     const name = (): string => random.text('<>&"\'/ =aé\u202e\0\u0007\n\r\t\ud800😀', 30);
     const { representation } = showQuestion({
       ...{ client: name(), user: name(), destination: name(), action: name(), ticket: 'ticket' },
-      ...{ scopes: ['read'], lasts: 90_000, variant: undefined },
+      ...{ scopes: ['read'], lifetime: 90_000, variant: undefined },
     });
     const text = String(representation?.content).replace(/<style>[^<]*<\/style>/, '');
     const bare = text.replace(/&(amp|lt|gt|quot|#\d+);/g, '');

@@ -27,11 +27,11 @@ interface Presented {
 function open(clients: readonly Client[], limit = 0, verify = verifyPassword) {
   const clock = manualClock(0);
   const registry = createRegistry(new Map(clients.map((each) => [each.id, each])));
-  const throttle = createRateLimiter(limit, clock);
+  const rateLimiter = createRateLimiter(limit, clock);
   let hashes = 0;
   const authenticate = createClientAuthentication({
-    ...{ realm: 'test', clients: registry, throttle, random: randomBytes },
-    hashQueue: createHashQueue(throttle),
+    ...{ realm: 'test', clients: registry, rateLimiter, random: randomBytes },
+    hashQueue: createHashQueue(rateLimiter),
     verifySecret(secret, hash) {
       hashes += 1;
       return verify(secret, hash);
