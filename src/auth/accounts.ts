@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { parseBasicCredentials } from '../http/headers/basic-credentials.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { keyOf, type SigningKey } from '../signature/hmac.ts';
 
@@ -45,7 +46,7 @@ export interface Accounts {
 export interface AccountsInMemory extends Accounts {
   /**
    * Replaces all users, with effect on every request that is not authenticated yet. Throws RangeError, without any change, on an
-   * invalid name, an empty secret, or two names with the same Normalization Form C.
+   * invalid name, an empty secret, a plain password that Basic refuses, or two names with the same Normalization Form C.
    */
   replace(users: ReadonlyMap<string, UserDeclaration>): void;
 }
@@ -69,10 +70,20 @@ interface Entry {
 export function userNameFault(name: string): string | undefined {
   const bytes = Buffer.byteLength(name);
   if (bytes < 1 || bytes > 128) return 'a user name must have 1 to 128 bytes';
-  if (name.includes(':')) return 'a user name must not contain a colon';
+  if (name.includes(':')) return 'a user name must have no colon';
   if (hasControlCharacter(name) || hasLoneSurrogate(name))
-    return 'a user name must not contain control characters';
+    return 'a user name must have no control characters';
   return undefined;
+}
+
+/**
+ * Returns why no client can log in with a password, or undefined. Basic (RFC 7617) refuses control characters and more than 30
+ * consecutive combining marks, and UTF-8 has no lone surrogates.
+ */
+export function passwordFault(password: string): string | undefined {
+  if (hasLoneSurrogate(password)) return 'it has a lone surrogate, which UTF-8 cannot encode';
+  const credentials = parseBasicCredentials(Buffer.from(`user:${password}`).toString('base64'));
+  return typeof credentials === 'string' ? credentials : undefined;
 }
 
 /** Creates accounts from declared users. Throws RangeError like `replace`. */
@@ -120,6 +131,7 @@ function entriesOf(
 ): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>();
   for (const [name, user] of users) {
+    checkPassword(name, user);
     if (user.disabled === true) continue;
     const declaration = copyOf(user);
     const previous = before.get(name);
@@ -127,6 +139,15 @@ function entriesOf(
     entries.set(name, unchanged ? previous : { declaration, account: accountOf(name, declaration) });
   }
   return entries;
+}
+
+/** Throws RangeError if the plain password of a user could never be used to log in. */
+function checkPassword(name: string, { password }: UserDeclaration): void {
+  const fault = password !== undefined && 'plain' in password ? passwordFault(password.plain) : undefined;
+  if (fault !== undefined)
+    throw new RangeError(
+      `the password of the user ${JSON.stringify(name)} cannot be used with Basic: ${fault}`,
+    );
 }
 
 function copyOf({ secrets, password, since }: UserDeclaration): UserDeclaration {

@@ -72,7 +72,7 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     throw blocked ? tooManyFailures(rateLimiter) : problem.with(challenges(connection, scheme, challenge));
   };
 
-  // Always a native promise, whatever thenable the scheme returned, so that no caller takes it for a principal.
+  // Always a promise of this realm, so that no caller takes a promise of another realm for a principal.
   const awaitPrincipal = async (
     verdict: Promise<Verdict>,
     connection: Connection,

@@ -42,7 +42,7 @@ export interface GrantsOptions {
   /** Called when a token is issued or revoked, or its reuse is detected. */
   readonly onEvent?: (event: GrantEvent) => void;
   /** Revocation of the grants of removed names. Lookups and issues wait for it. */
-  readonly revocation?: Pick<RevokeOnRemoval, 'done' | 'hasEnded'>;
+  readonly revocation?: Pick<RevokeOnRemoval, 'done' | 'isRevoked'>;
 }
 
 /** A grant to be created. */
@@ -122,7 +122,7 @@ class StoredGrants implements Grants {
   readonly #clock: Clock;
   readonly #random: (size: number) => Uint8Array;
   readonly #onEvent: (event: GrantEvent) => void;
-  readonly #revocation: Pick<RevokeOnRemoval, 'done' | 'hasEnded'> | undefined;
+  readonly #revocation: Pick<RevokeOnRemoval, 'done' | 'isRevoked'> | undefined;
   readonly #sweep: ExpirySweep;
 
   constructor({ store, clock, random, onEvent = () => {}, revocation }: GrantsOptions) {
@@ -154,7 +154,7 @@ class StoredGrants implements Grants {
   async find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined> {
     if (this.#revocation?.done !== undefined) await this.#revocation.done;
     const digest = sha256(value);
-    if (this.#revocation?.hasEnded(digest)) return undefined;
+    if (this.#revocation?.isRevoked(digest)) return undefined;
     const entry = await this.#store.read(tokensCollection, digest);
     const found = entry === undefined ? undefined : await this.#foundIn(entry);
     return found?.token.mechanism === mechanism && found.token.kind === kind ? found : undefined;

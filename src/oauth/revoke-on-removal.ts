@@ -58,7 +58,7 @@ export class RevokeOnRemoval {
   }
 
   /** Returns whether a token that is still stored has been revoked. */
-  hasEnded(digest: string): boolean {
+  isRevoked(digest: string): boolean {
     return this.#undeleted.has(digest);
   }
 
@@ -69,7 +69,7 @@ export class RevokeOnRemoval {
    */
   compare(roles: readonly Role[]): void {
     const names = this.#names;
-    this.#end((holder) =>
+    this.#revokeMatching((holder) =>
       roles.some((role) => {
         const name = nameOf(role, holder);
         return name !== undefined && !isAmong(names[role], name);
@@ -87,7 +87,7 @@ export class RevokeOnRemoval {
     this.#names = { ...this.#names, [role]: next };
     this.#removed = { ...this.#removed, [role]: new Set(removed) };
     const changed = new Set([...gone, ...back]);
-    if (changed.size > 0) this.#end((holder) => isAmong(changed, nameOf(role, holder)));
+    if (changed.size > 0) this.#revokeMatching((holder) => isAmong(changed, nameOf(role, holder)));
   }
 
   /** Returns the removed names, for a snapshot of the whole state. */
@@ -102,8 +102,8 @@ export class RevokeOnRemoval {
     this.#undeleted.clear();
   }
 
-  #end(isOver: (holder: Holder) => boolean): void {
-    const work = this.#runAfter(this.#running, isOver);
+  #revokeMatching(matches: (holder: Holder) => boolean): void {
+    const work = this.#revokeAfter(this.#running, matches);
     this.#running = work;
     const finish = (): void => {
       if (this.#running === work) this.#running = undefined;
@@ -112,20 +112,20 @@ export class RevokeOnRemoval {
     work.then(finish, finish);
   }
 
-  async #runAfter(before: Promise<void> | undefined, isOver: (holder: Holder) => boolean): Promise<void> {
+  async #revokeAfter(before: Promise<void> | undefined, matches: (holder: Holder) => boolean): Promise<void> {
     const generation = this.#generation;
     await before?.catch(() => {});
     // Grants first: if this is interrupted, a token without its grant is not valid.
-    await this.#sweep(grantsCollection, isOver, generation);
-    await this.#sweep(tokensCollection, isOver, generation);
+    await this.#sweep(grantsCollection, matches, generation);
+    await this.#sweep(tokensCollection, matches, generation);
   }
 
-  async #sweep(collection: string, isOver: (holder: Holder) => boolean, generation: number): Promise<void> {
+  async #sweep(collection: string, matches: (holder: Holder) => boolean, generation: number): Promise<void> {
     for (let after = 0; generation === this.#generation; await nextTurn()) {
       const { entries, more } = await this.#store.list(collection, after, stride);
       const held = entries.flatMap((entry) => {
         const holder = collection === grantsCollection ? readGrant(entry) : readToken(entry);
-        return holder !== undefined && isOver(holder) ? [{ id: entry.id, holder }] : [];
+        return holder !== undefined && matches(holder) ? [{ id: entry.id, holder }] : [];
       });
       await Promise.all(held.map(({ id, holder }) => this.#deleteHeld(collection, id, holder, generation)));
       after = entries.at(-1)?.sequence ?? after;

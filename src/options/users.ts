@@ -1,4 +1,4 @@
-import { userNameFault } from '../auth/accounts.ts';
+import { passwordFault, userNameFault } from '../auth/accounts.ts';
 import { hasControlCharacter } from '../http/syntax/control-character.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
@@ -24,6 +24,11 @@ export function readUsers(
     if (fault !== undefined) faults.push(`${where}: ${fault}`);
     const read = readUser(user, where, faults);
     if (fault === undefined && read !== undefined) users.set(name, read);
+    const { password = '' } = read ?? {};
+    // readUser reports control characters.
+    const unusable = hasControlCharacter(password) ? undefined : passwordFault(password);
+    if (unusable !== undefined)
+      faults.push(`${file}: users.${printable(name)}.password cannot be used with Basic: ${unusable}`);
   }
   return users;
 }

@@ -74,3 +74,24 @@ test('a name that nobody could send is refused, and then all stay as they were',
   }
   for (const name of ['x', ' ', 'é'.repeat(64)]) createAccounts(users({ [name]: bob }));
 });
+
+test('a plain password that Basic refuses at login is refused at registration, without any change', async () => {
+  const marks = '\u0316\u0301'.repeat(15);
+  const withPassword = (plain: string): UserDeclaration => ({ ...bob, password: { plain } });
+  const refusals: readonly [plain: string, rule: RegExp][] = [
+    [`p${marks}\u0301`, /more than 30 (combining|consecutive)/],
+    ['\u0301'.repeat(31), /more than 30 (combining|consecutive)/],
+    ['p\u0007', /control characters/],
+    ['p\ud800', /lone surrogate/],
+  ];
+  const accounts = createAccounts(users({ ann }));
+  for (const [plain, rule] of refusals) {
+    const error = { name: 'RangeError', message: rule };
+    assert.throws(() => createAccounts(users({ eve: withPassword(plain) })), error);
+    const disabled = { ...withPassword(plain), disabled: true };
+    assert.throws(() => accounts.replace(users({ bob, eve: disabled })), error);
+    assert.equal(accounts.find('bob'), undefined);
+  }
+  for (const plain of [`p${marks}`, `${marks}b${marks}`, 'a:b', 'pässwörd ', '\u{1f600}'])
+    createAccounts(users({ eve: withPassword(plain) }));
+});

@@ -181,3 +181,12 @@ test('whatever happens between, a restored double is the double that it was', as
     assert.deepEqual(await shown(double), seen, `seed ${seed}`);
   }
 });
+
+test('a double refuses a password that Basic refuses at login, and keeps its users', async () => {
+  const password = `p${'\u0301'.repeat(31)}`;
+  const refusal = { name: 'RangeError', message: /more than 30 (combining|consecutive)/ };
+  await assert.rejects(startDouble({ ...options, users: { ann: { secret: 's', password } } }), refusal);
+  await using double = await startDouble({ ...options, users: { ann: { secret: 's', password: 'pw' } } });
+  assert.throws(() => double.auth.setUser('ann', { secret: 't', password }), refusal);
+  assert.deepEqual(double.auth.credentials('ann'), { secret: 's', password: 'pw' });
+});

@@ -151,3 +151,18 @@ test('a user who is disabled is refused, in whichever form he is declared', asyn
     assert.equal(signed.status, 401);
   }
 });
+
+test('a password with more than 30 combining marks in a row is refused at registration, as at login', async () => {
+  const marks = '\u0301'.repeat(31);
+  const refusal = {
+    name: 'RangeError',
+    message: /password of the user "eve" .*more than 30 (combining|consecutive)/,
+  };
+  const eve = { secret: 'eve-secret', password: `p${marks}` };
+  assert.throws(() => openDoor({ users: { eve } }), refusal);
+  const { service, ask } = openDoor();
+  assert.throws(() => service.replaceUsers({ ...users, eve }), refusal);
+  assert.equal((await ask('GET', own, `eve:p${marks}`)).status, 400);
+  service.replaceUsers({ ...users, ann: { secret: 'ann-secret', password: `p${marks.slice(1)}` } });
+  assert.equal((await ask('GET', own, `ann:p${marks.slice(1)}`)).status, 200);
+});
