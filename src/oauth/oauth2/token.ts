@@ -46,7 +46,7 @@ function grantTypeOf(text: string): GrantType {
 
 /**
  * Exchanges a code (RFC 6749 §4.1.3). A code is used up by the first attempt, even if the client, redirect URI or verifier is
- * wrong or missing. A second attempt shows that the code was stolen, so its grant is revoked (§4.1.2, §10.5).
+ * wrong or missing. A second attempt means that the code may be stolen, so its grant is revoked (§4.1.2, §10.5).
  */
 async function exchangeCode(
   context: TokenContext,
