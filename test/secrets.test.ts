@@ -1,22 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { action, createRequest, createService } from '../src/index.ts';
-import { call, run, startServer, temporaryDirectory } from './support/cli/command.ts';
+import { call, run, startServer } from './support/cli/command.ts';
 import { makeIdentity, transport } from './support/net/transport.ts';
 import { exchange } from './support/net/wire.ts';
+import { temporaryDirectory } from './support/temporary-directory.ts';
 import { searchTranscript } from './support/transcript.ts';
 
 const secret = 'Q7-unspoken-signing-secret';
@@ -328,7 +319,7 @@ test('a fault of the server is told to its log alone, and the reply says nothing
 });
 
 test('the search of a transcript finds a secret, a password and a signature that were said', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'countersign-transcript-'));
+  const directory = temporaryDirectory();
   const path = join(directory, '1.txt');
   const mark = '\u0001secret ';
   appendFileSync(path, `${mark}a long secret\n${mark}${sign('x')}\nHTTP/1.1 401\nnothing\n`);
@@ -338,5 +329,4 @@ test('the search of a transcript finds a secret, a password and a signature that
   assert.equal(searchTranscript(directory).leaks.length, 1);
   appendFileSync(path, 'it was a long secret indeed\n');
   assert.equal(searchTranscript(directory).leaks.length, 2);
-  rmSync(directory, { recursive: true });
 });

@@ -8,14 +8,14 @@ import { hashPassword } from '../../src/accounts/passwords.ts';
 import { createSecretBox, SecretBoxError } from '../../src/accounts/secret-box.ts';
 import { userFile } from '../../src/accounts/users.ts';
 import { CorruptionError } from '../../src/store/corruption-error.ts';
-import { scratchDirectory } from '../support/store/scratch.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const rest = { redirectUris: [], grants: ['refresh_token'], scopes: ['read'], users: [] } as const;
 const sha256 = 'A'.repeat(43);
 
 describe('the clients file', () => {
   test('gives back what was kept, and is its owner’s alone', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const scrypt = await hashPassword('s', new Uint8Array(16), 16);
     const clients = new Map([
       ['app', { ...rest, secret: { sha256 }, redirectUris: ['https://a.example/?a=b'] }],
@@ -40,7 +40,7 @@ describe('the clients file', () => {
   ];
   for (const [client, says] of wrong)
     test(`is damaged with ${JSON.stringify(client)}, and nothing secret is told`, async (context) => {
-      const directory = await scratchDirectory(context);
+      const directory = temporaryDirectory(context);
       const content = JSON.stringify({ version: 1, clients: { app: client } });
       await writeFile(join(directory, 'clients.json'), content);
       await assert.rejects(clientFile.read(directory), (error) => {
@@ -79,7 +79,7 @@ describe('the consumers file', () => {
   ]);
 
   test('gives back what was kept, and counts what is in the clear', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     await consumerFile.write(directory, consumers);
     const { entries, clear } = await consumerFile.read(directory);
     assert.deepEqual([...entries], [...consumers]);
@@ -87,7 +87,7 @@ describe('the consumers file', () => {
   });
 
   test('seals secrets, each for its consumer and for nothing else', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const seal = createSecretBox(randomBytes(32), randomBytes);
     await consumerFile.write(directory, consumers, { seal });
     const path = join(directory, 'consumers.json');

@@ -6,14 +6,14 @@ import { describe, test } from 'node:test';
 import { keepMasterKey, openMasterKey, readMasterKey } from '../../src/accounts/master-key.ts';
 import { createSecretBox, SecretBoxError } from '../../src/accounts/secret-box.ts';
 import { CorruptionError } from '../../src/store/corruption-error.ts';
-import { scratchDirectory } from '../support/store/scratch.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const key = Uint8Array.from({ length: 32 }, (_, at) => at);
 const never = (): never => assert.fail('nothing is to be drawn');
 
 describe('the master key', () => {
   test('is drawn where there is none, and the same from when it is kept', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const first = await openMasterKey(directory, undefined, () => key);
     assert.deepEqual(first, { bytes: key, fresh: true });
     assert.deepEqual(await readdir(directory), [], 'it is kept only when it is needed');
@@ -26,7 +26,7 @@ describe('the master key', () => {
   });
 
   test('is derived from the key of the seal, as HKDF does it', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const { bytes, fresh } = await openMasterKey(directory, createSecretBox(key, randomBytes), never);
     // Made by `openssl kdf … HKDF` with SHA-256, the key, no salt and the info ["countersign",1,"OAuth 1.0a token secrets"].
     const expected = '7931b447b5ef8798c4a442590e8a6c4af05b1c16cfce227e4e7b59c6fe157866';
@@ -35,7 +35,7 @@ describe('the master key', () => {
   });
 
   test('stays the same when a seal comes, and is in the clear no more', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const seal = createSecretBox(randomBytes(32), randomBytes);
     const made = randomBytes(32);
     await keepMasterKey(directory, made, undefined);
@@ -50,7 +50,7 @@ describe('the master key', () => {
   });
 
   test('is told to be damaged, with what to do, and without what is there', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     for (const content of ['', 'not-a-key', `${'A'.repeat(43)}A`, 'sealed:', '\u0000'.repeat(32)]) {
       await writeFile(join(directory, 'oauth.key'), content);
       const seal = content.startsWith('sealed') ? createSecretBox(key, randomBytes) : undefined;

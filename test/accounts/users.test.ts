@@ -9,17 +9,17 @@ import { type StoredUser, userFile } from '../../src/accounts/users.ts';
 import { CorruptionError } from '../../src/store/corruption-error.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { faultyDisk } from '../support/store/faulty-disk.ts';
-import { scratchDirectory } from '../support/store/scratch.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const until = Date.UTC(2013, 3, 20, 12, 59, 24);
 
 describe('the users file', () => {
   test('is no users when it is missing', async (context) => {
-    assert.equal((await userFile.read(await scratchDirectory(context))).entries.size, 0);
+    assert.equal((await userFile.read(temporaryDirectory(context))).entries.size, 0);
   });
 
   test('gives back what was kept, whatever the users are called', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const password = await hashPassword('pw', new Uint8Array(16), 16);
     const users = new Map<string, StoredUser>([
       ['demo', { secrets: [{ secret: 'new' }, { secret: 'old', until }], password }],
@@ -36,7 +36,7 @@ describe('the users file', () => {
   });
 
   test('is JSON that its owner can read, and nobody else', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     await userFile.write(
       directory,
       new Map([['demo', { secrets: [{ secret: 'new' }, { secret: 'old', until }] }]]),
@@ -52,7 +52,7 @@ describe('the users file', () => {
   });
 
   test('stands as it was when it cannot be written', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     await userFile.write(directory, new Map([['demo', { secrets: [{ secret: 'a' }] }]]));
     for (const operation of ['create', 'write', 'sync', 'close', 'rename'] as const) {
       const disk = faultyDisk();
@@ -64,7 +64,7 @@ describe('the users file', () => {
   });
 
   test('is written beside others who write it, and rid of what a crash left', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const crashed = join(directory, 'users.json.2147483647-1.tmp');
     await writeFile(crashed, '{"secret":"left behind"}');
     await Promise.all(
@@ -104,7 +104,7 @@ describe('the users file', () => {
   ];
   for (const [what, content, message] of damages) {
     test(`with ${what} is refused, left as it is, and quoted nowhere`, async (context) => {
-      const directory = await scratchDirectory(context);
+      const directory = temporaryDirectory(context);
       const path = join(directory, 'users.json');
       await writeFile(path, content);
       await assert.rejects(userFile.read(directory), (error) => {
@@ -128,7 +128,7 @@ describe('the users file under a key', () => {
   ]);
 
   test('has no secret in it, and gives back what was kept', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     await userFile.write(directory, users, { seal });
     const text = await readFile(join(directory, 'users.json'), 'utf8');
     for (const { secrets } of users.values())
@@ -139,14 +139,14 @@ describe('the users file under a key', () => {
   });
 
   test('is read with secrets in the clear as well, which are counted', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     await userFile.write(directory, users);
     assert.equal((await userFile.read(directory, { seal })).clear, 4);
     assert.equal((await userFile.read(directory)).clear, 4);
   });
 
   test('is refused without the key and with another, whoever asks', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     await userFile.write(directory, users, { seal });
     const path = join(directory, 'users.json');
     const before = await readFile(path, 'utf8');
@@ -165,7 +165,7 @@ describe('the users file under a key', () => {
   });
 
   test("is refused when one user's sealed secret is put in the place of another's", async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     await userFile.write(directory, users, { seal });
     const path = join(directory, 'users.json');
     const text = await readFile(path, 'utf8');
@@ -194,7 +194,7 @@ describe('the users file under a key', () => {
   ];
   for (const [what, secret, message] of damages) {
     test(`with ${what} for a secret is refused as damaged`, async (context) => {
-      const directory = await scratchDirectory(context);
+      const directory = temporaryDirectory(context);
       const content = { version: 1, users: { demo: { secrets: [{ secret }] } } };
       await writeFile(join(directory, 'users.json'), JSON.stringify(content));
       await assert.rejects(userFile.read(directory, { seal }), (error) => {

@@ -7,7 +7,7 @@ import { createSecretBox, type SecretBox } from '../../src/accounts/secret-box.t
 import { type StoredUser, userFile } from '../../src/accounts/users.ts';
 import { type AccountFileWatcher, waitForUsage, watchAccountFile } from '../../src/accounts/watcher.ts';
 import { lockDirectory } from '../../src/store/files/lock.ts';
-import { scratchDirectory } from '../support/store/scratch.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** A watch that looks only when it is told to, and what it did. */
 interface Watched {
@@ -26,7 +26,7 @@ async function watched(
   context: TestContext,
   { seal, users = new Map() }: { seal?: SecretBox; users?: ReadonlyMap<string, StoredUser> } = {},
 ): Promise<Watched> {
-  const directory = await scratchDirectory(context);
+  const directory = temporaryDirectory(context);
   if (users.size > 0) await userFile.write(directory, users, { seal });
   const { mark } = await userFile.read(directory, { seal });
   const [used, told]: [string[][], string[]] = [[], []];
@@ -78,7 +78,7 @@ describe('a watch on the users', () => {
   });
 
   test('sees what was changed after the users were read and before it began', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const { mark } = await userFile.read(directory);
     await userFile.write(directory, named('ann'));
     const used: string[] = [];
@@ -193,7 +193,7 @@ describe('a watch on the users', () => {
   });
 
   test("is prompted by the host's own file system", async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     await userFile.write(directory, named('ann'));
     const { mark } = await userFile.read(directory);
     const names = ['bea', 'cid', 'dan'];
@@ -223,7 +223,7 @@ describe('who changed the users', () => {
   const never = (): Promise<never> => assert.fail('there is nothing to wait for');
 
   test('does not wait where no server runs', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     await userFile.write(directory, named('ann'));
     assert.deepEqual(await waitForUsage(userFile, directory, await userFile.mark(directory), never), {
       pid: undefined,

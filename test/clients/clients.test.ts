@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createService } from '../../src/index.ts';
 import { makeIdentity } from '../support/net/transport.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { keepSecret } from '../support/transcript.ts';
 
 const user = { name: 'ann', secret: 'Q7-hushed-oauth-secret', password: 'Q7-hushed oauth:password' };
@@ -49,14 +49,13 @@ const service = createService({
 });
 const identity = makeIdentity();
 const { url: base } = await service.listen({ tls: identity });
-const directory = mkdtempSync(join(tmpdir(), 'countersign-clients-'));
+const directory = temporaryDirectory();
 const ca = join(directory, 'ca.pem');
 const rsaFile = join(directory, 'rsa.pem');
 writeFileSync(ca, identity.cert);
 writeFileSync(rsaFile, rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }));
 after(async () => {
   await service.close(0);
-  rmSync(directory, { recursive: true });
 });
 
 const here = import.meta.dirname;

@@ -5,8 +5,9 @@ import test from 'node:test';
 import { type CollectionDeclaration, defineCollection } from '../../src/collections/declaration.ts';
 import { createStoredDataCheck, StoredDataError } from '../../src/collections/stored-data-check.ts';
 import type { Entry } from '../../src/store/store.ts';
-import { call, run, temporaryDirectory } from '../support/cli/command.ts';
+import { call, run } from '../support/cli/command.ts';
 import { begun, History } from '../support/store/history.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const kept: Entry = { id: '1', sequence: 1, revision: 1, modified: 0, value: { text: 'a', size: '1.00' } };
 

@@ -1,19 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { expectOutput, stable } from '../support/documents/compare.ts';
 import {
   anchorsOf,
@@ -25,6 +14,7 @@ import {
   root,
 } from '../support/documents/markdown.ts';
 import { freePorts, missingPrograms, runSession } from '../support/documents/shell.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const pages = documentPaths().map(readPage);
 const readme = readPage('README.md');
@@ -37,17 +27,13 @@ const executed = new Set(['sh', 'js', 'diff']);
 /** Languages of blocks that are shown only. */
 const shown = new Set(['', 'console', 'json', 'nginx', 'python', 'text', 'ts', 'xml']);
 
-let folder: string;
+const folder = temporaryDirectory();
 
 before(() => {
   assert.ok(isRepositoryFile('dist/server.js'), 'dist is not built: npm run build');
-  folder = mkdtempSync(join(tmpdir(), 'countersign-documents-'));
+
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules/countersign'));
-});
-
-after(() => {
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Runs Node.js; returns its exit status and all output. */

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
 import { type AddressInfo, createConnection } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { promisify } from 'node:util';
 import { systemClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
 import { modulePath, reading } from '../support/program.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** The status of a GET over a socket. */
 function statusOf(url: string, options: { ca?: string } = {}): Promise<number | undefined> {
@@ -39,8 +39,7 @@ test('it answers over HTTP and HTTPS as soon as the promise resolves, and its au
 test('curl trusts it with the file of its authority alone', async (t) => {
   if (spawnSync('curl', ['--version']).status !== 0) return t.skip('there is no curl');
   await using double = await startDouble();
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-double-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryDirectory(t);
   const file = join(folder, 'ca.pem');
   writeFileSync(file, double.ca);
   const seen = ['-s', '-o', join(folder, 'out'), '-w', '%{http_code} %{ssl_verify_result}'];

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import test from 'node:test';
 import { modulePath, reading } from '../support/program.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const library = modulePath('src/double/index.ts');
 
@@ -33,8 +32,7 @@ const text = `
   console.log(JSON.stringify(Object.fromEntries(growth)));`;
 
 test('a thousand doubles one after the other leave no handle, no file and no memory behind', (t) => {
-  const cwd = mkdtempSync(join(tmpdir(), 'countersign-thousand-'));
-  t.after(() => rmSync(cwd, { recursive: true }));
+  const cwd = temporaryDirectory(t);
   const args = ['--expose-gc', ...reading, '--input-type=module', '-e', text];
   const env = { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' };
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, env, encoding: 'utf8' });

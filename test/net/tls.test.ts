@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect as connectSecurely, type TLSSocket } from 'node:tls';
@@ -224,8 +223,7 @@ async function run(program: string, args: readonly string[], environment = {}): 
 
 /** A directory with the certificate in a file, removed with the test. */
 function certificateFile(context: TestContext, cert: string): { directory: string; file: string } {
-  const directory = mkdtempSync(join(tmpdir(), 'countersign-tls-'));
-  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory(context);
   const file = join(directory, 'certificate.pem');
   writeFileSync(file, cert);
   return { directory, file };
@@ -263,6 +261,8 @@ context.verify_flags |= ssl.VERIFY_X509_STRICT
 opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
 print(opener.open(sys.argv[2]).read().decode())
 `;
+
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 test('Python trusts the certificate, strictly.', { skip: missing('python3') }, async (t) => {
   const { port, cert } = await serve(t);

@@ -12,7 +12,7 @@ import { createMemoryStore } from '../../src/store/memory.ts';
 import { recover } from '../../src/store/recovery/recovery.ts';
 import type { Store } from '../../src/store/store.ts';
 import { seeded } from '../support/seeded.ts';
-import { scratchDirectory } from '../support/store/scratch.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const start = Date.UTC(2024, 1, 29, 12, 0, 0);
 const minute = 60_000;
@@ -44,7 +44,7 @@ async function inMemory(): Promise<Opened> {
 
 async function onDisk(context: TestContext): Promise<Opened> {
   const clock = manualClock(start);
-  const directory = await scratchDirectory(context);
+  const directory = temporaryDirectory(context);
   const events: GrantEvent[] = [];
   const openStore = async (): Promise<Store> =>
     openDurableStore({

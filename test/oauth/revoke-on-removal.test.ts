@@ -6,7 +6,6 @@ import { startDouble } from '../../src/double/index.ts';
 import type { ServiceOptions } from '../../src/index.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { type Store, StoreError } from '../../src/store/store.ts';
-import { temporaryDirectory } from '../support/cli/command.ts';
 import { startOn } from '../support/cli/oauth.ts';
 import {
   accessToken,
@@ -30,6 +29,7 @@ import {
   tokensFor,
   users,
 } from '../support/oauth/server.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const records = '/users/ann/financialrecords';
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { userFile } from '../../src/accounts/users.ts';
-import { temporaryDirectory } from '../support/cli/command.ts';
 import { done, type LiveServer, startOn, usersFile } from '../support/cli/oauth.ts';
 import {
   accessToken,
@@ -21,6 +20,7 @@ import {
   start,
   tokensFor,
 } from '../support/oauth/server.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const records = '/users/ann/financialrecords';
 const scopes = ['--scope', 'read', '--scope', 'write'];

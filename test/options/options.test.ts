@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { type Options, OptionsError, readOptions } from '../../src/options/options.ts';
 import { flagOf, type OptionSpec, optionSpecs, variableOf } from '../../src/options/table.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'countersign-options-'));
-after(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory();
 
 let files = 0;
 

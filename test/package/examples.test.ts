@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { installPacked, run } from '../support/packed.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const root = join(import.meta.dirname, '../..');
 const projects = ['examples', 'fixtures/projects'].flatMap((parent) =>
@@ -26,19 +17,15 @@ const programs: Readonly<Record<string, readonly string[]>> = {
   'examples/nginx': ['nginx', 'openssl'],
   'examples/python': ['python3'],
 };
-let folder: string;
+
+const folder = temporaryDirectory();
 
 before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-examples-'));
   installPacked(folder);
   for (const project of projects) {
     const filter = (path: string): boolean => basename(path) !== 'node_modules';
     cpSync(join(root, project), join(folder, project), { recursive: true, filter });
   }
-});
-
-after(() => {
-  rmSync(folder, { recursive: true, force: true });
 });
 
 interface Manifest {

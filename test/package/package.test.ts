@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { installPacked, run as runIn } from '../support/packed.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const root = join(import.meta.dirname, '../..');
-let folder: string;
 let tarball: string;
+
+const folder = temporaryDirectory();
 
 /** Runs a program in the folder that has the package installed; its output, or the failure with all it said. */
 function run(command: string, args: readonly string[], cwd = folder): string {
@@ -28,12 +21,7 @@ function script(name: string, text: string): string {
 }
 
 before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-package-'));
   tarball = installPacked(folder);
-});
-
-after(() => {
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const use = `

@@ -5,7 +5,7 @@ import { openDurableStore } from '../../src/store/durable.ts';
 import { recover } from '../../src/store/recovery/recovery.ts';
 import { article, openService, start } from '../support/service/guest.ts';
 import { faultyDisk } from '../support/store/faulty-disk.ts';
-import { scratchDirectory } from '../support/store/scratch.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const ann = { user: 'ann' };
 
@@ -161,7 +161,7 @@ for (const kept of [true, false]) {
   const what = kept ? 'is kept' : 'cannot be kept';
   test(`a precondition waits for a change that is under way, and is judged when that ${what}`, async (context) => {
     const disk = faultyDisk();
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const recovered = await recover({ directory, disk });
     const clock = manualClock(start);
     const opened = { directory, disk, recovered, clock, newStoreId: () => 'abc', onReport: () => {} };

@@ -18,7 +18,7 @@ import { startChild } from '../support/store/child.ts';
 import { create, entryOf, ids, put, remove, storeContract } from '../support/store/contract.ts';
 import { crashingDisk } from '../support/store/crashing-disk.ts';
 import { type DiskOperation, type FaultyDisk, faultyDisk } from '../support/store/faulty-disk.ts';
-import { removeDirectory, scratchDirectory } from '../support/store/scratch.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 type Settings = Partial<Omit<DurableStoreOptions, 'directory' | 'recovered'>>;
 
@@ -42,7 +42,7 @@ async function open(directory: string, settings: Settings = {}): Promise<Durable
 for (const durability of ['fsync', 'os'] as const) {
   for (const [how, limits] of [['', undefined] as const, [', compacted all the time', always] as const]) {
     storeContract(`a store with a journal (${durability})${how}`, async () => {
-      const directory = await scratchDirectory();
+      const directory = temporaryDirectory();
       const settings = { durability, ...(limits && { limits }) };
       let store = await open(directory, settings);
       return {
@@ -52,7 +52,6 @@ for (const durability of ['fsync', 'os'] as const) {
           store = await open(directory, settings);
           return store;
         },
-        dispose: () => removeDirectory(directory),
       };
     });
   }
@@ -67,7 +66,7 @@ interface Faulty {
 
 /** Opens a store on a disk that can be made to fail, in a directory that goes when the test ends. */
 async function openFaulty(context: TestContext, settings: Settings = {}): Promise<Faulty> {
-  const directory = await scratchDirectory(context);
+  const directory = temporaryDirectory(context);
   const disk = faultyDisk();
   const told: string[] = [];
   const store = await open(directory, {
@@ -96,7 +95,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 
 describe('a journal', () => {
   test('is lines of JSON that a person can read, and nobody else', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const opened = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
     const store = await open(directory, { newStoreId: () => 'k3x9', clock: manualClock(opened) });
     const nonce = { user: 'ann', nonce: '12"34', until: opened };
@@ -159,7 +158,7 @@ describe('a journal', () => {
   });
 
   test('keeps its lineage from the first opening on, before anything is written', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const draw = ['one', 'two'];
     const lineage = (): string => draw.shift() ?? 'none';
     await (await open(directory, { newStoreId: lineage })).close();
@@ -422,7 +421,7 @@ describe('a disk without room', () => {
   });
 
   test('is left as it was, wherever in a batch the room ends', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const disk = faultyDisk();
     const store = await open(directory, { disk, limits: never });
     const made = await create(store, '/a');
@@ -516,7 +515,7 @@ describe('a disk that fails', () => {
 
   for (const operation of ['create', 'write', 'sync', 'syncDirectory'] as const) {
     test(`at ${operation} leaves no store half begun`, async (context) => {
-      const directory = await scratchDirectory(context);
+      const directory = temporaryDirectory(context);
       const disk = faultyDisk();
       disk.failNext(operation, 'ENOSPC');
       await assert.rejects(open(directory, { disk }), { name: 'StoreError' });
@@ -673,7 +672,7 @@ describe('a compaction', () => {
 
   test('holds the event loop only for some milliseconds at a time', async (context) => {
     const clock = manualClock(0);
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     let copied = 0;
     let turns = 0;
     const disk = faultyDisk();
@@ -734,7 +733,7 @@ describe('a process that ends suddenly', () => {
   test('leaves what was acknowledged, and of what was under way all up to some change', async (context) => {
     const random = seeded();
     for (let history = 0; history < 12; history += 1) {
-      const directory = await scratchDirectory(context);
+      const directory = temporaryDirectory(context);
       let made: Change[] = [];
       for (let life = 0; life < 8; life += 1) {
         const where = `SEED=${random.seed}, history ${history}, life ${life}`;
@@ -772,7 +771,7 @@ describe('a process that ends suddenly', () => {
   });
 
   test('(kill -9) loses nothing that was acknowledged', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const random = seeded();
     const acknowledged = new Map<string, string>();
     for (let round = 0; round < 3; round += 1) {

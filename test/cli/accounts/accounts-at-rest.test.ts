@@ -15,7 +15,8 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { signRequest } from '../../../src/client/sign.ts';
-import { call, type Ended, run, startServer, temporaryDirectory } from '../../support/cli/command.ts';
+import { call, type Ended, run, startServer } from '../../support/cli/command.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const onPosix = { skip: process.platform === 'win32' ? 'modes mean nothing here' : false };
 

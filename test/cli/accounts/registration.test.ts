@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { clientFile, consumerFile } from '../../../src/accounts/clients.ts';
 import { verifyPassword } from '../../../src/accounts/passwords.ts';
-import { call, run, startServer, temporaryDirectory } from '../../support/cli/command.ts';
+import { call, run, startServer } from '../../support/cli/command.ts';
 import { done } from '../../support/cli/oauth.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const redirect = ['--redirect-uri', 'https://client.example/cb'];
 

@@ -17,7 +17,8 @@ import { signRequest } from '../../../src/client/sign.ts';
 import { manualClock } from '../../../src/clock.ts';
 import { createRequest, createService } from '../../../src/index.ts';
 import { readOptions } from '../../../src/options/options.ts';
-import { call, run, temporaryDirectory } from '../../support/cli/command.ts';
+import { call, run } from '../../support/cli/command.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** What the command says of the new user: `secret    …` on a line of its own. */
 function told(output: string, what: 'user' | 'password' | 'secret'): string | undefined {

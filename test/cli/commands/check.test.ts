@@ -10,7 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { call, startServer, temporaryDirectory } from '../../support/cli/command.ts';
+import { call, startServer } from '../../support/cli/command.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const notes = {
   element: 'notes',

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { signRequest } from '../../../src/client/sign.ts';
-import { run, startServer, temporaryDirectory } from '../../support/cli/command.ts';
+import { run, startServer } from '../../support/cli/command.ts';
 import { createConsole } from '../../support/double/control-client.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const token = 'a-token-for-this-test-alone';
 const ports = ['--port', '0', '--control-port', '0', '--log', 'off'];

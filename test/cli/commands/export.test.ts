@@ -5,9 +5,10 @@ import { describe, test } from 'node:test';
 import { lockDirectory } from '../../../src/store/files/lock.ts';
 import { formatJournalHeader } from '../../../src/store/journal/line.ts';
 import { recover } from '../../../src/store/recovery/recovery.ts';
-import { call, type Ended, root, run, startServer, temporaryDirectory } from '../../support/cli/command.ts';
+import { call, type Ended, root, run, startServer } from '../../support/cli/command.ts';
 import { begun, History } from '../../support/store/history.ts';
 import { seen } from '../../support/store/snapshot.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const articles = '/articles';
 

@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Recovered, recover } from '../../../src/store/recovery/recovery.ts';
-import { call, type Ended, run, temporaryDirectory } from '../../support/cli/command.ts';
+import { call, type Ended, run } from '../../support/cli/command.ts';
 import { begun, History } from '../../support/store/history.ts';
 import { seen } from '../../support/store/snapshot.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const articles = '/articles';
 

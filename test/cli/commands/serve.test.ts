@@ -7,14 +7,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { signRequest } from '../../../src/client/index.ts';
-import {
-  type Ended,
-  type Running,
-  root,
-  run,
-  startServer,
-  temporaryDirectory,
-} from '../../support/cli/command.ts';
+import { type Ended, type Running, root, run, startServer } from '../../support/cli/command.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const article = '<article><title>One</title><price currency="EUR">12.30</price></article>';
 const xml = { 'Content-Type': 'application/xml' };

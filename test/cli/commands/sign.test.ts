@@ -6,7 +6,8 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { call, type Given, run, temporaryDirectory } from '../../support/cli/command.ts';
+import { call, type Given, run } from '../../support/cli/command.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const environment = { COUNTERSIGN_SECRET: 'secret' };
 

@@ -3,7 +3,8 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { signRequest } from '../../../src/client/index.ts';
-import { call, type Running, run, startServer, temporaryDirectory } from '../../support/cli/command.ts';
+import { call, type Running, run, startServer } from '../../support/cli/command.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** A directory with a configuration that has the user ann, and the arguments that name both. */
 function configured(): { data: string; args: readonly string[] } {

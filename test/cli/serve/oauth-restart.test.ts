@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { call, temporaryDirectory } from '../../support/cli/command.ts';
+import { call } from '../../support/cli/command.ts';
 import { done, startOn, usersFile } from '../../support/cli/oauth.ts';
 import {
   accessToken,
@@ -15,6 +15,7 @@ import {
   sign,
 } from '../../support/oauth/consumer.ts';
 import { callback, codeFor, exchange, refresh, tokensFor } from '../../support/oauth/server.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const records = '/users/ann/financialrecords';
 const scopes = ['--scope', 'read', '--scope', 'write'];

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
-import { temporaryDirectory } from '../../support/cli/command.ts';
+import { test } from 'node:test';
 import { compiled, type Server, startCompiled } from '../../support/cli/compiled.ts';
 import { long } from '../../support/store/thoroughness.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** As many ends are by SIGTERM as by SIGKILL. */
 const rounds = long ? 24 : 8;
@@ -31,8 +31,7 @@ async function ownerOf(servers: readonly Server[]): Promise<Server> {
 }
 
 test('of many servers that start at once on one directory one gets it, after a stop and after a crash', async () => {
-  const { path, directory: program } = await compiled('compacting-server.ts');
-  after(() => rmSync(program, { recursive: true }));
+  const path = await compiled('compacting-server.ts');
   const directory = temporaryDirectory();
   const [config, data] = [join(directory, 'config.json'), join(directory, 'data')];
   writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 's' } } }), { mode: 0o600 });

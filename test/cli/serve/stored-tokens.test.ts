@@ -5,8 +5,9 @@ import { describe, test } from 'node:test';
 import { isLive } from '../../../src/oauth/grants.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from '../../../src/oauth/records.ts';
 import { recover } from '../../../src/store/recovery/recovery.ts';
-import { call, temporaryDirectory } from '../../support/cli/command.ts';
+import { call } from '../../support/cli/command.ts';
 import { begun, History } from '../../support/store/history.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const grant = {
   ...{ mechanism: 'oauth2', client: 'app', user: 'ann', scopes: ['read'] },

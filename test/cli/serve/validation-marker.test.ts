@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { checkStoredData, clearValidationMarker } from '../../../src/cli/serve/validation-marker.ts';
 import { defineCollection } from '../../../src/collections/declaration.ts';
 import { State } from '../../../src/store/state/state.ts';
-import { temporaryDirectory } from '../../support/cli/command.ts';
 import { make } from '../../support/store/snapshot.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const notes = (type: 'text' | 'integer') =>
   defineCollection('/notes', { element: 'notes', item: 'note', fields: { text: { type, required: true } } });

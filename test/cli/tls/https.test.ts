@@ -11,16 +11,9 @@ import { connect as connectSecurely, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { signRequest } from '../../../src/client/index.ts';
 import { makeCertificate, makeKey, pemOfKey } from '../../../src/net/tls/certificate.ts';
-import {
-  call,
-  type Ended,
-  type Running,
-  root,
-  run,
-  startServer,
-  temporaryDirectory,
-} from '../../support/cli/command.ts';
+import { call, type Ended, type Running, root, run, startServer } from '../../support/cli/command.ts';
 import { missing } from '../../support/net/program.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const day = 86_400_000;
 

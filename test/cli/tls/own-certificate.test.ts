@@ -8,7 +8,7 @@ import type { Certificate } from '../../../src/cli/tls/certificate.ts';
 import { ownCertificate, temporaryCertificate } from '../../../src/cli/tls/own-certificate.ts';
 import { manualClock } from '../../../src/clock.ts';
 import { makeCertificate, makeKey, pemOfKey } from '../../../src/net/tls/certificate.ts';
-import { temporaryDirectory } from '../../support/cli/command.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const day = 86_400_000;
 const start = Date.UTC(2030, 5, 15, 12);

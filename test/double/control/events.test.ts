@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
+import { EventLog } from '../../../src/double/control/event-log.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 
@@ -11,6 +12,23 @@ const options = {
 
 async function opened(double: Double) {
   return createConsole(await double.openControl());
+}
+
+/** Resolves when a request has begun to wait for an event. */
+function nextWait(context: TestContext): Promise<void> {
+  const { waitFor } = EventLog.prototype;
+  return new Promise((resolve) => {
+    const replaced = context.mock.method(
+      EventLog.prototype,
+      'waitFor',
+      function (this: EventLog, ...args: Parameters<typeof waitFor>) {
+        const waiting = waitFor.apply(this, args);
+        replaced.mock.restore();
+        resolve();
+        return waiting;
+      },
+    );
+  });
 }
 
 test('what happens to tokens and nonces is told in order, without any of them', async () => {
@@ -32,13 +50,15 @@ test('what happens to tokens and nonces is told in order, without any of them', 
   assert.ok(!JSON.stringify(events).includes(accessToken));
 });
 
-test('an event is waited for, there or to come, and who waits in vain is told what came', async () => {
+test('an event is waited for, there or to come, and who waits in vain is told what came', async (context) => {
   await using double = await startDouble(options);
   const control = await opened(double);
   await double.oauth2.issueToken({ user: 'ann' });
   const wait = (match: object) => control.send('POST', '/events/wait', match);
   assert.equal((await wait({ kind: 'issued', client: 'app', user: 'ann' })).number, 1);
+  const begun = nextWait(context);
   const coming = wait({ after: 1, timeout: 60_000 });
+  await begun;
   await double.oauth2.issueToken({ user: 'ann' });
   assert.equal((await coming).number, 2);
   for (const match of [{ kind: 'replay' }, { client: 'other' }, { user: 'bob' }, { after: 2 }]) {
@@ -48,13 +68,15 @@ test('an event is waited for, there or to come, and who waits in vain is told wh
   await control.refused(422, 'POST', '/events/wait', { kind: 'sneezed' });
 });
 
-test('who waits when the interface is closed is not left waiting', async () => {
+// The request would wait for longer than the test may take.
+test('who waits when the interface is closed is not left waiting', { timeout: 30_000 }, async (context) => {
   const double = await startDouble(options);
   const control = await opened(double);
+  const begun = nextWait(context);
   const waiting = control.exchange('POST', '/events/wait', { timeout: 60_000 });
-  await double.journal.waitFor({}, { timeout: 1 }).catch(() => {});
-  await new Promise((resolve) => setImmediate(resolve));
-  await Promise.all([double.close(), waiting.catch(() => {})]);
+  await begun;
+  const [{ status }] = await Promise.all([waiting, double.close()]);
+  assert.equal(status, 404);
 });
 
 test('of thousands of events the latest are kept', async () => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { connect } from 'node:tls';
 import { promisify } from 'node:util';
 import { type Double, type PlannedFault, startDouble } from '../../../src/double/index.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** The status of a GET over a new connection, or the code of the error. */
 function over(double: Double, agent: Agent | false = false): Promise<unknown> {
@@ -78,13 +78,12 @@ test('in process a request over TLS fails as the platform’s fetch does, and on
   double.faults.times(2, {}, { staleCertificate: true });
   assert.equal((await double.fetch('/')).status, 200);
   const within: unknown = await double.fetch('/', { secure: true }).catch((error) => error);
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-'));
+  const folder = temporaryDirectory();
   const authority = join(folder, 'ca.pem');
   writeFileSync(authority, double.ca);
   const script = `fetch('${double.secureUrl}/').catch((error) => console.log(error.name, error.message, error.cause.code, error.cause.message))`;
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: authority };
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { env });
-  rmSync(folder, { recursive: true });
   assert.ok(within instanceof TypeError && within.cause instanceof Error);
   const { name, message, cause } = within;
   assert.equal(stdout, `${name} ${message} ${Reflect.get(cause, 'code')} ${cause.message}\n`);

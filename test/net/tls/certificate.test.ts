@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   type CertificateParts,
   makeCertificate,
@@ -13,6 +12,7 @@ import {
 } from '../../../src/net/tls/certificate.ts';
 import { missing } from '../../support/net/program.ts';
 import { seeded } from '../../support/seeded.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const day = 86_400_000;
 const from = Date.UTC(2030, 0, 1);
@@ -31,8 +31,7 @@ function made(parts: Partial<CertificateParts> = {}): string {
   });
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'countersign-certificate-'));
-after(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory();
 
 /** Runs openssl in a directory that has these files. */
 function openssl(args: readonly string[], files: Readonly<Record<string, string>>): string {

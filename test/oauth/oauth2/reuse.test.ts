@@ -17,7 +17,7 @@ import {
   ticketFor,
   tokensFor,
 } from '../../support/oauth/server.ts';
-import { scratchDirectory } from '../../support/store/scratch.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const records = '/users/ann/financialrecords';
 
@@ -28,7 +28,7 @@ async function openDirectory(directory: string): Promise<Store> {
 }
 
 async function onDisk(context: TestContext): Promise<Store> {
-  const store = await openDirectory(await scratchDirectory(context));
+  const store = await openDirectory(temporaryDirectory(context));
   context.after(() => store.close());
   return store;
 }
@@ -142,7 +142,7 @@ for (const [name, open] of [
 }
 
 test('a restart loses no token, and forgets nothing that was used', async (t) => {
-  const directory = await scratchDirectory(t);
+  const directory = temporaryDirectory(t);
   const store = await openDirectory(directory);
   const before = openServer({ store });
   const kept = await tokensFor(before);

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Running, startServer, temporaryDirectory } from '../../support/cli/command.ts';
+import { type Running, startServer } from '../../support/cli/command.ts';
 import { outcome, secrets, signed } from '../../support/intrusion/guarded.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** A file of configuration with ann in it. */
 function configuration(): string {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { DirectoryError, prepareDirectory } from '../../../src/store/files/directory.ts';
 import { FilePermissionsError } from '../../../src/store/files/file-permissions.ts';
-import { scratchDirectory } from '../../support/store/scratch.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const onPosix = { skip: process.platform === 'win32' ? 'modes mean nothing here' : false };
 
@@ -23,14 +23,14 @@ async function exposedIn(path: string): Promise<FilePermissionsError> {
 
 describe('the data directory', () => {
   test('is made for its owner alone, with what is above it', async (context) => {
-    const path = join(await scratchDirectory(context), 'above', 'data');
+    const path = join(temporaryDirectory(context), 'above', 'data');
     await prepareDirectory(path);
     assert.equal((await stat(path)).mode & 0o777, 0o700);
     await prepareDirectory(path);
   });
 
   test('is closed to others when it is there and empty', onPosix, async (context) => {
-    const path = join(await scratchDirectory(context), 'data');
+    const path = join(temporaryDirectory(context), 'data');
     for (const mode of [0o755, 0o770, 0o701]) {
       await mkdir(path, { recursive: true });
       await chmod(path, mode);
@@ -41,7 +41,7 @@ describe('the data directory', () => {
 
   test('is refused as it is when it is open to others and not empty', onPosix, async (context) => {
     for (const mode of [0o750, 0o705, 0o720, 0o702, 0o710, 0o701]) {
-      const path = await scratchDirectory(context);
+      const path = temporaryDirectory(context);
       await writeFile(join(path, 'store.json'), '', { mode: 0o600 });
       await chmod(path, mode);
       const error = await exposedIn(path);
@@ -63,7 +63,7 @@ describe('the data directory', () => {
   for (const name of files) {
     test(`is refused when others can get at ${name} in it`, onPosix, async (context) => {
       for (const mode of [0o640, 0o604, 0o620, 0o602]) {
-        const directory = await scratchDirectory(context);
+        const directory = temporaryDirectory(context);
         const path = join(directory, name);
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         await writeFile(path, '');
@@ -81,8 +81,8 @@ describe('the data directory', () => {
     'is refused for what a link in it leads to, and passes over one that leads nowhere',
     onPosix,
     async (context) => {
-      const directory = await scratchDirectory(context);
-      const elsewhere = join(await scratchDirectory(context), 'elsewhere');
+      const directory = temporaryDirectory(context);
+      const elsewhere = join(temporaryDirectory(context), 'elsewhere');
       await symlink(elsewhere, join(directory, 'store.json'));
       await prepareDirectory(directory);
       await writeFile(elsewhere, '');
@@ -92,7 +92,7 @@ describe('the data directory', () => {
   );
 
   test('is told to be open before what is in it, and that there is more', onPosix, async (context) => {
-    const path = await scratchDirectory(context);
+    const path = temporaryDirectory(context);
     for (const name of ['a', 'b']) {
       await writeFile(join(path, name), '');
       await chmod(join(path, name), 0o666);
@@ -103,7 +103,7 @@ describe('the data directory', () => {
   });
 
   test('is not a file, nor below one', async (context) => {
-    const file = join(await scratchDirectory(context), 'file');
+    const file = join(temporaryDirectory(context), 'file');
     await writeFile(file, '');
     for (const path of [file, join(file, 'data')]) {
       await assert.rejects(prepareDirectory(path), (error) => {
@@ -124,7 +124,7 @@ describe('the data directory', () => {
   test('is refused where it may not be written', {
     skip: process.getuid?.() === 0 || process.platform === 'win32' ? 'this user may write everywhere' : false,
   }, async (context) => {
-    const path = await scratchDirectory(context);
+    const path = temporaryDirectory(context);
     await chmod(path, 0o500);
     await assert.rejects(prepareDirectory(path), /no permission/);
     await assert.rejects(prepareDirectory(join(path, 'data')), /no permission/);

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { DirectoryError } from '../../../src/store/files/directory.ts';
 import { LockedError, lockDirectory } from '../../../src/store/files/lock.ts';
 import { type Child, startChild } from '../../support/store/child.ts';
-import { scratchDirectory } from '../../support/store/scratch.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** The id of a process that has ended. */
 function endedPid(): number {
@@ -27,7 +27,7 @@ async function race(children: readonly Child[], directory: string): Promise<Chil
 
 describe('the lock of a directory', () => {
   test('keeps everybody else out until it is released', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const lock = await lockDirectory(directory);
     const refused = (error: unknown): boolean => {
       assert.ok(error instanceof LockedError);
@@ -45,7 +45,7 @@ describe('the lock of a directory', () => {
   });
 
   test('is one file or two, however often it was taken', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     for (let round = 0; round < 5; round += 1) await (await lockDirectory(directory)).release();
     assert.deepEqual((await readdir(directory)).sort(), ['lock.4', 'lock.5']);
   });
@@ -60,7 +60,7 @@ describe('the lock of a directory', () => {
   ];
   for (const [whose, content] of left) {
     test(`is taken over from ${whose}, by one of many at once`, async (context) => {
-      const directory = await scratchDirectory(context);
+      const directory = temporaryDirectory(context);
       await writeFile(join(directory, 'lock.7'), content());
       const results = await Promise.allSettled(Array.from({ length: 25 }, () => lockDirectory(directory)));
       assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
@@ -76,9 +76,9 @@ describe('the lock of a directory', () => {
     const children = Array.from({ length: 4 }, () => startChild('locking-child.ts'));
     context.after(() => Promise.all(children.map((child) => child.kill())));
     for (const child of children) assert.equal(await child.line(), 'ready');
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     for (let round = 0; round < 25; round += 1) {
-      const place = round % 2 === 0 ? directory : await scratchDirectory(context);
+      const place = round % 2 === 0 ? directory : temporaryDirectory(context);
       if (place !== directory) await writeFile(join(place, 'lock.3'), '{"pid":2147483647}');
       const owner = await race(children, place);
       owner.send('release');
@@ -93,7 +93,7 @@ describe('the lock of a directory', () => {
   });
 
   test('is refused with a clear word where none can be made', async (context) => {
-    const directory = join(await scratchDirectory(context), 'missing');
+    const directory = join(temporaryDirectory(context), 'missing');
     await assert.rejects(lockDirectory(directory), DirectoryError);
   });
 });

@@ -12,8 +12,8 @@ import { seeded } from '../../support/seeded.ts';
 import { startChild } from '../../support/store/child.ts';
 import { faultyDisk } from '../../support/store/faulty-disk.ts';
 import { noncesContract, span, start, window } from '../../support/store/nonces-contract.ts';
-import { scratchDirectory } from '../../support/store/scratch.ts';
 import { stride } from '../../support/store/thoroughness.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -75,7 +75,7 @@ function numberOf(name: string): number {
 }
 
 noncesContract('nonces in files', async (context, { bucketSpan, max, maxPerUser, now, steady }) => {
-  const directory = await scratchDirectory();
+  const directory = temporaryDirectory();
   const nonces = await openNonces({
     directory,
     durability: 'os',
@@ -95,7 +95,7 @@ noncesContract('nonces in files', async (context, { bucketSpan, max, maxPerUser,
 
 describe('a file of nonces', () => {
   test('is JSON lines that a person can read, and nobody else, with checksums that zlib gives', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const nonces = await open({ directory, clock, durability: 'fsync' });
     assert.deepEqual(await filesIn(directory), []);
@@ -147,7 +147,7 @@ for line in open(sys.argv[1], 'rb'):
 
   test('is read again as it was, whatever the texts are', async (context) => {
     const random = seeded();
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const claims = new Map<string, readonly [string, string, number]>();
     for (let restart = 0; restart < 5; restart += 1) {
@@ -176,7 +176,7 @@ for line in open(sys.argv[1], 'rb'):
   });
 
   test('remembers more than it may, and takes no new one then', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const before = await open({ directory, clock });
     for (const nonce of 'abcde') await claim(before, clock, nonce);
@@ -191,7 +191,7 @@ for line in open(sys.argv[1], 'rb'):
   });
 
   test('counts what a user had before a restart towards the share, until that expires', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const before = await open({ directory, clock, maxPerUser: 2 });
     for (const nonce of 'ab') assert.equal(await claim(before, clock, nonce), 'fresh');
@@ -208,7 +208,7 @@ for line in open(sys.argv[1], 'rb'):
   });
 
   test('takes what a change kept, whatever the clock says and however many there are, and writes it once', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const kept = [...'abc'].map((nonce) => ({ user: 'demo', nonce, until: start + window }));
     const nonces = await open({ directory, clock, max: 2, maxPerUser: 2 });
@@ -238,7 +238,7 @@ for line in open(sys.argv[1], 'rb'):
   });
 
   test('is one of a version that this program does not know: that is told', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     // The checksum is by zlib.crc32 of Python.
     await writeFile(join(directory, 'nonces-1.jsonl'), '{"crc":"cdf6881b","version":2}\n');
@@ -260,7 +260,7 @@ function pythonOf(program: string, argument: string): string | undefined {
 
 describe('a restart', () => {
   test("lets no replay in, and stands in nobody's way", async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const dates: number[] = [];
     for (let restart = 0; restart < 60; restart += 1) {
@@ -278,7 +278,7 @@ describe('a restart', () => {
   });
 
   test('with another window still knows what that window lets in', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const short = await open({ directory, clock, window: 5 * minute });
     for (let turn = 0; turn < 6; turn += 1) {
@@ -302,7 +302,7 @@ describe('a restart', () => {
 
   for (const jump of [-3 * hour, -window, -minute, minute, window, 3 * hour, 50 * hour]) {
     test(`when the clock has jumped by ${jump / minute} minutes, and comes back, lets no replay in`, async (context) => {
-      const directory = await scratchDirectory(context);
+      const directory = temporaryDirectory(context);
       const clock = manualClock(start);
       const dates: number[] = [];
       const run = async (minutes: number): Promise<void> => {
@@ -333,7 +333,7 @@ describe('a restart', () => {
   }
 
   test('keeps a nonce that was claimed again when its first time had passed', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const nonces = await open({ directory, clock });
     nonces.claim('demo', 'n', start + 1000, start);
@@ -353,7 +353,7 @@ describe('a restart', () => {
 
 describe('turns', () => {
   test('have a file each, which goes when all in it has passed and not before', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const nonces = await open({ directory, clock });
     await claim(nonces, clock, 'ahead', window);
@@ -369,7 +369,7 @@ describe('turns', () => {
   });
 
   test('end early when a file is large', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const nonces = await open({ directory, clock });
     const user = 'u'.repeat(4 * 1024 * 1024);
@@ -385,7 +385,7 @@ describe('turns', () => {
   });
 
   test('outlast a clock that jumps ahead, for as long as it may come back', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const nonces = await open({ directory, clock });
     await claim(nonces, clock, 'n');
@@ -478,7 +478,7 @@ describe('a file that is not as it was', () => {
       : ['nonces-3.jsonl']) {
       test(`${name}, cut at any byte of its last lines after ${ended}, lets no replay in`, async (context) => {
         const clock = manualClock(start);
-        const [original, directory] = [await scratchDirectory(context), await scratchDirectory(context)];
+        const [original, directory] = [temporaryDirectory(context), temporaryDirectory(context)];
         const dates = await threeFiles(original, clock, inOrder);
         const content = await readFile(join(original, name));
         const { from, end } = lastLines(content, 3);
@@ -499,7 +499,7 @@ describe('a file that is not as it was', () => {
       test(`${name}, with any byte of its last lines flipped after ${ended}, lets no replay in`, async (context) => {
         const random = seeded();
         const clock = manualClock(start);
-        const [original, directory] = [await scratchDirectory(context), await scratchDirectory(context)];
+        const [original, directory] = [temporaryDirectory(context), temporaryDirectory(context)];
         const dates = await threeFiles(original, clock, inOrder);
         const content = await readFile(join(original, name));
         const { from, lastLine, end } = lastLines(content, 3);
@@ -524,7 +524,7 @@ describe('a file that is not as it was', () => {
   test('and is given up by emptying it, or is gone, lets no replay in', async (context) => {
     for (const name of ['nonces-1.jsonl', 'nonces-2.jsonl', 'nonces-3.jsonl']) {
       for (const spoil of [(path: string) => writeFile(path, ''), (path: string) => rm(path)]) {
-        const directory = await scratchDirectory(context);
+        const directory = temporaryDirectory(context);
         const clock = manualClock(start);
         const dates = await threeFiles(directory, clock, true);
         await spoil(join(directory, name));
@@ -537,7 +537,7 @@ describe('a file that is not as it was', () => {
   });
 
   test('is told with its line and byte, and what to do; and nothing is changed', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     await threeFiles(directory, clock, true);
     const path = join(directory, 'nonces-2.jsonl');
@@ -555,7 +555,7 @@ describe('a file that is not as it was', () => {
 
 describe('after a crash', () => {
   test('nothing is refused that is new, when all lines are whole', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const dates = await threeFiles(directory, clock, false);
     const nonces = await open({ directory, clock });
@@ -565,7 +565,7 @@ describe('after a crash', () => {
   });
 
   test('what is opened and never begun is left as it was found', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const { nonces } = await openLost({ directory, clock });
     assert.equal(await claim(nonces, clock, 'one'), 'fresh');
@@ -577,7 +577,7 @@ describe('after a crash', () => {
   });
 
   test('a write that a kill stopped between two pages was told to nobody: nothing that is new is refused, and no replay gets in', async (context) => {
-    const [original, directory] = [await scratchDirectory(context), await scratchDirectory(context)];
+    const [original, directory] = [temporaryDirectory(context), temporaryDirectory(context)];
     const clock = manualClock(start);
     const nonces = await open({ directory: original, clock });
     for (let number = 0; number < 100; number += 1) await claim(nonces, clock, `n${number}`);
@@ -598,7 +598,7 @@ describe('after a crash', () => {
   });
 
   test('of the host, what may be lost is refused for one window; it is told once, and not again after that', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     await threeFiles(directory, clock, false);
     const boot = async () => 'second';
@@ -619,7 +619,7 @@ describe('after a crash', () => {
   });
 
   test('a directory that has a store and no file of nonces any more refuses what may have been signed', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const nonces = await open({ directory, clock });
     await nonces.begin();
@@ -640,7 +640,7 @@ describe('after a crash', () => {
 
   test('of the host after an end in order, nothing is refused that is new', async (context) => {
     for (const durability of ['fsync', 'os'] as const) {
-      const directory = await scratchDirectory(context);
+      const directory = temporaryDirectory(context);
       const clock = manualClock(start);
       const nonces = await open({ directory, clock, durability });
       await claim(nonces, clock, 'n');
@@ -654,7 +654,7 @@ describe('after a crash', () => {
   });
 
   test('of the host, files that were not yet on the medium are a loss and no damage', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const dates = await threeFiles(directory, clock, false);
     await truncate(join(directory, 'nonces-2.jsonl'), 400);
@@ -664,7 +664,7 @@ describe('after a crash', () => {
 
   for (const operation of ['write', 'sync', 'rename'] as const) {
     test(`before the ${operation} of a file that was being begun, nothing is lost and nothing left`, async (context) => {
-      const [original, directory] = [await scratchDirectory(context), await scratchDirectory(context)];
+      const [original, directory] = [temporaryDirectory(context), temporaryDirectory(context)];
       const clock = manualClock(start);
       const disk = faultyDisk();
       for (const turn of ['first', 'second']) {
@@ -686,7 +686,7 @@ describe('after a crash', () => {
   }
 
   test('by kill -9 at any moment every nonce that was acknowledged is refused', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const random = seeded();
     const acknowledged = new Map<string, number>();
     for (let round = 0; round < 4; round += 1) {
@@ -728,7 +728,7 @@ describe('after a crash', () => {
 
 describe('a disk', () => {
   async function openFaulty(context: TestContext, durability: 'fsync' | 'os' = 'fsync') {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const clock = manualClock(start);
     const disk = faultyDisk();
     const told: string[] = [];

@@ -14,9 +14,9 @@ import type { Change, RecordValue } from '../../../src/store/store.ts';
 import { type Seeded, seeded } from '../../support/seeded.ts';
 import { begun, History } from '../../support/store/history.ts';
 import { PowerLossDisk } from '../../support/store/power-loss-disk.ts';
-import { scratchDirectory } from '../../support/store/scratch.ts';
 import { seen } from '../../support/store/snapshot.ts';
 import { long, stride } from '../../support/store/thoroughness.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 type Files = ReadonlyMap<string, string | Uint8Array>;
 
@@ -67,7 +67,7 @@ function history(note: (state: unknown) => void = () => {}): History {
 
 describe('what is recovered', () => {
   test('of nothing is nothing, and nothing is made', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const { lineage, journals, sequence, told } = await recover({ directory });
     assert.deepEqual(
       { lineage, journals, sequence, told },
@@ -77,7 +77,7 @@ describe('what is recovered', () => {
   });
 
   test('is what would be there without the crash, whenever snapshots were copied', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const random = seeded();
     for (let run = 0; run < 60; run += 1) {
       const made = new History();
@@ -104,7 +104,7 @@ describe('what is recovered', () => {
   });
 
   test('does not depend on which of the two snapshots is there', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const made = history();
     const { files } = made;
     const store = files.get('store.json') ?? '';
@@ -138,7 +138,7 @@ describe('what is recovered', () => {
   });
 
   test('is what the journals have, when they have all and the only snapshot cannot be read', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const made = new History();
     made.add({ kind: 'create', collection: '/a', value: {}, at: begun });
     const whole = made.files.get('journal-1.jsonl') ?? '';
@@ -163,7 +163,7 @@ describe('what is recovered', () => {
   });
 
   test('has the nonces of the changes, the journals and where the last one is written on', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const made = new History();
     const value = {};
     const nonce = { user: 'ann', nonce: 'abc', until: begun + 1000 };
@@ -295,7 +295,7 @@ describe('a crash', () => {
   });
 
   test('in any step of a rotation leaves a whole state', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const made = history();
     const before = new Map(made.files);
     const state = seen(made.state);
@@ -316,7 +316,7 @@ describe('a crash', () => {
   });
 
   test('in any step of a first start leaves nothing that hinders the next', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const header = new History().files.get('journal-1.jsonl') ?? '';
     for (let length = 0; length <= header.length; length += 1) {
       const found = await attempt(directory, new Map([['journal-1.jsonl', header.slice(0, length)]]));
@@ -326,7 +326,7 @@ describe('a crash', () => {
   });
 
   test('in a compaction leaves what was there, and what was on its way is taken away', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const made = history();
     const temporary = ['store.json.1-1.tmp', '{"version":2'] as const;
     const found = await attempt(directory, new Map([...made.files, temporary]));
@@ -555,7 +555,7 @@ describe('damage is told with file, line and byte, and what can be done', () => 
   }
 
   const directoryOf = async (context: TestContext, files: Readonly<Record<string, string | undefined>>) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const all = new Map(made.files);
     for (const [name, content] of Object.entries(files)) {
       if (content === undefined) all.delete(name);
@@ -588,7 +588,7 @@ describe('damage is told with file, line and byte, and what can be done', () => 
 });
 
 test('whatever happens to its files, a store is read whole or refused, and what is saved of it can be read', async (context) => {
-  const directory = await scratchDirectory(context);
+  const directory = temporaryDirectory(context);
   const random = seeded();
   const states: unknown[] = [seen(new State())];
   const made = history((state) => void states.push(state));

@@ -10,7 +10,7 @@ import { seeded } from '../../support/seeded.ts';
 import { create, ids } from '../../support/store/contract.ts';
 import { crashingDisk } from '../../support/store/crashing-disk.ts';
 import { faultyDisk } from '../../support/store/faulty-disk.ts';
-import { scratchDirectory } from '../../support/store/scratch.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 async function open(
   directory: string,
@@ -43,7 +43,7 @@ async function generation(directory: string): Promise<number> {
 }
 
 async function begun(context: TestContext): Promise<{ directory: string; store: DurableStore }> {
-  const directory = await scratchDirectory(context);
+  const directory = temporaryDirectory(context);
   const store = await open(directory);
   await create(store, '/a');
   await create(store, '/a');
@@ -71,7 +71,7 @@ test('where nothing was changed nothing is written anew', async (context) => {
 });
 
 test('what is too much for the time of a stop stays in the journals', async (context) => {
-  const directory = await scratchDirectory(context);
+  const directory = temporaryDirectory(context);
   const store = await open(directory, { limits: { leastBytes: 1e9, ratio: 1, mostAtEnd: 100 } });
   await create(store, '/a');
   await store.close();
@@ -80,7 +80,7 @@ test('what is too much for the time of a stop stays in the journals', async (con
 });
 
 test('a stop that has no room for it loses nothing', async (context) => {
-  const directory = await scratchDirectory(context);
+  const directory = temporaryDirectory(context);
   const disk = faultyDisk();
   const told: string[] = [];
   const store = await open(directory, { disk, onReport: (line) => told.push(line) });
@@ -94,7 +94,7 @@ test('a stop that has no room for it loses nothing', async (context) => {
 test('a crash anywhere in a stop loses nothing', async (context) => {
   const random = seeded();
   for (let operations = 1; operations < 60; operations += 1) {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const first = await open(directory);
     await create(first, '/a');
     await first.close();

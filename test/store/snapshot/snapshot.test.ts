@@ -9,9 +9,9 @@ import { writeSnapshot } from '../../../src/store/snapshot/writer.ts';
 import { State } from '../../../src/store/state/state.ts';
 import type { Entry } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
-import { scratchDirectory } from '../../support/store/scratch.ts';
 import { head, make, reread, seen, textOf } from '../../support/store/snapshot.ts';
 import { long, stride } from '../../support/store/thoroughness.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const at = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
 
@@ -53,7 +53,7 @@ describe('a snapshot', () => {
   });
 
   test('of nothing is read as nothing', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const snapshot = await reread(directory, textOf(new State(12), { generation: 3 }));
     assert.deepEqual(seen(snapshot.state), { revision: 12, views: [] });
     assert.deepEqual(snapshot.head, { ...head, generation: 3, revision: 12 });
@@ -65,7 +65,7 @@ describe('a snapshot', () => {
       const state = stateOf(items);
       const text = textOf(state);
       JSON.parse(text);
-      const directory = await scratchDirectory(context);
+      const directory = temporaryDirectory(context);
       const unread = await reread(directory, text);
       assert.equal(textOf(unread.state), text, 'nothing was looked at');
       assert.equal(unread.state.collection('/a')?.count, items);
@@ -85,7 +85,7 @@ describe('a snapshot', () => {
       make(state, { kind: 'create', collection: '/a', value: { text: 'x'.repeat(400_000) }, at });
     const text = textOf(state);
     assert.equal(JSON.parse(text).blocks.length, 3);
-    const unread = await reread(await scratchDirectory(context), text);
+    const unread = await reread(temporaryDirectory(context), text);
     assert.equal(textOf(unread.state), text);
     assert.deepEqual(seen(unread.state), seen(state));
     assert.equal(textOf(unread.state), text);
@@ -93,7 +93,7 @@ describe('a snapshot', () => {
 
   test('is read, and changed, as if it had never been away', async (context) => {
     const random = seeded();
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const [stays, before] = [stateOf(600), stateOf(600)];
     let goes = (await reread(directory, textOf(before))).state;
     for (let round = 0; round < 400; round += 1) {
@@ -115,7 +115,7 @@ describe('a snapshot', () => {
   });
 
   test('of which one item in each block was changed is copied as what it is now', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const state = stateOf(700);
     const { state: loaded } = await reread(directory, textOf(state));
     for (const id of ['1', '256', '257', '400', '700']) {
@@ -134,7 +134,7 @@ describe('a snapshot', () => {
       const read = async (into: Uint8Array, position: number): Promise<number> =>
         text.copy(into, 0, position, position + Math.min(into.length, 1 + random.below(9000)));
       const disk = { ...nodeDisk, openToRead: async () => ({ ...file, size: round, read }) };
-      const snapshot = await readSnapshot(disk, join(await scratchDirectory(context), 'store.json'));
+      const snapshot = await readSnapshot(disk, join(temporaryDirectory(context), 'store.json'));
       assert.deepEqual(seen(snapshot?.state ?? new State()), seen(stateOf(300)), `SEED=${random.seed}`);
     }
   });
@@ -198,7 +198,7 @@ describe('a snapshot that is damaged', () => {
   }
 
   test('in any byte is refused', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const masks = [0x01, 0x20, 0x80, 0xff];
     for (let at = 0; at < small.length; at += 1) {
       for (const [index, mask] of masks.entries()) {
@@ -213,13 +213,13 @@ describe('a snapshot that is damaged', () => {
   });
 
   test('by the loss of its end is refused, wherever that begins', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     for (let length = 0; length < small.length; length += stride)
       await refused(directory, small.subarray(0, length));
   });
 
   test('is refused with the line and the byte where that is', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const text = small.toString();
     const lines = text.split('\n');
     const byteOf = (line: number): number => Buffer.byteLength(lines.slice(0, line - 1).join('\n')) + 1;
@@ -255,7 +255,7 @@ describe('a snapshot that is damaged', () => {
   });
 
   test('or of a later version is refused', async (context) => {
-    const directory = await scratchDirectory(context);
+    const directory = temporaryDirectory(context);
     const error = await refused(directory, textOf(stateOf(1)).replace('"version":2', '"version":3'));
     assert.match(error.message, /its version is 3, and this program reads 2/);
   });

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after } from 'node:test';
@@ -51,13 +49,6 @@ export interface Running {
   told(what: RegExp): Promise<string>;
   signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP'): void;
   readonly ended: Promise<Ended>;
-}
-
-/** A directory that is gone when the tests of the file are through. */
-export function temporaryDirectory(): string {
-  const path = mkdtempSync(join(tmpdir(), 'countersign-'));
-  after(() => rmSync(path, { recursive: true, force: true }));
-  return path;
 }
 
 /** Runs a command to its end. */

@@ -1,25 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { temporaryDirectory } from '../temporary-directory.ts';
 import { root } from './command.ts';
 
-/** A program of this directory as one script, which starts sooner; it is the caller's to remove. */
-export interface Compiled {
-  readonly directory: string;
-  /** What to run. */
-  readonly path: string;
-}
-
-/** Compiles a file of this directory, and all that it imports. */
-export async function compiled(file: string): Promise<Compiled> {
-  const directory = mkdtempSync(join(tmpdir(), 'countersign-compiled-'));
-  const path = join(directory, file.replace(/\.ts$/, '.cjs'));
+/** Bundles a file of this directory and all that it imports into one script, which starts sooner. Returns its path. */
+export async function compiled(file: string): Promise<string> {
+  const path = join(temporaryDirectory(), file.replace(/\.ts$/, '.cjs'));
   const entry = join(root, 'test', 'support', 'cli', file);
   await build({ entryPoints: [entry], outfile: path, bundle: true, platform: 'node', format: 'cjs' });
-  return { directory, path };
+  return path;
 }
 
 /** A server that was started. */

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signRequest } from '../../../src/client/index.ts';
 import { modulePath, reading } from '../program.ts';
-import { type Given, type Running, startServer, temporaryDirectory } from './command.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
+import { type Given, type Running, startServer } from './command.ts';
 
 /** How a host is that is not as it should be. */
 export interface Host {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, watch, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signRequest } from '../../../src/client/index.ts';
 import { open, type Wire, type WireReply } from '../net/wire.ts';
 import type { Seeded } from '../seeded.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 import { compiled, type Server, startCompiled } from './compiled.ts';
 import { Ledger, type Sent } from './ledger.ts';
 
@@ -44,15 +44,13 @@ interface Request {
 /** Starts, loads and kills a server in one directory, so many times, and judges what is there after each. */
 export async function killAgainAndAgain(rounds: number, random: Seeded): Promise<Tally> {
   const program = await compiled('compacting-server.ts');
-  const directory = mkdtempSync(join(tmpdir(), 'countersign-killed-'));
-  const trial = new Trial(program.path, directory, random);
+  const directory = temporaryDirectory();
+  const trial = new Trial(program, directory, random);
   try {
     for (let round = 0; round < rounds; round += 1) await trial.round();
     return await trial.end();
   } finally {
     trial.killLast();
-    rmSync(program.directory, { recursive: true });
-    rmSync(directory, { recursive: true });
   }
 }
 
@@ -227,7 +225,7 @@ class Trial {
     if (lot < 40) return this.#put(id, [['If-Match', this.#ledger.tagOf(id) ?? '"none"']]);
     if (lot < 65 && present.length < mostItems) return this.#change('POST', '/articles', this.#newMark(), []);
     if (lot < 85) return this.#change('DELETE', `/articles/${id}`, '', [], id);
-    return signed('GET', `/articles/${id}`, undefined, [], random, { id });
+    return signedRequest('GET', `/articles/${id}`, undefined, [], random, { id });
   }
 
   #put(id: string, fields: readonly Field[]): Request {
@@ -242,7 +240,14 @@ class Trial {
   #change(method: string, path: string, mark: string, fields: readonly Field[], id?: string): Request {
     const sent = this.#ledger.sending(mark === '' ? 'delete' : 'put', mark, id);
     const content = mark === '' ? undefined : articleOf(mark);
-    return signed(method, path, content, fields, this.#random, id === undefined ? { sent } : { sent, id });
+    return signedRequest(
+      method,
+      path,
+      content,
+      fields,
+      this.#random,
+      id === undefined ? { sent } : { sent, id },
+    );
   }
 
   #note({ method, sent, id }: Request, reply: WireReply): void {
@@ -300,7 +305,7 @@ class Trial {
 
 type Field = readonly [name: string, value: string];
 
-function signed(
+function signedRequest(
   method: string,
   path: string,
   content: string | undefined,

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { systemClock } from '../../../src/clock.ts';
 import type { Answer, Asked, Sending } from '../oauth/server.ts';
 import { answerOf, messageOf } from '../oauth/server.ts';
-import { call, type Running, startServer, temporaryDirectory } from './command.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
+import { call, type Running, startServer } from './command.ts';
 
 /** A server that runs on a directory, as tests of OAuth ask it. */
 export interface LiveServer extends Asked {

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -26,7 +24,9 @@ interface Pending {
 
 /** Opens a page that is closed with the test. Certificates that nobody vouches for are taken. */
 export async function openPage(context: TestContext): Promise<Page> {
-  const home = mkdtempSync(join(tmpdir(), 'countersign-browser-'));
+  let close = async (): Promise<void> => {};
+  context.after(() => close()); // before the directory is removed
+  const home = temporaryDirectory(context);
   const flags = [
     '--headless',
     '--no-sandbox',
@@ -40,13 +40,11 @@ export async function openPage(context: TestContext): Promise<Page> {
     // A group of its own, so that those that it starts end with it and write to its directory no more.
     detached: true,
   });
-  context.after(async () => {
-    if (chromium.exitCode === null && chromium.signalCode === null) {
-      if (chromium.pid !== undefined) process.kill(-chromium.pid, 'SIGKILL');
-      await once(chromium, 'exit');
-    }
-    rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-  });
+  close = async () => {
+    if (chromium.exitCode !== null || chromium.signalCode !== null) return;
+    if (chromium.pid !== undefined) process.kill(-chromium.pid, 'SIGKILL');
+    await once(chromium, 'exit');
+  };
 
   // Messages end with a NUL on this pipe (file descriptors 3 and 4 of the browser).
   const [, , , toBrowser, fromBrowser] = chromium.stdio;

@@ -8,15 +8,13 @@ export interface Opened {
   readonly store: Store;
   /** Closes the store and opens what it kept; absent when it keeps nothing. */
   reopen?(): Promise<Store>;
-  /** Takes away what was made. */
-  dispose?(): Promise<void>;
 }
 
 const at = Date.UTC(2013, 3, 20, 12, 59, 24);
 
 /** Runs what every store must hold. */
 export function storeContract(name: string, open: () => Promise<Opened>): void {
-  /** Opens, runs, closes and takes away; `restart` opens anew where the store can. */
+  /** Opens, runs and closes; `restart` opens anew where the store can. */
   const withStore = (
     sentence: string,
     run: (store: Store, restart: () => Promise<Store>) => Promise<void>,
@@ -32,7 +30,6 @@ export function storeContract(name: string, open: () => Promise<Opened>): void {
         await run(current, restart);
       } finally {
         await current.close();
-        await opened.dispose?.();
       }
     });
   };

@@ -5,7 +5,7 @@ import { openNonces } from '../../../../src/store/nonces/file.ts';
 import { openGuarded, outcome, signed } from '../../../support/intrusion/guarded.ts';
 import { each } from '../../../support/intrusion/passwords.ts';
 import { start } from '../../../support/service/guest.ts';
-import { scratchDirectory } from '../../../support/store/scratch.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const minute = 60_000;
 const replayed = '401 nonce-replayed';
@@ -13,7 +13,7 @@ const outOfWindow = '401 date-out-of-window';
 
 /** A server on a directory, started anew at each time (ms) of its clock. */
 async function startedAnew(context: TestContext) {
-  const directory = await scratchDirectory(context);
+  const directory = temporaryDirectory(context);
   return async (now: number, bytes: readonly string[]): Promise<string[]> => {
     const clock = manualClock(now);
     const nonces = await openNonces({

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { startServer, temporaryDirectory } from '../../../support/cli/command.ts';
+import { startServer } from '../../../support/cli/command.ts';
 import { outcomeOf, secrets, signed } from '../../../support/intrusion/guarded.ts';
 import { type BothWays, connected, openBothWays } from '../../../support/intrusion/passwords.ts';
 import { makeIdentity } from '../../../support/net/transport.ts';
 import { article } from '../../../support/service/guest.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const replayed = '401 nonce-replayed';
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { type Running, startServer, temporaryDirectory } from '../../../support/cli/command.ts';
+import { type Running, startServer } from '../../../support/cli/command.ts';
 import { outcome, secrets, signed } from '../../../support/intrusion/guarded.ts';
 import { article } from '../../../support/service/guest.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 /** A data directory of a server that ended, and two requests that passed there. */
 interface Lived {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { userFile } from '../../../../src/accounts/users.ts';
 import { waitForUsage } from '../../../../src/accounts/watcher.ts';
-import { type Running, run, startServer, temporaryDirectory } from '../../../support/cli/command.ts';
+import { type Running, run, startServer } from '../../../support/cli/command.ts';
 import {
   bytesOf,
   fullLines,
@@ -18,6 +18,7 @@ import {
 import { basic, connected, hashed } from '../../../support/intrusion/passwords.ts';
 import { makeIdentity } from '../../../support/net/transport.ts';
 import type { WireReply } from '../../../support/net/wire.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const refused = '401 credentials-refused';
 

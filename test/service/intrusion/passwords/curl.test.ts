@@ -4,10 +4,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { promisify } from 'node:util';
-import { temporaryDirectory } from '../../../support/cli/command.ts';
 import { password, secrets, target } from '../../../support/intrusion/guarded.ts';
 import { type BothWays, each, openBothWays } from '../../../support/intrusion/passwords.ts';
 import { missing } from '../../../support/net/program.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const skip = missing('curl');
 const run = promisify(execFile);
