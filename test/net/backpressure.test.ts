@@ -23,15 +23,29 @@ async function flood(socket: Socket, bytes: Buffer, most: number): Promise<numbe
   for (let sent = bytes.length; sent <= most && !socket.destroyed; sent += bytes.length) {
     if (socket.write(bytes)) continue;
     const before = taken();
-    await Promise.race([once(socket, 'drain').catch(() => undefined), manyTurns()]);
+    await drained(socket);
     if (socket.writableLength > 0 && taken() === before) break;
   }
   return taken();
 }
 
-/** Long enough for a server that reads to have read. */
-async function manyTurns(): Promise<void> {
-  for (let turn = 0; turn < 10_000; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+/** Resolves when the socket has sent all, or after so many turns that a server that reads would have read. */
+function drained(socket: Socket): Promise<void> {
+  const events = ['drain', 'error', 'close'];
+  return new Promise((resolve) => {
+    let [turns, immediate] = [0, setImmediate(turn)];
+    function end(): void {
+      clearImmediate(immediate);
+      for (const event of events) socket.off(event, end);
+      resolve();
+    }
+    function turn(): void {
+      turns += 1;
+      if (turns === 10_000) end();
+      else immediate = setImmediate(turn);
+    }
+    for (const event of events) socket.on(event, end);
+  });
 }
 
 test('A connection whose request is being handled is read no further when 64 requests wait.', async (t) => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { connect as connectSecurely } from 'node:tls';
+import { connect as connectSecurely, createSecureContext, type SecureContext } from 'node:tls';
 import type { ServerIdentity } from '../../../src/net/tls/identity.ts';
 import { keepSaid } from '../transcript.ts';
 import { transport } from './transport.ts';
@@ -204,9 +204,21 @@ export async function open(port: number, host = '127.0.0.1'): Promise<Wire> {
   return transport.tls === undefined ? new Wire(socket) : openSecurely(socket, transport.tls);
 }
 
+let trusted: { readonly cert: string | Buffer; readonly context: SecureContext } | undefined;
+
+/** Returns a context that trusts this certificate. Creating one costs more than the handshake. */
+function contextFor(cert: string | Buffer): SecureContext {
+  if (trusted?.cert !== cert) trusted = { cert, context: createSecureContext({ ca: cert }) };
+  return trusted.context;
+}
+
 /** Puts TLS on a connection; whether it is agreed on or the server ends it, is seen on the wire that comes out. */
 async function openSecurely(carrier: Socket, { cert }: ServerIdentity): Promise<Wire> {
-  const socket = connectSecurely({ socket: carrier, ca: cert, servername: 'localhost' });
+  const socket = connectSecurely({
+    socket: carrier,
+    secureContext: contextFor(cert),
+    servername: 'localhost',
+  });
   const wire = new Wire(socket, carrier);
   await Promise.race([new Promise((resolve) => socket.once('secureConnect', resolve)), wire.ending]);
   return wire;
