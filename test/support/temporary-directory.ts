@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
 
 /**
- * Creates an empty directory (mode 0700).
+ * Creates an empty directory (mode 0700). Hooks run in the order in which they were added: what has to end before the
+ * directory is removed is added before this is called.
  * @param context The test after which it is removed. Default: the test that is running, or the last one of the file.
  */
 export function temporaryDirectory(context?: TestContext): string {

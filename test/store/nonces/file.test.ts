@@ -75,7 +75,9 @@ function numberOf(name: string): number {
 }
 
 noncesContract('nonces in files', async (context, { bucketSpan, max, maxPerUser, now, steady }) => {
-  const directory = temporaryDirectory();
+  let close = async (): Promise<void> => {};
+  context.after(() => close()); // before the directory is removed
+  const directory = temporaryDirectory(context);
   const nonces = await openNonces({
     directory,
     durability: 'os',
@@ -86,10 +88,7 @@ noncesContract('nonces in files', async (context, { bucketSpan, max, maxPerUser,
     clock: { now, steady },
     tell: (loss) => assert.fail(loss),
   });
-  context.after(async () => {
-    await nonces.close();
-    await rm(directory, { recursive: true });
-  });
+  close = () => nonces.close();
   return nonces;
 });
 
