@@ -4,13 +4,13 @@ import { DeclarationError } from '../schema/error.ts';
 import type { ConfigurationFile } from './file.ts';
 import { printable } from './flags.ts';
 
-/** The collections that are served, and the items they begin with. */
+/** The declared collections and their initial items. */
 export interface Declarations {
   readonly collections: readonly Collection[];
   readonly seed: Seed;
 }
 
-/** The collections and seeds of a file, or the default collections. What is wrong is added to `faults`. */
+/** Reads the collections and seeds of a configuration file, or returns the default collections. Adds errors to `faults`. */
 export function readDeclarations(file: ConfigurationFile, path: string, faults: string[]): Declarations {
   const before = faults.length;
   const attempt = <T>(make: () => T): T[] => {
@@ -28,7 +28,7 @@ export function readDeclarations(file: ConfigurationFile, path: string, faults: 
           attempt(() => readCollection(template, source)),
         );
   const seed = seedOf(file, path, faults);
-  // Collections are judged together once each is right by itself, and seeds once all collections are.
+  // The collections are checked together only if each one is valid, and the seeds only if all collections are.
   if (faults.length === before && file.collections !== undefined) attempt(() => decodeSeeds(collections, {}));
   if (faults.length === before) {
     for (const [each, items] of Object.entries(seed)) {
@@ -42,12 +42,12 @@ function seedOf(file: ConfigurationFile, path: string, faults: string[]): Seed {
   const lists: [string, readonly unknown[]][] = [];
   for (const [each, items] of file.seed ?? []) {
     if (Array.isArray(items)) lists.push([each, items]);
-    else faults.push(`${path}: seed.${printable(each)} is not a list of items`);
+    else faults.push(`${path}: seed.${printable(each)} must be an array of items`);
   }
   return Object.fromEntries(lists);
 }
 
-/** What a declaration, a path template or a path says about itself; anything else is a fault in here. */
+/** Returns the message of an invalid declaration, path template or path. Rethrows any other error. */
 function faultOf(error: unknown): string {
   if (error instanceof DeclarationError || error instanceof RangeError) return error.message;
   throw error;

@@ -1,9 +1,9 @@
-/** The options are not valid. `faults` has everything that is wrong with them, one sentence each. */
+/** Invalid options. `faults` lists every error, one sentence each. */
 export class OptionsError extends Error {
   override readonly name = 'OptionsError';
   /**
-   * `usage`: the command line has a flag that is unknown, comes twice or lacks its value; `invalid`: what is said is
-   * wrong; `unreadable`: the configuration file cannot be read at all.
+   * `usage`: a flag is unknown, repeated or lacks its value; `invalid`: a value is invalid; `unreadable`: the
+   * configuration file cannot be read.
    */
   readonly code: 'usage' | 'invalid' | 'unreadable';
   readonly faults: readonly string[];

@@ -6,31 +6,32 @@ import { type Registrations, readRegistrations } from './registrations.ts';
 import { type OptionSpec, optionSpecs } from './table.ts';
 import { type ConfiguredUser, readUsers } from './users.ts';
 
-/** An option as one source has it. */
+/** The value of an option from one source. */
 export interface Setting {
   readonly key: string;
-  /** What the source calls it: `--port`, `COUNTERSIGN_PORT`, `config.json: port`. */
+  /** The name of the option in its source: `--port`, `COUNTERSIGN_PORT`, `config.json: port`. */
   readonly name: string;
   readonly value: unknown;
-  /** Whether it is text that stands for a value, and not JSON. */
+  /** Whether `value` is text to be parsed, from a flag or a variable, and not a JSON value. */
   readonly textual: boolean;
 }
 
-/** What a configuration file says. */
+/** The content of a configuration file. */
 export interface ConfigurationFile extends Registrations {
   readonly settings: readonly Setting[];
   readonly users: ReadonlyMap<string, ConfiguredUser>;
-  /** As it stands there; undefined when it does not. */
+  /** The unchecked declarations; undefined if the file has none. */
   readonly collections: ReadonlyMap<string, unknown> | undefined;
+  /** The unchecked seeds; undefined if the file has none. */
   readonly seed: ReadonlyMap<string, unknown> | undefined;
 }
 
-/** How deeply values may be nested. */
-const deepest = 64;
+/** The maximum nesting of values in a configuration file. */
+const maxDepth = 64;
 
 const parts = ['users', 'clients', 'consumers', 'collections', 'seed'] as const;
 
-/** Options that a file may have in groups, `{ "hmac": { "requireBodyDigest": … } }`: their keys by group and name. */
+/** Options that can be in a group of the file, `{ "hmac": { "requireBodyDigest": … } }`: their keys by group and name. */
 type Groups = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 function groupsOf(specs: ReadonlyMap<string, OptionSpec>): Groups {
@@ -43,12 +44,12 @@ function groupsOf(specs: ReadonlyMap<string, OptionSpec>): Groups {
   return found;
 }
 
-/** Keys that a file may have, for a hint at what was meant. */
-function known(groups: Groups): string[] {
+/** Returns all keys that a file can have, as candidates for a suggestion. */
+function knownKeys(groups: Groups): string[] {
   return [...parts, ...groups.keys(), ...[...optionSpecs.keys()].filter((key) => key !== 'config')];
 }
 
-/** Reads a configuration file. What is wrong in it is added to `faults`. Throws what the file system says. */
+/** Reads a configuration file. Adds errors in its content to `faults`. Throws the error of the file system if it cannot be read. */
 export function readConfigurationFile(path: string, faults: string[]): ConfigurationFile {
   const members = membersOf(readDocument(path, faults)) ?? new Map<string, unknown>();
   const settings: Setting[] = [];
@@ -58,7 +59,7 @@ export function readConfigurationFile(path: string, faults: string[]): Configura
     const value = members.get(name);
     if (value === undefined) return undefined;
     const found = membersOf(value);
-    if (found === undefined) faults.push(`${path}: ${name} is not an object`);
+    if (found === undefined) faults.push(`${path}: ${name} must be an object`);
     return found;
   };
   return {
@@ -74,12 +75,12 @@ function readDocument(path: string, faults: string[]): unknown {
   const bytes = readFileSync(path);
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    readJson(text, deepest); // Unlike JSON.parse, it says where a fault is, and refuses a name that stands twice.
+    readJson(text, maxDepth); // Unlike JSON.parse, reports the position of an error and rejects duplicate names.
     const document: unknown = JSON.parse(text);
-    if (membersOf(document) === undefined) faults.push(`${path}: an object is expected`);
+    if (membersOf(document) === undefined) faults.push(`${path}: the file must contain a JSON object`);
     return document;
   } catch (error) {
-    faults.push(`${path}: ${error instanceof JsonError ? error.message : 'it is not UTF-8'}`);
+    faults.push(`${path}: ${error instanceof JsonError ? error.message : 'the file is not valid UTF-8'}`);
     return undefined;
   }
 }
@@ -93,26 +94,28 @@ function readKey(
   faults: string[],
 ): void {
   const group = groups.get(key);
-  if (group !== undefined) readGroup(`${path}: ${key}`, group, value, settings, faults);
-  else if (key === 'config') faults.push(`${path}: a configuration file does not name another`);
+  if (group !== undefined) readGroup(path, key, group, value, settings, faults);
+  else if (key === 'config') faults.push(`${path}: config is not allowed in a configuration file`);
   else if (optionSpecs.has(key)) settings.push({ key, name: `${path}: ${key}`, value, textual: false });
   else if (!parts.some((part) => part === key)) {
-    faults.push(`${path}: ${printable(key)} is not known${hint(key, known(groups))}`);
+    faults.push(`${path}: unknown key ${printable(key)}${hint(key, knownKeys(groups))}`);
   }
 }
 
 function readGroup(
-  where: string,
+  path: string,
+  groupName: string,
   group: ReadonlyMap<string, string>,
   value: unknown,
   settings: Setting[],
   faults: string[],
 ): void {
   const members = membersOf(value);
-  if (members === undefined) faults.push(`${where} is not an object`);
-  for (const [name, inner] of members ?? []) {
-    const key = group.get(name);
-    if (key !== undefined) settings.push({ key, name: `${where}.${name}`, value: inner, textual: false });
-    else faults.push(`${where}.${printable(name)} is not known${hint(name, [...group.keys()])}`);
+  if (members === undefined) faults.push(`${path}: ${groupName} must be an object`);
+  for (const [member, inner] of members ?? []) {
+    const key = group.get(member);
+    const name = `${groupName}.${printable(member)}`;
+    if (key !== undefined) settings.push({ key, name: `${path}: ${name}`, value: inner, textual: false });
+    else faults.push(`${path}: unknown key ${name}${hint(member, [...group.keys()])}`);
   }
 }

@@ -1,23 +1,26 @@
 import { closestMatch, didYouMean } from '../did-you-mean.ts';
 
-/** A command line, read. */
+/** A parsed command line. */
 export interface Arguments {
-  /** Flags by their name with its dashes; `true` when a flag that needs no value came without one. */
+  /** Values of flags by name, with the dashes; `true` for a toggle without a value. */
   readonly flags: ReadonlyMap<string, string | true>;
-  /** The values of flags that may come more than once, in order. */
+  /** The values of repeatable flags, in order. */
   readonly lists: ReadonlyMap<string, readonly string[]>;
-  /** The arguments that are no flags, in order. */
+  /** The positional arguments, in order. */
   readonly words: readonly string[];
-  /** What is wrong, one sentence each. */
+  /** The errors, one sentence each. */
   readonly faults: readonly string[];
 }
 
-/** Whether a flag needs a value, once or as often as it comes, or is on by being there (and may still have `=true` or `=false`). */
+/**
+ * Whether a flag requires a value (`value`), is repeatable with a value each time (`values`), or needs none (`toggle`,
+ * which accepts `=true` and `=false`).
+ */
 export type Arity = 'value' | 'values' | 'toggle';
 
 /**
- * Reads a command line: `--port 8080`, `--port=8080`, `--memory`; after `--` nothing is a flag. A flag that is
- * not known, that comes twice or lacks its value is a fault.
+ * Parses a command line: `--port 8080`, `--port=8080`, `--memory`. All arguments after `--` are positional. Reports flags
+ * that are unknown, repeated or lack their value in `faults`.
  */
 export function readArguments(argv: readonly string[], known: ReadonlyMap<string, Arity>): Arguments {
   const end = argv.indexOf('--');
@@ -33,7 +36,7 @@ export function readArguments(argv: readonly string[], known: ReadonlyMap<string
   return read;
 }
 
-/** What has been read of a command line so far. */
+/** The part of a command line that was parsed so far. */
 interface ArgumentsRead {
   readonly flags: Map<string, string | true>;
   readonly lists: Map<string, string[]>;
@@ -41,7 +44,7 @@ interface ArgumentsRead {
   readonly faults: string[];
 }
 
-/** Reads a flag, and the argument behind it where that is its value. Gives how many arguments that was. */
+/** Parses a flag, and the next argument if that is its value. Returns the number of arguments consumed. */
 function readFlag(
   argument: string,
   next: string | undefined,
@@ -50,14 +53,15 @@ function readFlag(
 ): number {
   const [name, attached] = split(argument);
   const arity = known.get(name);
-  // What follows an unknown flag is most likely its value. What looks like a flag is no value, though `--data=--odd` has one.
+  // The argument after an unknown flag is probably its value. An argument that looks like a flag is not a value, but
+  // `--data=--odd` has one.
   const mayFollow = arity !== 'toggle' && attached === undefined && next?.startsWith('--') !== true;
   const following = mayFollow ? next : undefined;
   const value = attached ?? following;
   if (arity === undefined) faults.push(unknownFlag(name, known));
-  else if (arity !== 'toggle' && value === undefined) faults.push(`${name} needs a value`);
+  else if (arity !== 'toggle' && value === undefined) faults.push(`${name} requires a value`);
   else if (arity === 'values') lists.set(name, [...(lists.get(name) ?? []), value ?? '']);
-  else if (flags.has(name)) faults.push(`${name} is given twice`);
+  else if (flags.has(name)) faults.push(`${name} is given more than once`);
   else flags.set(name, value ?? true);
   return following === undefined ? 1 : 2;
 }
@@ -68,15 +72,15 @@ function split(argument: string): [name: string, value: string | undefined] {
 }
 
 function unknownFlag(name: string, known: ReadonlyMap<string, Arity>): string {
-  return `${printable(name)} is not an option${hint(name, [...known.keys()])}`;
+  return `unknown option ${printable(name)}${hint(name, [...known.keys()])}`;
 }
 
-/** The end of a sentence that names the nearest known word; nothing when none is near. */
+/** Returns the end of a sentence that suggests the most similar known word; empty if none is similar. */
 export function hint(word: string, known: readonly string[]): string {
   return closestMatch(word, known) === undefined ? '' : didYouMean(word, known);
 }
 
-/** Untrusted text for one line of a terminal: control characters escaped, cut at 80 characters. */
+/** Makes untrusted text safe for one line of a terminal: escapes control characters and truncates to 80 characters. */
 export function printable(name: string): string {
   const cut = name.length > 80 ? `${name.slice(0, 80)}…` : name;
   return cut.replace(

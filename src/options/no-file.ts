@@ -1,6 +1,6 @@
 import type { ConfigurationFile } from './file.ts';
 
-/** What stands for a configuration file where there is none; by itself, so that what reads one is not loaded. */
+/** An empty configuration, used without a configuration file. A separate module, so that the parser is not loaded. */
 export const emptyFile: ConfigurationFile = {
   settings: [],
   users: new Map(),

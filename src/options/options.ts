@@ -10,37 +10,38 @@ import type { ConfiguredUser } from './users.ts';
 
 export { OptionsError } from './error.ts';
 
-/** The options of the server, checked and frozen. */
+/** The validated, frozen options of the server. */
 export interface Options extends Declarations, Registrations {
   readonly host: string;
-  /** Plain HTTP; undefined where it is off. */
+  /** The port of plain HTTP; undefined if it is off. */
   readonly port: number | undefined;
-  /** HTTPS; undefined where it is off. */
+  /** The port of HTTPS; undefined if it is off. */
   readonly tlsPort: number | undefined;
-  /** PEM files, both or neither. */
+  /** The path of the certificate, PEM. Defined if and only if `tlsKey` is. */
   readonly tlsCert: string | undefined;
+  /** The path of the private key, PEM. */
   readonly tlsKey: string | undefined;
-  /** The data directory. */
+  /** The path of the data directory. */
   readonly data: string;
   readonly memory: boolean;
-  /** The file of the key that secrets at rest are encrypted with. */
+  /** The path of the key that encrypts stored secrets. */
   readonly keyFile: string | undefined;
-  /** The configuration file that was read. */
+  /** The path of the configuration file. */
   readonly config: string | undefined;
   readonly durability: Word<'durability'>;
   readonly hmacSimple: Word<'hmacSimple'>;
   readonly hmacRequireBodyDigest: boolean;
-  /** Seconds. */
+  /** The maximum difference between a signed date and the clock, in seconds. */
   readonly window: number;
   readonly maxNonces: number;
-  /** At most `maxNonces`; undefined leaves it to what a tenth of these is. */
+  /** At most `maxNonces`. Default: a tenth of them. */
   readonly maxNoncesPerUser: number | undefined;
   readonly maxAuthFailures: number;
-  /** Networks (CIDR) of the proxies that are believed. */
+  /** The networks (CIDR) of trusted proxies. */
   readonly trustProxy: readonly string[];
-  /** The https origin in issuer and links; undefined leaves it to the listener's own address. */
+  /** The https origin of the issuer and of links. Default: the listener's origin. */
   readonly publicUrl: string | undefined;
-  /** Seconds, as are the seven that follow. */
+  /** In seconds, as are the following seven. */
   readonly codeLifetime: number;
   readonly accessLifetime: number;
   readonly refreshLifetime: number;
@@ -51,32 +52,34 @@ export interface Options extends Declarations, Registrations {
   /** At most `window`. */
   readonly oauth1Window: number;
   readonly explain: boolean;
-  /** The control interface; undefined where it is off. */
+  /** The port of the control interface; undefined if it is off. */
   readonly controlPort: number | undefined;
-  /** Bytes, as are the two that follow. */
+  /** In bytes, as are the following two. */
   readonly maxBody: number;
   readonly maxTarget: number;
   readonly maxHeaders: number;
   readonly maxXmlDepth: number;
   readonly maxXmlAttributes: number;
   readonly maxConnections: number;
-  /** Seconds. */
+  /** In seconds. */
   readonly headerTimeout: number;
-  /** Seconds. */
+  /** In seconds. */
   readonly requestTimeout: number;
-  /** Undefined leaves it to whether standard error is a terminal. */
+  /** Default: `pretty` if standard error is a terminal, else `json`. */
   readonly log: Word<'log'> | undefined;
-  /** By their names; empty when the file has none. */
+  /** The users of the configuration file by name. */
   readonly users: ReadonlyMap<string, ConfiguredUser>;
-  /** What is odd but does not hinder, one sentence each. */
+  /** Problems that do not prevent a start, one sentence each. */
   readonly warnings: readonly string[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads what flags, environment variables and the configuration file say; the flag wins, then the variable, then
- * the file, and each of them is checked. Throws OptionsError with everything that is wrong.
+ * Reads the options from flags, environment variables and the configuration file. A flag takes precedence over a
+ * variable, a variable over the file. Validates every value, even one that is overridden.
+ *
+ * @throws OptionsError with all errors
  */
 export function readOptions(argv: readonly string[], environment: Environment): Options {
   const faults: string[] = [];
@@ -89,17 +92,17 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   const settings = new Settings([...outer, ...file.settings], faults);
   const { users, clients, consumers } = file;
   const declared = readDeclarations(file, config ?? '', faults);
-  const others = chosen(settings);
-  // Nonces are kept for `window`, so a timestamp may not be off by more.
+  const others = independentOptions(settings);
+  // Nonces are kept for `window`, so a timestamp must not differ by more.
   const values = {
     ...others,
     oauth1Window: settings.whole('oauth1Window', others.window),
     maxNoncesPerUser: settings.maybeWhole('maxNoncesPerUser', others.maxNonces),
   };
-  judgeListening(values, faults, warnings);
+  checkListening(values, faults, warnings);
   if (values.tlsPort === undefined)
     for (const [part, { size }] of Object.entries({ clients, consumers }))
-      if (size > 0) faults.push(`${config}: ${part} need HTTPS, and --no-tls turns it off`);
+      if (size > 0) faults.push(`${config}: ${part} require HTTPS, which --no-tls disables`);
   if (clients.size > 0) warnings.push(...oddClients(clients, config ?? ''));
   const options = {
     ...values,
@@ -114,8 +117,8 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   return Object.freeze(options);
 }
 
-/** Judges the options of listening together, each being right by itself. Adds to `faults` and `warnings`. */
-function judgeListening(
+/** Checks that the ports and TLS options are compatible with each other. Adds to `faults` and `warnings`. */
+function checkListening(
   {
     port,
     tlsPort,
@@ -127,7 +130,7 @@ function judgeListening(
   warnings: string[],
 ): void {
   if (port === undefined && tlsPort === undefined)
-    faults.push('--no-http and --no-tls together leave nothing to listen on');
+    faults.push('--no-http and --no-tls together leave no port to listen on');
   if (port !== undefined && port !== 0 && port === tlsPort)
     faults.push(`--port and --tls-port are both ${port}`);
   if (controlPort !== undefined && controlPort !== 0 && [port, tlsPort].includes(controlPort))
@@ -136,13 +139,13 @@ function judgeListening(
     );
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     faults.push(
-      `--tls-cert and --tls-key go together: ${tlsCert === undefined ? '--tls-cert' : '--tls-key'} is missing`,
+      `--tls-cert and --tls-key must be used together: ${tlsCert === undefined ? '--tls-cert' : '--tls-key'} is missing`,
     );
   else if (tlsCert !== undefined && tlsPort === undefined)
-    warnings.push('--tls-cert and --tls-key have nothing to do, because HTTPS is off');
+    warnings.push('--tls-cert and --tls-key are ignored because HTTPS is off');
 }
 
-/** Reads the file. One that cannot be read is told alone when nothing else is wrong. */
+/** Reads the configuration file. The error's code is `unreadable` only if there is no other error. */
 function fileOf(path: string, faults: string[]): ConfigurationFile {
   try {
     return readConfigurationFile(path, faults);
@@ -153,7 +156,8 @@ function fileOf(path: string, faults: string[]): ConfigurationFile {
   }
 }
 
-type Chosen = Omit<
+/** The options that do not depend on another one. */
+type IndependentOptions = Omit<
   Options,
   | 'config'
   | 'users'
@@ -164,7 +168,7 @@ type Chosen = Omit<
   | keyof Registrations
 >;
 
-function chosen(settings: Settings): Chosen {
+function independentOptions(settings: Settings): IndependentOptions {
   return {
     host: settings.address(),
     port: settings.toggle('noHttp') ? undefined : settings.whole('port'),
@@ -207,7 +211,7 @@ function flagSettings(argv: readonly string[], faults: string[]): Setting[] {
   const keys = new Map([...optionSpecs.keys()].map((key) => [flagOf(key), key]));
   const arities = new Map([...keys].map(([name, key]) => [name, arityOf(key)]));
   const { flags, words, faults: found } = readArguments(argv, arities);
-  faults.push(...found, ...words.map((word) => `${JSON.stringify(printable(word))} is not an option`));
+  faults.push(...found, ...words.map((word) => `unexpected argument ${JSON.stringify(printable(word))}`));
   const settings: Setting[] = [];
   for (const [name, key] of keys) {
     const value = flags.get(name);
@@ -229,7 +233,10 @@ function variableSettings(environment: Environment, warnings: string[]): Setting
     const [key, value] = [keys.get(name), environment[name]];
     if (value === undefined || otherVariables.includes(name)) continue;
     if (key !== undefined) settings.push({ key, name, value, textual: true });
-    else warnings.push(`${printable(name)} is not a variable that is read${hint(name, [...keys.keys()])}`);
+    else
+      warnings.push(
+        `unknown environment variable ${printable(name)} is ignored${hint(name, [...keys.keys()])}`,
+      );
   }
   return settings;
 }

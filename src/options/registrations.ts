@@ -8,13 +8,13 @@ import {
 import { printable } from './flags.ts';
 import { membersOf } from './members.ts';
 
-/** Who is registered for OAuth, by ids and keys. */
+/** The registered OAuth 2.0 clients by id, and OAuth 1.0a consumers by key. */
 export interface Registrations {
   readonly clients: ReadonlyMap<string, ClientRegistration>;
   readonly consumers: ReadonlyMap<string, ConsumerRegistration>;
 }
 
-/** Reads `clients` and `consumers` of the configuration file; what is wrong is added to `faults`, never with a secret in it. */
+/** Reads `clients` and `consumers` of the configuration file. Adds errors, which never contain a secret, to `faults`. */
 export function readRegistrations(
   members: ReadonlyMap<string, unknown>,
   file: string,
@@ -38,7 +38,7 @@ function readEntries<T>(
   const entries = new Map<string, T>();
   if (value === undefined) return entries;
   const members = membersOf(value);
-  if (members === undefined) faults.push(`${file}: ${part} is not an object`);
+  if (members === undefined) faults.push(`${file}: ${part} must be an object`);
   for (const [name, member] of members ?? []) {
     const { made, faults: found } = read(name, member);
     for (const { at, says } of found) {
@@ -50,11 +50,11 @@ function readEntries<T>(
   return entries;
 }
 
-/** Warnings about clients that are registered in a way that cannot work, one sentence each. */
+/** Returns a warning for each client that has `authorization_code` but no redirect URI. */
 export function oddClients(clients: ReadonlyMap<string, ClientRegistration>, file: string): string[] {
   return [...clients]
     .filter(
       ([, { grants, redirectUris }]) => grants.includes('authorization_code') && redirectUris.length === 0,
     )
-    .map(([id]) => `${file}: clients.${id} has no redirectUris, and so can use no authorization_code`);
+    .map(([id]) => `${file}: clients.${id} cannot use authorization_code because it has no redirectUris`);
 }

@@ -12,7 +12,7 @@ import {
   type Word,
 } from './table.ts';
 
-/** What the sources say of each option, the one that wins first. Reading an option checks the value of every source. */
+/** The values of each option, in order of precedence. Reading an option validates the value of every source. */
 export class Settings {
   readonly #byKey = new Map<string, Setting[]>();
   readonly #faults: string[];
@@ -26,6 +26,7 @@ export class Settings {
     }
   }
 
+  /** Returns whether the option is on. Default: false. */
   toggle(key: ToggleKey): boolean {
     const states: ReadonlyMap<unknown, boolean> = new Map([
       ['true', true],
@@ -41,12 +42,12 @@ export class Settings {
     );
   }
 
-  /** A whole number within its bounds, of which `limit` may be another upper one. */
+  /** Returns a whole number within its bounds, and at most `limit`. */
   whole(key: WholeKey, limit = Number.POSITIVE_INFINITY): number {
     return this.maybeWhole(key, limit) ?? Math.min(optionTable[key].fallback, limit);
   }
 
-  /** A whole number within its bounds; undefined where nothing is said. */
+  /** Returns a whole number within its bounds, and at most `limit`; undefined if it is not set. */
   maybeWhole(key: WholeKey | WholeKeyWithoutDefault, limit = Number.POSITIVE_INFINITY): number | undefined {
     const { least } = optionTable[key];
     const most = Math.min(optionTable[key].most, limit);
@@ -60,6 +61,7 @@ export class Settings {
     return this.#first(key, read, () => `a whole number from ${least} to ${most}`);
   }
 
+  /** Returns one of the words of a choice; undefined if it is not set. */
   choice<Key extends ChoiceKey>(key: Key): Word<Key> | undefined {
     const words: readonly Word<Key>[] = optionTable[key].words;
     const read = ({ value }: Setting): Word<Key> | undefined => words.find((word) => word === value);
@@ -68,20 +70,21 @@ export class Settings {
     });
   }
 
+  /** Returns a non-empty string without NUL; undefined if it is not set. */
   text(key: TextKey): string | undefined {
     const read = ({ value }: Setting): string | undefined =>
       typeof value === 'string' && value !== '' && !value.includes('\0') ? value : undefined;
-    return this.#first(key, read, () => 'a text of at least one character');
+    return this.#first(key, read, () => 'a non-empty string');
   }
 
-  /** An https origin, without a slash at its end. */
+  /** Returns an https origin without a trailing slash; undefined if it is not set. */
   origin(key: TextKey): string | undefined {
     const read = ({ value }: Setting): string | undefined =>
       typeof value === 'string' ? httpsOrigin(value) : undefined;
     return this.#first(key, read, () => 'an https origin such as https://api.example');
   }
 
-  /** The address to bind: an IP address or a host's name, without a port and without brackets. */
+  /** Returns the address to bind: an IP address or a host name, without a port or brackets. */
   address(): string {
     const read = ({ value }: Setting): string | undefined =>
       typeof value === 'string' && /^[A-Za-z0-9.:%_-]{1,255}$/.test(value) ? value : undefined;
@@ -91,7 +94,7 @@ export class Settings {
     );
   }
 
-  /** Networks with commas between. */
+  /** Returns networks in CIDR notation, from an array or a comma-separated string. */
   networks(key: TextKey): readonly string[] {
     const faultOf = ({ value }: Setting): string | undefined => {
       const wrong = listed(value)?.find((network) => typeof parseIpNetwork(network) === 'string');
@@ -117,13 +120,13 @@ export class Settings {
   }
 }
 
-/** Words out of text with commas between them, or out of a list in a file; undefined where it is neither. */
+/** Splits a comma-separated string, or returns an array of strings; undefined for any other value. */
 function listed(value: unknown): readonly string[] | undefined {
   if (typeof value === 'string') return value.split(',').map((word) => word.trim());
   return Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined;
 }
 
-/** A value as it was given, short enough for a line. */
+/** Formats a value as JSON, short enough for one line. */
 function shown(value: unknown): string {
   return printable(JSON.stringify(value) ?? 'nothing');
 }

@@ -2,20 +2,23 @@ import { defaultLifetimes, type Lifetimes } from '../oauth/lifetimes.ts';
 
 /** In seconds. */
 const day = 86_400;
+/** In seconds. */
 const year = 31_536_000;
-/** The largest number that a limit may be. */
-const anyCount = 2_147_483_647;
-/** The longest that a timer of Node's can wait, in whole seconds. */
-const anyTimeout = 2_147_483;
+/** The maximum of a limit without a bound of its own. */
+const maxCount = 2_147_483_647;
+/** The maximum delay of a Node.js timer, in whole seconds. */
+const maxTimeout = 2_147_483;
 
 interface Described {
-  /** For a person, without a full stop; undefined when the option is not worth a line of the help. */
+  /** The description for `--help`, without a full stop; undefined for an option that is not listed. */
   readonly about?: string;
-  /** Where the configuration file may have it as well, besides its own key. */
+  /** The default for `--help`, where it is not a fixed value. */
+  readonly byDefault?: string;
+  /** An alternative place in the configuration file: group and name. */
   readonly within?: readonly [string, string];
 }
 
-/** An option that is on or off, and off by default. */
+/** An option that is on or off. Default: off. */
 export interface Toggle extends Described {
   readonly kind: 'toggle';
 }
@@ -26,18 +29,18 @@ export interface Whole extends Described {
   readonly value: string;
   readonly least: number;
   readonly most: number;
-  /** Undefined where the option is off unless it is set. */
+  /** The default; undefined if the option is off unless it is set. */
   readonly fallback: number | undefined;
 }
 
-/** One of a few words. */
+/** One of several words. */
 export interface Choice extends Described {
   readonly kind: 'choice';
   readonly words: readonly [string, ...string[]];
   readonly fallback: string | undefined;
 }
 
-/** Any text but the empty one. */
+/** A non-empty string. */
 export interface Text extends Described {
   readonly kind: 'text';
   readonly value: string;
@@ -46,71 +49,78 @@ export interface Text extends Described {
 
 export type OptionSpec = Toggle | Whole | Choice | Text;
 
-/** How long something of OAuth lasts, in seconds. */
+/** Returns the specification of a lifetime of OAuth, in seconds. */
 function lifetime(name: keyof Lifetimes, most: number, about: string) {
   const fallback = defaultLifetimes[name] / 1000;
   const within: readonly [string, string] = ['lifetimes', name];
   return { kind: 'whole', value: 'SECONDS', least: 1, most, fallback, within, about } as const;
 }
 
-/** Every option of the server by its key, in the order in which the help tells them. */
+/** All options of the server by key, in the order of `--help`. */
 export const optionTable = {
-  host: { kind: 'text', value: 'ADDRESS', fallback: '127.0.0.1', about: 'address to bind, exactly' },
+  host: { kind: 'text', value: 'ADDRESS', fallback: '127.0.0.1', about: 'address to bind' },
   port: {
     kind: 'whole',
     value: 'PORT',
     least: 0,
     most: 65535,
     fallback: 8080,
-    about: 'plain HTTP; 0 picks a free port',
+    about: 'port for plain HTTP; 0 selects a free port',
   },
-  noHttp: { kind: 'toggle', about: 'no plain HTTP' },
+  noHttp: { kind: 'toggle', about: 'disable plain HTTP' },
   tlsPort: {
     kind: 'whole',
     value: 'PORT',
     least: 0,
     most: 65535,
     fallback: 8443,
-    about: 'HTTPS; 0 picks a free port',
+    about: 'port for HTTPS; 0 selects a free port',
   },
-  noTls: { kind: 'toggle', about: 'no HTTPS' },
+  noTls: { kind: 'toggle', about: 'disable HTTPS' },
   tlsCert: {
     kind: 'text',
     value: 'FILE',
     fallback: undefined,
-    about: 'certificate in PEM, with those above it; self-signed when left out',
+    about: 'PEM file with the certificate and its chain',
+    byDefault: 'generated',
   },
-  tlsKey: { kind: 'text', value: 'FILE', fallback: undefined, about: "the certificate's private key in PEM" },
+  tlsKey: {
+    kind: 'text',
+    value: 'FILE',
+    fallback: undefined,
+    about: 'PEM file with the private key',
+    byDefault: 'generated',
+  },
   data: {
     kind: 'text',
     value: 'DIR',
     fallback: './countersign-data',
-    about: 'where everything durable lives, mode 0700',
+    about: 'data directory, mode 0700',
   },
-  memory: { kind: 'toggle', about: 'keep nothing: all is gone when the process ends' },
+  memory: { kind: 'toggle', about: 'store nothing on disk' },
   keyFile: {
     kind: 'text',
     value: 'FILE',
     fallback: undefined,
-    about: 'key that secrets at rest are encrypted with; or COUNTERSIGN_KEY',
+    about: 'file with the key that encrypts stored secrets; or COUNTERSIGN_KEY',
   },
-  config: { kind: 'text', value: 'FILE', fallback: undefined, about: 'configuration file, JSON' },
+  config: { kind: 'text', value: 'FILE', fallback: undefined, about: 'JSON configuration file' },
   durability: {
     kind: 'choice',
     words: ['fsync', 'os'],
     fallback: 'fsync',
-    about: 'what is acknowledged survives a power loss, or the process only',
+    about: 'with os, changes do not survive a power failure',
   },
   hmacSimple: {
     kind: 'choice',
     words: ['safe', 'all', 'off'],
     fallback: 'safe',
-    about: 'which requests the simple form may sign: safe methods, all, none',
+    about: 'methods that the simple form can sign',
   },
   hmacRequireBodyDigest: {
     kind: 'toggle',
     within: ['hmac', 'requireBodyDigest'],
-    about: 'refuse signed content whose digest is not signed too',
+    about: 'reject signed requests whose content has no signed digest',
   },
   window: {
     kind: 'whole',
@@ -118,122 +128,128 @@ export const optionTable = {
     least: 1,
     most: year,
     fallback: 600,
-    about: "how far a Date may be from the server's clock",
+    about: 'maximum difference between a signed date and the clock',
   },
   maxNonces: {
     kind: 'whole',
     value: 'COUNT',
     least: 1,
-    most: anyCount,
+    most: maxCount,
     fallback: 10_000_000,
     within: ['nonces', 'max'],
-    about: 'most nonces remembered at a time; beyond, 503',
+    about: 'maximum number of stored nonces, then 503',
   },
   maxNoncesPerUser: {
     kind: 'whole',
     value: 'COUNT',
     least: 1,
-    most: anyCount,
+    most: maxCount,
     fallback: undefined,
     within: ['nonces', 'maxPerUser'],
-    about: 'most of them for one user; beyond, 429 (default: a tenth)',
+    about: 'maximum per user or consumer, then 429',
+    byDefault: 'a tenth of --max-nonces',
   },
   maxAuthFailures: {
     kind: 'whole',
     value: 'COUNT',
     least: 0,
-    most: anyCount,
+    most: maxCount,
     fallback: 100,
-    about: 'failed authentications a minute per peer and user; 0: no limit',
+    about: 'failures per minute, per peer and per user, then 429; 0: no limit',
   },
   trustProxy: {
     kind: 'text',
     value: 'CIDR[,CIDR]',
     fallback: undefined,
-    about: 'peers whose X-Forwarded-Proto and Forwarded are believed',
+    about: 'networks of trusted proxies',
   },
   publicUrl: {
     kind: 'text',
     value: 'URL',
     fallback: undefined,
-    about: 'https origin in issuer and links behind a proxy',
+    about: 'https origin of the OAuth issuer and of links',
+    byDefault: 'the HTTPS origin',
   },
-  codeLifetime: lifetime('code', 600, 'OAuth 2.0: an authorization code'), // RFC 6749 §4.1.2
-  accessLifetime: lifetime('access', year, 'OAuth 2.0: an access token'),
-  refreshLifetime: lifetime('refresh', year, 'OAuth 2.0: a refresh token, from one rotation to the next'),
-  refreshTotalLifetime: lifetime('refreshTotal', year, 'OAuth 2.0: all refresh tokens of a grant together'),
-  ticketLifetime: lifetime('ticket', day, 'a consent page'),
-  requestTokenLifetime: lifetime('requestToken', day, 'OAuth 1.0a: a request token'),
-  oauth1AccessLifetime: lifetime('oauth1Access', year, 'OAuth 1.0a: an access token'),
+  codeLifetime: lifetime('code', 600, 'lifetime of an OAuth 2.0 authorization code'), // RFC 6749 §4.1.2
+  accessLifetime: lifetime('access', year, 'lifetime of an OAuth 2.0 access token'),
+  refreshLifetime: lifetime('refresh', year, 'lifetime of an OAuth 2.0 refresh token that is not used'),
+  refreshTotalLifetime: lifetime(
+    'refreshTotal',
+    year,
+    'lifetime of all refresh tokens of an OAuth 2.0 grant',
+  ),
+  ticketLifetime: lifetime('ticket', day, 'lifetime of a consent page'),
+  requestTokenLifetime: lifetime('requestToken', day, 'lifetime of an OAuth 1.0a request token'),
+  oauth1AccessLifetime: lifetime('oauth1Access', year, 'lifetime of an OAuth 1.0a access token'),
   oauth1Window: lifetime(
     'oauth1Window',
     year,
-    'OAuth 1.0a: how far a timestamp may be off; at most --window',
+    'maximum difference of an OAuth 1.0a timestamp; at most --window',
   ),
-  explain: { kind: 'toggle', about: 'refusals carry what the server checked, never a secret' },
+  explain: { kind: 'toggle', about: 'error responses explain what was checked; never a secret' },
   maxBody: {
     kind: 'whole',
     value: 'BYTES',
     least: 1,
-    most: anyCount,
+    most: maxCount,
     fallback: 1_048_576,
-    about: 'largest content of a request',
+    about: 'maximum size of request content',
   },
   maxTarget: {
     kind: 'whole',
     value: 'BYTES',
     least: 1,
-    most: anyCount,
+    most: maxCount,
     fallback: 8192,
-    about: 'longest request target, path and query',
+    about: 'maximum length of a request target, path and query',
   },
   maxHeaders: {
     kind: 'whole',
     value: 'BYTES',
     least: 1,
-    most: anyCount,
+    most: maxCount,
     fallback: 16_384,
-    about: 'largest header section of a request',
+    about: 'maximum size of a header section',
   },
   maxXmlDepth: {
     kind: 'whole',
     value: 'COUNT',
     least: 1,
-    most: anyCount,
+    most: maxCount,
     fallback: 32,
-    about: 'deepest nesting of elements',
+    about: 'maximum nesting of XML elements',
   },
   maxXmlAttributes: {
     kind: 'whole',
     value: 'COUNT',
     least: 0,
-    most: anyCount,
+    most: maxCount,
     fallback: 64,
-    about: 'most attributes of one element',
+    about: 'maximum number of attributes of an XML element',
   },
   maxConnections: {
     kind: 'whole',
     value: 'COUNT',
     least: 1,
-    most: anyCount,
+    most: maxCount,
     fallback: 1000,
-    about: 'most connections at a time',
+    about: 'maximum number of open connections',
   },
   headerTimeout: {
     kind: 'whole',
     value: 'SECONDS',
     least: 1,
-    most: anyTimeout,
+    most: maxTimeout,
     fallback: 10,
-    about: 'time for the header section to arrive',
+    about: 'time limit for receiving a header section',
   },
   requestTimeout: {
     kind: 'whole',
     value: 'SECONDS',
     least: 1,
-    most: anyTimeout,
+    most: maxTimeout,
     fallback: 60,
-    about: 'time for the whole request to arrive',
+    about: 'time limit for receiving a complete request',
   },
   controlPort: {
     kind: 'whole',
@@ -241,17 +257,18 @@ export const optionTable = {
     least: 0,
     most: 65535,
     fallback: undefined,
-    about: 'control interface for tests, on 127.0.0.1; 0 picks a free port',
+    about: 'port of the control interface on 127.0.0.1; 0 selects a free port',
   },
   log: {
     kind: 'choice',
     words: ['pretty', 'json', 'off'],
     fallback: undefined,
-    about: 'a line for each request, to standard error; pretty on a terminal, else json',
+    about: 'request log on standard error',
+    byDefault: 'pretty on a terminal, otherwise json',
   },
 } as const satisfies Readonly<Record<string, OptionSpec>>;
 
-/** An option's name in the configuration file and in `Options`: `hmacSimple`. */
+/** The name of an option in the configuration file and in `Options`: `hmacSimple`. */
 export type OptionKey = keyof typeof optionTable;
 type KeyOfKind<Kind> = {
   [Key in OptionKey]: (typeof optionTable)[Key] extends { kind: Kind } ? Key : never;
@@ -259,35 +276,35 @@ type KeyOfKind<Kind> = {
 export type ToggleKey = KeyOfKind<'toggle'>;
 /** Whole numbers with a default. */
 export type WholeKey = Exclude<KeyOfKind<'whole'>, WholeKeyWithoutDefault>;
-/** Whole numbers that are undefined unless they are set. */
+/** Whole numbers without a fixed default. */
 export type WholeKeyWithoutDefault = 'controlPort' | 'maxNoncesPerUser';
 export type ChoiceKey = KeyOfKind<'choice'>;
 export type TextKey = KeyOfKind<'text'>;
-/** What a choice may be. */
+/** A word of a choice. */
 export type Word<Key extends ChoiceKey> = (typeof optionTable)[Key]['words'][number];
 
-/** The options' keys and what is known of each, in the order of the table. */
+/** The specifications of all options by key, in the order of `optionTable`. */
 export const optionSpecs: ReadonlyMap<string, OptionSpec> = new Map(Object.entries(optionTable));
 
-/** Variables that are no options: they are read where they are used. */
+/** Environment variables that are not options. */
 export const otherVariables: readonly string[] = [
   'COUNTERSIGN_SECRET',
   'COUNTERSIGN_KEY',
   'COUNTERSIGN_CONTROL_TOKEN',
 ];
 
-/** `hmacSimple` as a flag: `--hmac-simple`. */
+/** Returns the flag of an option: `--hmac-simple` for `hmacSimple`. */
 export function flagOf(key: string): string {
-  return `--${parted(key, '-').toLowerCase()}`;
+  return `--${separated(key, '-').toLowerCase()}`;
 }
 
-/** `hmacSimple` as an environment variable: `COUNTERSIGN_HMAC_SIMPLE`. */
+/** Returns the environment variable of an option: `COUNTERSIGN_HMAC_SIMPLE` for `hmacSimple`. */
 export function variableOf(key: string): string {
-  return `COUNTERSIGN_${parted(key, '_').toUpperCase()}`;
+  return `COUNTERSIGN_${separated(key, '_').toUpperCase()}`;
 }
 
-/** A key with a mark before each capital. */
-function parted(key: string, mark: string): string {
+/** Inserts a mark before each capital letter. */
+function separated(key: string, mark: string): string {
   let words = '';
   let from = 0;
   for (let at = 0; at < key.length; at += 1) {

@@ -3,13 +3,13 @@ import { hasControlCharacter } from '../http/syntax/control-character.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
 
-/** A user as the configuration file has it. */
+/** A user in the configuration file. */
 export interface ConfiguredUser {
   readonly secret: string;
   readonly password?: string;
 }
 
-/** Reads `users` of the configuration file; what is wrong is added to `faults`, never with a secret in it. */
+/** Reads `users` of the configuration file. Adds errors, which never contain a secret, to `faults`. */
 export function readUsers(
   value: unknown,
   file: string,
@@ -17,12 +17,13 @@ export function readUsers(
 ): ReadonlyMap<string, ConfiguredUser> {
   const users = new Map<string, ConfiguredUser>();
   const members = membersOf(value);
-  if (members === undefined) faults.push(`${file}: users is not an object`);
+  if (members === undefined) faults.push(`${file}: users must be an object`);
   for (const [name, user] of members ?? []) {
-    const where = `${file}: users.${printable(name)}`;
+    const where = `users.${printable(name)}`;
     const fault = userNameFault(name);
-    if (fault !== undefined) faults.push(`${where}: ${fault}`);
-    const read = readUser(user, where, faults);
+    if (fault !== undefined) faults.push(`${file}: ${where}: ${fault}`);
+    const { user: read, faults: found } = readUser(user, where);
+    faults.push(...found.map((each) => `${file}: ${each}`));
     if (fault === undefined && read !== undefined) users.set(name, read);
     const { password = '' } = read ?? {};
     // readUser reports control characters.
@@ -33,25 +34,23 @@ export function readUsers(
   return users;
 }
 
-function readUser(value: unknown, where: string, faults: string[]): ConfiguredUser | undefined {
+function readUser(value: unknown, where: string): { user: ConfiguredUser | undefined; faults: string[] } {
+  const faults: string[] = [];
   const members = membersOf(value);
-  if (members === undefined) {
-    faults.push(`${where} is not an object such as { "secret": "…" }`);
-    return undefined;
-  }
+  if (members === undefined)
+    return { user: undefined, faults: [`${where} must be an object such as { "secret": "…" }`] };
   for (const key of members.keys()) {
     if (key === 'secret' || key === 'password') continue;
-    faults.push(`${where}.${printable(key)} is not known${hint(key, ['secret', 'password'])}`);
+    faults.push(`unknown key ${where}.${printable(key)}${hint(key, ['secret', 'password'])}`);
   }
   const { secret, password } = { secret: members.get('secret'), password: members.get('password') };
-  if (typeof secret !== 'string' || secret === '')
-    faults.push(`${where}.secret is not a text of at least one character`);
+  if (typeof secret !== 'string' || secret === '') faults.push(`${where}.secret must be a non-empty string`);
   if (password !== undefined && (typeof password !== 'string' || password === '')) {
-    faults.push(`${where}.password is not a text of at least one character`);
+    faults.push(`${where}.password must be a non-empty string`);
   }
-  // RFC 7617 §2: no user can send one, so it would never fit.
+  // RFC 7617 §2 forbids control characters in credentials, so such a password could never match.
   if (typeof password === 'string' && hasControlCharacter(password))
-    faults.push(`${where}.password has a control character, which no client can send`);
-  if (typeof secret !== 'string') return undefined;
-  return Object.freeze(typeof password === 'string' ? { secret, password } : { secret });
+    faults.push(`${where}.password contains a control character, which no client can send`);
+  if (typeof secret !== 'string') return { user: undefined, faults };
+  return { user: Object.freeze(typeof password === 'string' ? { secret, password } : { secret }), faults };
 }

@@ -32,7 +32,7 @@ test('a flag that may come again keeps all its values in order', () => {
 test('what looks like a flag is no value unless it is attached', () => {
   assert.deepEqual(read('--port', '--memory'), {
     ...{ ...nothing, flags: { '--memory': true } },
-    faults: ['--port needs a value'],
+    faults: ['--port requires a value'],
   });
   assert.deepEqual(read('--port=--memory'), { ...nothing, flags: { '--port': '--memory' } });
   assert.deepEqual(read('--port', '-1'), { ...nothing, flags: { '--port': '-1' } });
@@ -44,7 +44,7 @@ test('behind two dashes nothing is a flag, wherever they stand', () => {
     ...{ ...nothing, flags: { '--memory': true } },
     words: ['a', '--port'],
   });
-  assert.deepEqual(read('--port', '--', '80').faults, ['--port needs a value']);
+  assert.deepEqual(read('--port', '--', '80').faults, ['--port requires a value']);
 });
 
 test('one dash alone is a word', () => {
@@ -54,10 +54,10 @@ test('one dash alone is a word', () => {
 test('the value of an unknown flag is no word', () => {
   assert.deepEqual(read('--prot', '80'), {
     ...nothing,
-    faults: ['--prot is not an option; did you mean "--port"?'],
+    faults: ['unknown option --prot; did you mean "--port"?'],
   });
 });
 
 test('a flag that comes twice is a fault', () => {
-  assert.deepEqual(read('--port', '80', '--port', '81').faults, ['--port is given twice']);
+  assert.deepEqual(read('--port', '80', '--port', '81').faults, ['--port is given more than once']);
 });

@@ -109,14 +109,14 @@ function publicUrlFault(value: string): string {
 }
 
 const refused: readonly [argv: string[], fault: string][] = [
-  [['--prot', '1'], '--prot is not an option; did you mean "--port"?'],
-  [['--hmac_simple=all'], '--hmac_simple is not an option; did you mean "--hmac-simple"?'],
-  [['-p', '1'], '-p is not an option'],
-  [['--__proto__'], '--__proto__ is not an option'],
-  [['--toString=1'], '--toString is not an option'],
-  [['--port'], '--port needs a value'],
-  [['--data', '--memory'], '--data needs a value'],
-  [['--port', '1', '--port=1'], '--port is given twice'],
+  [['--prot', '1'], 'unknown option --prot; did you mean "--port"?'],
+  [['--hmac_simple=all'], 'unknown option --hmac_simple; did you mean "--hmac-simple"?'],
+  [['-p', '1'], 'unknown option -p'],
+  [['--__proto__'], 'unknown option --__proto__'],
+  [['--toString=1'], 'unknown option --toString'],
+  [['--port'], '--port requires a value'],
+  [['--data', '--memory'], '--data requires a value'],
+  [['--port', '1', '--port=1'], '--port is given more than once'],
   [['--port', '80a'], '--port: "80a" is not a whole number from 0 to 65535'],
   [['--port', '65536'], '--port: "65536" is not a whole number from 0 to 65535'],
   [['--port', '-1'], '--port: "-1" is not a whole number from 0 to 65535'],
@@ -133,16 +133,16 @@ const refused: readonly [argv: string[], fault: string][] = [
   [['--memory=yes'], '--memory: "yes" is not true, false, 1 or 0'],
   [['--host='], '--host: "" is not an address such as 127.0.0.1, ::1 or localhost'],
   [['--host', 'http://x'], '--host: "http://x" is not an address such as 127.0.0.1, ::1 or localhost'],
-  [['--data='], '--data: "" is not a text of at least one character'],
-  [['--no-http', '--no-tls'], '--no-http and --no-tls together leave nothing to listen on'],
+  [['--data='], '--data: "" is not a non-empty string'],
+  [['--no-http', '--no-tls'], '--no-http and --no-tls together leave no port to listen on'],
   [['--port', '8443'], '--port and --tls-port are both 8443'],
   [['--tls-port', '8080'], '--port and --tls-port are both 8080'],
   [['--control-port', '8080'], '--control-port and --port are both 8080'],
   [['--control-port', '8443'], '--control-port and --tls-port are both 8443'],
   [['--tls-port', '65536'], '--tls-port: "65536" is not a whole number from 0 to 65535'],
-  [['--tls-cert', 'c.pem'], '--tls-cert and --tls-key go together: --tls-key is missing'],
-  [['--tls-key', 'k.pem'], '--tls-cert and --tls-key go together: --tls-cert is missing'],
-  [['--tls-cert='], '--tls-cert: "" is not a text of at least one character'],
+  [['--tls-cert', 'c.pem'], '--tls-cert and --tls-key must be used together: --tls-key is missing'],
+  [['--tls-key', 'k.pem'], '--tls-cert and --tls-key must be used together: --tls-cert is missing'],
+  [['--tls-cert='], '--tls-cert: "" is not a non-empty string'],
   [
     ['--trust-proxy', '10.0.0.0/8,10.0.0.0/33'],
     '--trust-proxy: "10.0.0.0/8,10.0.0.0/33" is not a list of networks: "10.0.0.0/33" is not a network such as 10.0.0.0/8 or fd00::/8',
@@ -160,7 +160,7 @@ const refused: readonly [argv: string[], fault: string][] = [
   [['--public-url', ' https://a.example'], publicUrlFault(' https://a.example')],
   [['--public-url', 'https:\\\\a.example'], publicUrlFault('https:\\\\a.example')],
   [['--public-url', 'a.example'], publicUrlFault('a.example')],
-  [['stop'], '"stop" is not an option'],
+  [['stop'], 'unexpected argument "stop"'],
 ];
 
 describe('a command line that cannot be taken is refused with the reason', () => {
@@ -202,8 +202,8 @@ test('everything that is wrong is told at once, wherever it stands', () => {
   assert.deepEqual(
     faultsOf(['--bogus', '--config', config], { COUNTERSIGN_PORT: 'x', COUNTERSIGN_CONTROL_PORT: '-1' }),
     [
-      '--bogus is not an option',
-      `${config}: prot is not known; did you mean "port"?`,
+      'unknown option --bogus',
+      `${config}: unknown key prot; did you mean "port"?`,
       `${config}: users.a:b: a user name must have no colon`,
       'COUNTERSIGN_PORT: "x" is not a whole number from 0 to 65535',
       `${config}: window: "600" is not a whole number from 1 to 31536000`,
@@ -235,7 +235,7 @@ test('a certificate comes with its key, from whatever source, and is a warning w
   assert.deepEqual([tlsCert, tlsKey, warnings], ['c.pem', 'k.pem', []]);
   assert.equal(faultsOf(file).length, 1);
   assert.deepEqual(readOptions([...file, '--tls-key=k.pem', '--no-tls'], {}).warnings, [
-    '--tls-cert and --tls-key have nothing to do, because HTTPS is off',
+    '--tls-cert and --tls-key are ignored because HTTPS is off',
   ]);
 });
 
@@ -248,7 +248,7 @@ test('an unknown variable is a warning, one that is no option but known is nothi
     PATH: '/bin',
   });
   assert.deepEqual(warnings, [
-    'COUNTERSIGN_PROT is not a variable that is read; did you mean "COUNTERSIGN_PORT"?',
+    'unknown environment variable COUNTERSIGN_PROT is ignored; did you mean "COUNTERSIGN_PORT"?',
   ]);
 });
 
@@ -337,41 +337,38 @@ test('no flag passes that is not known', () => {
     if (known.has(name) || name === '-' || name === '--') continue;
     const faults = faultsOf([`${name}=1`]);
     assert.equal(faults.length, 1, `seed ${random.seed}: ${name}`);
-    assert.ok(faults[0]?.startsWith(`${name} is not an option`), `seed ${random.seed}: ${faults[0]}`);
+    assert.ok(faults[0]?.startsWith(`unknown option ${name}`), `seed ${random.seed}: ${faults[0]}`);
   }
 });
 
 const wrongFiles: readonly [content: unknown, faults: string[]][] = [
-  [{ tlsProt: 1 }, ['tlsProt is not known; did you mean "tlsPort"?']],
-  [{ hmacSimpel: 'all' }, ['hmacSimpel is not known; did you mean "hmacSimple"?']],
-  [{ config: 'x.json' }, ['a configuration file does not name another']],
+  [{ tlsProt: 1 }, ['unknown key tlsProt; did you mean "tlsPort"?']],
+  [{ hmacSimpel: 'all' }, ['unknown key hmacSimpel; did you mean "hmacSimple"?']],
+  [{ config: 'x.json' }, ['config is not allowed in a configuration file']],
   [{ port: '8080' }, ['port: "8080" is not a whole number from 0 to 65535']],
   [{ port: 80.5 }, ['port: 80.5 is not a whole number from 0 to 65535']],
   [{ memory: 1 }, ['memory: 1 is not true or false']],
   [{ memory: 'true' }, ['memory: "true" is not true or false']],
   [
     { hmac: { requireBodyDigset: true } },
-    ['hmac.requireBodyDigset is not known; did you mean "requireBodyDigest"?'],
+    ['unknown key hmac.requireBodyDigset; did you mean "requireBodyDigest"?'],
   ],
-  [{ hmac: true }, ['hmac is not an object']],
+  [{ hmac: true }, ['hmac must be an object']],
   [{ nonces: { max: 0 } }, ['nonces.max: 0 is not a whole number from 1 to 2147483647']],
-  [{ noHttp: true, noTls: true }, ['--no-http and --no-tls together leave nothing to listen on']],
+  [{ noHttp: true, noTls: true }, ['--no-http and --no-tls together leave no port to listen on']],
   [{ port: 1, tlsPort: 1 }, ['--port and --tls-port are both 1']],
-  [[], ['an object is expected']],
-  ['null', ['an object is expected']],
+  [[], ['the file must contain a JSON object']],
+  ['null', ['the file must contain a JSON object']],
   ['{\n "port": 1,\n}', ['Line 3, column 1: found "}", expected a member name in double quotes']],
   ['{ "port": 1, "port": 2 }', ['Line 1, column 14: found a member name for the second time']],
-  [{ users: [] }, ['users is not an object']],
-  [{ users: { ann: 's' } }, ['users.ann is not an object such as { "secret": "…" }']],
-  [{ users: { ann: {} } }, ['users.ann.secret is not a text of at least one character']],
-  [{ users: { ann: { secret: '' } } }, ['users.ann.secret is not a text of at least one character']],
-  [
-    { users: { ann: { secret: 's', password: 1 } } },
-    ['users.ann.password is not a text of at least one character'],
-  ],
+  [{ users: [] }, ['users must be an object']],
+  [{ users: { ann: 's' } }, ['users.ann must be an object such as { "secret": "…" }']],
+  [{ users: { ann: {} } }, ['users.ann.secret must be a non-empty string']],
+  [{ users: { ann: { secret: '' } } }, ['users.ann.secret must be a non-empty string']],
+  [{ users: { ann: { secret: 's', password: 1 } } }, ['users.ann.password must be a non-empty string']],
   [
     { users: { ann: { secret: 's', pasword: 'p' } } },
-    ['users.ann.pasword is not known; did you mean "password"?'],
+    ['unknown key users.ann.pasword; did you mean "password"?'],
   ],
   [{ users: { '': { secret: 's' } } }, ['users.: a user name must have 1 to 128 bytes']],
   [{ users: { 'a\nb': { secret: 's' } } }, ['users.a\\u000ab: a user name must have no control characters']],
@@ -381,14 +378,14 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
   ],
   [
     { users: { ann: { secret: 's', password: 'p\t' } } },
-    ['users.ann.password has a control character, which no client can send'],
+    ['users.ann.password contains a control character, which no client can send'],
   ],
-  [{ lifetimes: { cod: 1 } }, ['lifetimes.cod is not known; did you mean "code"?']],
+  [{ lifetimes: { cod: 1 } }, ['unknown key lifetimes.cod; did you mean "code"?']],
   [{ lifetimes: { access: 0 } }, ['lifetimes.access: 0 is not a whole number from 1 to 31536000']],
   [{ publicUrl: 7 }, ['publicUrl: 7 is not an https origin such as https://api.example']],
-  [{ clients: [] }, ['clients is not an object']],
-  [{ consumers: 'key' }, ['consumers is not an object']],
-  [{ client: {} }, ['client is not known; did you mean "clients"?']],
+  [{ clients: [] }, ['clients must be an object']],
+  [{ consumers: 'key' }, ['consumers must be an object']],
+  [{ client: {} }, ['unknown key client; did you mean "clients"?']],
   [
     { clients: { app: { secret: 's', grant: [] } } },
     ['clients.app.grant is not known; did you mean "grants"?'],
@@ -401,8 +398,8 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
     ],
   ],
   [{ consumers: { key: { secret: [] } } }, ['consumers.key.secret is not a text of at least one character']],
-  [{ collections: [] }, ['collections is not an object']],
-  [{ seed: { '/articles': {} } }, ['seed./articles is not a list of items']],
+  [{ collections: [] }, ['collections must be an object']],
+  [{ seed: { '/articles': {} } }, ['seed./articles must be an array of items']],
 ];
 
 describe('a configuration file that cannot be taken is refused with the place', () => {
@@ -424,7 +421,7 @@ test('a password that Basic refuses at login is refused with its place and the r
 test('a file that is not UTF-8, or not there, is told', () => {
   const path = join(directory, 'latin1.json');
   writeFileSync(path, Buffer.from('{ "data": "caf\xe9" }', 'latin1'));
-  assert.deepEqual(faultsOf(['--config', path]), [`${path}: it is not UTF-8`]);
+  assert.deepEqual(faultsOf(['--config', path]), [`${path}: the file is not valid UTF-8`]);
   const missing = refusalOf(['--config', join(directory, 'missing.json')]);
   assert.equal(missing.code, 'unreadable');
   assert.match(missing.message, /missing\.json cannot be read: .*ENOENT/);
@@ -466,7 +463,7 @@ test('clients and consumers of the file are taken as they are registered', () =>
   assert.deepEqual(consumers.get('key')?.methods, ['HMAC-SHA256', 'HMAC-SHA1']);
   assert.match(
     warnings.join(),
-    /^\S+: clients\.app has no redirectUris, and so can use no authorization_code$/,
+    /^\S+: clients\.app cannot use authorization_code because it has no redirectUris$/,
   );
 });
 
