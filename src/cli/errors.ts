@@ -3,10 +3,12 @@ import { FilePermissionsError } from '../store/files/file-permissions.ts';
 import { exposureLine } from './serve/file-permissions.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A command cannot do what it was asked: what is wrong, one line each, and the status to exit with. */
+/** An error of a command, to be reported without a stack trace. */
 export class CommandError extends Error {
-  override readonly name = 'Refusal';
+  override readonly name = 'CommandError';
+  /** The messages, one line each. */
   readonly faults: readonly string[];
+  /** The exit status: 2 for invalid arguments, 1 for any other error. */
   readonly status: 1 | 2;
 
   constructor(faults: readonly string[], status: 1 | 2 = 2) {
@@ -17,30 +19,28 @@ export class CommandError extends Error {
 }
 
 /**
- * Tells on standard error what went wrong, one line each, and gives the status to exit with: 2 when what was asked
- * for cannot be, 1 when it could not be done.
+ * Prints the messages of an error on standard error, one line each. Returns the exit status: 2 for invalid arguments or
+ * options, 1 for any other error.
  */
 export function reportError(error: unknown, { stderr }: Pick<Terminal, 'stderr'>): 1 | 2 {
-  const { faults, status } = refusalOf(error);
+  const { faults, status } = describeError(error);
   for (const fault of faults) stderr.write(`countersign: ${fault}\n`);
   return status;
 }
 
-/** What went wrong, one line each. */
+/** Returns the messages of an error, one line each. */
 export function messagesOf(error: unknown): readonly string[] {
-  return refusalOf(error).faults;
+  return describeError(error).faults;
 }
 
-function refusalOf(error: unknown): { readonly faults: readonly string[]; readonly status: 1 | 2 } {
+function describeError(error: unknown): { readonly faults: readonly string[]; readonly status: 1 | 2 } {
   if (error instanceof CommandError) return error;
   if (error instanceof FilePermissionsError) return { faults: [exposureLine(error)], status: 1 };
   if (error instanceof OptionsError)
     return { faults: error.faults, status: error.code === 'unreadable' ? 1 : 2 };
   if (!(error instanceof Error)) return { faults: [String(error)], status: 1 };
-  // What has a code was foreseen and says what happened. Anything else is a fault in here: its trace is worth telling.
-  const foreseen = 'code' in error && typeof error.code === 'string';
-  return {
-    faults: [foreseen ? error.message.replaceAll('\n', ' ') : (error.stack ?? error.message)],
-    status: 1,
-  };
+  // An error with a code is an expected one. Any other is a bug, and its stack trace is needed.
+  const expected = 'code' in error && typeof error.code === 'string';
+  const message = expected ? error.message.replaceAll('\n', ' ') : (error.stack ?? error.message);
+  return { faults: [message], status: 1 };
 }

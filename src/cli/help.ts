@@ -1,97 +1,100 @@
 import { grantTypes, signatureMethods } from '../accounts/registration.ts';
 import { flagOf, type OptionSpec, optionSpecs, variableOf } from '../options/table.ts';
 
-/** The commands that there are. */
+/** The names of all commands. */
 export const commands = ['serve', 'sign', 'user', 'client', 'consumer', 'check', 'export', 'import'] as const;
 export type Command = (typeof commands)[number];
 
-/** What `--help` prints: for one command, or for the whole. */
+/** Returns the text of `--help`, for one command or, if it is undefined, for the program. */
 export function helpOf(command: Command | undefined): string {
   return command === undefined ? overview() : texts[command]();
 }
 
 const overview = (): string => `Usage: countersign [COMMAND] [OPTIONS]
 
-A resource server over HTTP: XML and JSON resources, signed requests.
+An HTTP server for XML and JSON resources that verifies signed requests.
 
 Commands:
-  serve                  run the server (also when no command is given)
+  serve                  start the server; the default command
   sign METHOD URL        print the header fields that sign a request
   user add|rotate|remove|disable|enable|list
-                         keep the users of a data directory
+                         manage users
   client add|remove|list
-                         keep its clients of OAuth 2.0
+                         manage OAuth 2.0 clients
   consumer add|remove|list
-                         keep its consumers of OAuth 1.0a
-  check                  say what is wrong, or what a start would do; repair a data directory
+                         manage OAuth 1.0a consumers
+  check                  check configuration and data, or repair a data directory
   export                 write all items of a data directory as JSON lines
-  import                 read them into a data directory that has no items
+  import                 read an export into a data directory without items
 
-  --help, -h             this text; after a command, what is known of it
-  --version              the version
+Run "countersign COMMAND --help" for the options of a command.
+
+  --help, -h             show help
+  --version              show the version
 
 ${optionLines('Options of serve')}
-${elsewhere}`;
+${sources}`;
 
 const transferLines: readonly (readonly [string, string])[] = [
-  ['--data DIR', "the data directory (default: the server's)"],
-  ['--config FILE', 'a configuration file, for its data directory and its collections'],
+  ['--data DIR', 'data directory (default: as for serve)'],
+  ['--config FILE', 'configuration file: its data directory and collections are used'],
 ];
 
 const texts: Readonly<Record<Command, () => string>> = {
   serve: () => `Usage: countersign [serve] [OPTIONS]
 
-Runs the server until it is told to stop (SIGTERM, SIGINT). One line on standard output says when it is ready.
+Starts the server. Prints one line with its addresses on standard output when it is ready. SIGTERM or SIGINT
+stops it.
 
 ${optionLines('Options')}
-${elsewhere}`,
+${sources}`,
 
   check: () => `Usage: countersign check [OPTIONS]
        countersign check --repair NEWDIR [OPTIONS]
 
-Reads configuration and data as serve would with the same options. Says what is wrong and exits with 1, or
-says what a start would do and exits with 0. Changes nothing; a server may run meanwhile.
+Checks configuration and data with the options of serve. Prints all errors and exits with 1, or prints what
+serve would do and exits with 0. Changes nothing. Can run while a server uses the data directory.
 
-${lines([['--repair NEWDIR', 'write what can be read of a damaged store to NEWDIR; say what is lost']])}
+${lines([['--repair NEWDIR', 'copy all readable data to NEWDIR and report what is lost']])}
 ${optionLines('Options')}
-${elsewhere}`,
+${sources}`,
 
   export: () => `Usage: countersign export [OPTIONS]
 
-Writes all items of a data directory as lines of JSON, which "countersign import" reads. No server may use the
-data directory meanwhile. Users, clients, consumers, keys and nonces are not exported.
+Writes all items of a data directory as JSON lines, for "countersign import". No server may use the data
+directory at the same time. Users, clients, consumers, keys and nonces are not exported.
 
 Options:
 ${lines([
-  ['--output FILE', 'a new file, mode 0600; - is standard output (default: -)'],
-  ['--with-tokens', 'export the grants and tokens of OAuth too; of a token only its SHA-256 is stored'],
+  ['--output FILE', 'file to create, mode 0600; - for standard output (default: -)'],
+  ['--with-tokens', 'export OAuth grants and tokens, too; a token is stored as its SHA-256 digest'],
   ...transferLines,
 ])}`,
 
   import: () => `Usage: countersign import [OPTIONS]
 
-Reads an export into a data directory that has no items. Ids, the order of creation, times and entity tags
-stay the same. Nothing is imported unless every line is valid and every item fits the configured collections.
+Reads an export into a data directory without items. Ids, order, timestamps and entity tags are preserved.
+Nothing is imported unless every line is valid and every item conforms to the configured collections.
 
-To edit an export, remove "storeId" from its first line: all entity tags are then new. An item needs
-"collection", "id" and "value"; its other members are drawn if they are left out. The last line must stay.
+To edit an export, remove "storeId" from its first line, which changes all entity tags. An item requires
+"collection", "id" and "value"; its other members are optional. Do not remove the last line.
 
 Options:
-${lines([['--input FILE', '- is standard input (default: -)'], ...transferLines])}`,
+${lines([['--input FILE', 'file to read; - for standard input (default: -)'], ...transferLines])}`,
 
   sign: () => `Usage: countersign sign METHOD URL --user NAME [OPTIONS]
 
-Prints the header fields that sign a request, one a line, as curl -H @- reads them. The secret is taken from
-COUNTERSIGN_SECRET, else from the first line of standard input.
+Prints the header fields that sign a request, one per line, in the format of curl -H @-. Reads the secret from
+COUNTERSIGN_SECRET or, if that is not set, from the first line of standard input.
 
 Options:
 ${lines([
-  ['--user NAME', 'who signs'],
-  ['--simple', 'the simple form: no date and no nonce, so it can be replayed'],
-  ['--date DATE', 'the date to sign, such as "20 apr 2013 12:59:24", in UTC (default: now)'],
-  ['--nonce NONCE', '1 to 128 of A-Z a-z 0-9 . _ ~ - (default: random)'],
-  ['--content FILE', 'sign the digest of the content too; - is standard input'],
-  ['--curl', 'print a whole curl command instead'],
+  ['--user NAME', 'user who signs the request; required'],
+  ['--simple', 'simple form, without date and nonce; can be replayed'],
+  ['--date DATE', 'date in UTC, such as "20 apr 2013 12:59:24" (default: now)'],
+  ['--nonce NONCE', '1 to 128 characters of A-Z a-z 0-9 . _ ~ - (default: random)'],
+  ['--content FILE', 'content whose digest to sign; - for standard input'],
+  ['--curl', 'print a curl command instead'],
 ])}`,
 
   user: () => `Usage: countersign user add NAME
@@ -99,81 +102,84 @@ ${lines([
        countersign user remove|disable|enable NAME
        countersign user list
 
-Keeps the users of a data directory. A server that runs on it goes by a change when the command ends. Who is
-disabled keeps secret and password, and is refused as if unknown. A new user's secret is COUNTERSIGN_SECRET
-where that is set, else it is made and printed once.
+Manages the users of a data directory. A running server applies a change before the command ends.
+
+  add                         generates a password and a secret and prints them once; the secret is
+                              COUNTERSIGN_SECRET if that is set
+  rotate                      generates a new secret and prints it once; the old one expires after --grace
+  disable                     rejects the user's requests; password and secret are kept for enable
 
 Options:
 ${lines([
-  ['--grace TIME', 'how long the old secret stays valid: 90s, 15m, 24h, 7d, or 0 (default: 24h)'],
-  ...placeLines('users'),
+  ['--grace TIME', 'time until the old secret expires: 90s, 15m, 24h, 7d or 0 (default: 24h)'],
+  ...locationLines('users'),
 ])}`,
 
   client: () => `Usage: countersign client add [ID] [OPTIONS]
        countersign client remove ID [OPTIONS]
        countersign client list [OPTIONS]
 
-Keeps the clients of OAuth 2.0 of a data directory. A server that runs on it goes by a change when the command
-ends; with a client its tokens end. ${secretsSay}
-It is kept as a digest.
+Manages the OAuth 2.0 clients of a data directory. A running server applies a change before the command ends.
+Removing a client revokes its tokens. ${secretSource}
+Only a digest of it is stored.
 
 Options of add:
 ${lines([
-  ['--redirect-uri URI', 'where users come back to, exactly; again for each'],
-  ['--grant NAME', `${grantTypes.join(', ')}; again for each`],
-  ['', '(default: the first two)'],
-  ['--scope NAME', 'read, write; again for each (default: read)'],
-  ['--users NAME', "whose resources client_credentials reaches; again for each; '*': all users'"],
-  ['--public', 'no secret: it cannot keep one'],
+  ['--redirect-uri URI', 'redirect URI, compared exactly; repeatable'],
+  ['--grant NAME', `${grantTypes.join(', ')}; repeatable`],
+  ['', `(default: ${grantTypes.slice(0, 2).join(', ')})`],
+  ['--scope NAME', 'read, write; repeatable (default: read)'],
+  ['--users NAME', 'user whose resources client_credentials can access; * for all; repeatable'],
+  ['--public', 'public client, without a secret'],
   stdinLine,
 ])}
 Options:
-${lines(placeLines('clients'))}`,
+${lines(locationLines('clients'))}`,
 
   consumer: () => `Usage: countersign consumer add [KEY] [OPTIONS]
        countersign consumer remove KEY [OPTIONS]
        countersign consumer list [OPTIONS]
 
-Keeps the consumers of OAuth 1.0a of a data directory. A server that runs on it goes by a change when the
-command ends; with a consumer its tokens end. ${secretsSay}
+Manages the OAuth 1.0a consumers of a data directory. A running server applies a change before the command
+ends. Removing a consumer revokes its tokens. ${secretSource}
 
 Options of add:
 ${lines([
-  ['--callback URI|oob', 'where users come back to, exactly; oob: they carry the verifier; again for each'],
-  ['--method NAME', `${signatureMethods.join(', ')}; again for each`],
-  ['', '(default: the first two, or RSA-SHA1 with a key)'],
-  ['--scope NAME', 'read, write; again for each (default: read)'],
-  ['--rsa-public-key FILE', 'what RSA-SHA1 is verified with, in PEM'],
+  ['--callback URI|oob', 'callback URI, compared exactly; oob: the user enters the verifier; repeatable'],
+  ['--method NAME', `${signatureMethods.join(', ')}; repeatable`],
+  ['', `(default: ${signatureMethods.slice(0, 2).join(', ')}; RSA-SHA1 with --rsa-public-key)`],
+  ['--scope NAME', 'read, write; repeatable (default: read)'],
+  ['--rsa-public-key FILE', 'PEM file with the public key for RSA-SHA1'],
   stdinLine,
 ])}
 Options:
-${lines(placeLines('consumers'))}`,
+${lines(locationLines('consumers'))}`,
 };
 
-const secretsSay = `The secret of a new one is the first line of standard input with
---secret-stdin, else COUNTERSIGN_SECRET where that is set, else it is made and printed once.`;
+const secretSource = `The secret is read from standard input with
+--secret-stdin, or from COUNTERSIGN_SECRET if that is set; otherwise one is generated and printed once.`;
 
-const stdinLine = ['--secret-stdin', 'the secret is the first line of standard input'] as const;
+const stdinLine = ['--secret-stdin', 'read the secret from the first line of standard input'] as const;
 
-/** The options of all commands that keep somebody. */
-function placeLines(who: string): [string, string][] {
+/** Returns the options that all account commands have. */
+function locationLines(accounts: string): [string, string][] {
   return [
-    ['--data DIR', "the data directory (default: the server's)"],
-    ['--key-file FILE', 'the key that secrets are encrypted with; or COUNTERSIGN_KEY'],
-    ['--config FILE', `a configuration file, for its data directory and its ${who}`],
+    ['--data DIR', 'data directory (default: as for serve)'],
+    ['--key-file FILE', 'file with the key that encrypts stored secrets; or COUNTERSIGN_KEY'],
+    ['--config FILE', `configuration file: its data directory is used and its ${accounts} are listed`],
   ];
 }
 
-const elsewhere = `Each is also an environment variable (${variableOf('hmacSimple')}) and a key of the configuration file
-(hmacSimple). The flag wins, then the variable, then the file, which also has users, clients, consumers,
-collections and seed.
+const sources = `Each option is also an environment variable (${variableOf('hmacSimple')}) and a key of the configuration file
+(hmacSimple). A flag takes precedence over a variable, a variable over the file. The file can also contain
+users, clients, consumers, collections and seed.
 `;
 
 function optionLines(title: string): string {
-  const told = [...optionSpecs].flatMap(([key, spec]): [string, string][] =>
-    spec.about === undefined ? [] : [[usageOf(key, spec), aboutOf(spec, spec.about)]],
+  const listed = [...optionSpecs].flatMap(([key, spec]): [string, string][] =>
+    spec.about === undefined ? [] : [[usageOf(key, spec), descriptionOf(spec, spec.about)]],
   );
-  return `${title}:\n${lines(told)}`;
+  return `${title}:\n${lines(listed)}`;
 }
 
 function usageOf(key: string, spec: OptionSpec): string {
@@ -181,12 +187,12 @@ function usageOf(key: string, spec: OptionSpec): string {
   return `${flagOf(key)} ${spec.kind === 'choice' ? spec.words.join('|') : spec.value}`;
 }
 
-function aboutOf(spec: OptionSpec, about: string): string {
-  if (spec.kind === 'toggle' || spec.fallback === undefined) return about;
-  return `${about} (default: ${spec.fallback})`;
+function descriptionOf(spec: OptionSpec, about: string): string {
+  const value = spec.byDefault ?? (spec.kind === 'toggle' ? undefined : spec.fallback);
+  return value === undefined ? about : `${about} (default: ${value})`;
 }
 
-/** Two columns; what is too wide for the first has a line of its own. */
+/** Formats two columns. A left cell that is wider than its column gets its own line. */
 function lines(pairs: readonly (readonly [string, string])[]): string {
   const width = 28;
   return pairs

@@ -1,19 +1,36 @@
 /**
- * Runs the command that the arguments name and gives the exit status; undefined while a server runs. Each command
- * is loaded only when it is asked for: how long a start takes is mostly how much is read. `root` is the
- * package's own folder, a path or a `file:` URL.
+ * Runs the command that the arguments name. Each command is loaded only when it is used, because the time of a start
+ * depends mostly on the amount of code that is loaded.
+ *
+ * @param argv the arguments, without those of Node.js
+ * @param root the folder of the package, a path or a `file:` URL
+ * @returns the exit status; undefined while a server runs
  */
 export async function main(argv: readonly string[], root: string | URL): Promise<number | undefined> {
   const [first = 'serve', ...others] = argv;
-  const bare = first.startsWith('-');
-  const command = bare ? 'serve' : first;
-  const rest = bare ? argv : others;
-  if (command === 'help') return help(rest[0]);
-  if (rest.includes('--help') || rest.includes('-h')) return help(bare ? undefined : command);
-  if (rest.includes('--version')) return tellVersion(root);
+  const isImplicit = first.startsWith('-');
+  const command = isImplicit ? 'serve' : first;
+  const rest = isImplicit ? argv : others;
+  const request = requestOf(command, rest);
+  // A server keeps running after its output is closed.
+  if (command === 'serve' && request === 'run')
+    return (await import('./commands/serve.ts')).serve(rest, process.env);
+  const { withOutputErrors } = await import('./output-errors.ts');
+  return withOutputErrors(process, () => {
+    if (command === 'help') return help(rest[0]);
+    if (request === 'help') return help(isImplicit ? undefined : command);
+    if (request === 'version') return printVersion(root);
+    return run(command, rest);
+  });
+}
+
+function requestOf(command: string, rest: readonly string[]): 'help' | 'version' | 'run' {
+  if (command === 'help' || rest.includes('--help') || rest.includes('-h')) return 'help';
+  return rest.includes('--version') ? 'version' : 'run';
+}
+
+async function run(command: string, rest: readonly string[]): Promise<number> {
   switch (command) {
-    case 'serve':
-      return (await import('./commands/serve.ts')).serve(rest, process.env);
     case 'sign':
       return (await import('./commands/sign.ts')).sign(rest, process.env, process);
     case 'user':
@@ -29,29 +46,31 @@ export async function main(argv: readonly string[], root: string | URL): Promise
     case 'consumer':
       return (await import('./commands/consumer.ts')).consumer(rest, process.env, process);
     default:
-      return unknown(command);
+      return reportUnknown(command);
   }
 }
 
-async function help(command: string | undefined): Promise<number> {
+async function help(name: string | undefined): Promise<number> {
   const { commands, helpOf } = await import('./help.ts');
-  const known = commands.find((name) => name === command);
-  if (command !== undefined && known === undefined) return unknown(command);
-  process.stdout.write(helpOf(known));
+  const command = commands.find((each) => each === name);
+  if (name !== undefined && command === undefined) return reportUnknown(name);
+  process.stdout.write(helpOf(command));
   return 0;
 }
 
-async function tellVersion(root: string | URL): Promise<number> {
+async function printVersion(root: string | URL): Promise<number> {
   const { version } = await import('./commands/version.ts');
-  console.log(version(root));
+  process.stdout.write(`${version(root)}\n`);
   return 0;
 }
 
-async function unknown(command: string): Promise<number> {
+async function reportUnknown(command: string): Promise<number> {
   const [{ commands }, { didYouMean }] = await Promise.all([
     import('./help.ts'),
     import('../did-you-mean.ts'),
   ]);
-  console.error(`countersign: ${JSON.stringify(command)} is not a command${didYouMean(command, commands)}`);
+  process.stderr.write(
+    `countersign: unknown command ${JSON.stringify(command)}${didYouMean(command, commands)}\n`,
+  );
   return 2;
 }

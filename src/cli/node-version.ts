@@ -1,9 +1,9 @@
-/** The oldest supported release of Node.js 20: earlier ones end a header section at CR LF CR (CVE-2025-23167). */
+/** The oldest supported release. Earlier ones end a header section at CR LF CR (CVE-2025-23167). */
 const oldest = [20, 19, 2];
 
 /**
- * Returns why this version of Node.js is too old to run the server, or undefined where it is supported. The syntax and the
- * imports of this file are those of the oldest releases, which must be able to load it.
+ * Returns the error for an unsupported version of Node.js, or undefined if it is supported. This file must load in very old
+ * releases, so it has no imports and no recent syntax.
  * @param version as in `process.version`, `v20.19.2`
  */
 export function nodeVersionFault(version: string): string | undefined {

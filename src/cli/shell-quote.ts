@@ -1,4 +1,4 @@
-/** One word of a shell command: whatever is in it, a POSIX shell takes it as it is. */
+/** Quotes a string as one word of a POSIX shell command. */
 export function shellQuote(word: string): string {
   return /^[A-Za-z0-9@%+=:,./_-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

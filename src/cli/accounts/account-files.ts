@@ -7,26 +7,27 @@ import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { changeAccountFile } from './change.ts';
 import { type AccountFiles, noAccountFiles } from './no-account-files.ts';
 
-/** Puts those to use that are kept now. What one throws is told, and those before stay. */
+/** Applies changed accounts to a running server. An error is reported, and the previous accounts stay in effect. */
 export interface AccountUpdates {
-  users(kept: ReadonlyMap<string, StoredUser>): void;
-  clients(kept: ReadonlyMap<string, ClientRegistration>): void;
-  consumers(kept: ReadonlyMap<string, ConsumerRegistration>): Promise<void>;
+  users(stored: ReadonlyMap<string, StoredUser>): void;
+  clients(stored: ReadonlyMap<string, ClientRegistration>): void;
+  consumers(stored: ReadonlyMap<string, ConsumerRegistration>): Promise<void>;
 }
 
 /**
- * Reads who is kept in a data directory. Throws CorruptionError for a file that cannot be used, SecretBoxError for secrets
- * that cannot be opened.
+ * Reads the account files of a data directory.
+ *
+ * @throws CorruptionError for an invalid file, SecretBoxError for secrets that cannot be decrypted
  */
 export async function readAccountFiles(
   directory: string,
   secretBox: SecretBox | undefined,
 ): Promise<AccountFiles> {
   const reading = userFile.read(directory, { seal: secretBox });
-  const isThere = (name: 'clients' | 'consumers'): boolean => existsSync(accountFilePath(directory, name));
-  // What is about registrations is loaded only where there are some.
-  if (!isThere('clients') && !isThere('consumers')) return { ...noAccountFiles, users: await reading };
-  reading.catch(() => {}); // told where it is waited for
+  const exists = (name: 'clients' | 'consumers'): boolean => existsSync(accountFilePath(directory, name));
+  // The modules for OAuth registrations are loaded only if there are some.
+  if (!exists('clients') && !exists('consumers')) return { ...noAccountFiles, users: await reading };
+  reading.catch(() => {}); // handled where it is awaited
   const { clientFile, consumerFile } = await import('../../accounts/clients.ts');
   const [users, clients, consumers] = await Promise.all([
     reading,
@@ -36,33 +37,33 @@ export async function readAccountFiles(
   return { users, clients, consumers };
 }
 
-/** Who is kept, after those secrets were sealed that were not and can be. `tell` is told of that. */
+/** Encrypts the account files that have unencrypted secrets, if there is a key. Passes a line to `report` for each such file. */
 export async function encryptAccountFiles(
   directory: string,
   secretBox: SecretBox | undefined,
   { users, clients, consumers }: AccountFiles,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<AccountFiles> {
   if (secretBox === undefined || (users.clear === 0 && consumers.clear === 0))
     return { users, clients, consumers };
-  const sealed = async <T>(
+  const encrypt = async <T>(
     accountFile: AccountFile<T>,
-    kept: AccountFileContent<T>,
+    content: AccountFileContent<T>,
   ): Promise<AccountFileContent<T>> => {
-    if (kept.clear === 0) return kept;
+    if (content.clear === 0) return content;
     await changeAccountFile(accountFile, directory, secretBox, () => {});
-    tell(`the secrets in ${accountFile.path(directory)} were in the clear, and are encrypted now`);
+    report(`encrypted the secrets in ${accountFile.path(directory)}`);
     return accountFile.read(directory, { seal: secretBox });
   };
   const { consumerFile } = await import('../../accounts/clients.ts');
   return {
-    users: await sealed(userFile, users),
+    users: await encrypt(userFile, users),
     clients,
-    consumers: await sealed(consumerFile, consumers),
+    consumers: await encrypt(consumerFile, consumers),
   };
 }
 
-/** Where a directory has secrets in the clear, for who can read the files. */
+/** Returns the paths of the account files that contain unencrypted secrets. */
 export function plaintextPaths(directory: string, { users, consumers }: AccountFiles): readonly string[] {
   return [
     ...(users.clear > 0 ? [accountFilePath(directory, 'users')] : []),
@@ -70,22 +71,22 @@ export function plaintextPaths(directory: string, { users, consumers }: AccountF
   ];
 }
 
-/** Watches all rosters of a data directory, from what was read on. */
+/** Watches all account files of a data directory for changes since they were read. */
 export async function watchAccountFiles(
   directory: string,
   secretBox: SecretBox | undefined,
   { users, clients, consumers }: AccountFiles,
-  uses: AccountUpdates,
-  tell: (line: string) => void,
+  updates: AccountUpdates,
+  report: (line: string) => void,
 ): Promise<readonly AccountFileWatcher[]> {
   const [{ watchAccountFile }, { clientFile, consumerFile }] = await Promise.all([
     import('../../accounts/watcher.ts'),
     import('../../accounts/clients.ts'),
   ]);
-  const given = { directory, seal: secretBox, tell };
+  const common = { directory, seal: secretBox, tell: report };
   return [
-    watchAccountFile({ ...given, roster: userFile, mark: users.mark, use: uses.users }),
-    watchAccountFile({ ...given, roster: clientFile, mark: clients.mark, use: uses.clients }),
-    watchAccountFile({ ...given, roster: consumerFile, mark: consumers.mark, use: uses.consumers }),
+    watchAccountFile({ ...common, roster: userFile, mark: users.mark, use: updates.users }),
+    watchAccountFile({ ...common, roster: clientFile, mark: clients.mark, use: updates.clients }),
+    watchAccountFile({ ...common, roster: consumerFile, mark: consumers.mark, use: updates.consumers }),
   ];
 }

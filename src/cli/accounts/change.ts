@@ -5,15 +5,16 @@ import { prepareDirectory } from '../../store/files/directory.ts';
 import { type DirectoryLock, LockedError, lockDirectory } from '../../store/files/lock.ts';
 import { delay } from '../../timers.ts';
 
-/** How often, and how far apart (ms), the lock is tried for: ten seconds in all. */
-const attempts = 200;
-const pause = 50;
+/** The number of attempts to take the lock: 200 × 50 ms are ten seconds. */
+const maxAttempts = 200;
+/** The time between two attempts, in milliseconds. */
+const retryDelay = 50;
 
 /**
- * Changes a roster of a data directory, which is made where there is none. Whoever changes it at the same time waits, so
- * that no change is lost. A server that runs on the directory has a lock of its own and is not in the way. Secrets are
- * kept sealed where there is a seal. What `change` throws leaves everything as it was. Gives the mark of what was
- * written.
+ * Changes an account file and returns its new mark. Creates the data directory if it does not exist. A lock serializes
+ * concurrent changes; it is not the lock of a server that uses the directory. Encrypts secrets if there is a key.
+ *
+ * @param change changes the entries; if it throws, nothing is written
  */
 export async function changeAccountFile<T>(
   accountFile: AccountFile<T>,
@@ -24,7 +25,7 @@ export async function changeAccountFile<T>(
   const lockPath = join(directory, `${accountFile.name}.lock`);
   await prepareDirectory(directory);
   await prepareDirectory(lockPath);
-  const lock = await waitFor(lockPath);
+  const lock = await waitForLock(lockPath);
   try {
     const entries = new Map((await accountFile.read(directory, { seal: secretBox })).entries);
     change(entries);
@@ -35,13 +36,13 @@ export async function changeAccountFile<T>(
   }
 }
 
-async function waitFor(path: string): Promise<DirectoryLock> {
+async function waitForLock(path: string): Promise<DirectoryLock> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await lockDirectory(path);
     } catch (error) {
-      if (!(error instanceof LockedError) || attempt === attempts) throw error;
-      await delay(pause);
+      if (!(error instanceof LockedError) || attempt === maxAttempts) throw error;
+      await delay(retryDelay);
     }
   }
 }

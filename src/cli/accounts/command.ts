@@ -10,119 +10,133 @@ import type { Outlet, Terminal } from '../terminal.ts';
 import { changeAccountFile } from './change.ts';
 import { readSecretBox } from './secret-box-key.ts';
 
-/** Flags that say which data directory, and what goes with it. */
+/** The flags that select a data directory and its key. */
 export const locationFlags = [
   ['--data', 'value'],
   ['--key-file', 'value'],
   ['--config', 'value'],
 ] as const;
 
-/** Which data directory, and what its secrets are sealed with. */
+/** A data directory and the encryption of its secrets. */
 export interface AccountLocation {
   readonly options: Options;
-  readonly seal: SecretBox | undefined;
+  readonly secretBox: SecretBox | undefined;
 }
 
-/** Who on a roster of which place is meant. */
-export interface AccountEntry<T> extends AccountLocation {
-  readonly roster: AccountFile<T>;
+/** The account that a command refers to. It does not have to exist. */
+export interface AccountTarget<T> extends AccountLocation {
+  readonly accountFile: AccountFile<T>;
   readonly name: string;
 }
 
-/** What `placeFlags` and the environment say. Throws OptionsError, or Refusal for a key that cannot be used. */
+/** Reads `locationFlags` and the environment. Throws OptionsError, or CommandError for an invalid key. */
 export function locationOf(
   given: ReadonlyMap<string, string | true>,
   environment: NodeJS.ProcessEnv,
 ): AccountLocation {
   const words = locationFlags.flatMap(([flag]) => (given.has(flag) ? [`${flag}=${given.get(flag)}`] : []));
   const options = readOptions(words, environment);
-  return { options, seal: readSecretBox(options, environment) };
+  return { options, secretBox: readSecretBox(options, environment) };
 }
 
-/** That a word is none of the actions; `example` shows a command. */
+/** Returns the error for a missing or unknown action. `example` is a valid command. */
 export function unknownAction(word: string, actions: readonly string[], example: string): string {
-  if (word === '') return `one of ${actions.join(', ')} is needed: ${example}`;
-  return `${JSON.stringify(printable(word))} is not one of ${actions.join(', ')}${hint(word, actions)}`;
+  const expected = `expected one of ${actions.join(', ')}`;
+  if (word === '') return `missing action; ${expected}: ${example}`;
+  return `unknown action ${JSON.stringify(printable(word))}; ${expected}${hint(word, actions)}`;
 }
 
-/** Puts somebody new on the roster, and gives the file's new mark. Throws Refusal where there is one of that name; `instead` says what to do then. */
+/**
+ * Adds an account and returns the new mark of the file.
+ *
+ * @param instead what to do if the account exists, for the message of the CommandError
+ */
 export async function addEntry<T>(
-  { roster: accountFile, name, options, seal: secretBox }: AccountEntry<T>,
+  { accountFile, name, options, secretBox }: AccountTarget<T>,
   entry: T,
   instead: string,
 ): Promise<string | undefined> {
   return changeAccountFile(accountFile, options.data, secretBox, (entries) => {
     const same = [...entries.keys()].find((each) => each.normalize('NFC') === name.normalize('NFC'));
     if (same !== undefined)
-      throw new CommandError([`there is a ${accountFile.one} ${same} already; ${instead}`], 1);
+      throw new CommandError([`the ${accountFile.one} ${same} already exists; ${instead}`], 1);
     entries.set(name, entry);
   });
 }
 
-/** Puts what `change` gives in the place of an entry that there is; undefined removes it. Gives the file's new mark. */
+/**
+ * Replaces an account by the result of `change`, or removes it if that is undefined. Returns the new mark of the file.
+ *
+ * @throws CommandError if the account does not exist or is declared in the configuration file
+ */
 export async function changeExisting<T>(
-  entrant: AccountEntry<T>,
+  target: AccountTarget<T>,
   change: (entry: T) => T | undefined,
 ): Promise<string | undefined> {
-  const { roster: accountFile, name, options, seal: secretBox } = entrant;
-  refuseConfigured(entrant);
-  // Before anything is made: a directory with no such entry may be a misspelt one.
-  existing(await readEntry(entrant), entrant);
+  const { accountFile, name, options, secretBox } = target;
+  checkNotConfigured(target);
+  // Checked before the directory is created, because its path may be misspelt.
+  existing(await readEntries(target), target);
   return changeAccountFile(accountFile, options.data, secretBox, (entries) => {
-    const changed = change(existing(entries, entrant));
+    const changed = change(existing(entries, target));
     if (changed === undefined) entries.delete(name);
     else entries.set(name, changed);
   });
 }
 
-/** Takes an entry off the roster, and tells of it. Throws Refusal where there is no such. */
-export async function removeEntry<T>(entrant: AccountEntry<T>, terminal: Terminal): Promise<void> {
-  const mark = await changeExisting(entrant, () => undefined);
-  printLines([`removed   ${entrant.name}`], terminal.stdout);
-  await reportUsage(entrant, mark, terminal);
+/** Removes an account and reports it. Throws CommandError if it does not exist. */
+export async function removeEntry<T>(target: AccountTarget<T>, terminal: Terminal): Promise<void> {
+  const mark = await changeExisting(target, () => undefined);
+  printLines([`removed   ${target.name}`], terminal.stdout);
+  await reportUsage(target, mark, terminal);
 }
 
-/** The entries in the data directory; none where there is no such directory. */
-export async function readEntry<T>({
-  roster: accountFile,
+/** Reads the accounts in the data directory. Returns none if the directory does not exist. */
+export async function readEntries<T>({
+  accountFile,
   options: { data },
-  seal: secretBox,
-}: Omit<AccountEntry<T>, 'name'>): Promise<ReadonlyMap<string, T>> {
+  secretBox,
+}: Omit<AccountTarget<T>, 'name'>): Promise<ReadonlyMap<string, T>> {
   if (existsSync(data)) checkPermissions(data);
   return (await accountFile.read(data, { seal: secretBox })).entries;
 }
 
-function existing<T>(entries: ReadonlyMap<string, T>, { roster: accountFile, name }: AccountEntry<T>): T {
+function existing<T>(entries: ReadonlyMap<string, T>, { accountFile, name }: AccountTarget<T>): T {
   const found = entries.get(name);
   if (found !== undefined) return found;
   throw new CommandError([`there is no ${accountFile.one} ${name}${hint(name, [...entries.keys()])}`], 1);
 }
 
-/** Throws Refusal for one that the configuration file has: no command changes that. */
-export function refuseConfigured<T>({ roster: accountFile, name, options }: AccountEntry<T>): void {
+/** Throws CommandError if the account is declared in the configuration file, which no command changes. */
+export function checkNotConfigured<T>({ accountFile, name, options }: AccountTarget<T>): void {
   if (options[accountFile.name].has(name))
     throw new CommandError(
-      [`the ${accountFile.one} ${name} is in ${options.config}, and is changed there`],
+      [`the ${accountFile.one} ${name} is declared in ${options.config}; change it there`],
       1,
     );
 }
 
-/** Says from when on a change counts: where a server runs that is at once, and waited for. */
+/** Waits until a running server has applied the change, for a limited time, and reports whether it has. */
 export async function reportUsage(
   {
-    roster: accountFile,
+    accountFile,
     options: { data },
-  }: Pick<AccountEntry<never>, 'options'> & { roster: Pick<AccountFile<unknown>, 'name'> },
+  }: Pick<AccountTarget<never>, 'options'> & { accountFile: Pick<AccountFile<unknown>, 'name'> },
   mark: string | undefined,
   { stderr }: Terminal,
 ): Promise<void> {
   const { pid, seen } = await waitForUsage(accountFile, data, mark);
-  if (pid === undefined) printLines([`no server runs on ${data}; one that starts reads this`], stderr);
-  else if (seen) printLines([`the server that runs on ${data}, process ${pid}, goes by this now`], stderr);
-  else printLines([`process ${pid}, which has ${data}, has not read this yet; its next start does`], stderr);
+  if (pid === undefined)
+    printLines([`no server uses ${data}; the change takes effect at the next start`], stderr);
+  else if (seen) printLines([`the server that uses ${data} (process ${pid}) has applied the change`], stderr);
+  else
+    printLines(
+      [`process ${pid}, which uses ${data}, has not applied the change; restart it to apply the change`],
+      stderr,
+    );
 }
 
-/** Writes lines. */
-export function printLines(lines: readonly string[], where: Outlet): void {
-  for (const line of lines) where.write(`${line}\n`);
+/** Writes lines to a stream. */
+export function printLines(lines: readonly string[], outlet: Outlet): void {
+  for (const line of lines) outlet.write(`${line}\n`);
 }

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 
 /**
- * Goes on as the owner of a directory where this process may do everything, so that what it makes there is the
- * owner's: a server could not read what belongs to the administrator alone. Changes nothing for anybody else.
+ * Changes the effective user of a root process to the owner of a directory, so that a server that runs as the owner can
+ * read the files that the command creates. Does nothing for other users.
  */
 export function actAsOwnerOf(directory: string): void {
   const { geteuid, setegid, seteuid } = process;
@@ -13,6 +13,6 @@ export function actAsOwnerOf(directory: string): void {
     setegid(owner.gid);
     seteuid(owner.uid);
   } catch {
-    // In a container somebody of the host's may be nobody here; then who may do everything makes the files.
+    // In a container, the owner may not be mapped to a user. The files then belong to root.
   }
 }

@@ -7,13 +7,13 @@ import type { Options } from '../../options/options.ts';
 import { CommandError, reportError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 import {
-  type AccountEntry,
+  type AccountTarget,
   addEntry,
+  checkNotConfigured,
   locationFlags,
   locationOf,
   printLines,
-  readEntry,
-  refuseConfigured,
+  readEntries,
   removeEntry,
   reportUsage,
   unknownAction,
@@ -22,63 +22,63 @@ import { randomSecret } from './credentials.ts';
 import { actAsOwnerOf } from './ownership.ts';
 import { secretFrom, secretVariable } from './secret-input.ts';
 
-/** What the flags of `add` said. */
+/** The input of `add`. */
 export interface RegistrationInput {
   readonly flags: ReadonlyMap<string, string | true>;
   readonly lists: ReadonlyMap<string, readonly string[]>;
-  /** The secret that was chosen; undefined where one is to be made, if it is needed. */
+  /** The given secret; undefined if one must be generated. */
   readonly secret: string | undefined;
 }
 
-/** What `add` makes of what was said. */
+/** The result of `add`. */
 export interface NewRegistration<T> {
   readonly entry: T;
-  /** Its secret as it is told, once; undefined where it has none. */
-  readonly shown: string | undefined;
+  /** The text to print for the secret; undefined if there is no secret. */
+  readonly shownSecret: string | undefined;
 }
 
-/** One kind of what registers for OAuth, and how a command makes it. */
+/** A kind of OAuth registration: clients or consumers. */
 export interface RegistrationKind<T> {
-  readonly roster: AccountFile<T>;
-  /** Those of the configuration file. */
+  readonly accountFile: AccountFile<T>;
+  /** Returns the registrations of the configuration file. */
   configured(options: Options): ReadonlyMap<string, T>;
-  /** What its name is called on a command line. */
+  /** The placeholder of the name in messages: `ID` or `KEY`. */
   readonly label: string;
-  /** The flags of `add`, and the part of a registration that each says. */
+  /** The flags of `add`, and the member of a registration that each sets. */
   readonly flags: ReadonlyMap<
     string,
-    { readonly arity: 'value' | 'values' | 'toggle'; readonly part: string }
+    { readonly arity: 'value' | 'values' | 'toggle'; readonly member: string }
   >;
-  /** Makes one. Throws Refusal. */
-  make(name: string, said: RegistrationInput): Promise<NewRegistration<T>>;
-  /** One in a line, without its secret. */
+  /** Creates a registration. Throws CommandError. */
+  create(name: string, input: RegistrationInput): Promise<NewRegistration<T>>;
+  /** Returns a description on one line, without the secret. */
   describe(entry: T): string;
 }
 
 const actions = ['add', 'remove', 'list'] as const;
-/** Says that the secret is the first line of standard input. */
+/** The flag that reads the secret from the first line of standard input. */
 export const secretFlag = '--secret-stdin';
 
-/** What carries out a command of the roster, and gives its exit status. */
-type RosterCommand = (
+/** Runs a command and returns its exit status. */
+type AccountCommand = (
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ) => Promise<number>;
 
-/** Makes `countersign client|consumer add|remove|list`. */
-export function registrationCommand<T extends object>(kind: RegistrationKind<T>): RosterCommand {
+/** Returns the command `countersign client` or `countersign consumer`, with the actions `add`, `remove` and `list`. */
+export function registrationCommand<T extends object>(kind: RegistrationKind<T>): AccountCommand {
   return async (argv, environment, terminal) => {
     try {
-      const { action, entrant, said } = readOrder(kind, argv, environment);
-      actAsOwnerOf(entrant.options.data);
-      if (action === 'list') await list(kind, entrant, terminal);
-      else if (action === 'remove') await removeEntry(entrant, terminal);
+      const { action, target, input } = parseArguments(kind, argv, environment);
+      actAsOwnerOf(target.options.data);
+      if (action === 'list') await list(kind, target, terminal);
+      else if (action === 'remove') await removeEntry(target, terminal);
       else {
-        const chosen = said.flags.has(secretFlag)
+        const secret = input.flags.has(secretFlag)
           ? await secretFrom({}, terminal, false)
           : secretVariable(environment);
-        await add(kind, entrant, { ...said, secret: chosen }, terminal);
+        await add(kind, target, { ...input, secret }, terminal);
       }
       return 0;
     } catch (error) {
@@ -87,24 +87,24 @@ export function registrationCommand<T extends object>(kind: RegistrationKind<T>)
   };
 }
 
-/** What the command line asks for. */
-interface Order<T> {
+/** The parsed command line. */
+interface RegistrationArguments<T> {
   readonly action: (typeof actions)[number];
-  readonly entrant: AccountEntry<T>;
-  readonly said: Omit<RegistrationInput, 'secret'>;
+  readonly target: AccountTarget<T>;
+  readonly input: Omit<RegistrationInput, 'secret'>;
 }
 
-function readOrder<T>(
-  { roster: accountFile, label, flags: own }: RegistrationKind<T>,
+function parseArguments<T>(
+  { accountFile, label, flags: own }: RegistrationKind<T>,
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
-): Order<T> {
-  const ofAdd = new Map([...own].map(([flag, { arity }]) => [flag, arity] as const));
-  ofAdd.set(secretFlag, 'toggle');
-  const { flags, lists, words, faults } = readArguments(argv, new Map([...locationFlags, ...ofAdd]));
+): RegistrationArguments<T> {
+  const addFlags = new Map([...own].map(([flag, { arity }]) => [flag, arity] as const));
+  addFlags.set(secretFlag, 'toggle');
+  const { flags, lists, words, faults } = readArguments(argv, new Map([...locationFlags, ...addFlags]));
   if (faults.length > 0) throw new CommandError(faults);
   for (const [flag, value] of flags)
-    if (ofAdd.get(flag) === 'toggle' && value !== true) throw new CommandError([`${flag} takes no value`]);
+    if (addFlags.get(flag) === 'toggle' && value !== true) throw new CommandError([`${flag} takes no value`]);
   const [word = '', name = randomSecret(randomBytes)] = words;
   const action = actions.find((each) => each === word);
   if (action === undefined)
@@ -112,87 +112,92 @@ function readOrder<T>(
   if (words.length > 2 || (action === 'list' && words.length === 2))
     throw new CommandError([action === 'list' ? 'list takes no name' : `${action} takes one ${label}`]);
   if (action === 'remove' && words.length < 2)
-    throw new CommandError([`one ${label} is needed: countersign ${accountFile.one} remove ${label}`]);
+    throw new CommandError([`remove requires one ${label}: countersign ${accountFile.one} remove ${label}`]);
   if (action !== 'add')
     for (const flag of [...flags.keys(), ...lists.keys()])
-      if (ofAdd.has(flag)) throw new CommandError([`${flag} goes with add only`]);
+      if (addFlags.has(flag)) throw new CommandError([`${flag} is an option of add only`]);
   return {
     action,
-    entrant: { roster: accountFile, name, ...locationOf(flags, environment) },
-    said: { flags, lists },
+    target: { accountFile, name, ...locationOf(flags, environment) },
+    input: { flags, lists },
   };
 }
 
 async function add<T extends object>(
   kind: RegistrationKind<T>,
-  entrant: AccountEntry<T>,
-  said: RegistrationInput,
+  target: AccountTarget<T>,
+  input: RegistrationInput,
   terminal: Terminal,
 ): Promise<void> {
-  refuseConfigured(entrant);
-  const { entry, shown } = await kind.make(entrant.name, said);
-  const mark = await addEntry(entrant, { ...entry, since: systemClock.now() }, 'remove it first');
-  const lines = [`${kind.roster.one.padEnd(9)} ${entrant.name}`];
-  printLines(shown === undefined ? lines : [...lines, `secret    ${shown}`], terminal.stdout);
-  await reportUsage(entrant, mark, terminal);
+  checkNotConfigured(target);
+  const { entry, shownSecret } = await kind.create(target.name, input);
+  const mark = await addEntry(target, { ...entry, since: systemClock.now() }, 'remove it first');
+  const lines = [`${kind.accountFile.one.padEnd(9)} ${target.name}`];
+  printLines(shownSecret === undefined ? lines : [...lines, `secret    ${shownSecret}`], terminal.stdout);
+  await reportUsage(target, mark, terminal);
 }
 
 async function list<T>(
   kind: RegistrationKind<T>,
-  entrant: AccountEntry<T>,
+  target: AccountTarget<T>,
   terminal: Terminal,
 ): Promise<void> {
-  const { roster: accountFile, options } = entrant;
+  const { accountFile, options } = target;
   const configured = kind.configured(options);
   const lines = [...configured].map(
     ([name, entry]) => `${name}  ${kind.describe(entry)}; in ${options.config}`,
   );
-  for (const [name, entry] of await readEntry(entrant)) {
-    const overruled = configured.has(name) ? `; overruled by ${options.config}` : '';
-    lines.push(`${name}  ${kind.describe(entry)}${overruled}`);
+  for (const [name, entry] of await readEntries(target)) {
+    const override = configured.has(name) ? `; overridden by ${options.config}` : '';
+    lines.push(`${name}  ${kind.describe(entry)}${override}`);
   }
   if (lines.length === 0)
     printLines([`there are no ${accountFile.name} in ${options.data}`], terminal.stderr);
   printLines(lines, terminal.stdout);
 }
 
-/** A new secret, or the one that was chosen, and how it is told. */
-export function secretOf({ secret }: RegistrationInput): {
+/** The secret of a new registration. */
+export interface ChosenSecret {
   readonly text: string;
-  readonly made: boolean;
-  shown: string;
-} {
-  if (secret !== undefined) return { text: secret, made: false, shown: 'the one that was given' };
-  const text = randomSecret(randomBytes);
-  return { text, made: true, shown: text };
+  /** Whether it was generated, and not given by the user. */
+  readonly isGenerated: boolean;
+  /** The text to print for it: a given secret is not printed. */
+  readonly shown: string;
 }
 
-/** The lists and texts of a registration, as its flags said them; what was not said is left out. */
-export function partsOf(
+/** Returns the given secret, or generates one. */
+export function secretOf({ secret }: RegistrationInput): ChosenSecret {
+  if (secret !== undefined) return { text: secret, isGenerated: false, shown: 'the given secret' };
+  const text = randomSecret(randomBytes);
+  return { text, isGenerated: true, shown: text };
+}
+
+/** Returns the members of a registration that the flags set. */
+export function membersOfInput(
   { flags: own }: Pick<RegistrationKind<never>, 'flags'>,
   { flags, lists }: RegistrationInput,
 ): Record<string, unknown> {
-  const said = [...own].map(([flag, { part }]) => [part, lists.get(flag) ?? flags.get(flag)]);
-  return Object.fromEntries(said.filter(([, value]) => value !== undefined));
+  const members = [...own].map(([flag, { member }]) => [member, lists.get(flag) ?? flags.get(flag)]);
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined));
 }
 
-/** Throws Refusal with what is wrong, in terms of the flags. */
-export function refuseFaults(
+/** Throws a CommandError that describes the faults, if any, in terms of the flags. */
+export function throwFaults(
   {
-    roster: accountFile,
+    accountFile,
     flags: own,
-  }: Pick<RegistrationKind<never>, 'flags'> & { roster: { readonly one: string } },
+  }: Pick<RegistrationKind<never>, 'flags'> & { accountFile: { readonly one: string } },
   name: string,
-  said: RegistrationInput,
+  input: RegistrationInput,
   faults: readonly RegistrationFault[],
 ): void {
   if (faults.length === 0) return;
   const sentences = faults.map(({ at, says }) => {
-    const [, part = '', index] = /^([A-Za-z]+)(?:\[([0-9]+)\])?$/.exec(at) ?? [];
-    const flag = [...own].find(([, each]) => each.part === part)?.[0];
+    const [, member = '', index] = /^([A-Za-z]+)(?:\[([0-9]+)\])?$/.exec(at) ?? [];
+    const flag = [...own].find(([, each]) => each.member === member)?.[0];
     if (flag === undefined)
-      return part === '' ? `the ${accountFile.one} ${printable(name)} ${says}` : `the ${part} ${says}`;
-    const value = said.lists.get(flag)?.[Number(index)];
+      return member === '' ? `the ${accountFile.one} ${printable(name)} ${says}` : `the ${member} ${says}`;
+    const value = input.lists.get(flag)?.[Number(index)];
     return `${flag}${value === undefined ? '' : ` ${JSON.stringify(printable(value))}`} ${says}`;
   });
   throw new CommandError(sentences);

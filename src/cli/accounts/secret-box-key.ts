@@ -8,12 +8,13 @@ import { CommandError } from '../errors.ts';
 
 const variable = 'COUNTERSIGN_KEY';
 
-/** The most bytes that are looked at in a key file: more than any key has. */
-const longest = 1024;
+/** The maximum number of bytes read from a key file. */
+const maxKeyFileSize = 1024;
 
 /**
- * What secrets at rest are sealed with: the key of `--key-file`, or of COUNTERSIGN_KEY; undefined when there is
- * neither. Throws Refusal when it cannot be used, FilePermissionsError when others can read the file.
+ * Returns the encryption of stored secrets, with the key of `--key-file` or COUNTERSIGN_KEY; undefined if there is neither.
+ *
+ * @throws CommandError for an invalid key, FilePermissionsError if other users can read the file
  */
 export function readSecretBox(
   { keyFile }: Pick<Options, 'keyFile'>,
@@ -23,7 +24,7 @@ export function readSecretBox(
   const fromVariable = set === undefined ? undefined : keyOf(variable, set);
   const fromFile = keyFile === undefined ? undefined : keyOf(keyFile, readKeyFile(keyFile));
   if (fromVariable !== undefined && fromFile !== undefined && !timingSafeEqual(fromVariable, fromFile))
-    throw new CommandError([`${variable} and the key in ${keyFile} are not the same key; leave one out`]);
+    throw new CommandError([`${variable} and ${keyFile} contain different keys; use only one of them`]);
   const key = fromFile ?? fromVariable;
   return key === undefined ? undefined : createSecretBox(key, randomBytes);
 }
@@ -32,7 +33,7 @@ function keyOf(source: string, text: string): Uint8Array {
   const key = parseKey(text.replace(/\r?\n$/, ''));
   if (key !== undefined) return key;
   throw new CommandError([
-    `${source} has no key: 32 bytes are expected, in hexadecimal or base64; openssl rand -hex 32 makes one`,
+    `${source} must contain a key of 32 bytes in hexadecimal or base64; to generate one: openssl rand -hex 32`,
   ]);
 }
 
@@ -52,12 +53,12 @@ function readKeyFile(path: string): string {
   }
 }
 
-/** What is in the file, but not without end: a device or a pipe may never have one. */
+/** Reads the file, but at most `maxKeyFileSize` bytes, because a device or pipe may have no end. */
 function readText(file: number): string {
-  const bytes = Buffer.alloc(longest);
+  const bytes = Buffer.alloc(maxKeyFileSize);
   let length = 0;
-  while (length < longest) {
-    const read = readSync(file, bytes, length, longest - length, null);
+  while (length < maxKeyFileSize) {
+    const read = readSync(file, bytes, length, maxKeyFileSize - length, null);
     if (read === 0) break;
     length += read;
   }

@@ -17,7 +17,7 @@ import { CommandError, messagesOf, reportError } from '../errors.ts';
 import { composeService, type KnownAccounts, knownAccountsOf } from '../serve/compose.ts';
 import { exposedConfiguration } from '../serve/file-permissions.ts';
 import { showProgress } from '../serve/progress.ts';
-import { collectionName, hasOAuth1Tokens, masterKeyGone } from '../serve/stored-tokens.ts';
+import { collectionName, hasOAuth1Tokens, missingMasterKey } from '../serve/stored-tokens.ts';
 import { checkAllStoredData } from '../serve/validation-marker.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Certificate } from '../tls/certificate.ts';
@@ -26,8 +26,8 @@ import { readCheckArguments } from './check-arguments.ts';
 import { repair } from './repair.ts';
 
 /**
- * `countersign check`: says what is wrong, or what a start would do, and changes nothing; or does what --repair
- * asks for. Gives the exit status.
+ * Runs `countersign check`: prints all errors, or what a start would do, and changes nothing. With `--repair`, copies
+ * readable data to a new directory. Returns the exit status.
  */
 export async function check(
   argv: readonly string[],
@@ -41,25 +41,25 @@ export async function check(
       terminal.stderr.write(`countersign: ${warning}\n`);
     if (repairTo !== undefined) return await repair(options, repairTo, terminal);
     const secretBox = options.memory ? undefined : readSecretBox(options, environment);
-    const [kept, certificate] = await together(
-      options.memory ? nothingKept : inspect(options, secretBox, terminal),
+    const [data, certificate] = await bothOf(
+      options.memory ? noData : inspect(options, secretBox, terminal),
       options.tlsPort === undefined ? undefined : openCertificate(options),
     );
-    for (const told of kept.told) terminal.stderr.write(`countersign: ${told}\n`);
+    for (const warning of data.warnings) terminal.stderr.write(`countersign: ${warning}\n`);
     for (const note of certificate?.notes ?? []) terminal.stderr.write(`countersign: ${note}\n`);
-    const everybody = knownAccountsOf(options, kept.rosters);
-    await tryTogether(options, everybody);
-    terminal.stdout.write(`${plan(options, kept, everybody, { certificate, seal: secretBox }).join('\n')}\n`);
+    const accounts = knownAccountsOf(options, data.accountFiles);
+    await tryComposition(options, accounts);
+    terminal.stdout.write(`${summary(options, data, accounts, { certificate, secretBox }).join('\n')}\n`);
     return 0;
   } catch (error) {
     const status = reportError(error, terminal);
-    // What is wrong with a configuration is what this command is asked for; a flag it does not know is not.
+    // An invalid configuration is a finding (1), an unknown flag is a usage error (2).
     return error instanceof OptionsError && error.code === 'usage' ? status : 1;
   }
 }
 
-/** What two looks come to. Throws Refusal with what either of them found to be wrong. */
-async function together<A, B>(one: A | Promise<A>, other: B | Promise<B>): Promise<[A, B]> {
+/** Waits for both values. Throws a CommandError with the errors of both. */
+async function bothOf<A, B>(one: A | Promise<A>, other: B | Promise<B>): Promise<[A, B]> {
   const [first, second] = await Promise.allSettled([one, other]);
   if (first.status === 'fulfilled' && second.status === 'fulfilled') return [first.value, second.value];
   const faults = [first, second].flatMap((each) =>
@@ -68,51 +68,51 @@ async function together<A, B>(one: A | Promise<A>, other: B | Promise<B>): Promi
   throw new CommandError(faults, 1);
 }
 
-/** What is in a data directory. */
-interface Kept {
+/** The content of a data directory. */
+interface InspectedData {
   readonly exists: boolean;
-  /** The process that has it. */
+  /** The id of the process that uses the directory. */
   readonly holder: number | undefined;
-  readonly rosters: AccountFiles;
-  /** Whether a server ever ran on it, or a user was ever added. */
-  readonly fresh: boolean;
-  /** How many items there are, by collection. */
+  readonly accountFiles: AccountFiles;
+  /** Whether the directory has neither a store nor a user file. */
+  readonly isNew: boolean;
+  /** The number of items by collection. */
   readonly items: ReadonlyMap<string, number>;
-  /** How many changes are in the journals. */
+  /** The number of changes in the journals. */
   readonly changes: number;
-  /** What a start would mend, a sentence each. */
-  readonly told: readonly string[];
+  /** The repairs that a start would make, and other problems, one sentence each. */
+  readonly warnings: readonly string[];
   readonly nonces: NonceReport;
 }
 
 const noNonces: NonceReport = { live: 0, loss: undefined };
 
-const nothingKept: Kept = {
+const noData: InspectedData = {
   exists: false,
   holder: undefined,
-  rosters: noAccountFiles,
-  fresh: true,
+  accountFiles: noAccountFiles,
+  isNew: true,
   items: new Map(),
   changes: 0,
-  told: [],
+  warnings: [],
   nonces: noNonces,
 };
 
-/** Looks at a data directory. Throws Refusal with everything that would stop a start. */
+/** Reads a data directory without changing it. Throws a CommandError with all errors that would prevent a start. */
 async function inspect(
   { data: path, collections: declared, window }: Options,
   secretBox: SecretBox | undefined,
   { stderr }: Pick<Terminal, 'stderr'>,
-): Promise<Kept> {
-  if (!(await usable(path))) return nothingKept;
+): Promise<InspectedData> {
+  if (!(await checkUsable(path))) return noData;
   checkPermissions(path);
   const holder = (await holderOf(path))?.pid;
   const { loading, end } = showProgress(stderr, systemClock);
   const [store, accountFiles, master, nonces] = await Promise.allSettled([
-    examineCalmly({ directory: path, loading }, holder).finally(end),
+    examineWithRetries({ directory: path, loading }, holder).finally(end),
     readAccountFiles(path, secretBox),
     readMasterKey(path, secretBox),
-    // What a server has in hand changes while it is read.
+    // A running server changes the file while it is read.
     holder === undefined ? inspectNonces(path, window * 1000, systemClock) : noNonces,
   ]);
   const failures = [store, accountFiles, master, nonces].flatMap((each) =>
@@ -121,40 +121,43 @@ async function inspect(
   if (store.status === 'rejected' || accountFiles.status === 'rejected' || nonces.status === 'rejected')
     throw new CommandError(failures, 1);
   if (master.status === 'rejected') throw new CommandError(failures, 1);
-  const { state, lineage, changes, told } = store.value;
+  const { state, lineage: storeId, changes, told: warnings } = store.value;
   checkAllStoredData(state, declared);
   const collections = [...state.collections()];
-  const keyGone =
+  const lacksMasterKey =
     master.value === undefined && secretBox === undefined && hasOAuth1Tokens(state, systemClock.now());
   return {
     exists: true,
     holder,
-    rosters: accountFiles.value,
-    fresh: lineage === undefined && !(await readdir(path)).includes('users.json'),
+    accountFiles: accountFiles.value,
+    isNew: storeId === undefined && !(await readdir(path)).includes('users.json'),
     items: new Map(collections.map(({ path: name, count }) => [name, count])),
     changes,
-    // What a running server has in hand looks like a torn end.
-    told: [...(holder === undefined ? told : []), ...(keyGone ? [masterKeyGone(path)] : [])],
+    // A write in progress of a running server looks like an incomplete last line.
+    warnings: [
+      ...(holder === undefined ? warnings : []),
+      ...(lacksMasterKey ? [missingMasterKey(path)] : []),
+    ],
     nonces: nonces.value,
   };
 }
 
-/** How often a directory is looked at that a server writes to: it may put other files in their place meanwhile. */
-const looks = 4;
+/** The number of attempts to read a store that a running server may be replacing. */
+const maxAttempts = 4;
 
-/** What is in a directory that may be in use. */
-async function examineCalmly(looking: RecoveryOptions, holder: number | undefined): Promise<Examined> {
-  for (let look = 1; ; look += 1) {
+/** Reads a store. If a process uses the directory, repeats that if the files do not match. */
+async function examineWithRetries(options: RecoveryOptions, holder: number | undefined): Promise<Examined> {
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      return await examine(looking);
+      return await examine(options);
     } catch (error) {
-      if (!(error instanceof CorruptionError) || holder === undefined || look === looks) throw error;
+      if (!(error instanceof CorruptionError) || holder === undefined || attempt === maxAttempts) throw error;
     }
   }
 }
 
-/** Whether the directory is there. Throws Refusal when it could not be used, or not be made. */
-async function usable(path: string): Promise<boolean> {
+/** Returns whether the directory exists. Throws CommandError if it cannot be used or created. */
+async function checkUsable(path: string): Promise<boolean> {
   const { existing, directory } = await nearestExisting(resolve(path));
   const own = existing === resolve(path);
   if (!directory)
@@ -163,14 +166,14 @@ async function usable(path: string): Promise<boolean> {
     await access(existing, constants.W_OK | constants.X_OK | (own ? constants.R_OK : 0));
   } catch {
     throw new CommandError(
-      [`${path} cannot be the data directory: there is no permission to write in ${existing}`],
+      [`${path} cannot be the data directory: no permission to write to ${existing}`],
       1,
     );
   }
   return own;
 }
 
-/** The path, or what is nearest above it, that exists. */
+/** Returns the path itself, or its nearest ancestor that exists. */
 async function nearestExisting(path: string): Promise<{ existing: string; directory: boolean }> {
   try {
     return { existing: path, directory: (await stat(path)).isDirectory() };
@@ -179,22 +182,22 @@ async function nearestExisting(path: string): Promise<{ existing: string; direct
   }
 }
 
-/** Puts everything together as a start does, in memory. Throws Refusal or DeclarationError where it does not fit. */
-async function tryTogether(options: Options, everybody: KnownAccounts): Promise<void> {
-  const service = composeService(options, everybody, {});
+/** Creates the service in memory, as a start does. Throws CommandError or DeclarationError if that fails. */
+async function tryComposition(options: Options, accounts: KnownAccounts): Promise<void> {
+  const service = composeService(options, accounts, {});
   await service.ready;
   await service.close(0);
 }
 
-/** What a start would do, a line each. */
-function plan(
+/** Returns the lines that describe what a start would do. */
+function summary(
   options: Options,
-  kept: Kept,
-  everybody: KnownAccounts,
-  { certificate, seal: secretBox }: { certificate: Certificate | undefined; seal: SecretBox | undefined },
+  data: InspectedData,
+  accounts: KnownAccounts,
+  { certificate, secretBox }: { certificate: Certificate | undefined; secretBox: SecretBox | undefined },
 ): string[] {
   const { port, tlsPort, controlPort, collections } = options;
-  const users = Array.from(everybody.users, ([name, user]) =>
+  const users = Array.from(accounts.users, ([name, user]) =>
     'disabled' in user && user.disabled === true ? `${name} (disabled)` : name,
   );
   const declared = collections.map(({ path }) => path);
@@ -203,19 +206,19 @@ function plan(
     ...(tlsPort === undefined ? [] : [`address      ${addressOf('https', options.host, tlsPort)}`]),
     ...(controlPort === undefined ? [] : [`control      ${addressOf('http', '127.0.0.1', controlPort)}`]),
     ...(certificate === undefined ? [] : [`certificate  ${certificate.about}`]),
-    `data         ${dataLine(options, kept)}`,
-    ...(kept.holder === undefined
+    `data         ${dataLine(options, data)}`,
+    ...(data.holder === undefined
       ? []
-      : [`in use       by process ${kept.holder}: a start is refused while it runs`]),
-    `users        ${users.length === 0 ? (kept.fresh ? 'none; the first start makes demo' : 'none') : users.join(', ')}`,
-    ...namesLine('clients', everybody.clients),
-    ...namesLine('consumers', everybody.consumers),
-    ...secretsLine(options, kept, secretBox),
+      : [`in use       by process ${data.holder}: no other server can start`]),
+    `users        ${users.join(', ') || (data.isNew ? 'none; the first start creates demo' : 'none')}`,
+    ...namesLine('clients', accounts.clients),
+    ...namesLine('consumers', accounts.consumers),
+    ...secretsLine(options, data, secretBox),
     `collections  ${declared.join(', ') || 'none'}`,
-    ...[...kept.items].map(([path, count]) => `items        ${collectionName(path)}: ${count}`),
-    ...(kept.changes === 0 ? [] : [`journal      ${kept.changes} changes since the snapshot`]),
-    ...(kept.nonces.live === 0 ? [] : [`nonces       ${kept.nonces.live} that could come again`]),
-    ...(kept.nonces.loss === undefined ? [] : [`nonces lost  ${kept.nonces.loss}`]),
+    ...[...data.items].map(([path, count]) => `items        ${collectionName(path)}: ${count}`),
+    ...(data.changes === 0 ? [] : [`journal      ${data.changes} changes since the snapshot`]),
+    ...(data.nonces.live === 0 ? [] : [`nonces       ${data.nonces.live} not expired`]),
+    ...(data.nonces.loss === undefined ? [] : [`nonces lost  ${data.nonces.loss}`]),
   ];
 }
 
@@ -224,22 +227,22 @@ function addressOf(scheme: string, host: string, port: number): string {
   return port === 0 ? `${scheme} on a free port of ${name}` : `${scheme}://${name}:${port}`;
 }
 
-function namesLine(what: string, named: ReadonlyMap<string, unknown>): string[] {
-  return named.size === 0 ? [] : [`${what.padEnd(12)} ${[...named.keys()].join(', ')}`];
+function namesLine(label: string, accounts: ReadonlyMap<string, unknown>): string[] {
+  return accounts.size === 0 ? [] : [`${label.padEnd(12)} ${[...accounts.keys()].join(', ')}`];
 }
 
 function secretsLine(
   { data }: Options,
-  { rosters: accountFiles }: Kept,
+  { accountFiles }: InspectedData,
   secretBox: SecretBox | undefined,
 ): string[] {
   const { users, consumers } = accountFiles;
   if (users.entries.size === 0 && consumers.entries.size === 0) return [];
   if (plaintextPaths(data, accountFiles).length === 0) return ['secrets      encrypted'];
-  return [`secrets      ${secretBox === undefined ? 'in the clear' : 'in the clear; a start encrypts them'}`];
+  return [`secrets      not encrypted${secretBox === undefined ? '' : '; a start encrypts them'}`];
 }
 
-function dataLine({ memory, data }: Options, { exists }: Kept): string {
-  if (memory) return 'in memory, gone when the server ends';
-  return exists ? resolve(data) : `${resolve(data)}, to be made`;
+function dataLine({ memory, data }: Options, { exists }: InspectedData): string {
+  if (memory) return 'in memory, lost when the server stops';
+  return exists ? resolve(data) : `${resolve(data)}, to be created`;
 }

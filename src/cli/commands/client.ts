@@ -5,32 +5,33 @@ import { type ClientRegistration, readClient } from '../../accounts/registration
 import type { ClientSecret } from '../../oauth/clients.ts';
 import { sha256 } from '../../oauth/sha256.ts';
 import {
+  type ChosenSecret,
+  membersOfInput,
   type NewRegistration,
-  partsOf,
   type RegistrationInput,
   type RegistrationKind,
-  refuseFaults,
   registrationCommand,
   secretFlag,
   secretOf,
+  throwFaults,
 } from '../accounts/registration.ts';
 import { CommandError } from '../errors.ts';
 
-/** What verifying a chosen secret costs (N of RFC 7914 §2): somebody may guess at it, so tens of milliseconds. */
+/** N of scrypt (RFC 7914 §2) for a given secret, which may be weak: its verification takes tens of milliseconds. */
 const costForChosen = 16_384;
 
 const kind: RegistrationKind<ClientRegistration> = {
-  roster: clientFile,
+  accountFile: clientFile,
   configured: ({ clients }) => clients,
   label: 'ID',
   flags: new Map([
-    ['--redirect-uri', { arity: 'values', part: 'redirectUris' }],
-    ['--grant', { arity: 'values', part: 'grants' }],
-    ['--scope', { arity: 'values', part: 'scopes' }],
-    ['--users', { arity: 'values', part: 'users' }],
-    ['--public', { arity: 'toggle', part: 'public' }],
+    ['--redirect-uri', { arity: 'values', member: 'redirectUris' }],
+    ['--grant', { arity: 'values', member: 'grants' }],
+    ['--scope', { arity: 'values', member: 'scopes' }],
+    ['--users', { arity: 'values', member: 'users' }],
+    ['--public', { arity: 'toggle', member: 'public' }],
   ]),
-  make,
+  create,
   describe: ({ secret, redirectUris, grants, scopes, users }) =>
     [
       secret === undefined ? 'public' : 'with a secret',
@@ -41,28 +42,28 @@ const kind: RegistrationKind<ClientRegistration> = {
     ].join('; '),
 };
 
-/** `countersign client add [ID]`, `client remove ID`, `client list`. Gives the exit status. */
+/** Runs `countersign client add [ID]`, `client remove ID` or `client list`. Returns the exit status. */
 export const client = registrationCommand(kind);
 
-async function make(id: string, said: RegistrationInput): Promise<NewRegistration<ClientRegistration>> {
-  const { public: open, users, ...parts } = partsOf(kind, said);
-  if (open === true && said.flags.has(secretFlag))
-    throw new CommandError(['a --public client has no secret']);
-  const secret = open === true ? undefined : secretOf(said);
-  const all = Array.isArray(users) && users.length === 1 && users[0] === '*';
-  const given = { ...parts, users: all ? '*' : users, secret: secret?.text };
-  const { made: entry, faults } = readClient(id, given, ['text']);
-  refuseFaults(kind, id, said, faults);
+async function create(id: string, input: RegistrationInput): Promise<NewRegistration<ClientRegistration>> {
+  const { public: isPublic, users, ...members } = membersOfInput(kind, input);
+  if (isPublic === true && input.flags.has(secretFlag))
+    throw new CommandError([`--public and ${secretFlag} are mutually exclusive`]);
+  const secret = isPublic === true ? undefined : secretOf(input);
+  const isForAll = Array.isArray(users) && users.length === 1 && users[0] === '*';
+  const source = { ...members, users: isForAll ? '*' : users, secret: secret?.text };
+  const { made: entry, faults } = readClient(id, source, ['text']);
+  throwFaults(kind, id, input, faults);
   if (entry.grants.includes('authorization_code') && entry.redirectUris.length === 0)
     throw new CommandError([
-      'authorization_code needs a --redirect-uri; a client that comes for itself has --grant client_credentials',
+      '--grant authorization_code requires a --redirect-uri; a client without users can use --grant client_credentials',
     ]);
-  if (secret === undefined) return { entry, shown: undefined };
-  return { entry: { ...entry, secret: await keptOf(secret) }, shown: secret.shown };
+  if (secret === undefined) return { entry, shownSecret: undefined };
+  return { entry: { ...entry, secret: await digestOf(secret) }, shownSecret: secret.shown };
 }
 
-/** 256 random bits are found by no guessing, so one pass of SHA-256 is enough for them; for a secret that was chosen it is not. */
-async function keptOf({ text, made }: { text: string; made: boolean }): Promise<ClientSecret> {
-  if (made) return { sha256: sha256(text) };
+/** Returns the digest to store. SHA-256 suffices for 256 random bits; a given secret can be weak and is hashed with scrypt. */
+async function digestOf({ text, isGenerated }: ChosenSecret): Promise<ClientSecret> {
+  if (isGenerated) return { sha256: sha256(text) };
   return { scrypt: await hashPassword(text, randomBytes(16), costForChosen) };
 }

@@ -3,28 +3,28 @@ import { consumerFile } from '../../accounts/clients.ts';
 import { type ConsumerRegistration, readConsumer } from '../../accounts/registration.ts';
 import { errorCode } from '../../store/files/disk.ts';
 import {
+  membersOfInput,
   type NewRegistration,
-  partsOf,
   type RegistrationInput,
   type RegistrationKind,
-  refuseFaults,
   registrationCommand,
   secretFlag,
   secretOf,
+  throwFaults,
 } from '../accounts/registration.ts';
 import { CommandError } from '../errors.ts';
 
 const kind: RegistrationKind<ConsumerRegistration> = {
-  roster: consumerFile,
+  accountFile: consumerFile,
   configured: ({ consumers }) => consumers,
   label: 'KEY',
   flags: new Map([
-    ['--callback', { arity: 'values', part: 'callbacks' }],
-    ['--method', { arity: 'values', part: 'methods' }],
-    ['--scope', { arity: 'values', part: 'scopes' }],
-    ['--rsa-public-key', { arity: 'value', part: 'rsaPublicKey' }],
+    ['--callback', { arity: 'values', member: 'callbacks' }],
+    ['--method', { arity: 'values', member: 'methods' }],
+    ['--scope', { arity: 'values', member: 'scopes' }],
+    ['--rsa-public-key', { arity: 'value', member: 'rsaPublicKey' }],
   ]),
-  make,
+  create,
   describe: ({ secret, rsaPublicKey, methods, scopes, callbacks }) =>
     [
       [secret === undefined ? [] : 'with a secret', rsaPublicKey === undefined ? [] : 'an RSA key']
@@ -36,23 +36,27 @@ const kind: RegistrationKind<ConsumerRegistration> = {
     ].join('; '),
 };
 
-/** `countersign consumer add [KEY]`, `consumer remove KEY`, `consumer list`. Gives the exit status. */
+/** Runs `countersign consumer add [KEY]`, `consumer remove KEY` or `consumer list`. Returns the exit status. */
 export const consumer = registrationCommand(kind);
 
-async function make(key: string, said: RegistrationInput): Promise<NewRegistration<ConsumerRegistration>> {
-  const { rsaPublicKey: file, methods, ...parts } = partsOf(kind, said);
+async function create(key: string, input: RegistrationInput): Promise<NewRegistration<ConsumerRegistration>> {
+  const { rsaPublicKey: file, methods: given, ...members } = membersOfInput(kind, input);
   const rsaPublicKey = typeof file === 'string' ? readKey(file) : undefined;
-  const wanted = methods ?? (rsaPublicKey === undefined ? undefined : ['RSA-SHA1']);
-  // Who signs with RSA alone shares no secret.
-  const shares = !Array.isArray(wanted) || wanted.some((method) => method !== 'RSA-SHA1');
-  if (!shares && said.flags.has(secretFlag)) throw new CommandError(['no --method needs a secret']);
-  const secret = shares ? secretOf(said) : undefined;
-  const given = { ...parts, methods: wanted, rsaPublicKey, secret: secret?.text };
-  const { made: entry, faults } = readConsumer(key, given);
-  refuseFaults(kind, key, said, faults);
-  if (entry.callbacks.length === 0)
-    throw new CommandError(['--callback is needed: the URI that users come back to, or oob']);
-  return { entry, shown: secret?.shown };
+  const methods = given ?? (rsaPublicKey === undefined ? undefined : ['RSA-SHA1']);
+  // RSA-SHA1 uses no shared secret (RFC 5849 §3.4.3).
+  const needsSecret = !Array.isArray(methods) || methods.some((method) => method !== 'RSA-SHA1');
+  if (!needsSecret && input.flags.has(secretFlag))
+    throw new CommandError([`${secretFlag} cannot be used: RSA-SHA1 has no secret`]);
+  const secret = needsSecret ? secretOf(input) : undefined;
+  const { made: entry, faults } = readConsumer(key, {
+    ...members,
+    methods,
+    rsaPublicKey,
+    secret: secret?.text,
+  });
+  throwFaults(kind, key, input, faults);
+  if (entry.callbacks.length === 0) throw new CommandError(['--callback URI or --callback oob is required']);
+  return { entry, shownSecret: secret?.shown };
 }
 
 function readKey(path: string): string {

@@ -14,10 +14,10 @@ import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { CommandError, reportError } from '../errors.ts';
 import type { Outlet, Terminal } from '../terminal.ts';
 
-/** The arguments of the command. */
-interface ExportOrder {
+/** The arguments of `countersign export`. */
+interface ExportArguments {
   readonly data: string;
-  /** A path, or `-`. */
+  /** A path, or `-` for standard output. */
   readonly output: string;
   readonly withTokens: boolean;
 }
@@ -29,86 +29,91 @@ const flags = new Map([
   ['--with-tokens', 'toggle'],
 ] as const);
 
-/** So many characters are written at once. */
+/** The number of characters that are written at once. */
 const batchLength = 65_536;
 
-/** Runs `countersign export`: writes all items of a data directory as lines of JSON. Returns the exit status. */
+/** Runs `countersign export`: writes all items of a data directory as JSON lines. Returns the exit status. */
 export async function exportItems(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const order = readOrder(argv, environment);
-    if (!existsSync(order.data)) throw new CommandError([`there is no data directory ${order.data}`], 1);
-    actAsOwnerOf(order.data);
-    checkPermissions(order.data);
-    const lock = await lockDirectory(order.data);
+    const exportArguments = parseArguments(argv, environment);
+    const { data } = exportArguments;
+    if (!existsSync(data)) throw new CommandError([`the data directory ${data} does not exist`], 1);
+    actAsOwnerOf(data);
+    checkPermissions(data);
+    const lock = await lockDirectory(data);
     try {
-      await writeExport(order, await examine({ directory: order.data }), terminal);
+      return await writeExport(exportArguments, await examine({ directory: data }), terminal);
     } finally {
       await lock.release();
     }
-    return 0;
   } catch (error) {
     return reportError(error, terminal);
   }
 }
 
-function readOrder(argv: readonly string[], environment: NodeJS.ProcessEnv): ExportOrder {
+function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv): ExportArguments {
   const { flags: given, words, faults } = readArguments(argv, flags);
   if (faults.length > 0) throw new CommandError(faults);
-  if (words.length > 0) throw new CommandError(['export takes options only']);
+  if (words.length > 0) throw new CommandError(['export takes no arguments, only options']);
   const { data } = locationOf(given, environment).options;
   const output = String(given.get('--output') ?? '-');
-  if (output !== '-') refuseOutput(output, data);
+  if (output !== '-') checkOutput(output, data);
   const withTokens = given.get('--with-tokens') ?? 'false';
   if (withTokens !== true && withTokens !== 'true' && withTokens !== 'false')
-    throw new CommandError(['--with-tokens: true or false is expected']);
+    throw new CommandError(['--with-tokens must be true or false']);
   return { data, output, withTokens: withTokens !== 'false' };
 }
 
-/** Throws Refusal where an export would replace something, or become a part of what is exported. */
-function refuseOutput(output: string, data: string): void {
-  if (existsSync(output)) throw new CommandError([`${output} exists already`], 1);
+/** Throws CommandError if the output file exists or is in the data directory. */
+function checkOutput(output: string, data: string): void {
+  if (existsSync(output)) throw new CommandError([`${output} already exists`], 1);
   if (resolve(output).startsWith(`${resolve(data)}${sep}`))
     throw new CommandError([`${output} is in the data directory`]);
 }
 
+/** Writes the export and a summary. Returns the exit status. */
 async function writeExport(
-  { data, output, withTokens }: ExportOrder,
-  { state, lineage, told }: Examined,
+  { data, output, withTokens }: ExportArguments,
+  { state, lineage: storeId, told: warnings }: Examined,
   { stdout, stderr }: Terminal,
-): Promise<void> {
-  if (lineage === undefined) throw new CommandError([`${data} has no store to export`], 1);
+): Promise<number> {
+  if (storeId === undefined) throw new CommandError([`${data} has no store to export`], 1);
   const isOfOAuth = (path: string): boolean => path === tokensCollection || path === grantsCollection;
   const includes = (path: string): boolean => withTokens || !isOfOAuth(path);
-  const content = formatExport({ storeId: lineage, state, at: systemClock.now(), includes });
-  if (output === '-') writeBatches(content, stdout);
-  else
-    await replaceFile(nodeDisk, {
-      directory: dirname(output),
-      name: basename(output),
-      content,
-      sync: true,
-    });
+  const content = formatExport({ storeId, state, at: systemClock.now(), includes });
+  if (output !== '-') {
+    const [directory, name] = [dirname(output), basename(output)];
+    await replaceFile(nodeDisk, { directory, name, content, sync: true });
+  } else if (!(await writeBatches(content, stdout))) return 1;
   const collections = [...state.collections()];
   const exported = collections.filter(({ path }) => includes(path));
   const items = exported.reduce((sum, { count }) => sum + count, 0);
   const tokens = collections.some(({ path, count }) => !includes(path) && count > 0);
   printLines(
-    [...told, `exported ${items} items${tokens ? ', without the grants and tokens of OAuth' : ''}`],
+    [...warnings, `exported ${items} items${tokens ? ', without OAuth grants and tokens' : ''}`],
     stderr,
   );
+  return 0;
 }
 
-function writeBatches(content: Iterable<string>, outlet: Outlet): void {
+/** Writes the content in batches. Returns false at the first error, which the error handler of the stream reports. */
+async function writeBatches(content: Iterable<string>, outlet: Outlet): Promise<boolean> {
   let batch = '';
   for (const line of content) {
     batch += line;
     if (batch.length < batchLength) continue;
-    outlet.write(batch);
+    if (!(await isWritten(batch, outlet))) return false;
     batch = '';
   }
-  outlet.write(batch);
+  return isWritten(batch, outlet);
+}
+
+function isWritten(text: string, outlet: Outlet): Promise<boolean> {
+  return new Promise((resolve) => {
+    outlet.write(text, (error) => resolve(error === undefined || error === null));
+  });
 }

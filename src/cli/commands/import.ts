@@ -32,7 +32,7 @@ const flags = new Map([
 const firstJournal = journalName(1);
 const newline = 0x0a;
 
-/** Runs `countersign import`: reads an export into a data directory that has no items. Returns the exit status. */
+/** Runs `countersign import`: reads an export into a data directory without items. Returns the exit status. */
 export async function importItems(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -41,21 +41,21 @@ export async function importItems(
   try {
     const { flags: given, words, faults } = readArguments(argv, flags);
     if (faults.length > 0) throw new CommandError(faults);
-    if (words.length > 0) throw new CommandError(['import takes options only']);
+    if (words.length > 0) throw new CommandError(['import takes no arguments, only options']);
     const { options } = locationOf(given, environment);
     const { data } = options;
     actAsOwnerOf(data);
-    if (existsSync(data)) await refuseInUse(data);
+    if (existsSync(data)) await checkDirectory(data);
     const imported = await readExport(String(given.get('--input') ?? '-'), options, terminal);
-    await keep(data, imported);
-    printLines(outcomeOf(imported, options), terminal.stderr);
+    await writeDirectory(data, imported);
+    printLines(summaryOf(imported, options), terminal.stderr);
     return 0;
   } catch (error) {
     return reportError(error, terminal);
   }
 }
 
-/** Reads and validates all of an export. Throws CorruptionError, or Refusal if there is no such file. */
+/** Reads and validates a whole export. Throws CorruptionError if it is invalid, CommandError if it cannot be read. */
 async function readExport(input: string, options: Options, { stdin }: Terminal): Promise<Imported> {
   const file = input === '-' ? 'standard input' : input;
   const reading = { file, now: systemClock.now(), faultOf: itemFaults(options) };
@@ -82,14 +82,14 @@ async function readAll(reader: ExportReader, chunks: AsyncIterable<string | Uint
   reader.take(Buffer.concat(pending), true);
 }
 
-/** Returns a function that returns why an item cannot be imported: no client could address it, or read it. */
+/** Returns a function that returns why an item cannot be imported, or undefined if it can. */
 function itemFaults({ collections }: Options): ExportReading['faultOf'] {
-  const judge = createStoredDataCheck(collections);
+  const checkEntry = createStoredDataCheck(collections);
   return (path, entry) => {
     const fault = entry.id === '' ? 'is empty' : idFault(entry.id);
     if (fault !== undefined) return `its id ${fault}`;
     try {
-      judge(path, entry);
+      checkEntry(path, entry);
       return undefined;
     } catch (error) {
       if (error instanceof StoredDataError) return error.message;
@@ -98,12 +98,16 @@ function itemFaults({ collections }: Options): ExportReading['faultOf'] {
   };
 }
 
-/** Writes the files of the store, which is there once all of it is on the medium. Throws Refusal, LockedError or StoreError. */
-async function keep(directory: string, { storeId = newStoreId(), state }: Imported): Promise<void> {
+/**
+ * Writes the store into the data directory. The snapshot, without which there is no store, is written last.
+ *
+ * @throws CommandError, LockedError or StoreError
+ */
+async function writeDirectory(directory: string, { storeId = newStoreId(), state }: Imported): Promise<void> {
   await prepareDirectory(directory);
   const lock = await lockDirectory(directory);
   try {
-    await refuseItems(directory);
+    await checkNoItems(directory);
     for (const name of [firstJournal, snapshotName])
       await removeLeftovers(nodeDisk, directory, name, () => true);
     await clearValidationMarker(directory);
@@ -113,28 +117,31 @@ async function keep(directory: string, { storeId = newStoreId(), state }: Import
   }
 }
 
-async function writeStore(directory: string, lineage: string, state: State): Promise<void> {
-  const beginning = { directory, lineage, generation: 1, sequence: 0, state, now: systemClock.now() };
+async function writeStore(directory: string, storeId: string, state: State): Promise<void> {
+  const now = systemClock.now();
   try {
-    await writeNewFiles(nodeDisk, beginning);
+    await writeNewFiles(nodeDisk, { directory, lineage: storeId, generation: 1, sequence: 0, state, now });
   } catch (error) {
-    // Without a snapshot the journal, which has no changes, would prevent a start.
+    // An empty journal without a snapshot would prevent a start.
     if (!existsSync(join(directory, snapshotName)))
       await nodeDisk.unlink(join(directory, firstJournal)).catch(() => {});
     throw error;
   }
 }
 
-/** Throws Refusal if a process has the directory, or if it has items. */
-async function refuseInUse(directory: string): Promise<void> {
+/** Throws CommandError if a process uses the directory, or if it has items. */
+async function checkDirectory(directory: string): Promise<void> {
   const holder = await holderOf(directory);
   if (holder !== undefined)
     throw new CommandError([`${directory} is in use by process ${holder.pid}; stop it first`], 1);
-  await refuseItems(directory);
+  await checkNoItems(directory);
 }
 
-/** Throws Refusal unless a directory has no store, or one without changes: a first start, or an interrupted import, leaves that. */
-async function refuseItems(directory: string): Promise<void> {
+/**
+ * Throws CommandError unless the directory has no store, or only a first journal without changes, as after a first start
+ * or an interrupted import.
+ */
+async function checkNoItems(directory: string): Promise<void> {
   const names = await nodeDisk.list(directory);
   const hasOthers = names.some(
     (name) =>
@@ -145,13 +152,14 @@ async function refuseItems(directory: string): Promise<void> {
   const content = await readJournal(nodeDisk, join(directory, firstJournal), () => {});
   const isUnused = content === undefined || (content.changes === 0 && content.broken === undefined);
   if (hasOthers || !isUnused)
-    throw new CommandError([`${directory} has items; import into a data directory that has none`], 1);
+    throw new CommandError([`${directory} has items; import requires a data directory without items`], 1);
 }
 
-function outcomeOf({ state, storeId }: Imported, { collections }: Options): string[] {
+/** Returns the lines that describe the result of an import. */
+function summaryOf({ state, storeId }: Imported, { collections }: Options): string[] {
   const views = [...state.collections()];
   const collectionAt = collectionFinder(collections);
-  const unknown = views.filter(
+  const undeclared = views.filter(
     ({ path, count }) =>
       count > 0 &&
       path !== tokensCollection &&
@@ -160,9 +168,7 @@ function outcomeOf({ state, storeId }: Imported, { collections }: Options): stri
   );
   const items = views.reduce((sum, { count }) => sum + count, 0);
   return [
-    ...unknown.map(
-      ({ path }) => `${path} is the path of no declared collection, so its items are not served`,
-    ),
+    ...undeclared.map(({ path }) => `the items of ${path} are not served: no such collection is declared`),
     ...(storeId === undefined ? ['the export has no storeId: all entity tags are new'] : []),
     `imported ${items} items`,
   ];

@@ -12,81 +12,84 @@ import { examine } from '../../store/recovery/recovery.ts';
 import type { State } from '../../store/state/state.ts';
 import type { StoredNonce } from '../../store/store.ts';
 import { CommandError } from '../errors.ts';
-import { openNonceFile } from '../serve/nonces.ts';
+import { addNonces } from '../serve/nonces.ts';
 import { newStoreId } from '../serve/store-id.ts';
-import { collectionName, endTokens } from '../serve/stored-tokens.ts';
+import { collectionName, deleteTokens } from '../serve/stored-tokens.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** What goes into the new directory. */
-interface Saved {
+/** The content of the new directory. */
+interface Recovery {
   readonly state: State;
-  /** That of before when nothing is lost, so that entity tags stay good. */
-  readonly lineage: string;
-  /** What is lost or uncertain, or was mended, a sentence each. */
-  readonly told: readonly string[];
+  /** The previous id if nothing was lost, so that entity tags remain valid; otherwise a new one. */
+  readonly storeId: string;
+  /** Descriptions of lost, uncertain or repaired data, one sentence each. */
+  readonly warnings: readonly string[];
   readonly nonces: readonly StoredNonce[];
 }
 
 /**
- * `countersign check --repair NEWDIR`: writes what can be read of the data directory into a new one, with users, clients,
- * consumers, keys, the certificate and the nonces. The old one is not touched. Throws Refusal when it cannot.
+ * Runs `countersign check --repair NEWDIR`: copies all readable data to a new directory, with users, clients, consumers,
+ * keys, certificate and nonces. Does not change the old directory. Returns the exit status.
+ *
+ * @throws CommandError if a directory is not suitable
  */
 export async function repair(options: Options, to: string, terminal: Terminal): Promise<number> {
   const { data: from } = options;
-  await refuseUnfit(from, to);
-  const { state, lineage, told, nonces } = await save(from);
+  await checkDirectories(from, to);
+  const { state, storeId, warnings, nonces } = await recoverData(from);
   await prepareDirectory(to);
   await copyOthers(from, to);
   await writeNewFiles(nodeDisk, {
     directory: to,
-    lineage,
+    lineage: storeId,
     generation: 1,
     sequence: 0,
     state,
     now: systemClock.now(),
   });
-  const tell = (line: string): void => void terminal.stderr.write(`countersign: ${line}\n`);
-  await openNonceFile(to, nonces, options, tell);
-  for (const line of told) tell(line);
+  const report = (line: string): void => void terminal.stderr.write(`countersign: ${line}\n`);
+  await addNonces(to, nonces, options, report);
+  for (const warning of warnings) report(warning);
   const lines = [...state.collections()].map(
-    ({ path, count }) => `saved        ${collectionName(path)}: ${count}`,
+    ({ path, count }) => `copied       ${collectionName(path)}: ${count}`,
   );
-  const end = told.length === 0 ? 'nothing      is lost' : 'what is lost, or may be, is told above';
-  terminal.stdout.write(`${[...lines, end, `written to   ${resolve(to)}`].join('\n')}\n`);
+  const lost = `lost         ${warnings.length === 0 ? 'nothing' : 'see the messages above'}`;
+  terminal.stdout.write(`${[...lines, lost, `written to   ${resolve(to)}`].join('\n')}\n`);
   return 0;
 }
 
-async function refuseUnfit(from: string, to: string): Promise<void> {
-  const [old, fresh] = [resolve(from), resolve(to)];
-  if (fresh === old || fresh.startsWith(`${old}${sep}`))
-    throw new CommandError([`${to} is the data directory or in it; --repair writes to a new one`]);
+/** Throws CommandError if the data directory is missing or in use, or if the new directory is in it or not empty. */
+async function checkDirectories(from: string, to: string): Promise<void> {
+  const [source, target] = [resolve(from), resolve(to)];
+  if (target === source || target.startsWith(`${source}${sep}`))
+    throw new CommandError([`--repair requires a directory outside the data directory, not ${to}`]);
   const names = await readdir(from).catch(() => undefined);
-  if (names === undefined) throw new CommandError([`${from} is not there, or cannot be read`], 1);
+  if (names === undefined) throw new CommandError([`${from} does not exist or cannot be read`], 1);
   const present = await readdir(to).catch(() => []);
   if (present.length > 0)
-    throw new CommandError([`${to} is not empty; --repair writes to a new directory`], 1);
+    throw new CommandError([`${to} is not empty; --repair requires a new or empty directory`], 1);
   const holder = await holderOf(from);
   if (holder !== undefined)
     throw new CommandError([`${from} is in use by process ${holder.pid}; stop it first`], 1);
 }
 
-/** What a start would read; else all that can be read. */
-async function save(directory: string): Promise<Saved> {
+/** Reads the directory as a start does, or, if it is damaged, all of it that is readable. */
+async function recoverData(directory: string): Promise<Recovery> {
   try {
     const { state, lineage, told, nonces } = await examine({ directory });
-    return { state, lineage: lineage ?? newStoreId(), told, nonces };
+    return { state, storeId: lineage ?? newStoreId(), warnings: told, nonces };
   } catch (error) {
     if (!(error instanceof CorruptionError)) throw error;
     const { state, lost, nonces } = await recoverCorrupt(nodeDisk, directory);
-    // A revision that is lost may be drawn again: no entity tag from before may fit.
-    const ended = endTokens(state, systemClock.now());
-    const told = [error.message, ...lost, ...(ended === 0 ? [] : [tokensEnded])];
-    return { state, lineage: newStoreId(), told, nonces };
+    const count = deleteTokens(state, systemClock.now());
+    const warnings = [error.message, ...lost, ...(count === 0 ? [] : [tokensDeleted])];
+    // A lost revision can be assigned again, so previous entity tags must not match: hence a new store id.
+    return { state, storeId: newStoreId(), warnings, nonces };
   }
 }
 
-const tokensEnded =
-  'no token or grant of OAuth was taken along: which of them were used or revoked is not certain';
+const tokensDeleted =
+  'all OAuth tokens and grants are dropped, because the use or revocation of some of them may be lost';
 
 async function copyOthers(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) {

@@ -13,43 +13,44 @@ import { firstUserName, introduction } from '../serve/first-user.ts';
 import { inMemoryData } from '../serve/in-memory.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
-/** Milliseconds for what is in flight when the server is told to stop. */
-const grace = 10_000;
+/** The time for requests in progress to finish when the server stops, in milliseconds. */
+const shutdownTimeout = 10_000;
 
 type Composition = typeof import('../serve/compose.ts');
 
 /**
- * `countersign serve`: runs until it is told to stop. Gives the exit status when it could not start. `compaction` says
- * when the journals are worth a new snapshot, where that is not to be left to the store.
+ * Runs `countersign serve`. Returns undefined once the server is ready, or the exit status if it cannot start.
+ *
+ * @param compaction limits for the compaction of journals, for tests. Default: those of the store
  */
 export async function serve(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
   compaction?: CompactionLimits,
 ): Promise<number | undefined> {
-  // Who closes the terminal or the pipe does not end the server.
+  // The server keeps running after its terminal or an output pipe is closed.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  process.on('SIGHUP', () => {}); // nor does a hang-up, whether or not there is a certificate to read again
+  process.on('SIGHUP', () => {});
   try {
     const options = readOptions(argv, environment);
-    for (const warning of [...options.warnings, ...(await exposures(options))]) warn(warning);
+    for (const warning of [...options.warnings, ...(await permissionWarnings(options))]) warn(warning);
     const secretBox = options.memory
       ? undefined
       : (await import('../accounts/secret-box-key.ts')).readSecretBox(options, environment);
-    // Who started this process put it there for it alone: not for reports, nor for what it may start.
+    // Removed, so that they appear in no diagnostic report and no child process.
     delete environment['COUNTERSIGN_KEY'];
-    const steering = await readSteering(options, environment);
+    const control = await prepareControl(options, environment);
     delete environment['COUNTERSIGN_CONTROL_TOKEN'];
-    // The certificate is read or made, and the service loaded, while the disk is busy.
+    // The certificate is opened and the service loaded while the store is read.
     const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
-    opening?.catch(() => {}); // told where it is waited for
-    const [keeping, composition] = await Promise.all([
+    opening?.catch(() => {}); // handled where it is awaited
+    const [dataDirectory, composition] = await Promise.all([
       options.memory ? inMemoryData() : openDirectory(options, secretBox, warn, compaction),
       import('../serve/compose.ts'),
     ]);
-    await start(options, keeping, composition, opening, steering).catch(async (error: unknown) => {
-      if (keeping.fresh) keeping.undo();
-      await keeping.close();
+    await start(options, dataDirectory, composition, opening, control).catch(async (error: unknown) => {
+      if (dataDirectory.isNew) dataDirectory.undo();
+      await dataDirectory.close();
       throw error;
     });
     return undefined;
@@ -60,63 +61,63 @@ export async function serve(
 
 async function start(
   options: Options,
-  keeping: DataDirectory,
+  dataDirectory: DataDirectory,
   { allRegistered, allUsers, composeService, knownAccountsOf }: Composition,
   opening: Promise<Certificate> | undefined,
-  steering: Steering | undefined,
+  control: PreparedControl | undefined,
 ): Promise<void> {
   const certificate = await opening;
   for (const note of certificate?.notes ?? []) warn(note);
-  const kept = certificate?.keep();
-  kept?.catch(() => {}); // told where it is waited for
-  const everybody = knownAccountsOf(options, keeping.rosters);
-  const { users } = everybody;
-  const first = keeping.fresh && users.size === 0 ? makeCredentials(randomBytes) : undefined;
+  const saving = certificate?.save();
+  saving?.catch(() => {}); // handled where it is awaited
+  const accounts = knownAccountsOf(options, dataDirectory.accountFiles);
+  const { users } = accounts;
+  const first = dataDirectory.isNew && users.size === 0 ? makeCredentials(randomBytes) : undefined;
   if (first !== undefined) users.set(firstUserName, first);
-  const hashed = first === undefined || options.memory ? undefined : storedUser(first, randomBytes);
-  hashed?.catch(() => {}); // told where it is waited for
+  const hashing = first === undefined || options.memory ? undefined : storedUser(first, randomBytes);
+  hashing?.catch(() => {}); // handled where it is awaited
   const log = logOf(options);
-  if (everybody.consumers.size > 0) await keeping.keepMasterKey();
+  if (accounts.consumers.size > 0) await dataDirectory.storeMasterKey();
   const service = composeService(
     options,
-    everybody,
+    accounts,
     {
-      store: keeping.store,
-      ...(keeping.masterKey === undefined ? {} : { masterKey: keeping.masterKey }),
-      ...(keeping.nonces === undefined ? {} : { nonces: keeping.nonces }),
-      // What was signed for an earlier life of this server is not to be used in this one.
+      store: dataDirectory.store,
+      ...(dataDirectory.masterKey === undefined ? {} : { masterKey: dataDirectory.masterKey }),
+      ...(dataDirectory.nonces === undefined ? {} : { nonces: dataDirectory.nonces }),
+      // Nonces in memory are lost at a restart, so requests signed before this start are rejected.
       ...(options.memory ? { notBefore: systemClock.now() } : {}),
-      onError: (error) => tellFault(error, log === undefined ? undefined : formOf(options)),
+      onError: (error) => logError(error, log === undefined ? undefined : formOf(options)),
       ...(log === undefined ? {} : { log: log.add }),
     },
-    steering?.make(keeping),
+    control?.composer(dataDirectory),
   );
   try {
     await service.ready;
-    const clear: (string | undefined)[] = [...keeping.clear];
-    const { plain, secure } = await open(service, options, certificate, kept);
+    const plaintext: (string | undefined)[] = [...dataDirectory.plaintextPaths];
+    const { plain, secure } = await open(service, options, certificate, saving);
     if (first !== undefined) {
-      if (hashed !== undefined) clear.push(await keeping.keepUser(firstUserName, await hashed));
+      if (hashing !== undefined) plaintext.push(await dataDirectory.storeUser(firstUserName, await hashing));
       process.stderr.write(introduction(first, plain?.url ?? secure?.url ?? '', certificate?.file));
     }
-    for (const path of clear) if (path !== undefined) warn(clearLine(path));
-    if (users.size === 0) warn('there are no users, so nobody can sign; countersign user add NAME makes one');
-    if (!isLoopback(options.host)) warn(openness(options));
-    stopOnSignal(service, keeping, log);
-    const uses: AccountUpdates = {
-      users: (kept) => service.replaceUsers(allUsers(options, kept)),
-      clients: (kept) =>
-        service.replaceClients(allRegistered(options, 'clients', options.clients, { entries: kept })),
-      async consumers(kept) {
-        const all = allRegistered(options, 'consumers', options.consumers, { entries: kept });
-        if (all.size > 0) await keeping.keepMasterKey();
+    for (const path of plaintext) if (path !== undefined) warn(plaintextWarning(path));
+    if (users.size === 0) warn('there are no users; to add one: countersign user add NAME');
+    if (!isLoopback(options.host)) warn(addressWarning(options));
+    stopOnSignal(service, dataDirectory, log);
+    const updates: AccountUpdates = {
+      users: (stored) => service.replaceUsers(allUsers(options, stored)),
+      clients: (stored) =>
+        service.replaceClients(allRegistered(options, 'clients', options.clients, { entries: stored })),
+      async consumers(stored) {
+        const all = allRegistered(options, 'consumers', options.consumers, { entries: stored });
+        if (all.size > 0) await dataDirectory.storeMasterKey();
         service.replaceConsumers(all);
       },
     };
-    keeping.watch(uses, warn);
-    if (certificate !== undefined && secure !== undefined) await tend(certificate, secure);
+    dataDirectory.watch(updates, warn);
+    if (certificate !== undefined && secure !== undefined) await scheduleRenewal(certificate, secure);
     const urls = [plain, secure].flatMap((listening) => (listening === undefined ? [] : [listening.url]));
-    if (steering !== undefined) urls.push(`control=${await steering.open(plain, secure, certificate)}`);
+    if (control !== undefined) urls.push(`control=${await control.open(plain, secure, certificate)}`);
     process.stdout.write(`Countersign is ready: ${urls.join(' ')}\n`);
   } catch (error) {
     await service.close(0);
@@ -124,11 +125,11 @@ async function start(
   }
 }
 
-/** How a server is made that can be steered, and steered. */
-interface Steering {
-  /** What makes its service. */
-  make(keeping: DataDirectory): NonNullable<Parameters<Composition['composeService']>[3]>;
-  /** Opens the control interface, and gives its address. */
+/** A control interface that is not open yet. */
+interface PreparedControl {
+  /** Returns the function that creates the controlled service. */
+  composer(dataDirectory: DataDirectory): NonNullable<Parameters<Composition['composeService']>[3]>;
+  /** Opens the control interface. Resolves to its URL. */
   open(
     plain: Listening | undefined,
     secure: Listening | undefined,
@@ -136,53 +137,53 @@ interface Steering {
   ): Promise<string>;
 }
 
-/** What steers is loaded only where that is asked for. Throws Refusal on a token that cannot be. */
-async function readSteering(
+/** Loads the control interface if `--control-port` is set. Throws CommandError if its token is not valid. */
+async function prepareControl(
   { controlPort: port, tlsCert }: Options,
   environment: NodeJS.ProcessEnv,
-): Promise<Steering | undefined> {
+): Promise<PreparedControl | undefined> {
   if (port === undefined) return undefined;
   const { composeControlled, controlToken } = await import('../serve/control.ts');
   const token = controlToken(environment);
-  let steered: ControlledService | undefined;
+  let controlled: ControlledService | undefined;
   return {
-    make: (keeping) => (options) => {
-      steered = composeControlled(options, { port, token, keeping });
-      return steered.service;
+    composer: (dataDirectory) => (options) => {
+      controlled = composeControlled(options, { port, token, dataDirectory });
+      return controlled.service;
     },
     async open(plain, secure, certificate) {
-      // Who gave a certificate knows what vouches for it.
+      // A client trusts the server's own certificate, but not one of --tls-cert, whose authority is not known here.
       const own = tlsCert === undefined ? certificate?.identity.cert.toString() : undefined;
-      const control = await steered?.open({ url: plain?.url, secureUrl: secure?.url, certificate: own });
-      if (control === undefined) throw new Error('what was not composed cannot be steered');
-      if (token === undefined) warn(`the token of the control interface, told once: ${control.token}`);
+      const control = await controlled?.open({ url: plain?.url, secureUrl: secure?.url, certificate: own });
+      if (control === undefined) throw new Error('the service must be composed before its control is opened');
+      if (token === undefined) warn(`control token, shown only once: ${control.token}`);
       return control.url;
     },
   };
 }
 
-/** How secrets come to be encrypted. */
-function clearLine(path: string): string {
-  const make = '(umask 077; openssl rand -hex 32 > countersign.key)';
-  return `the secrets in ${path} are in the clear; to encrypt them: ${make}, and start with --key-file countersign.key`;
+/** Returns the warning for unencrypted secrets, with the command that creates a key. */
+function plaintextWarning(path: string): string {
+  const command = '(umask 077; openssl rand -hex 32 > countersign.key)';
+  return `the secrets in ${path} are not encrypted; to encrypt them: ${command}, and start with --key-file countersign.key`;
 }
 
-/** Opens what the options ask for, and waits until the certificate is kept. Nothing is under way when it fails. */
+/** Opens the listeners and waits until the certificate is saved. Waits for all of them even if one fails. */
 async function open(
   service: Service,
   { host, port, tlsPort }: Options,
   certificate: Certificate | undefined,
-  keeping: Promise<void> | undefined,
+  saving: Promise<void> | undefined,
 ): Promise<{ plain: Listening | undefined; secure: Listening | undefined }> {
-  const [plain, secure, kept] = await Promise.allSettled([
+  const [plain, secure, saved] = await Promise.allSettled([
     port === undefined ? undefined : service.listen({ host, port }),
     tlsPort === undefined || certificate === undefined
       ? undefined
       : service.listen({ host, port: tlsPort, tls: certificate.identity }),
-    keeping,
+    saving,
   ]);
   const opened = { plain: settledValue(plain), secure: settledValue(secure) };
-  settledValue(kept);
+  settledValue(saved);
   return opened;
 }
 
@@ -191,26 +192,26 @@ function settledValue<T>(result: PromiseSettledResult<T>): T {
   return result.value;
 }
 
-/** Reports what others can read of the configuration file. */
-async function exposures(options: Options): Promise<readonly string[]> {
+/** Returns warnings if other users can read the configuration file. */
+async function permissionWarnings(options: Options): Promise<readonly string[]> {
   return options.config === undefined
     ? []
     : (await import('../serve/file-permissions.ts')).exposedConfiguration(options);
 }
 
-/** Opens the data directory. The modules of the durable store are loaded only here. */
+/** Loads the modules of the durable store and opens the data directory. */
 async function openDirectory(
   ...parameters: Parameters<typeof import('../serve/data-directory.ts').openDataDirectory>
 ): Promise<DataDirectory> {
   return (await import('../serve/data-directory.ts')).openDataDirectory(...parameters);
 }
 
-/** What is about certificates is loaded only where there is HTTPS. */
+/** Loads the modules for certificates and opens the certificate. */
 async function openCertificate(options: Options): Promise<Certificate> {
   return (await import('../tls/open-certificate.ts')).openCertificate(options);
 }
 
-async function tend(certificate: Certificate, secure: Listening): Promise<void> {
+async function scheduleRenewal(certificate: Certificate, secure: Listening): Promise<void> {
   (await import('../tls/open-certificate.ts')).renewCertificate(certificate, secure, warn);
 }
 
@@ -223,8 +224,8 @@ function formOf({ log }: Options): 'pretty' | 'json' {
   return process.stderr.isTTY ? 'pretty' : 'json';
 }
 
-/** Tells a fault of the server itself, in one line where the log is made of such. */
-function tellFault(error: unknown, form: 'pretty' | 'json' | undefined): void {
+/** Logs an internal error with its stack, as one line of JSON if that is the format of the log. */
+function logError(error: unknown, form: 'pretty' | 'json' | undefined): void {
   const fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
   if (form !== 'json') {
     warn(fault);
@@ -233,14 +234,14 @@ function tellFault(error: unknown, form: 'pretty' | 'json' | undefined): void {
   process.stderr.write(`${JSON.stringify({ time: new Date(systemClock.now()).toISOString(), fault })}\n`);
 }
 
-/** A first signal ends the server in order, a second one at once. */
-function stopOnSignal(service: Service, keeping: DataDirectory, log: AccessLog | undefined): void {
+/** Shuts the server down on the first signal, and ends the process immediately on the second. */
+function stopOnSignal(service: Service, dataDirectory: DataDirectory, log: AccessLog | undefined): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) process.exit(1);
     stopping = true;
-    finish(service, keeping, log).then(
-      () => process.exit(keeping.health()?.state === 'failed' ? 1 : 0),
+    shutDown(service, dataDirectory, log).then(
+      () => process.exit(dataDirectory.health()?.state === 'failed' ? 1 : 0),
       (error: unknown) => process.exit(reportError(error, process)),
     );
   };
@@ -248,15 +249,20 @@ function stopOnSignal(service: Service, keeping: DataDirectory, log: AccessLog |
   process.on('SIGINT', stop);
 }
 
-async function finish(service: Service, keeping: DataDirectory, log: AccessLog | undefined): Promise<void> {
-  await service.close(grace);
-  await keeping.close();
+async function shutDown(
+  service: Service,
+  dataDirectory: DataDirectory,
+  log: AccessLog | undefined,
+): Promise<void> {
+  await service.close(shutdownTimeout);
+  await dataDirectory.close();
   await log?.flush();
 }
 
-function openness({ host, port }: Options): string {
-  const plainly = port === undefined ? '' : ', and plain HTTP to who listens';
-  return `${host} is open to others than this host${plainly}`;
+/** Returns the warning for an address that is not a loopback address. */
+function addressWarning({ host, port }: Options): string {
+  const plain = port === undefined ? '' : ', and plain HTTP can be intercepted';
+  return `${host} can be reached from other hosts${plain}`;
 }
 
 function isLoopback(host: string): boolean {

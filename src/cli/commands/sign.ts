@@ -15,73 +15,75 @@ const flags = new Map([
   ['--curl', 'toggle'],
 ] as const);
 
-/** What the command line asks to be signed. */
-interface Order {
+/** The arguments of `countersign sign`. */
+interface SignArguments {
   readonly method: string;
-  /** The URL as it is to be sent: as it was given, where that can be sent as it is. */
+  /** The URL to send the request to: the given one, unless it must be normalized. */
   readonly url: string;
-  /** Path and query of it. */
+  /** The path and query of the URL. */
   readonly target: string;
-  /** Whether it had to be written in another way. */
-  readonly rewritten: boolean;
+  /** Whether the URL differs from the given one. */
+  readonly isNormalized: boolean;
   readonly user: string;
   readonly form: 'full' | 'simple';
   readonly date: string | undefined;
   readonly nonce: string | undefined;
-  /** A file's path, `-`, or nothing. */
+  /** The path of the content, or `-` for standard input. */
   readonly content: string | undefined;
   readonly curl: boolean;
 }
 
-/** `countersign sign METHOD URL --user NAME`: prints what signs the request. Gives the exit status. */
+/** Runs `countersign sign METHOD URL --user NAME`: prints the headers that sign a request. Returns the exit status. */
 export async function sign(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const order = readOrder(argv);
-    const secret = await secretFrom(environment, terminal, order.content === '-');
-    const content = order.content === undefined ? undefined : await contentOf(order.content, terminal);
-    const headers = headersOf(order, secret, content);
-    terminal.stdout.write(order.curl ? `${curlCommand(order, headers, content)}\n` : headerLines(headers));
-    if (!order.curl) tellRewritten(order, terminal);
+    const request = parseArguments(argv);
+    const secret = await secretFrom(environment, terminal, request.content === '-');
+    const content = request.content === undefined ? undefined : await contentOf(request.content, terminal);
+    const headers = headersOf(request, secret, content);
+    terminal.stdout.write(
+      request.curl ? `${curlCommand(request, headers, content)}\n` : headerLines(headers),
+    );
+    if (!request.curl) warnNormalized(request, terminal);
     return 0;
   } catch (error) {
     return reportError(error, terminal);
   }
 }
 
-function readOrder(argv: readonly string[]): Order {
+function parseArguments(argv: readonly string[]): SignArguments {
   if (argv.some((argument) => /^--secret(=|$)/.test(argument))) {
     throw new CommandError([
-      'a secret is never an argument, where others on this host can read it: use COUNTERSIGN_SECRET',
+      'the secret cannot be an argument, which other users of this host can read: use COUNTERSIGN_SECRET',
     ]);
   }
-  const { flags: given, words, faults } = readArguments(argv, flags);
-  if (faults.length > 0) throw new CommandError(faults);
-  const found: string[] = [];
+  const { flags: given, words, faults: flagFaults } = readArguments(argv, flags);
+  if (flagFaults.length > 0) throw new CommandError(flagFaults);
+  const faults: string[] = [];
   const text = (name: string): string | undefined => {
     const value = given.get(name);
     return typeof value === 'string' ? value : undefined;
   };
-  const on = (name: string): boolean => {
-    if (text(name) !== undefined) found.push(`${name} takes no value`);
+  const isOn = (name: string): boolean => {
+    if (text(name) !== undefined) faults.push(`${name} takes no value`);
     return given.has(name);
   };
-  const [form, curl] = [on('--simple') ? 'simple' : 'full', on('--curl')] as const;
-  const [method, url] = [methodOf(words[0], found), urlOf(words[1], found)];
+  const [form, curl] = [isOn('--simple') ? 'simple' : 'full', isOn('--curl')] as const;
+  const [method, url] = [methodOf(words[0], faults), urlOf(words[1], faults)];
   if (words.length !== 2)
-    found.push('a method and a URL are needed: countersign sign METHOD URL --user NAME');
+    faults.push('sign requires a method and a URL: countersign sign METHOD URL --user NAME');
   const user = text('--user');
-  if (!given.has('--user')) found.push('--user NAME is needed: who signs');
+  if (!given.has('--user')) faults.push('--user NAME is required');
   for (const name of form === 'simple' ? ['--date', '--nonce'] : []) {
-    if (given.has(name)) found.push(`${name} has no place in the simple form`);
+    if (given.has(name)) faults.push(`${name} cannot be used with --simple`);
   }
-  if (found.length > 0 || url === undefined || user === undefined) throw new CommandError(found);
+  if (faults.length > 0 || url === undefined || user === undefined) throw new CommandError(faults);
   return {
     method,
-    ...sentAs(url, words[1] ?? ''),
+    ...requestUrlOf(url, words[1] ?? ''),
     user,
     form,
     curl,
@@ -92,22 +94,22 @@ function readOrder(argv: readonly string[]): Order {
 }
 
 // RFC 9110 §9.1: a method is a token.
-function methodOf(text: string | undefined, found: string[]): string {
+function methodOf(text: string | undefined, faults: string[]): string {
   if (text !== undefined && !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(text)) {
-    found.push(`${JSON.stringify(text)} is not a method`);
+    faults.push(`${JSON.stringify(text)} is not a valid method`);
   }
   return text ?? '';
 }
 
-function urlOf(text: string | undefined, found: string[]): URL | undefined {
+function urlOf(text: string | undefined, faults: string[]): URL | undefined {
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    found.push(`${JSON.stringify(text)} is not a URL such as http://127.0.0.1:8080/articles`);
+    faults.push(`${JSON.stringify(text)} is not a URL such as http://127.0.0.1:8080/articles`);
     return undefined;
   }
   if (url.username !== '' || url.password !== '')
-    found.push('a URL with a user or a password in it is not signed');
+    faults.push('the URL must not contain a user name or password');
   url.hash = '';
   return url;
 }
@@ -123,8 +125,12 @@ async function contentOf(path: string, terminal: Terminal): Promise<Uint8Array> 
   }
 }
 
-function headersOf(order: Order, secret: string, content: Uint8Array | undefined): [string, string][] {
-  const { method, url, target, user, form, date, nonce } = order;
+function headersOf(
+  request: SignArguments,
+  secret: string,
+  content: Uint8Array | undefined,
+): [string, string][] {
+  const { method, url, target, user, form, date, nonce } = request;
   try {
     const headers = signRequest({
       method,
@@ -137,7 +143,7 @@ function headersOf(order: Order, secret: string, content: Uint8Array | undefined
       ...(nonce === undefined ? {} : { nonce }),
       ...(content === undefined ? {} : { content }),
     });
-    // A field's characters are octets there; what is printed is encoded as UTF-8 once more otherwise.
+    // Each character of a field value is one octet. Decoding it here avoids that printing encodes it twice.
     return Object.entries(headers).map(([name, value]) => [
       name,
       Buffer.from(value, 'latin1').toString('utf8'),
@@ -148,18 +154,19 @@ function headersOf(order: Order, secret: string, content: Uint8Array | undefined
   }
 }
 
-/** A URL that is sent as it was given, and not as it was signed, is refused: better told now. */
-function tellRewritten({ url, rewritten }: Order, { stderr }: Terminal): void {
-  if (rewritten) stderr.write(`countersign: signed for ${url}, which is how it must be sent\n`);
+/** Warns that the signature is for the normalized URL. The server rejects it for the given one. */
+function warnNormalized({ url, isNormalized }: SignArguments, { stderr }: Terminal): void {
+  if (isNormalized)
+    stderr.write(`countersign: the signature is for ${url}; send the request to exactly this URL\n`);
 }
 
-/** curl sends what it is given but for dot segments, which it resolves; only visible ASCII is sent as it is. */
-function sentAs(url: URL, written: string): Pick<Order, 'url' | 'target' | 'rewritten'> {
-  const given = written.replace(/^[^:]*:\/\/[^/?#]*/, '').replace(/#.*$/s, '');
+/** Normalizes the URL if curl would not send it unchanged: if it has dot segments or characters other than visible ASCII. */
+function requestUrlOf(url: URL, text: string): Pick<SignArguments, 'url' | 'target' | 'isNormalized'> {
+  const given = text.replace(/^[^:]*:\/\/[^/?#]*/, '').replace(/#.*$/s, '');
   const target = given.startsWith('/') ? given : `/${given}`;
-  const asGiven = /^[!-~]*$/.test(target) && !/\/(?:\.|%2e){1,2}(?:[/?]|$)/i.test(target);
-  if (asGiven) return { url: url.origin + target, target, rewritten: false };
-  return { url: url.href, target: url.pathname + url.search, rewritten: true };
+  const isSentUnchanged = /^[!-~]*$/.test(target) && !/\/(?:\.|%2e){1,2}(?:[/?]|$)/i.test(target);
+  if (isSentUnchanged) return { url: url.origin + target, target, isNormalized: false };
+  return { url: url.href, target: url.pathname + url.search, isNormalized: true };
 }
 
 function headerLines(headers: readonly [string, string][]): string {
@@ -167,15 +174,15 @@ function headerLines(headers: readonly [string, string][]): string {
 }
 
 function curlCommand(
-  order: Order,
+  request: SignArguments,
   headers: readonly [string, string][],
   content: Uint8Array | undefined,
 ): string {
-  const { method, url } = order;
+  const { method, url } = request;
   const words = ['curl'];
   if (method === 'HEAD') words.push('--head');
   else if (method !== 'GET' || content !== undefined) words.push('-X', shellQuote(method));
-  // Brackets and braces in a URL are patterns to curl, unless it is told otherwise.
+  // Without this option, curl expands brackets and braces in a URL.
   if (/[[\]{}]/.test(url)) words.push('--globoff');
   for (const [name, value] of headers) words.push('-H', shellQuote(`${name}: ${value}`));
   if (content !== undefined) {
@@ -183,13 +190,13 @@ function curlCommand(
       '-H',
       shellQuote(`Content-Type: ${typeOf(content)}`),
       '--data-binary',
-      shellQuote(`@${order.content}`),
+      shellQuote(`@${request.content}`),
     );
   }
   return [...words, shellQuote(url)].join(' ');
 }
 
-/** The media type that the content looks like; curl would call it a form otherwise. */
+/** Guesses the media type of the content. Without one, curl sends that of a form. */
 function typeOf(content: Uint8Array): string {
   const start = Buffer.from(content.subarray(0, 64)).toString('utf8').trimStart();
   if (start.startsWith('<')) return 'application/xml';

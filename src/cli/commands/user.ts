@@ -5,14 +5,14 @@ import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import { readArguments } from '../../options/flags.ts';
 import {
-  type AccountEntry,
+  type AccountTarget,
   addEntry,
   changeExisting,
+  checkNotConfigured,
   locationFlags,
   locationOf,
   printLines,
-  readEntry,
-  refuseConfigured,
+  readEntries,
   removeEntry,
   reportUsage,
   unknownAction,
@@ -28,115 +28,122 @@ type ActionName = (typeof actions)[number];
 
 const flags = new Map([['--grace', 'value'], ...locationFlags] as const);
 
-/** What the command line asks for. */
-interface Order extends AccountEntry<StoredUser> {
+/** The arguments of `countersign user`. */
+interface UserArguments extends AccountTarget<StoredUser> {
   readonly action: ActionName;
-  /** How long the old secret stays valid, in ms. */
+  /** The time until the old secret expires, in milliseconds. */
   readonly grace: number;
 }
 
-/** `countersign user add|rotate|remove|disable|enable NAME`, `countersign user list`. Gives the exit status. */
+/** Runs `countersign user add|rotate|remove|disable|enable NAME` or `countersign user list`. Returns the exit status. */
 export async function user(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const order = readOrder(argv, environment);
-    actAsOwnerOf(order.options.data);
-    await carryOut(order, environment, terminal);
+    const target = parseArguments(argv, environment);
+    actAsOwnerOf(target.options.data);
+    await runAction(target, environment, terminal);
     return 0;
   } catch (error) {
     return reportError(error, terminal);
   }
 }
 
-function carryOut(order: Order, environment: NodeJS.ProcessEnv, terminal: Terminal): Promise<void> {
-  switch (order.action) {
+function runAction(target: UserArguments, environment: NodeJS.ProcessEnv, terminal: Terminal): Promise<void> {
+  switch (target.action) {
     case 'add':
-      return add(order, terminal, secretVariable(environment));
+      return add(target, terminal, secretVariable(environment));
     case 'rotate':
-      return rotate(order, terminal);
+      return rotate(target, terminal);
     case 'remove':
-      return removeEntry(order, terminal);
+      return removeEntry(target, terminal);
     case 'disable':
-      return able(order, terminal, false);
+      return setEnabled(target, terminal, false);
     case 'enable':
-      return able(order, terminal, true);
+      return setEnabled(target, terminal, true);
     case 'list':
-      return list(order, terminal);
+      return list(target, terminal);
   }
 }
 
-function readOrder(argv: readonly string[], environment: NodeJS.ProcessEnv): Order {
-  const { flags: given, words: said, faults } = readArguments(argv, flags);
-  if (faults.length > 0) throw new CommandError(faults);
-  const found: string[] = [];
-  const [word = '', name = ''] = said;
+function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv): UserArguments {
+  const { flags: given, words, faults: flagFaults } = readArguments(argv, flags);
+  if (flagFaults.length > 0) throw new CommandError(flagFaults);
+  const faults: string[] = [];
+  const [word = '', name = ''] = words;
   const action = actions.find((each) => each === word);
-  if (action === undefined) found.push(unknownAction(word, actions, 'countersign user add NAME'));
-  const wanted = action === 'list' ? 1 : 2;
-  if (action !== undefined && said.length !== wanted) {
-    found.push(wanted === 1 ? 'list takes no name' : `one name is needed: countersign user ${action} NAME`);
+  if (action === undefined) faults.push(unknownAction(word, actions, 'countersign user add NAME'));
+  const expectedWords = action === 'list' ? 1 : 2;
+  if (action !== undefined && words.length !== expectedWords) {
+    faults.push(
+      action === 'list'
+        ? 'list takes no name'
+        : `${action} requires one name: countersign user ${action} NAME`,
+    );
   }
   const fault =
-    action === undefined || action === 'list' || said.length < 2 ? undefined : userNameFault(name);
-  if (fault !== undefined) found.push(fault);
-  if (given.has('--grace') && action !== 'rotate') found.push('--grace goes with rotate only');
+    action === undefined || action === 'list' || words.length < 2 ? undefined : userNameFault(name);
+  if (fault !== undefined) faults.push(fault);
+  if (given.has('--grace') && action !== 'rotate') faults.push('--grace is an option of rotate only');
   const grace = parseDuration(String(given.get('--grace') ?? '24h'));
-  if (grace === undefined) found.push('--grace: a time such as 90s, 15m, 24h or 7d is expected, or 0');
-  if (found.length > 0 || action === undefined || grace === undefined) throw new CommandError(found);
-  return { action, roster: userFile, name, grace, ...locationOf(given, environment) };
+  if (grace === undefined) faults.push('--grace must be a time such as 90s, 15m, 24h or 7d, or 0');
+  if (faults.length > 0 || action === undefined || grace === undefined) throw new CommandError(faults);
+  return { action, accountFile: userFile, name, grace, ...locationOf(given, environment) };
 }
 
-async function add(order: Order, terminal: Terminal, secret: string | undefined): Promise<void> {
-  const { name } = order;
-  refuseConfigured(order);
-  const made = makeCredentials(randomBytes, secret);
-  const entry = { ...(await storedUser(made, randomBytes)), since: systemClock.now() };
-  const mark = await addEntry(order, entry, 'rotate gives a new secret');
-  const shown = secret === undefined ? made.secret : 'the one in COUNTERSIGN_SECRET';
-  printLines([`user      ${name}`, `password  ${made.password}`, `secret    ${shown}`], terminal.stdout);
-  await reportUsage(order, mark, terminal);
+async function add(target: UserArguments, terminal: Terminal, secret: string | undefined): Promise<void> {
+  const { name } = target;
+  checkNotConfigured(target);
+  const credentials = makeCredentials(randomBytes, secret);
+  const entry = { ...(await storedUser(credentials, randomBytes)), since: systemClock.now() };
+  const mark = await addEntry(target, entry, 'to change its secret, use rotate');
+  const shown = secret === undefined ? credentials.secret : 'the one in COUNTERSIGN_SECRET';
+  printLines(
+    [`user      ${name}`, `password  ${credentials.password}`, `secret    ${shown}`],
+    terminal.stdout,
+  );
+  await reportUsage(target, mark, terminal);
 }
 
-async function rotate(order: Order, terminal: Terminal): Promise<void> {
-  const { name, grace } = order;
+async function rotate(target: UserArguments, terminal: Terminal): Promise<void> {
+  const { name, grace } = target;
   const secret = randomSecret(randomBytes);
   const now = systemClock.now();
-  const mark = await changeExisting(order, (user) => ({
+  const mark = await changeExisting(target, (user) => ({
     ...user,
-    secrets: [{ secret }, ...graced(user.secrets, now, now + grace)],
+    secrets: [{ secret }, ...expiringSecret(user.secrets, now, now + grace)],
   }));
   printLines([`user      ${name}`, `secret    ${secret}`], terminal.stdout);
-  const until =
-    grace === 0 ? 'is not valid any more' : `is valid until ${new Date(now + grace).toISOString()}`;
-  printLines([`the old secret ${until}`], terminal.stderr);
-  await reportUsage(order, mark, terminal);
+  const validity =
+    grace === 0 ? 'is no longer valid' : `is valid until ${new Date(now + grace).toISOString()}`;
+  printLines([`the old secret ${validity}`], terminal.stderr);
+  await reportUsage(target, mark, terminal);
 }
 
-/** The present secret until `last`. One from an earlier rotation ends here: never are more than two valid. */
-function graced(secrets: readonly StoredSecret[], now: number, last: number): StoredSecret[] {
-  const present = secrets.find(({ until }) => until === undefined) ?? secrets[0];
-  return present === undefined || last <= now ? [] : [{ secret: present.secret, until: last }];
+/** Returns the current secret with an expiry time. Drops one of an earlier rotation, so that at most two are valid. */
+function expiringSecret(secrets: readonly StoredSecret[], now: number, until: number): StoredSecret[] {
+  const current = secrets.find((each) => each.until === undefined) ?? secrets[0];
+  return current === undefined || until <= now ? [] : [{ secret: current.secret, until }];
 }
 
-async function able(order: Order, terminal: Terminal, enabled: boolean): Promise<void> {
-  const mark = await changeExisting(order, (user) => ({ ...user, disabled: !enabled }));
-  printLines([`${enabled ? 'enabled ' : 'disabled'}  ${order.name}`], terminal.stdout);
-  await reportUsage(order, mark, terminal);
+async function setEnabled(target: UserArguments, terminal: Terminal, enabled: boolean): Promise<void> {
+  const mark = await changeExisting(target, (user) => ({ ...user, disabled: !enabled }));
+  printLines([`${enabled ? 'enabled ' : 'disabled'}  ${target.name}`], terminal.stdout);
+  await reportUsage(target, mark, terminal);
 }
 
-async function list(order: Order, terminal: Terminal): Promise<void> {
-  const { options } = order;
+async function list(target: UserArguments, terminal: Terminal): Promise<void> {
+  const { options } = target;
   const now = systemClock.now();
-  const stored = await readEntry(order);
+  const stored = await readEntries(target);
   const lines = [...options.users.keys()].map((name) => `${name}  1 valid secret, in ${options.config}`);
   for (const [name, { secrets, disabled }] of stored) {
     const valid = secrets.filter(({ until }) => until === undefined || until > now).length;
     const state = disabled === true ? ', disabled' : '';
-    const overruled = options.users.has(name) ? `, overruled by ${options.config}` : '';
-    lines.push(`${name}  ${valid} valid ${valid === 1 ? 'secret' : 'secrets'}${state}${overruled}`);
+    const override = options.users.has(name) ? `, overridden by ${options.config}` : '';
+    lines.push(`${name}  ${valid} valid ${valid === 1 ? 'secret' : 'secrets'}${state}${override}`);
   }
   if (lines.length === 0) printLines([`there are no users in ${options.data}`], terminal.stderr);
   printLines(lines, terminal.stdout);

@@ -2,39 +2,40 @@ import { write } from 'node:fs';
 import type { AccessEntry } from '../../service/options.ts';
 import { clearTimeout, delay, setTimeout } from '../../timers.ts';
 
-/** Where the requests are told, a line each. */
+/** A log with one line per request. */
 export interface AccessLog {
   readonly add: (entry: AccessEntry) => void;
-  /** Resolves when everything is written, or when a second passed and nobody reads. */
+  /** Writes all lines. Resolves when they are written, or after one second. */
   flush(): Promise<void>;
 }
 
-/** Characters kept while the reader of the log is slow. What comes beyond is left out and counted. */
-const mostKept = 4 * 1024 * 1024;
-/** Milliseconds that a line may wait for company. */
-const gathering = 50;
-/** Milliseconds that the end waits for the reader. */
-const patience = 1000;
+/** The maximum size of the buffer, in characters. Further entries are dropped and counted. */
+const maxBuffered = 4 * 1024 * 1024;
+/** The time for which lines are collected before they are written, in milliseconds. */
+const batchDelay = 50;
+/** The time limit of `flush`, in milliseconds. */
+const flushTimeout = 1000;
 
 /**
- * Makes a log that writes to the open file `descriptor`. Lines are gathered and written off the main thread, so
- * that a slow terminal or pipe never holds up a reply.
+ * Creates a log that writes to the open file `descriptor`. Lines are written in batches and off the main thread, so that
+ * a slow terminal or pipe never delays a response.
  */
 export function createAccessLog(form: 'pretty' | 'json', descriptor: number): AccessLog {
   const lineOf = form === 'pretty' ? prettyLine : jsonLine;
-  let kept = '';
-  let left = 0;
+  let buffered = '';
+  let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
 
   const take = (): Buffer => {
-    const taken = Buffer.from(left === 0 ? kept : `${kept}${left} more requests are not in this log\n`);
-    kept = '';
-    left = 0;
+    const suffix = dropped === 0 ? '' : `${dropped} requests were dropped from this log\n`;
+    const taken = Buffer.from(buffered + suffix);
+    buffered = '';
+    dropped = 0;
     return taken;
   };
   const drain = async (): Promise<void> => {
-    while (kept !== '') await writeWhole(descriptor, take());
+    while (buffered !== '') await writeWhole(descriptor, take());
     writing = undefined;
   };
   const start = (): void => {
@@ -44,14 +45,14 @@ export function createAccessLog(form: 'pretty' | 'json', descriptor: number): Ac
 
   return {
     add(entry) {
-      if (kept.length > mostKept) left++;
-      else kept += lineOf(entry);
-      if (writing === undefined) timer ??= setTimeout(start, gathering).unref();
+      if (buffered.length > maxBuffered) dropped++;
+      else buffered += lineOf(entry);
+      if (writing === undefined) timer ??= setTimeout(start, batchDelay).unref();
     },
     async flush() {
       clearTimeout(timer);
       start();
-      await Promise.race([writing, delay(patience)]);
+      await Promise.race([writing, delay(flushTimeout)]);
     },
   };
 }
@@ -60,12 +61,12 @@ async function writeWhole(descriptor: number, bytes: Uint8Array): Promise<void> 
   for (let at = 0; at < bytes.length; ) {
     const written = await writeSome(descriptor, bytes.subarray(at));
     if (written === undefined) return;
-    if (written === 0) await delay(gathering);
+    if (written === 0) await delay(batchDelay);
     at += written;
   }
 }
 
-/** How many bytes were taken: 0 when there is no room just now, undefined when nobody reads any more. */
+/** Returns the number of bytes written: 0 if the pipe is full, undefined if it is closed. */
 function writeSome(descriptor: number, bytes: Uint8Array): Promise<number | undefined> {
   return new Promise((resolve) => {
     write(descriptor, bytes, (error, count) => {
@@ -77,9 +78,9 @@ function writeSome(descriptor: number, bytes: Uint8Array): Promise<number | unde
 
 function prettyLine(entry: AccessEntry): string {
   const { time, method, path, status, principal, scheme, microseconds, problem } = entry;
-  const who = principal === undefined ? '-' : `${clean(principal)} (${scheme ?? '-'})`;
-  const why = problem === undefined ? '' : ` ${problem}`;
-  return `${new Date(time).toISOString()} ${status} ${clean(method)} ${clean(path)} ${who} ${microseconds}µs${why}\n`;
+  const user = principal === undefined ? '-' : `${clean(principal)} (${scheme ?? '-'})`;
+  const suffix = problem === undefined ? '' : ` ${problem}`;
+  return `${new Date(time).toISOString()} ${status} ${clean(method)} ${clean(path)} ${user} ${microseconds}µs${suffix}\n`;
 }
 
 function jsonLine(entry: AccessEntry): string {
@@ -97,8 +98,8 @@ function jsonLine(entry: AccessEntry): string {
   return `${clean(JSON.stringify(line))}\n`;
 }
 
-// Controls, the line separators and what turns the direction of writing: nothing that a client sends may begin a line,
-// move a cursor or make a line read as another.
+// Control characters, line separators and bidirectional controls: text from a client must not start a line, move the cursor
+// or change how a line is displayed.
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 function clean(text: string): string {

@@ -9,24 +9,28 @@ import { createService, type Service } from '../../service/service.ts';
 import type { AccountFiles } from '../accounts/no-account-files.ts';
 import { CommandError } from '../errors.ts';
 
-/** Who is known to a server: users, clients of OAuth 2.0 and consumers of OAuth 1.0a. */
+/** The users, OAuth 2.0 clients and OAuth 1.0a consumers of a server. */
 export interface KnownAccounts {
   readonly users: Map<string, UserOption>;
   readonly clients: ReadonlyMap<string, ClientRegistration>;
   readonly consumers: ReadonlyMap<string, ConsumerRegistration>;
 }
 
-/** Makes the service that the options ask for; `make` does. Throws Refusal where its parts do not go together. */
+/**
+ * Creates the service with `create`, from the options and accounts.
+ *
+ * @throws CommandError if the collections conflict with each other
+ */
 export function composeService(
   options: Options,
-  everybody: KnownAccounts,
+  accounts: KnownAccounts,
   more: Pick<ServiceOptions, 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'log' | 'onError'>,
-  make: (options: ServiceOptions & KnownAccounts) => Service = createService,
+  create: (options: ServiceOptions & KnownAccounts) => Service = createService,
 ): Service {
   try {
-    return make({
+    return create({
       ...more,
-      ...everybody,
+      ...accounts,
       ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
       lifetimes: lifetimesOf(options),
       collections: options.collections,
@@ -42,7 +46,7 @@ export function composeService(
       limits: limitsOf(options),
     });
   } catch (error) {
-    // Two paths that are one, for instance: it takes all of them to see that.
+    // For instance two path templates that match the same paths, which only the router detects.
     if (error instanceof RangeError) throw new CommandError([error.message]);
     throw error;
   }
@@ -75,8 +79,9 @@ function limitsOf(options: Options): Limits {
 }
 
 /**
- * Everybody in the configuration file and in the data directory. Throws Refusal, to end with 1, where somebody of OAuth is
- * kept and there is no HTTPS.
+ * Returns the accounts of the configuration file and of the data directory.
+ *
+ * @throws CommandError if there are stored clients or consumers, and HTTPS is off
  */
 export function knownAccountsOf(
   options: Options,
@@ -89,7 +94,11 @@ export function knownAccountsOf(
   };
 }
 
-/** The clients or consumers of the configuration file and those kept; the file's go before. Throws Refusal, as everybodyOf does. */
+/**
+ * Returns the clients or consumers of the configuration file, which take precedence, and of the data directory.
+ *
+ * @throws CommandError if some are stored and HTTPS is off
+ */
 export function allRegistered<T>(
   { data, tlsPort }: Options,
   name: 'clients' | 'consumers',
@@ -98,18 +107,18 @@ export function allRegistered<T>(
 ): ReadonlyMap<string, T> {
   if (entries.size > 0 && tlsPort === undefined)
     throw new CommandError(
-      [`the ${name} in ${accountFilePath(data, name)} need HTTPS, and --no-tls turns it off`],
+      [`the ${name} in ${accountFilePath(data, name)} require HTTPS, which --no-tls disables`],
       1,
     );
   return new Map([...entries, ...configured]);
 }
 
-/** The users of the configuration file and those kept in the data directory; the file's go before. */
+/** Returns the users of the configuration file, which take precedence, and of the data directory. */
 export function allUsers(options: Options, stored: ReadonlyMap<string, StoredUser>): Map<string, UserOption> {
-  const kept = [...stored].map(([name, user]): [string, UserOption] => [name, declarationOf(user)]);
-  return new Map<string, UserOption>([...kept, ...options.users]);
+  const users = [...stored].map(([name, user]): [string, UserOption] => [name, userOption(user)]);
+  return new Map<string, UserOption>([...users, ...options.users]);
 }
 
-function declarationOf({ secrets, password, disabled, since }: StoredUser): UserOption {
+function userOption({ secrets, password, disabled, since }: StoredUser): UserOption {
   return { secrets, disabled, since, password: password === undefined ? undefined : { hash: password } };
 }

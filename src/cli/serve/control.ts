@@ -16,22 +16,22 @@ import { CommandError } from '../errors.ts';
 import type { KnownAccounts } from './compose.ts';
 import type { DataDirectory } from './data-directory.ts';
 
-/** A server that can be steered, before it is. */
+/** A service with a control interface. */
 export interface ControlledService {
   readonly service: Service;
   /** Opens the control interface. Rejects with ListenError. */
   open(place: ControlledAddresses): Promise<Pick<Control, 'url' | 'token'>>;
 }
 
-/** How it is steered. */
-export interface ControlParts {
+/** The options of the control interface. */
+export interface ControlOptions {
   readonly port: number;
-  /** Drawn when left out. */
+  /** The bearer token. Default: a random one. */
   readonly token: string | undefined;
-  readonly keeping: Pick<DataDirectory, 'health'>;
+  readonly dataDirectory: Pick<DataDirectory, 'health'>;
 }
 
-/** The token that the environment has; undefined where it has none. Throws Refusal on one that cannot be. */
+/** Returns COUNTERSIGN_CONTROL_TOKEN; undefined if it is not set. Throws CommandError if it is not a valid token. */
 export function controlToken(environment: NodeJS.ProcessEnv): string | undefined {
   const token = environment['COUNTERSIGN_CONTROL_TOKEN'];
   if (token === undefined) return undefined;
@@ -46,42 +46,44 @@ export function controlToken(environment: NodeJS.ProcessEnv): string | undefined
 }
 
 /**
- * Composes the service so that it can be steered: as a test double where it is in memory, and as one on a store of its own
- * where it has one. Throws RangeError or DeclarationError, as `createService` does.
+ * Creates a service with a control interface: a test double in memory, or one with a durable store.
+ *
+ * @throws RangeError or DeclarationError, as `createService` does
  */
 export function composeControlled(
   options: ServiceOptions & KnownAccounts,
-  parts: ControlParts,
+  control: ControlOptions,
 ): ControlledService {
-  const kept = keptOf(options);
-  if (kept !== undefined)
-    return steered(composeDurableDouble(kept, randomBytes), options, parts, () => undefined);
+  const durable = durableOptionsOf(options);
+  if (durable !== undefined)
+    return controlled(composeDurableDouble(durable, randomBytes), options, control, () => undefined);
   const context = composeDouble(
     doubleOptionsOf(options),
     createSeededRandom(randomBytes(32).toString('hex')),
   );
-  return steered(context, options, parts, (face) => createMemoryControl(context, face));
+  return controlled(context, options, control, (api) => createMemoryControl(context, api));
 }
 
-function keptOf(options: ServiceOptions & KnownAccounts) {
+/** Returns the options with a durable store; undefined if the service is in memory. */
+function durableOptionsOf(options: ServiceOptions & KnownAccounts) {
   const { store, nonces, masterKey } = options;
   if (store === undefined || nonces === undefined || masterKey === undefined) return undefined;
   return { ...options, store, nonces, masterKey };
 }
 
-/** A double has its own of what is left out here; what began before this process must not be refused, for its clock may be set back. */
+/** Omits the options that a test double has itself. Its clock can be set back, so `notBefore` must not apply. */
 function doubleOptionsOf(options: ServiceOptions & KnownAccounts): DoubleOptions {
   const { store: _, nonces: __, masterKey: ___, notBefore: ____, ...others } = options;
   return others;
 }
 
-type Face = ReturnType<typeof createDoubleApi>;
+type DoubleApi = ReturnType<typeof createDoubleApi>;
 
-function steered(
+function controlled(
   context: ComposedService,
   { onError: fault }: ServiceOptions,
-  { port, token, keeping }: ControlParts,
-  memoryOf: (face: Face) => MemoryControl | undefined,
+  { port, token, dataDirectory }: ControlOptions,
+  memoryOf: (api: DoubleApi) => MemoryControl | undefined,
 ): ControlledService {
   const { faults, journal, service, events } = context;
   let control: Control | undefined;
@@ -93,7 +95,7 @@ function steered(
         if (tls === undefined) return service.listen(address);
         const connected = () => void faults.connected();
         const listening = await service.listen({ ...address, connected });
-        return showing(context, listening, typeof tls === 'function' ? tls : () => tls);
+        return withCertificateFaults(context, listening, typeof tls === 'function' ? tls : () => tls);
       },
       async close(grace) {
         faults.close();
@@ -102,16 +104,16 @@ function steered(
       },
     },
     async open(place) {
-      const face = createDoubleApi(context, {
+      const api = createDoubleApi(context, {
         url: place.url ?? place.secureUrl ?? '',
         secureUrl: place.secureUrl,
       });
       const target: ControlTarget = {
-        ...face,
+        ...api,
         addresses: place,
         events,
-        health: keeping.health,
-        memory: memoryOf(face),
+        health: dataDirectory.health,
+        memory: memoryOf(api),
       };
       control = await openControl(target, {
         port,
@@ -123,8 +125,12 @@ function steered(
   };
 }
 
-/** A listener whose certificate faults can put another in the place of. */
-function showing({ faults }: ComposedService, listening: Listening, first: () => ServerIdentity): Listening {
+/** Wraps a listener so that injected faults can replace its certificate. */
+function withCertificateFaults(
+  { faults }: ComposedService,
+  listening: Listening,
+  first: () => ServerIdentity,
+): Listening {
   let authority: CertificateAuthority | undefined;
   const issue: CertificateAuthority['issue'] = (validity) => {
     authority ??= createCertificateAuthority(systemClock.now(), randomBytes);

@@ -26,53 +26,52 @@ import { changeAccountFile } from '../accounts/change.ts';
 import type { AccountFiles } from '../accounts/no-account-files.ts';
 import { showProgress } from './progress.ts';
 import { newStoreId } from './store-id.ts';
-import { hasOAuth1Tokens, masterKeyGone } from './stored-tokens.ts';
+import { hasOAuth1Tokens, missingMasterKey } from './stored-tokens.ts';
 import { checkStoredData } from './validation-marker.ts';
 
-/** Where a server keeps what it is told: a directory of its own, or memory. */
+/** The persistent data of a server, in a directory or in memory. */
 export interface DataDirectory {
   readonly store: Store;
-  /** How the store is; undefined in memory, where nothing can go wrong with it. */
+  /** Returns the state of the store; undefined in memory. */
   readonly health: () => StoreHealth | undefined;
-  /** Undefined in memory: they are the service's own there. */
+  /** The stored nonces; undefined in memory, where the service has its own. */
   readonly nonces: FileNonces | undefined;
-  readonly rosters: AccountFiles;
-  /** What token secrets of OAuth 1.0a are derived with; undefined in memory, where the service draws it. */
+  readonly accountFiles: AccountFiles;
+  /** The key from which OAuth 1.0a token secrets are derived; undefined in memory, where the service generates one. */
   readonly masterKey: Uint8Array | undefined;
-  /** Whether there was nothing here before. */
-  readonly fresh: boolean;
-  /** The files in which secrets are for who can read them. */
-  readonly clear: readonly string[];
-  /** Keeps a first user; gives the file, where its secret is in the clear. */
-  keepUser(name: string, user: StoredUser): Promise<string | undefined>;
-  /** Keeps the master key, where it is not kept yet: before the first token is issued under it. */
-  keepMasterKey(): Promise<void>;
-  /** From now on calls `uses` with whom others have changed, and `tell` with a line when they cannot be read. */
-  watch(uses: AccountUpdates, tell: (line: string) => void): void;
-  /** Takes away what this start made: it came to nothing. */
+  /** Whether the directory had neither a store nor a user file. */
+  readonly isNew: boolean;
+  /** The paths of the files with unencrypted secrets. */
+  readonly plaintextPaths: readonly string[];
+  /** Stores the first user. Returns the path of the user file if the secret is not encrypted. */
+  storeUser(name: string, user: StoredUser): Promise<string | undefined>;
+  /** Stores the master key unless it is already stored. Must be called before the first token is issued. */
+  storeMasterKey(): Promise<void>;
+  /** Starts to watch the account files. Calls `updates` after each change, and `report` with an error. */
+  watch(updates: AccountUpdates, report: (line: string) => void): void;
+  /** Removes the new journal after a failed first start. */
   undo(): void;
-  /** Finishes what is under way and lets others have the directory. */
+  /** Waits for pending writes and releases the lock. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the data directory, makes it where there is none, and locks it. Where there is a seal, secrets that are
- * in the clear are sealed. `tell` is told of that in a line, and of what was lost in a crash and what follows from it.
- * Throws what hinders that.
+ * Opens and locks the data directory. Creates it if it does not exist. Encrypts unencrypted secrets if there is a key.
+ * Passes a line to `report` for each such file, each repair and each loss.
  */
 export async function openDataDirectory(
   options: Options,
   secretBox: SecretBox | undefined,
-  tell: (line: string) => void,
+  report: (line: string) => void,
   compaction?: CompactionLimits,
 ): Promise<DataDirectory> {
   const { data, durability } = options;
   await prepareDirectory(data);
-  // Read while the lock is taken, which does not keep others from changing them anyway.
+  // The lock does not protect the account files, so they are read meanwhile.
   const reading = readAccountFiles(data, secretBox);
-  reading.catch(() => {}); // told where it is waited for
+  reading.catch(() => {}); // handled where it is awaited
   const lock = await lockDirectory(data);
-  // Read while the rest is; nobody waits for them alone.
+  // Read concurrently with the store.
   const opening = openNonces({
     directory: data,
     durability,
@@ -81,51 +80,51 @@ export async function openDataDirectory(
     maxPerUser: options.maxNoncesPerUser,
     key: randomBytes(16),
     clock: systemClock,
-    tell,
+    tell: report,
   });
-  opening.catch(() => {}); // told where it is waited for
+  opening.catch(() => {}); // handled where it is awaited
   try {
-    const accountFiles = await encryptAccountFiles(data, secretBox, await reading, tell);
+    const accountFiles = await encryptAccountFiles(data, secretBox, await reading, report);
     const master = await openMasterKey(data, secretBox, randomBytes);
-    let masterKept = !master.fresh;
+    let isMasterKeyStored = !master.fresh;
     const { loading, end } = showProgress(process.stderr, systemClock);
     const recovered = await recover({ directory: data, loading }).finally(end);
-    for (const mended of recovered.told) tell(mended);
+    for (const warning of recovered.told) report(warning);
     await checkStoredData(data, recovered.state, options.collections);
-    if (master.fresh && hasOAuth1Tokens(recovered.state, systemClock.now())) tell(masterKeyGone(data));
-    const fresh = recovered.lineage === undefined && !existsSync(accountFilePath(data, 'users'));
+    if (master.fresh && hasOAuth1Tokens(recovered.state, systemClock.now())) report(missingMasterKey(data));
+    const isNew = recovered.lineage === undefined && !existsSync(accountFilePath(data, 'users'));
     const nonces = await opening;
     await nonces.begin();
-    const store = await openStore(recovered, nonces, options, tell, compaction);
+    const store = await openStore(recovered, nonces, options, report, compaction);
     let watching: Promise<readonly AccountFileWatcher[]> | undefined;
     return {
       store,
       health: () => store.health,
       nonces,
-      rosters: accountFiles,
+      accountFiles,
       masterKey: master.bytes,
-      fresh,
-      clear: plaintextPaths(data, accountFiles),
-      async keepUser(name, user) {
+      isNew,
+      plaintextPaths: plaintextPaths(data, accountFiles),
+      async storeUser(name, user) {
         await changeAccountFile(userFile, data, secretBox, (users) => users.set(name, user));
         return secretBox === undefined ? userFile.path(data) : undefined;
       },
-      async keepMasterKey() {
-        if (masterKept) return;
+      async storeMasterKey() {
+        if (isMasterKeyStored) return;
         await keepMasterKey(data, master.bytes, secretBox);
-        masterKept = true;
+        isMasterKeyStored = true;
       },
-      watch(uses, tellFault) {
-        // Loaded when the server is ready: nobody waits for it.
-        watching = watchAccountFiles(data, secretBox, accountFiles, uses, tellFault);
+      watch(updates, reportError) {
+        // Not awaited: the server is ready before the watchers are loaded.
+        watching = watchAccountFiles(data, secretBox, accountFiles, updates, reportError);
       },
-      // Else the next start would take the directory for one in use, and make no user.
+      // With this file, the next start would not be a first start and would create no user.
       undo: () => rmSync(join(data, journalName(1)), { force: true }),
       async close() {
         try {
-          // A compaction that comes to its end keeps nonces.
+          // A pending compaction writes nonces.
           await store.close().finally(() => nonces.close());
-          for (const watch of (await watching) ?? []) await watch.close();
+          for (const watcher of (await watching) ?? []) await watcher.close();
         } finally {
           await lock.release();
         }
@@ -133,18 +132,18 @@ export async function openDataDirectory(
     };
   } catch (error) {
     const opened = await opening.catch(() => undefined);
-    await opened?.close().catch(() => {}); // the first failure is the one to tell
+    await opened?.close().catch(() => {}); // only the first error is reported
     await lock.release();
     throw error;
   }
 }
 
-/** Opens the store on what was found, and gives the nonces those that the journals have. */
+/** Opens the store with the recovered data. Adds the nonces of the journals to `nonces`. */
 async function openStore(
   recovered: Recovered,
   nonces: FileNonces,
   { data, durability }: Options,
-  tell: (line: string) => void,
+  report: (line: string) => void,
   limits: CompactionLimits | undefined,
 ): Promise<DurableStore> {
   for (const nonce of recovered.nonces) nonces.remember(nonce);
@@ -154,7 +153,7 @@ async function openStore(
     newStoreId,
     durability,
     clock: systemClock,
-    onReport: tell,
+    onReport: report,
     onKept: (nonce) => nonces.keptWithChange(nonce),
     ...(limits === undefined ? {} : { limits }),
     async beforeForgetting() {

@@ -8,49 +8,49 @@ import {
 } from '../../store/files/file-permissions.ts';
 import { shellQuote } from '../shell-quote.ts';
 
-/** In a line: what others can get at, and the command that keeps them from it. */
+/** Returns one line that describes an exposed file or directory and the command that fixes its permissions. */
 export function exposureLine({ directory, first, several, known }: FilePermissionsError): string {
-  const what = `${first.path} is open to others than its owner (mode ${modeOf(first)})`;
-  const another = `take a directory for this alone, such as --data ${word(join(directory, 'countersign-data'))}`;
+  const what = `${first.path} is accessible to other users (mode ${modeOf(first)})`;
+  const another = `use a separate directory, such as --data ${pathWord(join(directory, 'countersign-data'))}`;
   if (first.foreign !== undefined) return `${what} and belongs to user ${first.foreign}: ${another}`;
   if (first.path === directory && !known)
-    return `${what} and has other files in it: ${another}${orClosing(first)}`;
-  if (!several) return `${what}; close it: ${closing(first)}`;
-  return `${what}, as is more in ${directory}; close it: chmod -R go= ${word(directory)}`;
+    return `${what} and contains other files: ${another}${alternativeFix(first)}`;
+  if (!several) return `${what}; fix: ${chmodCommand(first)}`;
+  return `${what}, as are other files in ${directory}; fix: chmod -R go= ${pathWord(directory)}`;
 }
 
-/** A directory in which everybody may make files, such as /tmp, is not to be closed. */
-function orClosing(exposed: ExposedFile): string {
-  return (exposed.mode & everybodys) === everybodys ? '' : `, or close it: ${closing(exposed)}`;
+/** Returns the chmod command, except for a directory that is shared on purpose, such as /tmp. */
+function alternativeFix(exposed: ExposedFile): string {
+  return (exposed.mode & sharedDirectory) === sharedDirectory ? '' : `, or: ${chmodCommand(exposed)}`;
 }
 
-/** A sentence for a configuration file that has secrets of users, clients or consumers and that others can read. */
+/** Returns a warning if other users can read a configuration file that contains secrets. */
 export function exposedConfiguration({ config, users, clients, consumers }: Options): readonly string[] {
   const registered = [...clients.values(), ...consumers.values()];
-  const secret = users.size > 0 || registered.some((each) => each.secret !== undefined);
-  if (config === undefined || !secret) return [];
+  const hasSecrets = users.size > 0 || registered.some((each) => each.secret !== undefined);
+  if (config === undefined || !hasSecrets) return [];
   const stats = statSync(config, { throwIfNoEntry: false });
   const exposed = stats?.isFile() ? exposedFile(config, stats) : undefined;
-  if (exposed === undefined || (exposed.mode & anybodyReads) === 0) return [];
-  const what = `${config} has secrets in it and can be read by others (mode ${modeOf(exposed)})`;
-  return [`${what}; close it: ${closing(exposed)}`];
+  if (exposed === undefined || (exposed.mode & readableByOthers) === 0) return [];
+  const what = `${config} contains secrets and is readable by other users (mode ${modeOf(exposed)})`;
+  return [`${what}; fix: ${chmodCommand(exposed)}`];
 }
 
-/** Permission for the group or for all others to read. */
-const anybodyReads = 0o044;
+/** The read permissions of the group and of others. */
+const readableByOthers = 0o044;
 
-/** Permission for all to write, and for none to take away what is another's. */
-const everybodys = 0o1002;
+/** The sticky bit and the write permission of others. */
+const sharedDirectory = 0o1002;
 
-function closing({ path, directory }: ExposedFile): string {
-  return `chmod ${directory ? 700 : 600} ${word(path)}`;
+function chmodCommand({ path, directory }: ExposedFile): string {
+  return `chmod ${directory ? 700 : 600} ${pathWord(path)}`;
 }
 
 function modeOf({ mode }: ExposedFile): string {
   return mode.toString(8).padStart(4, '0');
 }
 
-/** A path as a word that is no option, whatever it begins with. */
-function word(path: string): string {
+/** Quotes a path for a shell, so that it cannot be mistaken for an option. */
+function pathWord(path: string): string {
   return shellQuote(path.startsWith('-') ? `./${path}` : path);
 }

@@ -2,25 +2,27 @@ import { basename, relative } from 'node:path';
 import type { Credentials } from '../accounts/credentials.ts';
 import { shellQuote } from '../shell-quote.ts';
 
-/** The user that a first start makes. */
+/** The name of the user that a first start creates. */
 export const firstUserName = 'demo';
 
 /**
- * What its owner is told, once: password, secret, and two commands that work as they stand at this URL. `trusted` is
- * the file of the server's own certificate, where there is one.
+ * Returns the message of a first start: password, secret, and two commands to try.
+ *
+ * @param url the address of the server
+ * @param certificate the file of the server's own certificate, if it has one
  */
-export function introduction({ password, secret }: Credentials, url: string, trusted?: string): string {
+export function introduction({ password, secret }: Credentials, url: string, certificate?: string): string {
   const sign = `${invocation()} sign POST ${url}/articles --user ${firstUserName}`;
   const article = '<article><title>A first article</title><price currency="EUR">12.30</price></article>';
-  const curl = `curl -i${trustOf(url, trusted)}`;
+  const curl = `curl -i${tlsOptionOf(url, certificate)}`;
   const send = `${curl} -H @- -H 'Content-Type: application/xml' -d '${article}' ${url}/articles`;
-  return `This is a first start, so there is a user now. This is told once:
+  return `First start: created the user ${firstUserName}. Its password and secret are shown only once.
 
   user      ${firstUserName}
   password  ${password}
   secret    ${secret}
 
-Try it from another terminal:
+Try it in another terminal:
 
   export COUNTERSIGN_SECRET=${shellQuote(secret)}
   ${sign} | ${send}
@@ -28,15 +30,15 @@ Try it from another terminal:
 `;
 }
 
-/** How curl comes to trust the server at this URL: its own certificate says localhost and is good for nothing else. */
-function trustOf(url: string, trusted: string | undefined): string {
+/** Returns the option with which curl accepts the certificate. A certificate of the server's own is for localhost only. */
+function tlsOptionOf(url: string, certificate: string | undefined): string {
   if (url.startsWith('http:')) return '';
   const { hostname } = new URL(url);
-  const named = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  return named && trusted !== undefined ? ` --cacert ${shellQuote(trusted)}` : ' --insecure';
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  return isLocal && certificate !== undefined ? ` --cacert ${shellQuote(certificate)}` : ' --insecure';
 }
 
-/** How this program was called, as words of a shell command. */
+/** Returns the shell command that started this program, without its arguments. */
 function invocation(): string {
   const script = process.argv[1] ?? 'countersign';
   if (basename(script) === 'countersign') return 'countersign';

@@ -3,18 +3,18 @@ import { noAccountFiles } from '../accounts/no-account-files.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { newStoreId } from './store-id.ts';
 
-/** Keeps nothing beyond the process. */
+/** Returns an empty store in memory, without accounts. */
 export function inMemoryData(): DataDirectory {
   return {
     store: createMemoryStore({ storeId: newStoreId() }),
     health: () => undefined,
     nonces: undefined,
-    rosters: noAccountFiles,
+    accountFiles: noAccountFiles,
     masterKey: undefined,
-    fresh: true,
-    clear: [],
-    keepUser: async () => undefined,
-    async keepMasterKey() {},
+    isNew: true,
+    plaintextPaths: [],
+    storeUser: async () => undefined,
+    async storeMasterKey() {},
     watch() {},
     undo() {},
     async close() {},

@@ -4,19 +4,19 @@ import type { Options } from '../../options/options.ts';
 import { openNonces } from '../../store/nonces/file.ts';
 import type { StoredNonce } from '../../store/store.ts';
 
-/** Keeps nonces of journals that are about to go, beside those that a directory has; `tell` is told what was lost. */
-export async function openNonceFile(
+/** Adds unexpired nonces to the nonce file of a directory. Passes a line to `report` for each loss in that file. */
+export async function addNonces(
   directory: string,
-  kept: readonly StoredNonce[],
+  added: readonly StoredNonce[],
   options: Pick<Options, 'window' | 'maxNonces'>,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<void> {
   const now = systemClock.now();
-  const live = kept.filter(({ until }) => until >= now);
+  const live = added.filter(({ until }) => until >= now);
   if (live.length === 0) return;
   const window = options.window * 1000;
   const { maxNonces: max } = options;
-  const given = {
+  const nonces = await openNonces({
     directory,
     durability: 'fsync',
     window,
@@ -24,9 +24,8 @@ export async function openNonceFile(
     maxPerUser: max,
     key: randomBytes(16),
     clock: systemClock,
-    tell,
-  } as const;
-  const nonces = await openNonces(given);
+    tell: report,
+  });
   await nonces.begin();
   for (const { user, nonce, until } of live) nonces.claim(user, nonce, until, now);
   await nonces.kept(true);

@@ -2,18 +2,18 @@ import type { Clock } from '../../clock.ts';
 import type { OnProgress } from '../../store/recovery/recovery.ts';
 import type { Outlet } from '../terminal.ts';
 
-/** Loading that takes no longer than this (ms) is not worth a word. */
-const patience = 1000;
-/** Milliseconds from one look of the line to the next. */
+/** The time before progress is shown, in milliseconds. */
+const initialDelay = 1000;
+/** The minimum time between two updates, in milliseconds. */
 const interval = 100;
-/** Takes the line away (ECMA-48 §8.3.41). */
+/** Erases the line (ECMA-48 §8.3.41). */
 const clear = '\r\u001b[K';
 
-/** Shows on a terminal how far loading is, once it takes longer than a second; `end` takes the line away. */
+/** Shows the progress of loading on a terminal once it takes longer than a second. `end` erases the line. */
 export function showProgress(outlet: Outlet, clock: Clock): { readonly loading: OnProgress; end(): void } {
   if (outlet.isTTY !== true) return { loading() {}, end() {} };
   const begun = clock.steady();
-  let next = begun + patience;
+  let next = begun + initialDelay;
   let shown = false;
   return {
     loading(file, done, size, count) {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Names a history of changes that begins now: 32 random bits, which no entity tag of another one begins with. */
+/** Returns a random id (32 bits) for a new store. Entity tags begin with it, so those of another store do not match. */
 export function newStoreId(): string {
   return randomBytes(4).toString('hex');
 }

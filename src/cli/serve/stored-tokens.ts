@@ -2,14 +2,14 @@ import { masterKeyPath } from '../../accounts/master-key.ts';
 import { grantsCollection, readToken, tokensCollection } from '../../oauth/records.ts';
 import type { State } from '../../store/state/state.ts';
 
-/** What a collection is called where people read of it. */
+/** Returns the name of a collection for messages. */
 export function collectionName(path: string): string {
-  if (path === tokensCollection) return 'tokens of OAuth';
-  if (path === grantsCollection) return 'grants of OAuth';
+  if (path === tokensCollection) return 'OAuth tokens';
+  if (path === grantsCollection) return 'OAuth grants';
   return path;
 }
 
-/** Whether there are tokens of OAuth 1.0a that are good at this time (ms), if their secrets can be derived. */
+/** Returns whether there are OAuth 1.0a tokens that have not expired at this time (ms). */
 export function hasOAuth1Tokens(state: State, now: number): boolean {
   for (const { path, entries } of state.collections()) {
     if (path !== tokensCollection) continue;
@@ -21,21 +21,21 @@ export function hasOAuth1Tokens(state: State, now: number): boolean {
   return false;
 }
 
-/** What is told where the key is gone that their secrets were derived with. */
-export function masterKeyGone(directory: string): string {
-  return `${masterKeyPath(directory)} is gone, and the tokens of OAuth 1.0a that were issued are void: put it back, or let clients ask for new ones`;
+/** Returns the warning for a missing master key, from which the secrets of OAuth 1.0a tokens are derived. */
+export function missingMasterKey(directory: string): string {
+  return `${masterKeyPath(directory)} is missing, so issued OAuth 1.0a tokens are not valid: restore it, or request new tokens`;
 }
 
-/** Ends every token and grant: which of them were used or revoked is not known. Gives how many there were. */
-export function endTokens(state: State, now: number): number {
-  let ended = 0;
+/** Deletes all tokens and grants. Returns how many there were. */
+export function deleteTokens(state: State, now: number): number {
+  let deleted = 0;
   for (const collection of [tokensCollection, grantsCollection]) {
     const view = [...state.collections()].find(({ path }) => path === collection);
     for (const { id, revision } of [...(view?.entries ?? [])]) {
       const prepared = state.prepare({ kind: 'delete', collection, id, expected: revision, at: now });
       if (prepared !== undefined) state.commit(prepared);
-      ended += 1;
+      deleted += 1;
     }
   }
-  return ended;
+  return deleted;
 }

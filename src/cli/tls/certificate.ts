@@ -1,24 +1,25 @@
 import type { ServerIdentity } from '../../net/tls/identity.ts';
 
-/** A certificate that takes the place of the one before it, and what is told of that. */
+/** A new certificate that replaces the current one. */
 export interface Renewal {
   readonly identity: ServerIdentity;
-  readonly news: string;
+  /** The line to report. */
+  readonly message: string;
 }
 
-/** What HTTPS is served with, and how it stays good. */
+/** The certificate of HTTPS and its maintenance. */
 export interface Certificate {
   readonly identity: ServerIdentity;
-  /** What is told of it at a start, one sentence each. */
+  /** Warnings to report at the start, one sentence each. */
   readonly notes: readonly string[];
-  /** Where it is and until when it is valid, for a person. */
+  /** Path and validity, for the output of `check`. */
   readonly about: string;
-  /** The file by which a client on this host can trust it; undefined when there is none. */
+  /** The certificate file that a client on this host can trust; undefined if there is none. */
   readonly file: string | undefined;
-  /** Puts what was made for it on the disk. */
-  keep(): Promise<void>;
-  /** Reads it again where somebody else looks after it. Throws Refusal. */
+  /** Writes a generated certificate and key to disk. */
+  save(): Promise<void>;
+  /** Reads the files of `--tls-cert` and `--tls-key` again. Does nothing for a generated certificate. Throws CommandError. */
   reload(): Promise<Renewal | undefined>;
-  /** Makes it anew, and keeps it, when it nears its end. */
+  /** Replaces and writes a generated certificate that is about to expire. */
   renew(): Promise<Renewal | undefined>;
 }

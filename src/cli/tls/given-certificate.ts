@@ -6,34 +6,35 @@ import { CommandError } from '../errors.ts';
 import type { Certificate } from './certificate.ts';
 import { isoTime, type PemFiles, readPem, validityWarnings, withNames } from './pem-files.ts';
 
-/** The certificate and the key in files that somebody else looks after. Throws Refusal when they cannot be used. */
+/** Reads the certificate and key of `--tls-cert` and `--tls-key`. Throws CommandError if they cannot be used. */
 export async function givenCertificate(files: PemFiles, clock: Clock): Promise<Certificate> {
-  const { identity, subject, from, until } = await readGiven(files);
+  const { identity, subject, from, until } = await readFiles(files);
   return {
     identity,
     notes: validityWarnings(files.cert, { from, until }, clock.now()),
     about: `${files.cert}, ${subject}, valid until ${isoTime(until)}`,
     file: undefined,
-    keep: async () => {},
+    save: async () => {},
     async reload() {
-      const read = await readGiven(files);
+      const read = await readFiles(files);
       return {
         identity: read.identity,
-        news: `the certificate in ${files.cert} was read again, and is valid until ${isoTime(read.until)}`,
+        message: `reloaded the certificate ${files.cert}, valid until ${isoTime(read.until)}`,
       };
     },
     renew: async () => undefined,
   };
 }
 
-interface Given {
+interface ParsedFiles {
   readonly identity: ServerIdentity;
   readonly subject: string;
+  /** The start and end of validity, in milliseconds since the epoch. */
   readonly from: number;
   readonly until: number;
 }
 
-async function readGiven(files: PemFiles): Promise<Given> {
+async function readFiles(files: PemFiles): Promise<ParsedFiles> {
   const [cert, key] = await Promise.all([readExisting(files.cert), readExisting(files.key)]);
   const identity = { cert, key };
   return withNames(files, '', () => {
@@ -46,6 +47,6 @@ async function readGiven(files: PemFiles): Promise<Given> {
 
 async function readExisting(path: string): Promise<Buffer> {
   const content = await readPem(path);
-  if (content === undefined) throw new CommandError([`${path} is not there`], 1);
+  if (content === undefined) throw new CommandError([`${path} does not exist`], 1);
   return content;
 }

@@ -8,34 +8,34 @@ import type { Certificate, Renewal } from './certificate.ts';
 import { givenCertificate } from './given-certificate.ts';
 import { ownCertificate, temporaryCertificate } from './own-certificate.ts';
 
-/** How often it is looked whether a certificate nears its end, in milliseconds. */
+/** The interval of the check for renewal, in milliseconds. */
 const day = 86_400_000;
 
 /**
- * The certificate that the options ask for: given, from the data directory or made for it, or made for this process.
- * Writes nothing before `keep`. Throws Refusal when it cannot be used.
+ * Opens the certificate that the options select: that of `--tls-cert`, that of the data directory, or, in memory, a
+ * temporary one. Generates a missing one, but writes nothing before `save`. Throws CommandError if it cannot be used.
  */
 export async function openCertificate({ tlsCert, tlsKey, memory, data }: Options): Promise<Certificate> {
   if (tlsCert !== undefined && tlsKey !== undefined)
     return givenCertificate({ cert: tlsCert, key: tlsKey }, systemClock);
-  const surroundings = { clock: systemClock, random: randomBytes };
-  return memory ? temporaryCertificate(surroundings) : ownCertificate(join(data, 'tls'), surroundings);
+  const context = { clock: systemClock, random: randomBytes };
+  return memory ? temporaryCertificate(context) : ownCertificate(join(data, 'tls'), context);
 }
 
-/** From now on a hang-up (SIGHUP) reloads the certificate, and once a day it is seen to. `tell` says what came of it. */
+/** Reloads the certificate on SIGHUP and renews it once a day if needed. Passes each result to `report`. */
 export function renewCertificate(
   certificate: Certificate,
   listening: Listening,
-  tell: (news: string) => void,
+  report: (message: string) => void,
 ): void {
-  const replace = async (fresh: () => Promise<Renewal | undefined>): Promise<void> => {
+  const replace = async (load: () => Promise<Renewal | undefined>): Promise<void> => {
     try {
-      const renewal = await fresh();
+      const renewal = await load();
       if (renewal === undefined) return;
       listening.replaceCertificate(renewal.identity);
-      tell(renewal.news);
+      report(renewal.message);
     } catch (error) {
-      tell(`the certificate stays as it was: ${error instanceof Error ? error.message : String(error)}`);
+      report(`the certificate was not replaced: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
   process.on('SIGHUP', () => void replace(certificate.reload));

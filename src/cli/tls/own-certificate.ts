@@ -11,10 +11,11 @@ import type { Random } from '../accounts/credentials.ts';
 import type { Certificate } from './certificate.ts';
 import { isoTime, type PemFiles, readPem, validityWarnings, withNames } from './pem-files.ts';
 
+/** In milliseconds. */
 const day = 86_400_000;
-/** How long a certificate is valid: no longer than clients take one of a public authority. */
+/** The validity of a certificate. Clients accept at most 398 days from a public authority. */
 const lifetime = 397 * day;
-/** How long before its end it is made anew. */
+/** The time before its expiry at which a certificate is renewed. */
 const margin = 30 * day;
 
 const subject = 'Countersign on localhost';
@@ -22,7 +23,7 @@ const names = ['localhost', '127.0.0.1', '::1'];
 
 const [certName, keyName] = ['certificate.pem', 'key.pem'];
 
-/** Where the time and chance come from. */
+/** The clock and the source of random bytes. */
 export interface CertificateContext {
   readonly clock: Clock;
   readonly random: Random;
@@ -36,116 +37,116 @@ interface SelfSigned {
   readonly until: number;
 }
 
-/** A self-signed certificate that ends with the process. */
-export async function temporaryCertificate(surroundings: CertificateContext): Promise<Certificate> {
-  const made = make(makeKey(), surroundings);
-  const about = 'self-signed, made at each start';
-  return tended(made, surroundings, nowhere, { notes: [], about, file: undefined, keep: nowhere });
+/** Generates a self-signed certificate for this process, which is not stored. */
+export async function temporaryCertificate(context: CertificateContext): Promise<Certificate> {
+  const generated = generate(makeKey(), context);
+  const about = 'self-signed, generated at each start';
+  return renewable(generated, context, doNothing, { notes: [], about, file: undefined, save: doNothing });
 }
 
 /**
- * The certificate in this directory. What is missing there is made, by `keep`: both files, or a certificate for the key
- * when a first start ended between the two. One that was made here and nears its end is made anew with the same
- * key, so that one file changes and the two always belong together. Throws Refusal when something else is amiss.
+ * Opens the certificate in a directory. Generates what is missing: both files, or only the certificate if a first start
+ * was interrupted after the key was written. Renews an own certificate that is about to expire with the same key, so that
+ * only one file changes and both always match.
+ *
+ * @throws CommandError for any other error
  */
-export async function ownCertificate(
-  directory: string,
-  surroundings: CertificateContext,
-): Promise<Certificate> {
+export async function ownCertificate(directory: string, context: CertificateContext): Promise<Certificate> {
   const files: PemFiles = { cert: join(directory, certName), key: join(directory, keyName) };
-  const hint = '; a start makes both when neither is there';
+  const hint = '; if both files are removed, a start generates new ones';
   const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)]);
   return withNames(files, hint, () => {
     if (key === undefined && cert !== undefined)
-      throw new IdentityError('key', `it is not there, and ${files.cert} is of no use without it`);
-    const kept = key === undefined || cert !== undefined ? undefined : readKey(key);
-    if (key === undefined || cert === undefined) return unmade(directory, files, kept, surroundings);
-    return found(directory, files, { cert, key }, surroundings);
+      throw new IdentityError('key', `the file does not exist, and ${files.cert} cannot be used without it`);
+    const existingKey = key === undefined || cert !== undefined ? undefined : readKey(key);
+    if (key === undefined || cert === undefined)
+      return generatedCertificate(directory, files, existingKey, context);
+    return existingCertificate(directory, files, { cert, key }, context);
   });
 }
 
-/** Makes what is not there: both, or the certificate for a key that a first start wrote before it ended. */
-function unmade(
+/** Generates key and certificate, or a certificate for an existing key. */
+function generatedCertificate(
   directory: string,
   files: PemFiles,
-  kept: KeyObject | undefined,
-  surroundings: CertificateContext,
+  existingKey: KeyObject | undefined,
+  context: CertificateContext,
 ): Certificate {
-  if (kept !== undefined && !canCertify(kept))
-    throw new IdentityError('key', 'the private key is not one of the curve P-256');
-  const made = make(kept ?? makeKey(), surroundings);
+  if (existingKey !== undefined && !canCertify(existingKey))
+    throw new IdentityError('key', 'the private key is not a P-256 key');
+  const generated = generate(existingKey ?? makeKey(), context);
   const write = (identity: ServerIdentity): Promise<void> => writePem(directory, certName, identity.cert);
-  return tended(made, surroundings, write, {
+  return renewable(generated, context, write, {
     notes: [],
-    about: `${files.cert}, self-signed, to be made`,
+    about: `${files.cert}, self-signed, to be generated`,
     file: files.cert,
-    async keep() {
+    async save() {
       await prepareDirectory(directory);
-      // The key first: a certificate can be made for it, but not the other way round.
-      if (kept === undefined) await writePem(directory, keyName, made.identity.key);
-      await write(made.identity);
+      // The key is written first: after an interruption, a certificate can be generated for it.
+      if (existingKey === undefined) await writePem(directory, keyName, generated.identity.key);
+      await write(generated.identity);
     },
   });
 }
 
-function found(
+function existingCertificate(
   directory: string,
   files: PemFiles,
   identity: ServerIdentity,
-  surroundings: CertificateContext,
+  context: CertificateContext,
 ): Certificate {
   const { certificate, privateKey: key } = readIdentity(identity);
   const { from, until } = validityOf(certificate);
-  const now = surroundings.clock.now();
-  const ours = isOurs(certificate) && canCertify(key);
-  const kind = ours ? 'self-signed' : 'not made here';
+  const now = context.clock.now();
+  const isOwn = isSelfSigned(certificate) && canCertify(key);
+  const kind = isOwn ? 'self-signed' : 'not generated by countersign';
   const about = `${files.cert}, ${kind}, valid until ${isoTime(until)}`;
-  const parts = {
+  const details = {
     notes: validityWarnings(files.cert, { from, until }, now),
     about,
     file: files.cert,
-    keep: nowhere,
+    save: doNothing,
   };
-  if (!ours) return { identity, ...parts, reload: nothingNew, renew: nothingNew };
-  const present = { key, identity, from, until };
+  if (!isOwn) return { identity, ...details, reload: noRenewal, renew: noRenewal };
+  const current = { key, identity, from, until };
   const write = (next: ServerIdentity): Promise<void> => writePem(directory, certName, next.cert);
-  if (isFresh(present, now)) return tended(present, surroundings, write, parts);
-  const made = make(present.key, surroundings);
-  return tended(made, surroundings, write, {
-    notes: [`${files.cert} is valid until ${isoTime(until)} and made anew, with the same key`],
-    about: `${about}, to be made anew`,
+  if (isFresh(current, now)) return renewable(current, context, write, details);
+  const generated = generate(current.key, context);
+  return renewable(generated, context, write, {
+    notes: [`${files.cert} is valid until ${isoTime(until)} and is renewed with the same key`],
+    about: `${about}, to be renewed`,
     file: files.cert,
-    keep: () => write(made.identity),
+    save: () => write(generated.identity),
   });
 }
 
-/** A certificate of our own, which is made anew when it nears its end. */
-function tended(
-  made: SelfSigned,
-  surroundings: CertificateContext,
+/** Returns a certificate that `renew` replaces when it is about to expire. */
+function renewable(
+  first: SelfSigned,
+  context: CertificateContext,
   write: (identity: ServerIdentity) => Promise<void>,
-  parts: Pick<Certificate, 'notes' | 'about' | 'file' | 'keep'>,
+  details: Pick<Certificate, 'notes' | 'about' | 'file' | 'save'>,
 ): Certificate {
-  let present = made;
+  let current = first;
   return {
-    identity: made.identity,
-    ...parts,
-    reload: nothingNew,
+    identity: first.identity,
+    ...details,
+    reload: noRenewal,
     async renew() {
-      if (isFresh(present, surroundings.clock.now())) return undefined;
-      const next = make(present.key, surroundings);
+      if (isFresh(current, context.clock.now())) return undefined;
+      const next = generate(current.key, context);
       await write(next.identity);
-      present = next;
-      const news = `the certificate was made anew, with the same key, and is valid until ${isoTime(next.until)}`;
-      return { identity: next.identity, news };
+      current = next;
+      const message = `renewed the certificate with the same key, valid until ${isoTime(next.until)}`;
+      return { identity: next.identity, message };
     },
   };
 }
 
-function make(key: KeyObject, { clock, random }: CertificateContext): SelfSigned {
-  // Since yesterday, for clients whose clock is behind.
+function generate(key: KeyObject, { clock, random }: CertificateContext): SelfSigned {
+  // Valid since yesterday, for clients whose clock is slow.
   const from = Math.floor((clock.now() - day) / 1000) * 1000;
-  const until = from + lifetime - 1000; // its first and its last second both belong to it
+  const until = from + lifetime - 1000; // RFC 5280 §4.1.2.5: the validity includes both seconds.
   const cert = makeCertificate({ subject, key, names, from, until, random });
   return { key, identity: { cert, key: pemOfKey(key) }, from, until };
 }
@@ -154,18 +155,18 @@ function isFresh({ from, until }: SelfSigned, now: number): boolean {
   return now >= from && now <= until - margin;
 }
 
-function isOurs({ subject: about, issuer }: X509Certificate): boolean {
-  return about === `CN=${subject}` && issuer === about;
+function isSelfSigned({ subject: name, issuer }: X509Certificate): boolean {
+  return name === `CN=${subject}` && issuer === name;
 }
 
 async function writePem(directory: string, name: string, pem: string | Buffer): Promise<void> {
-  // The directory is this process's own: whatever another left there, it has ended.
+  // The data directory is locked, so temporary files of other processes are leftovers.
   await removeLeftovers(nodeDisk, directory, name, (pid) => pid !== process.pid);
   await replaceFile(nodeDisk, { directory, name, content: [String(pem)], sync: true });
 }
 
-async function nowhere(): Promise<void> {}
+async function doNothing(): Promise<void> {}
 
-async function nothingNew(): Promise<undefined> {
+async function noRenewal(): Promise<undefined> {
   return undefined;
 }

@@ -2,13 +2,13 @@ import { IdentityError } from '../../net/tls/identity.ts';
 import { errorCode, nodeDisk } from '../../store/files/disk.ts';
 import { CommandError } from '../errors.ts';
 
-/** Where a certificate and its private key are. */
+/** The paths of a certificate and its private key. */
 export interface PemFiles {
   readonly cert: string;
   readonly key: string;
 }
 
-/** The content of a file; undefined when there is none. Throws Refusal when it cannot be read. */
+/** Reads a file; undefined if it does not exist. Throws CommandError if it cannot be read. */
 export async function readPem(path: string): Promise<Buffer | undefined> {
   try {
     const bytes = await nodeDisk.read(path);
@@ -18,7 +18,7 @@ export async function readPem(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Does something with what is in the files. An IdentityError becomes a Refusal that names the file, and ends in `hint`. */
+/** Calls `action`. Converts an IdentityError to a CommandError that names the file and ends with `hint`. */
 export function withNames<T>(files: PemFiles, hint: string, action: () => T): T {
   try {
     return action();
@@ -29,18 +29,18 @@ export function withNames<T>(files: PemFiles, hint: string, action: () => T): T 
   }
 }
 
-/** What a client will not like about the time of a certificate at `now`; all in ms. One sentence, or none. */
+/** Returns a warning if a certificate is not valid at `now`. All times are milliseconds since the epoch. */
 export function validityWarnings(
   path: string,
   { from, until }: { readonly from: number; readonly until: number },
   now: number,
 ): string[] {
-  if (now > until) return [`${path}: the certificate was valid until ${isoTime(until)}: clients refuse it`];
-  if (now < from) return [`${path}: the certificate is valid from ${isoTime(from)} on: clients refuse it`];
+  if (now > until) return [`${path}: the certificate expired at ${isoTime(until)}; clients reject it`];
+  if (now < from) return [`${path}: the certificate is not valid before ${isoTime(from)}; clients reject it`];
   return [];
 }
 
-/** `2027-12-22T09:34:36Z`. */
+/** Formats a time without milliseconds: `2027-12-22T09:34:36Z`. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.[0-9]+/, '');
 }

@@ -82,7 +82,10 @@ describe('a running server goes by a change of users when the command has ended'
     const change = async (...args: string[]): Promise<Ended> => {
       const end = await call(['user', ...args, '--data', data]);
       assert.equal(end.status, 0, end.stderr);
-      assert.match(end.stderr, new RegExp(`^the server .*, process ${server.pid}, goes by this now$`, 'm'));
+      assert.match(
+        end.stderr,
+        new RegExp(`^the server that uses .* \\(process ${server.pid}\\) has applied the change$`, 'm'),
+      );
       return end;
     };
     const [first = '', ofBea = ''] = secrets;
@@ -138,7 +141,7 @@ describe('a running server goes by a change of users when the command has ended'
       return get(path, signRequest({ method: 'GET', url: `${server.url}${path}`, user, secret }));
     };
     const bea = await call(['user', 'add', 'bea', '--data', data]);
-    assert.match(bea.stderr, /goes by this now/);
+    assert.match(bea.stderr, /has applied the change/);
     assert.equal(await status('bea', shown(bea, 'secret')), 200);
     assert.equal(await status('ann', 'of-ann'), 200);
     assert.equal((await ended(server)).stderr, '', 'nothing is said of users that came meanwhile');
@@ -156,7 +159,7 @@ describe('a running server goes by a change of users when the command has ended'
     assert.equal(await get(path, signRequest(sign)), 200);
     writeFileSync(join(data, 'users.json'), before);
     const disabled = await call(['user', 'disable', 'ann', '--data', data]);
-    assert.match(disabled.stderr, /goes by this now/);
+    assert.match(disabled.stderr, /has applied the change/);
     assert.equal(await get(path, signRequest(sign)), 401);
     assert.equal((await ended(server)).stderr, told);
   });
@@ -177,10 +180,10 @@ describe('secrets are kept encrypted', () => {
     const users = join(data, 'users.json');
     assert.ok(readFileSync(users, 'utf8').includes(secrets[0] ?? '-'));
     const before = await call(['check', '--data', data], { environment });
-    assert.match(before.stdout, /^secrets {6}in the clear; a start encrypts them$/m);
+    assert.match(before.stdout, /^secrets {6}not encrypted; a start encrypts them$/m);
     const server = await startServer(serving(data), { environment });
     const added = await call(['user', 'add', 'cid', '--data', data], { environment });
-    assert.match(added.stderr, /goes by this now/);
+    assert.match(added.stderr, /has applied the change/);
     secrets.push(shown(added, 'secret'));
     const { get } = keptConnection(server.url);
     for (const [at, user] of ['ann', 'bea', 'cid'].entries()) {
@@ -189,7 +192,7 @@ describe('secrets are kept encrypted', () => {
       assert.equal(await get(path, signRequest(sign)), 200, user);
     }
     const { stderr, stdout } = await ended(server);
-    assert.equal(stderr, `countersign: the secrets in ${users} were in the clear, and are encrypted now\n`);
+    assert.equal(stderr, `countersign: encrypted the secrets in ${users}\n`);
     const everything = allIn(data) + stderr + stdout;
     for (const secret of [...secrets, key]) assert.ok(!everything.includes(secret), secret);
     const later = await startServer([...serving(data), '--key-file', keyFile()]);
@@ -204,7 +207,7 @@ describe('secrets are kept encrypted', () => {
     const told = await server.told(/Try it.*\n\n$/s);
     const secret = /^ {2}secret {4}(\S+)$/m.exec(told)?.[1] ?? '';
     assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
-    assert.ok(!told.includes('in the clear'));
+    assert.ok(!told.includes('not encrypted'));
     assert.ok(!allIn(data).includes(secret));
     const path = '/users/demo/financialrecords';
     const sign = { method: 'GET', url: `${server.url}${path}`, user: 'demo', secret };
@@ -245,10 +248,10 @@ describe('secrets are kept encrypted', () => {
   test('by a key that is one: everything else is refused and not quoted', async () => {
     const { data } = await dataWith('ann');
     const cases: readonly [text: string, why: RegExp][] = [
-      ['', /has no key: 32 bytes are expected/],
-      ['correct horse battery staple', /openssl rand -hex 32 makes one/],
-      [`${key}\n\n`, /has no key/],
-      [key.repeat(100), /has no key/],
+      ['', /must contain a key of 32 bytes/],
+      ['correct horse battery staple', /to generate one: openssl rand -hex 32/],
+      [`${key}\n\n`, /must contain a key/],
+      [key.repeat(100), /must contain a key/],
     ];
     for (const [text, why] of cases) {
       const args = ['user', 'list', '--data', data];
@@ -274,7 +277,7 @@ describe('secrets are kept encrypted', () => {
     const other = keyFile(randomBytes(32).toString('hex'));
     const different = await call(['user', 'list', '--data', data, '--key-file', other], { environment });
     assert.equal(different.status, 2);
-    assert.match(different.stderr, /^countersign: COUNTERSIGN_KEY and the key in .* are not the same key/);
+    assert.match(different.stderr, /^countersign: COUNTERSIGN_KEY and .* contain different keys/);
   });
 
   test('by a key that others cannot read', onPosix, async () => {
@@ -286,7 +289,7 @@ describe('secrets are kept encrypted', () => {
       assert.equal(status, 1);
       assert.match(
         stderr,
-        new RegExp(`^countersign: ${path} is open to others .*; close it: chmod 600 ${path}\n$`),
+        new RegExp(`^countersign: ${path} is accessible to other users .*; fix: chmod 600 ${path}\n$`),
       );
     }
   });
@@ -337,16 +340,21 @@ describe('a directory that others can get at', onPosix, () => {
     chmodSync(data, 0o750);
     await refusedWith(
       data,
-      new RegExp(`^countersign: ${data} is open .*\\(mode 0750\\); close it: chmod 700 ${data}\n$`),
+      new RegExp(
+        `^countersign: ${data} is accessible to other users .*\\(mode 0750\\); fix: chmod 700 ${data}\n$`,
+      ),
     );
     chmodSync(join(data, 'users.json'), 0o604);
     await refusedWith(
       data,
-      new RegExp(`^countersign: ${data} is open .*; close it: chmod -R go= ${data}\n$`),
+      new RegExp(`^countersign: ${data} is accessible to other users .*; fix: chmod -R go= ${data}\n$`),
     );
     chmodSync(data, 0o700);
     const users = join(data, 'users.json');
-    await refusedWith(data, new RegExp(`^countersign: ${users} is open .*; close it: chmod 600 ${users}\n$`));
+    await refusedWith(
+      data,
+      new RegExp(`^countersign: ${users} is accessible to other users .*; fix: chmod 600 ${users}\n$`),
+    );
     chmodSync(users, 0o600);
     assert.equal((await call(['user', 'list', '--data', data])).status, 0);
   });
@@ -356,7 +364,7 @@ describe('a directory that others can get at', onPosix, () => {
     await call(['user', 'add', 'ann', '--data', data]);
     chmodSync(data, 0o711);
     const { stderr } = await call(['check', '--data', data]);
-    assert.ok(stderr.endsWith(`; close it: chmod 700 '${data.replace("'", "'\\''")}'\n`), stderr);
+    assert.ok(stderr.endsWith(`; fix: chmod 700 '${data.replace("'", "'\\''")}'\n`), stderr);
   });
 
   test('is not to be closed when it is no data directory: another is named', async () => {
@@ -367,7 +375,7 @@ describe('a directory that others can get at', onPosix, () => {
     assert.equal(status, 1);
     assert.match(
       stderr,
-      /has other files in it: take a directory for this alone, such as --data \S+\/countersign-data, or/,
+      /contains other files: use a separate directory, such as --data \S+\/countersign-data, or/,
     );
     chmodSync(data, 0o1777);
     assert.doesNotMatch((await call(['check', '--data', data])).stderr, /chmod/);
@@ -397,7 +405,7 @@ describe('a directory that others can get at', onPosix, () => {
     const data = join(directory, 'data');
     writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 'hidden' } } }));
     chmodSync(config, 0o644);
-    const line = `countersign: ${config} has secrets in it and can be read by others (mode 0644); close it: chmod 600 ${config}\n`;
+    const line = `countersign: ${config} contains secrets and is readable by other users (mode 0644); fix: chmod 600 ${config}\n`;
     const checked = await call(['check', '--config', config]);
     assert.equal(checked.status, 0);
     assert.equal(checked.stderr, line);

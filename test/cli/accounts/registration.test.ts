@@ -25,7 +25,7 @@ describe('countersign client', () => {
     const data = freshData();
     const added = await call(['client', 'add', 'app', ...redirect, '--scope', 'write', '--data', data]);
     assert.equal(added.status, 0, added.stderr);
-    assert.match(added.stderr, /^no server runs on .*; one that starts reads this\n$/);
+    assert.match(added.stderr, /^no server uses .*; the change takes effect at the next start\n$/);
     const secret = told(added.stdout, 'secret') ?? '';
     assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
     assert.equal(statSync(join(data, 'clients.json')).mode & 0o777, 0o600);
@@ -59,7 +59,7 @@ describe('countersign client', () => {
     for (const { args, given } of ways) {
       const { status, stdout, stderr } = await call(args, given);
       assert.equal(status, 0, stderr);
-      assert.equal(told(stdout, 'secret'), 'the one that was given');
+      assert.equal(told(stdout, 'secret'), 'the given secret');
     }
     for (const [, client] of (await clientFile.read(data)).entries) {
       assert.ok(client.secret !== undefined && 'scrypt' in client.secret);
@@ -92,19 +92,16 @@ describe('countersign client', () => {
   });
 
   const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-    [[], /^countersign: one of add, remove, list is needed: countersign client add ID$/m],
-    [['ad', 'app'], /"ad" is not one of add, remove, list; did you mean "add"\?/],
-    [['remove'], /one ID is needed: countersign client remove ID/],
+    [[], /^countersign: missing action; expected one of add, remove, list: countersign client add ID$/m],
+    [['ad', 'app'], /unknown action "ad"; expected one of add, remove, list; did you mean "add"\?/],
+    [['remove'], /remove requires one ID: countersign client remove ID/],
     [['list', 'app'], /list takes no name/],
-    [['list', '--public'], /--public goes with add only/],
+    [['list', '--public'], /--public is an option of add only/],
     [['add', 'app', '--public=false', ...redirect], /--public takes no value/],
-    [['remove', 'app', '--scope=read'], /--scope goes with add only/],
-    [['add', 'app'], /authorization_code needs a --redirect-uri; .* --grant client_credentials/],
-    [['add', 'app', '--redirect-uri'], /--redirect-uri needs a value/],
-    [
-      ['add', 'app', '--redirect-url', 'x'],
-      /--redirect-url is not an option; did you mean "--redirect-uri"\?/,
-    ],
+    [['remove', 'app', '--scope=read'], /--scope is an option of add only/],
+    [['add', 'app'], /authorization_code requires a --redirect-uri; .* --grant client_credentials/],
+    [['add', 'app', '--redirect-uri'], /--redirect-uri requires a value/],
+    [['add', 'app', '--redirect-url', 'x'], /unknown option --redirect-url; did you mean "--redirect-uri"\?/],
     [
       ['add', 'app', ...redirect, '--redirect-uri=http://a.example/'],
       /--redirect-uri "http:\/\/a\.example\/" is plain HTTP/,
@@ -115,8 +112,11 @@ describe('countersign client', () => {
     ],
     [['add', 'app', ...redirect, '--users', 'ann', '--users', '*'], /--users "\*" stands alone/],
     [['add', 'a:b', ...redirect], /the client a:b needs an id of 1 to 128 printable/],
-    [['add', 'app', '--secret', 'hidden-secret', ...redirect], /--secret is not an option/],
-    [['add', 'app', '--public', '--secret-stdin', ...redirect], /a --public client has no secret/],
+    [['add', 'app', '--secret', 'hidden-secret', ...redirect], /unknown option --secret/],
+    [
+      ['add', 'app', '--public', '--secret-stdin', ...redirect],
+      /--public and --secret-stdin are mutually exclusive/,
+    ],
     [
       ['add', 'app', '--public', '--grant', 'client_credentials'],
       /has no secret, and so cannot have the grant/,
@@ -148,17 +148,23 @@ describe('countersign client', () => {
         config,
       ]);
       assert.equal(end.status, 1);
-      assert.match(end.stderr, /^countersign: the client app is in .*config\.json, and is changed there$/m);
+      assert.match(
+        end.stderr,
+        /^countersign: the client app is declared in .*config\.json; change it there$/m,
+      );
     }
     assert.equal(
       await done(['client', 'list', '--config', config]),
       `app  with a secret; no grant; read; in ${config}
-app  with a secret; authorization_code refresh_token; read; https://client.example/cb; overruled by ${config}
+app  with a secret; authorization_code refresh_token; read; https://client.example/cb; overridden by ${config}
 kept  public; authorization_code refresh_token; read; https://client.example/cb
 `,
     );
     const again = await call(['client', 'add', 'kept', ...redirect, '--config', config]);
-    assert.deepEqual([again.status, /a client kept already; remove it first/.test(again.stderr)], [1, true]);
+    assert.deepEqual(
+      [again.status, /the client kept already exists; remove it first/.test(again.stderr)],
+      [1, true],
+    );
     const unknown = await call(['client', 'remove', 'ketp', '--config', config]);
     assert.match(unknown.stderr, /there is no client ketp; did you mean "kept"\?/);
   });
@@ -212,10 +218,10 @@ describe('countersign consumer', () => {
   });
 
   const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-    [['add', 'key'], /--callback is needed: the URI that users come back to, or oob/],
+    [['add', 'key'], /--callback URI or --callback oob is required/],
     [
       ['add', 'key', '--callback=oob', '--method', 'RSA-SHA1', '--secret-stdin'],
-      /no --method needs a secret/,
+      /--secret-stdin cannot be used: RSA-SHA1 has no secret/,
     ],
     [['add', 'key', '--callback', 'nowhere'], /--callback "nowhere" is not an absolute URI/],
     [
@@ -244,8 +250,8 @@ describe('clients and consumers need HTTPS', () => {
     assert.equal(end.status, 2);
     assert.equal(
       end.stderr,
-      `countersign: ${config}: clients need HTTPS, and --no-tls turns it off
-countersign: ${config}: consumers need HTTPS, and --no-tls turns it off
+      `countersign: ${config}: clients require HTTPS, which --no-tls disables
+countersign: ${config}: consumers require HTTPS, which --no-tls disables
 `,
     );
   });
@@ -256,13 +262,13 @@ countersign: ${config}: consumers need HTTPS, and --no-tls turns it off
     const server = await startServer([...plain, '--log', 'off']);
     const added = await call(['client', 'add', 'app', ...redirect, '--data', data]);
     assert.equal(added.status, 0);
-    assert.match(added.stderr, /has not read this yet/);
+    assert.match(added.stderr, /has not applied the change/);
     await server.told(
-      /the clients in .*clients\.json need HTTPS, and --no-tls turns it off\. The clients stay as they were\.\n/,
+      /the clients in .*clients\.json require HTTPS, which --no-tls disables\. The clients stay as they were\.\n/,
     );
     server.signal('SIGTERM');
     assert.equal((await server.ended).status, 0);
-    const refusal = `countersign: the clients in ${join(data, 'clients.json')} need HTTPS, and --no-tls turns it off\n`;
+    const refusal = `countersign: the clients in ${join(data, 'clients.json')} require HTTPS, which --no-tls disables\n`;
     for (const args of [plain, ['check', ...plain]]) {
       const end = await run(args);
       assert.deepEqual([end.status, end.stderr], [1, refusal]);
@@ -276,7 +282,7 @@ test('check tells who is registered, and of a file that cannot be used', async (
   await done(['consumer', 'add', 'key', '--callback', 'oob', '--data', data]);
   const whole = await call(['check', '--data', data]);
   assert.equal(whole.status, 0, whole.stderr);
-  assert.match(whole.stdout, /^clients {6}app\nconsumers {4}key\nsecrets {6}in the clear$/m);
+  assert.match(whole.stdout, /^clients {6}app\nconsumers {4}key\nsecrets {6}not encrypted$/m);
   writeFileSync(join(data, 'clients.json'), '{"version":1,"clients":{"app":{"scopes":["all"]}}}');
   writeFileSync(join(data, 'oauth.key'), 'cut', { mode: 0o600 });
   const damaged = await call(['check', '--data', data]);

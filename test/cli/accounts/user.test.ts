@@ -35,7 +35,7 @@ test('a user is added, listed, rotated and removed', async () => {
   const data = join(temporaryDirectory(), 'deep', 'data');
   const added = await call(['user', 'add', 'johndoe', '--data', data]);
   assert.equal(added.status, 0, added.stderr);
-  assert.match(added.stderr, /^no server runs on .*; one that starts reads this\n$/);
+  assert.match(added.stderr, /^no server uses .*; the change takes effect at the next start\n$/);
   const secret = told(added.stdout, 'secret');
   assert.match(secret ?? '', /^[A-Za-z0-9_-]{43}$/);
   const user = await kept(data, 'johndoe');
@@ -46,7 +46,7 @@ test('a user is added, listed, rotated and removed', async () => {
 
   const again = await call(['user', 'add', 'johndoe', '--data', data]);
   assert.equal(again.status, 1);
-  assert.match(again.stderr, /a user johndoe already/);
+  assert.match(again.stderr, /the user johndoe already exists/);
 
   const before = Date.now();
   const rotated = await call(['user', 'rotate', 'johndoe', '--data', data, '--grace', '15m']);
@@ -181,7 +181,7 @@ test('a user of the configuration file is listed, and changed only there', async
   for (const action of ['add', 'rotate', 'remove', 'disable', 'enable']) {
     const { status, stderr } = await call(['user', action, 'ann', '--config', config]);
     assert.equal(status, 1);
-    assert.match(stderr, /is changed there/);
+    assert.match(stderr, /change it there/);
   }
 });
 
@@ -218,9 +218,13 @@ describe('what is asked wrongly is refused with the reason', () => {
   const data = temporaryDirectory();
   mkdirSync(join(data, 'x'), { mode: 0o700 });
   const cases: readonly [args: string[], status: number, reason: RegExp][] = [
-    [[], 2, /one of add, rotate, remove, disable, enable, list is needed/],
-    [['ad', 'x'], 2, /"ad" is not one of add, rotate, remove, disable, enable, list; did you mean "add"\?/],
-    [['add'], 2, /one name is needed/],
+    [[], 2, /missing action; expected one of add, rotate, remove, disable, enable, list/],
+    [
+      ['ad', 'x'],
+      2,
+      /unknown action "ad"; expected one of add, rotate, remove, disable, enable, list; did you mean "add"\?/,
+    ],
+    [['add'], 2, /add requires one name/],
     [['list', 'a'], 2, /list takes no name/],
     [['add', 'a:b'], 2, /no colon/],
     [['add', 'a\u0007'], 2, /no control characters/],
@@ -228,15 +232,15 @@ describe('what is asked wrongly is refused with the reason', () => {
     [
       ['add', 'a', '--grace', '1w'],
       2,
-      /--grace goes with rotate only\n.*--grace: a time such as 90s, 15m, 24h or 7d/,
+      /--grace is an option of rotate only\n.*--grace must be a time such as 90s, 15m, 24h or 7d/,
     ],
-    [['rotate', 'a', '--grcae', '1h'], 2, /--grcae is not an option; did you mean "--grace"\?/],
+    [['rotate', 'a', '--grcae', '1h'], 2, /unknown option --grcae; did you mean "--grace"\?/],
     [['rotate', 'a'], 1, /there is no user a/],
     [['remove', 'a'], 1, /there is no user a/],
-    [['disable'], 2, /one name is needed: countersign user disable NAME/],
+    [['disable'], 2, /disable requires one name: countersign user disable NAME/],
     [['disable', 'a'], 1, /there is no user a/],
     [['enable', 'a'], 1, /there is no user a/],
-    [['disable', 'a', '--grace', '1h'], 2, /--grace goes with rotate only/],
+    [['disable', 'a', '--grace', '1h'], 2, /--grace is an option of rotate only/],
   ];
   for (const [args, status, reason] of cases) {
     test(args.join(' ') || 'nothing', async () => {

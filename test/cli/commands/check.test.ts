@@ -29,9 +29,9 @@ test('before a first start it says what that would do, and makes nothing', async
     [
       'address      http://127.0.0.1:8080',
       'address      https://127.0.0.1:8443',
-      `certificate  ${data}/tls/certificate.pem, self-signed, to be made`,
-      `data         ${data}, to be made`,
-      'users        none; the first start makes demo',
+      `certificate  ${data}/tls/certificate.pem, self-signed, to be generated`,
+      `data         ${data}, to be created`,
+      'users        none; the first start creates demo',
       'collections  /articles, /users/{username}/financialrecords',
       '',
     ].join('\n'),
@@ -82,7 +82,7 @@ describe('what is wrong is told with exit 1', () => {
       { 'store.json': '{', 'users.json': '[' },
       [/store\.json/, /users\.json/],
     ],
-    ['a key and a value', { 'c.json': { prot: 1, window: 0 } }, [/prot is not known/, /window: 0 is not/]],
+    ['a key and a value', { 'c.json': { prot: 1, window: 0 } }, [/unknown key prot/, /window: 0 is not/]],
     [
       'two collections that are one',
       { 'c.json': { collections: { '/{a}/n': notes, '/{b}/n': notes } } },
@@ -131,7 +131,7 @@ describe('what is wrong is told with exit 1', () => {
     chmodSync(closed, 0o500);
     // Whoever may do everything is not kept out by a mode.
     if (process.getuid?.() === 0) return;
-    assert.match((await call(['check', '--data', join(closed, 'data')])).stderr, /no permission to write in/);
+    assert.match((await call(['check', '--data', join(closed, 'data')])).stderr, /no permission to write to/);
   });
 });
 

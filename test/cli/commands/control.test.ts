@@ -12,8 +12,8 @@ const environment = { COUNTERSIGN_CONTROL_TOKEN: token };
 
 test('the control interface comes last in the ready line, and its token is drawn and told once', async () => {
   const server = await startServer(['--memory', ...ports]);
-  const drawn = /the token of the control interface, told once: (\S+)\n/.exec(
-    await server.told(/told once: \S+\n/),
+  const drawn = /control token, shown only once: (\S+)\n/.exec(
+    await server.told(/shown only once: \S+\n/),
   )?.[1];
   const control = createConsole({ url: server.controlUrl, token: drawn ?? '' });
   assert.equal((await control.send('GET', '/server')).keeps, 'memory');

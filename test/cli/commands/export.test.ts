@@ -105,7 +105,7 @@ describe('export', () => {
     const text = readFileSync(output, 'utf8');
     const again = await call(['export', '--data', data, '--output', output]);
     assert.equal(again.status, 1);
-    assert.match(again.stderr, /export\.jsonl exists already/);
+    assert.match(again.stderr, /export\.jsonl already exists/);
     assert.equal(readFileSync(output, 'utf8'), text);
     const inside = await call(['export', '--data', data, '--output', join(data, 'export.jsonl')]);
     assert.equal(inside.status, 2);
@@ -128,7 +128,7 @@ describe('export', () => {
     assert.match(locked.stderr, new RegExp(`^countersign: .* is in use by process ${process.pid}\n$`));
     const absent = await call(['export', '--data', freshDirectory()]);
     assert.equal(absent.status, 1);
-    assert.match(absent.stderr, /there is no data directory/);
+    assert.match(absent.stderr, /the data directory .* does not exist/);
     const empty = await call(['export', '--data', temporaryDirectory()]);
     assert.equal(empty.status, 1);
     assert.match(empty.stderr, /has no store to export/);
@@ -260,7 +260,7 @@ describe('import', () => {
     const text = edited(await exported(directoryOf(history()))).replaceAll('"/articles"', '"/artcles"');
     const { status, stderr } = await imported(text);
     assert.equal(status, 0);
-    assert.match(stderr, /^\/artcles is the path of no declared collection, so its items are not served$/m);
+    assert.match(stderr, /^the items of \/artcles are not served: no such collection is declared$/m);
   });
 
   const refusals: readonly [what: string, edit: (text: string) => string, message: RegExp][] = [
@@ -345,7 +345,7 @@ describe('import', () => {
       const before = contents(data);
       const { status, stderr } = await imported(text, data);
       assert.equal(status, 1);
-      assert.match(stderr, /has items; import into a data directory that has none/);
+      assert.match(stderr, /has items; import requires a data directory without items/);
       assert.deepEqual(contents(data), before);
     }
   });
@@ -400,10 +400,10 @@ describe('import', () => {
 
 test('an option that is not known is refused with the nearest one', async () => {
   const cases = [
-    [['export', '--ouput', 'x'], /--ouput is not an option; did you mean "--output"\?/],
-    [['import', '--inptu', 'x'], /--inptu is not an option; did you mean "--input"\?/],
-    [['import', 'file'], /import takes options only/],
-    [['export', '--with-tokens=maybe'], /--with-tokens: true or false is expected/],
+    [['export', '--ouput', 'x'], /unknown option --ouput; did you mean "--output"\?/],
+    [['import', '--inptu', 'x'], /unknown option --inptu; did you mean "--input"\?/],
+    [['import', 'file'], /import takes no arguments, only options/],
+    [['export', '--with-tokens=maybe'], /--with-tokens must be true or false/],
   ] as const;
   for (const [args, message] of cases) {
     const { status, stderr } = await call(args);

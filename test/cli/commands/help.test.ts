@@ -22,6 +22,44 @@ test('the help lists every option that there is, and none that there is not', ()
   }
 });
 
+/** Returns the defaults that a help text states, by flag. */
+function defaultsInHelp(help: string): Map<string, string> {
+  const options = [...help.matchAll(/^ {2}(--[a-z0-9-]+)((?:.*\n)(?: {28,}.*\n)*)/gm)];
+  return new Map(
+    options.map(([, flag = '', text = '']) => [flag, /\(default: (.*)\)$/m.exec(text)?.[1] ?? '']),
+  );
+}
+
+/** Returns the defaults in the options table of docs/operations.md, by flag, in the form of the help. */
+function defaultsInDocument(document: string): Map<string, string> {
+  const [, section = ''] = document.split('\n## Options of the server\n');
+  const rows = [...section.matchAll(/^\| (`--[^|]*) \|([^|]*)\|/gm)];
+  return new Map(
+    rows.flatMap(([, flags = '', value = '']) =>
+      [...flags.matchAll(/`(--[a-z0-9-]+)`/g)].map(([, flag = '']) => [flag, plainDefault(value)] as const),
+    ),
+  );
+}
+
+/** Resolves the units of a default in a document; no default is the empty string. */
+function plainDefault(cell: string): string {
+  const units = { million: 1_000_000, days: 86_400, KiB: 1024, MiB: 1_048_576 };
+  const text = cell.replaceAll('`', '').trim();
+  for (const [unit, factor] of Object.entries(units)) {
+    const count = new RegExp(`^([0-9]+) ${unit}$`).exec(text)?.[1];
+    if (count !== undefined) return String(Number(count) * factor);
+  }
+  return ['off', 'none'].includes(text) ? '' : text;
+}
+
+test('docs/operations.md lists every option with the default that the help states', () => {
+  const document = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+  const documented = [...defaultsInDocument(document)].sort();
+  const help = defaultsInHelp(helpOf('serve'));
+  assert.equal(help.get('--port'), '8080');
+  assert.deepEqual(documented, [...help].sort());
+});
+
 test('no line of the help is wider than 110 columns', () => {
   for (const command of [undefined, ...commands]) {
     for (const line of helpOf(command).split('\n')) assert.ok(line.length <= 110, line);
@@ -37,14 +75,14 @@ describe('what is asked about the command itself', () => {
     [['--port', 'x', '--help'], 0, /^Usage: countersign \[COMMAND\]/],
     [['--version'], 0, new RegExp(`^${version}\\n$`)],
     [['check', '--version'], 0, new RegExp(`^${version}\\n$`)],
-    [['srve'], 2, /^$/, /^countersign: "srve" is not a command; did you mean "serve"\?\n$/],
+    [['srve'], 2, /^$/, /^countersign: unknown command "srve"; did you mean "serve"\?\n$/],
     [
       ['__proto__'],
       2,
       /^$/,
-      /is not a command; known are serve, sign, user, client, consumer, check, export, import/,
+      /unknown command "__proto__"; known are serve, sign, user, client, consumer, check, export, import/,
     ],
-    [['help', 'me'], 2, /^$/, /"me" is not a command/],
+    [['help', 'me'], 2, /^$/, /unknown command "me"/],
     [['client', 'add', '--help'], 0, /^Usage: countersign client add \[ID\]/],
     [['consumer', '-h'], 0, /^Usage: countersign consumer add \[KEY\]/],
     [['consumer', 'list', '--version'], 0, new RegExp(`^${version}\\n$`)],

@@ -110,7 +110,7 @@ describe('check --repair', () => {
     writeFileSync(join(data, 'tls', 'key.pem'), 'key', { mode: 0o600 });
     const { status, stdout, stderr } = await run(['check', '--data', data, `--repair=${fresh}`]);
     assert.equal(status, 0, stderr);
-    assert.match(stdout, /^saved {8}\/articles: 5\nnothing {6}is lost\nwritten to {3}.*fresh\n$/);
+    assert.match(stdout, /^copied {7}\/articles: 5\nlost {9}nothing\nwritten to {3}.*fresh\n$/);
     assert.equal(statSync(fresh).mode & 0o777, 0o700);
     assert.equal(statSync(join(fresh, 'store.json')).mode & 0o777, 0o600);
     assert.equal(readFileSync(join(fresh, 'tls', 'key.pem'), 'utf8'), 'key');
@@ -127,7 +127,7 @@ describe('check --repair', () => {
     assert.deepEqual(titles(found), { ...all, 3: 'Three' });
     assert.match(ended.stderr, /journal-3\.jsonl, line 2: it cannot be read/);
     assert.match(ended.stderr, /journal-3\.jsonl, before line 3: change 5 is lost/);
-    assert.match(ended.stdout, /saved {8}\/articles: 5\nwhat is lost/);
+    assert.match(ended.stdout, /copied {7}\/articles: 5\nlost {9}see the messages above/);
     assert.notEqual(found.lineage, 'k3x9', 'no entity tag from before may fit');
   });
 
@@ -156,17 +156,17 @@ describe('check --repair', () => {
   test('is refused where there is something already, and where nothing is', async () => {
     const { data, fresh } = directoryOf(history().files);
     const cases: readonly [string[], number, RegExp][] = [
-      [['--repair', data], 2, /is the data directory or in it/],
-      [['--repair', join(data, 'sub')], 2, /is the data directory or in it/],
+      [['--repair', data], 2, /requires a directory outside the data directory/],
+      [['--repair', join(data, 'sub')], 2, /requires a directory outside the data directory/],
       [['--repair', temporaryWithFile()], 1, /is not empty/],
-      [['--repair'], 2, /--repair needs a value/],
+      [['--repair'], 2, /--repair requires a value/],
     ];
     for (const [args, , message] of cases) {
       const { status, stderr } = await call(['check', '--data', data, ...args]);
       assert.equal(status, 1);
       assert.match(stderr, message);
     }
-    assert.match((await call(['check', '--data', fresh, '--repair', `${fresh}2`])).stderr, /is not there/);
+    assert.match((await call(['check', '--data', fresh, '--repair', `${fresh}2`])).stderr, /does not exist/);
     assert.ok(!existsSync(fresh) && !existsSync(`${fresh}2`));
   });
 

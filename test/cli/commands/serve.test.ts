@@ -21,7 +21,7 @@ async function stop(server: Running, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): 
 
 /** The one line that is told where secrets are kept without a key. */
 const inTheClear =
-  /^countersign: the secrets in .*users\.json are in the clear; to encrypt them: .*--key-file .*\n$/;
+  /^countersign: the secrets in .*users\.json are not encrypted; to encrypt them: .*--key-file .*\n$/;
 
 /** What a first start tells of the user that it made. */
 function credentialsIn(stderr: string): { password: string; secret: string } {
@@ -193,7 +193,7 @@ describe('what stops a start is told in one line', () => {
       'c.json',
       '{"prot":1}',
       2,
-      /^countersign: .*c\.json: prot is not known; did you mean "port"\?\n$/,
+      /^countersign: .*c\.json: unknown key prot; did you mean "port"\?\n$/,
     ],
   ];
   for (const [what, file, content, status, line] of cases) {
@@ -229,7 +229,7 @@ describe('what stops a start is told in one line', () => {
     const { status, stdout, stderr } = await run(['--data', data, '--prot', '8080']);
     assert.equal(status, 2);
     assert.equal(stdout, '');
-    assert.equal(stderr, 'countersign: --prot is not an option; did you mean "--port"?\n');
+    assert.equal(stderr, 'countersign: unknown option --prot; did you mean "--port"?\n');
     assert.ok(!existsSync(data));
   });
 });
@@ -242,8 +242,8 @@ test('odd but harmless things are warned of: an unknown variable, an open addres
   });
   const { stderr } = await stop(server);
   const [variable, address, ...more] = stderr.trimEnd().split('\n');
-  assert.match(variable ?? '', /^countersign: COUNTERSIGN_PROT is not a variable/);
-  assert.match(address ?? '', /^countersign: 0\.0\.0\.0 is open to others/);
+  assert.match(variable ?? '', /^countersign: unknown environment variable COUNTERSIGN_PROT is ignored/);
+  assert.match(address ?? '', /^countersign: 0\.0\.0\.0 can be reached from other hosts/);
   assert.deepEqual(more, []);
 });
 

@@ -84,13 +84,16 @@ test('a URL that is signed otherwise than it is written is told', async () => {
   for (const [url, said] of [
     [
       'http://h:80/a/../b?x="1"#y',
-      'countersign: signed for http://h/b?x=%221%22, which is how it must be sent\n',
+      'countersign: the signature is for http://h/b?x=%221%22; send the request to exactly this URL\n',
     ],
     ['http://h:8080', ''],
     ['http://h/a?b#c', ''],
     ["http://h/a?b='c'", ''],
     ['http://h/a?', ''],
-    ['http://h/a/%2E%2e/b', 'countersign: signed for http://h/b, which is how it must be sent\n'],
+    [
+      'http://h/a/%2E%2e/b',
+      'countersign: the signature is for http://h/b; send the request to exactly this URL\n',
+    ],
   ] as const) {
     const { stderr } = await call(['sign', 'GET', url, '--user', 'foo'], { environment });
     assert.equal(stderr, said);
@@ -147,27 +150,31 @@ test('the curl command sends what was signed, whatever a shell would make of it'
 describe('what cannot be signed is refused with every reason and exit 2', () => {
   const url = 'http://127.0.0.1:8080/a';
   const cases: readonly [args: string[], reasons: RegExp[], given?: Given][] = [
-    [['GET', url, '--user', 'u', '--secret', 's'], [/never an argument/]],
-    [['GET', url, '--user', 'u', '--secret=s'], [/never an argument/]],
+    [['GET', url, '--user', 'u', '--secret', 's'], [/the secret cannot be an argument/]],
+    [['GET', url, '--user', 'u', '--secret=s'], [/the secret cannot be an argument/]],
     [
       ['GET', url, '--usr', 'u', '--date'],
-      [/--usr is not an option; did you mean "--user"\?/, /--date needs a value/],
+      [/unknown option --usr; did you mean "--user"\?/, /--date requires a value/],
     ],
-    [['GET'], [/a method and a URL are needed/, /--user NAME is needed/]],
+    [['GET'], [/sign requires a method and a URL/, /--user NAME is required/]],
     [
       ['G T', '/articles', '--user', 'u', '--simple', '--nonce', 'a'],
-      [/"G T" is not a method/, /"\/articles" is not a URL/, /--nonce has no place in the simple form/],
+      [/"G T" is not a valid method/, /"\/articles" is not a URL/, /--nonce cannot be used with --simple/],
     ],
-    [['GET', 'http://a:b@h/', '--user', 'u'], [/a password in it/]],
+    [['GET', 'http://a:b@h/', '--user', 'u'], [/must not contain a user name or password/]],
     [['GET', url, '--user', 'a:b'], [/colon/]],
     [['GET', url, '--user', 'u', '--nonce', 'a+b'], [/a nonce is 1 to 128/]],
     [
       ['GET', url, '--user', 'u'],
-      [/COUNTERSIGN_SECRET is empty/],
+      [/COUNTERSIGN_SECRET must not be empty/],
       { environment: { COUNTERSIGN_SECRET: '' } },
     ],
-    [['GET', url, '--user', 'u'], [/there is no secret/], { input: '\nsecret\n' }],
-    [['GET', url, '--user', 'u', '--content', '-'], [/standard input is taken/], { input: 'x' }],
+    [['GET', url, '--user', 'u'], [/no secret: set/], { input: '\nsecret\n' }],
+    [
+      ['GET', url, '--user', 'u', '--content', '-'],
+      [/COUNTERSIGN_SECRET must be set if the content is read from standard input/],
+      { input: 'x' },
+    ],
   ];
   for (const [args, reasons, given = { environment }] of cases) {
     test(args.join(' '), async () => {

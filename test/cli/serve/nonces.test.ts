@@ -88,7 +88,7 @@ describe('nonces that are not as they were', () => {
     const first = await startServer([...args, '--log', 'off']);
     for (let number = 0; number < 3; number += 1) await signedOnce('GET', '/articles')(first);
     await stop(first);
-    assert.match((await call(['check', ...args])).stdout, /^nonces {7}3 that could come again$/m);
+    assert.match((await call(['check', ...args])).stdout, /^nonces {7}3 not expired$/m);
     const path = join(data, 'nonces-1.jsonl');
     writeFileSync(path, readFileSync(path, 'utf8').replace('"user":"ann"', '"user":"bob"'));
     const expected = new RegExp(

@@ -53,8 +53,8 @@ describe('tokens and grants of OAuth in the store', () => {
     for (const args of [[], ['--config', openConfiguration()]]) {
       const { status, stdout, stderr } = await call(['check', '--data', data, ...args]);
       assert.deepEqual([status, stderr.replace(/^.*no file of nonces.*\n/m, '')], [0, '']);
-      assert.match(stdout, /^items {8}grants of OAuth: 1$/m);
-      assert.match(stdout, /^items {8}tokens of OAuth: 2$/m);
+      assert.match(stdout, /^items {8}OAuth grants: 1$/m);
+      assert.match(stdout, /^items {8}OAuth tokens: 2$/m);
     }
   });
 
@@ -79,7 +79,7 @@ describe('tokens and grants of OAuth in the store', () => {
     const { exported, status, data } = await moved([]);
     assert.equal(status, 0);
     assert.doesNotMatch(exported.stdout, /oauth|A{43}/);
-    assert.match(exported.stderr, /^exported 1 items, without the grants and tokens of OAuth$/m);
+    assert.match(exported.stderr, /^exported 1 items, without OAuth grants and tokens$/m);
     const { state } = await recover({ directory: data });
     assert.deepEqual(
       [...state.collections()].map(({ path }) => path),
@@ -90,7 +90,7 @@ describe('tokens and grants of OAuth in the store', () => {
   test('are in an export that is asked for them, as they are stored', async () => {
     const { status, stderr, data } = await moved(['--with-tokens']);
     assert.equal(status, 0, stderr);
-    assert.doesNotMatch(stderr, /no declared collection/);
+    assert.doesNotMatch(stderr, /no such collection is declared/);
     const { state } = await recover({ directory: data });
     const [kept, given] = [state.read(tokensCollection, 'A'.repeat(43)), state.read(grantsCollection, 'g1')];
     assert.ok(kept !== undefined && given !== undefined);
@@ -118,7 +118,7 @@ describe('tokens and grants of OAuth in the store', () => {
     const fresh = join(temporaryDirectory(), 'fresh');
     const { status, stdout, stderr } = await call(['check', '--repair', fresh, '--data', data]);
     assert.equal(status, 0, stderr);
-    assert.match(stdout, /^saved {8}tokens of OAuth: 2$/m);
+    assert.match(stdout, /^copied {7}OAuth tokens: 2$/m);
     for (const name of [...others, 'oauth.key'])
       assert.equal(readFileSync(join(fresh, name), 'utf8'), readFileSync(join(data, name), 'utf8'));
     assert.ok((await recover({ directory: fresh })).state.read(tokensCollection, 'B'.repeat(43)));
@@ -133,7 +133,7 @@ describe('tokens and grants of OAuth in the store', () => {
     const fresh = join(temporaryDirectory(), 'fresh');
     const { status, stderr } = await call(['check', '--repair', fresh, '--data', data]);
     assert.equal(status, 0, stderr);
-    assert.match(stderr, /no token or grant of OAuth was taken along: which of them were used or revoked/);
+    assert.match(stderr, /all OAuth tokens and grants are dropped, because the use or revocation/);
     const { state } = await recover({ directory: fresh });
     assert.deepEqual(
       [...state.collections()].map(({ path, count }) => [path, count]).filter(([, count]) => count !== 0),

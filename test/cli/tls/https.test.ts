@@ -101,13 +101,13 @@ test('a hang-up reads a given certificate again; who is connected stays, also wh
   const before = await client(server.secureUrl, first.cert);
   const second = given('The second', 20, first.directory);
   server.signal('SIGHUP');
-  await server.told(/given\.pem was read again, and is valid until 20.*Z\n/);
+  await server.told(/reloaded the certificate .*given\.pem, valid until 20.*Z\n/);
   await ask(before);
   const after = await client(server.secureUrl, second.cert);
   writeFileSync(second.files.key, pemOfKey(makeKey()));
   server.signal('SIGHUP');
   await server.told(
-    /the certificate stays as it was: .*given\.pem and .*given\.key: the private key is not that of/,
+    /the certificate was not replaced: .*given\.pem and .*given\.key: the private key is not that of/,
   );
   for (const socket of [before, after]) await ask(socket);
   const third = await client(server.secureUrl, second.cert);
@@ -142,9 +142,14 @@ describe('what stops HTTPS is told in one line, and nothing is left open', () =>
       'no such certificate',
       '/nonexistent.pem',
       good.files.key,
-      /^countersign: \/nonexistent\.pem is not there\n$/,
+      /^countersign: \/nonexistent\.pem does not exist\n$/,
     ],
-    ['no such key', good.files.cert, '/nonexistent.key', /^countersign: \/nonexistent\.key is not there\n$/],
+    [
+      'no such key',
+      good.files.cert,
+      '/nonexistent.key',
+      /^countersign: \/nonexistent\.key does not exist\n$/,
+    ],
     [
       'garbage',
       file('garbage', 'x'),
@@ -208,7 +213,7 @@ describe('what stops HTTPS is told in one line, and nothing is left open', () =>
     assert.equal(status, 1);
     assert.match(
       stderr,
-      /countersign: .*certificate\.pem: there is no certificate in PEM; a start makes both/,
+      /countersign: .*certificate\.pem: there is no certificate in PEM; if both files are removed, a start generates new ones/,
     );
     assert.equal(readFileSync(path, 'utf8'), 'garbage');
     assert.equal((await stop(await startServer(['--data', data, '--port', '0', '--no-tls']))).status, 0);
@@ -218,16 +223,13 @@ describe('what stops HTTPS is told in one line, and nothing is left open', () =>
 test('a given certificate that has run out is a warning', async () => {
   const { args } = given('Old', -1);
   const server = await startServer(['--memory', '--port', '0', ...args]);
-  assert.match(
-    (await stop(server)).stderr,
-    /given\.pem: the certificate was valid until .*: clients refuse it\n/,
-  );
+  assert.match((await stop(server)).stderr, /given\.pem: the certificate expired at .*; clients reject it\n/);
 });
 
 test('the warning of an open address speaks of plain HTTP only where that is on', async () => {
   for (const [args, line] of [
-    [[], /0\.0\.0\.0 is open to others than this host, and plain HTTP to who listens\n/],
-    [['--no-http'], /0\.0\.0\.0 is open to others than this host\n/],
+    [[], /0\.0\.0\.0 can be reached from other hosts, and plain HTTP can be intercepted\n/],
+    [['--no-http'], /0\.0\.0\.0 can be reached from other hosts\n/],
   ] as const) {
     const server = await startServer(['--memory', '--port', '0', '--host', '0.0.0.0', ...args]);
     assert.match((await stop(server)).stderr, line);
@@ -248,7 +250,7 @@ test('check tells the addresses and the certificate', async () => {
   const secure = await call(['check', '--memory', '--no-http', '--tls-port', '0']);
   assert.match(
     secure.stdout,
-    /^address {6}https on a free port of 127\.0\.0\.1\ncertificate {2}self-signed, made at/,
+    /^address {6}https on a free port of 127\.0\.0\.1\ncertificate {2}self-signed, generated at/,
   );
   const plain = await call(['check', '--memory', '--no-tls']);
   assert.doesNotMatch(plain.stdout, /https|certificate/);

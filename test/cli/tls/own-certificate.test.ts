@@ -27,7 +27,7 @@ function place() {
 /** A place where a certificate was kept. */
 async function settled(): Promise<ReturnType<typeof place>> {
   const made = place();
-  await (await made.open()).keep();
+  await (await made.open()).save();
   return made;
 }
 
@@ -54,7 +54,7 @@ test('the first time both files are made, for their owner alone, valid for 397 d
   const { directory, open, read } = place();
   const certificate = await open();
   assert.throws(() => readdirSync(directory), { code: 'ENOENT' });
-  await certificate.keep();
+  await certificate.save();
   assert.deepEqual(readdirSync(directory).sort(), ['certificate.pem', 'key.pem']);
   assert.equal(statSync(directory).mode & 0o777, 0o700);
   for (const name of readdirSync(directory))
@@ -71,7 +71,7 @@ test('the next time the same two are found, and nothing is written', async () =>
   const { directory, open } = await settled();
   const before = readdirSync(directory).map((name) => statSync(join(directory, name)).ino);
   const [first, second] = [await open(), await open()];
-  for (const each of [first, second]) await each.keep();
+  for (const each of [first, second]) await each.save();
   assert.deepEqual(pems(first), pems(second));
   assert.deepEqual(
     readdirSync(directory).map((name) => statSync(join(directory, name)).ino),
@@ -87,7 +87,7 @@ test('a key whose certificate a crash has kept from being written gets one, and 
   rmSync(join(directory, 'certificate.pem'));
   writeFileSync(join(directory, 'certificate.pem.4194304-1.tmp'), 'half', { mode: 0o600 });
   const certificate = await open();
-  await certificate.keep();
+  await certificate.save();
   assert.equal(read('key'), key);
   assert.ok(new X509Certificate(read('certificate')).checkPrivateKey(createPrivateKey(key)));
   assert.deepEqual(readdirSync(directory).sort(), ['certificate.pem', 'key.pem']);
@@ -104,13 +104,16 @@ test('within 30 days of its end, after it, and before its beginning it is made a
     const [cert, key] = [read('certificate'), read('key')];
     clock.set(start + passed * day);
     const certificate = await open();
-    await certificate.keep();
+    await certificate.save();
     assert.equal(read('certificate') !== cert, renewed, `${passed} days`);
     assert.equal(read('key'), key);
     assert.deepEqual(pems(certificate), [read('certificate'), key]);
     assert.equal(certificate.notes.length, renewed ? 1 : 0);
     if (renewed)
-      assert.match(certificate.notes[0] ?? '', /certificate\.pem is valid until 2031-.* made anew/);
+      assert.match(
+        certificate.notes[0] ?? '',
+        /certificate\.pem is valid until 2031-.* renewed with the same key/,
+      );
     if (renewed) assert.equal(until(read('certificate')), clock.now() + 396 * day - 1000);
   }
 });
@@ -125,7 +128,7 @@ test('while a server runs it is made anew as well, once', async () => {
     clock.advance(2 * day);
     const renewal = await certificate.renew();
     assert.ok(renewal !== undefined);
-    assert.match(renewal.news, /made anew, with the same key, and is valid until 2032-/);
+    assert.match(renewal.message, /renewed the certificate with the same key, valid until 2032-/);
     assert.equal(until(renewal.identity.cert), clock.now() + 396 * day - 1000);
     assert.equal(String(renewal.identity.key), String(certificate.identity.key));
     if (kept) assert.equal(read('certificate'), renewal.identity.cert);
@@ -164,7 +167,7 @@ describe('what is damaged is told with its file, and left as it is', () => {
       write(name, content);
       const fault = await refusalOf(open());
       assert.match(fault, told);
-      assert.match(fault, /a start makes both when neither is there$/);
+      assert.match(fault, /if both files are removed, a start generates new ones$/);
       assert.equal(read(name), content);
     });
   }
@@ -172,7 +175,10 @@ describe('what is damaged is told with its file, and left as it is', () => {
   test('a key that is gone', async () => {
     const { directory, open } = await settled();
     rmSync(join(directory, 'key.pem'));
-    assert.match(await refusalOf(open()), /key\.pem: it is not there, and .*certificate\.pem is of no use/);
+    assert.match(
+      await refusalOf(open()),
+      /key\.pem: the file does not exist, and .*certificate\.pem cannot be used/,
+    );
   });
 
   test('a key of another kind, without a certificate', async () => {
@@ -201,8 +207,8 @@ test('a certificate that somebody else put there is taken as it is, and never re
   assert.deepEqual(fresh.notes, []);
   clock.advance(2 * day);
   const late = await open();
-  assert.match(late.notes.join(), /certificate\.pem: the certificate was valid until 2030-06-16T12:00:00Z/);
-  await late.keep();
+  assert.match(late.notes.join(), /certificate\.pem: the certificate expired at 2030-06-16T12:00:00Z/);
+  await late.save();
   assert.equal(await late.renew(), undefined);
   assert.equal(read('certificate'), cert);
 });

@@ -90,8 +90,9 @@ function keepSecretsOf({ environment = {}, input = '' }: Given): void {
 function outlets() {
   const outlet = () => ({
     text: '',
-    write(more: string) {
+    write(more: string, onWritten?: () => void) {
       this.text += more;
+      onWritten?.();
     },
   });
   return { stdout: outlet(), stderr: outlet() };
