@@ -1,11 +1,11 @@
 // Builds dist:
 //   dist/server.js      the command
-//   dist/cjs            the library as CommonJS: a script for each entry of package.json, and in chunks/ what they share
-//   dist/esm            an ES module for each entry that exports what the CommonJS entry does, so that there is one copy of
-//                       every class in a process
-//   *.d.ts, *.js.map    declarations beside both, and source maps that contain the sources
-// The scripts are bundled and not minified: reading one file for each of the 300 modules takes twice as long to start, and so
-// does the loader of ES modules compared with `require`. What the sources load by `import()` is a chunk of its own.
+//   dist/cjs            the library as CommonJS: a script for each entry of package.json, and shared code in chunks/
+//   dist/esm            an ES module for each entry that re-exports the CommonJS entry, so that each class exists only once in
+//                       a process
+//   *.d.ts, *.js.map    declarations for both, and source maps that contain the sources
+// The scripts are bundled but not minified. Loading 300 separate modules would double the time of a start, and so would the
+// ES module loader compared with `require`. A module that is loaded with `import()` is in a separate chunk.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,7 +18,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
 const require = createRequire(import.meta.url);
 
-/** The entries of the library, by their paths in src and in dist. */
+/** The entries of the library, by their paths in src and dist. */
 const entries = ['index', 'double/index', 'attack/index', 'client/index', 'xml/index'];
 
 /** Strips the types of a module. */
@@ -34,9 +34,9 @@ const typescript = {
 };
 
 /**
- * The chunks that are named here, each with the modules that it begins with: it contains them and what they import, except what
- * is in a chunk before it. Without these there would be a small chunk for every set of entries and commands that share a module,
- * and every file adds a third of a millisecond to a start.
+ * The named chunks. Each contains the listed modules and their imports, except those in a previous chunk. Without them, there
+ * would be a small chunk for each set of entries and commands that share a module, and each file adds a third of a
+ * millisecond to a start.
  */
 const chunks = {
   common: ['accounts/registration', 'duration', 'oauth/lifetimes'],
@@ -54,13 +54,13 @@ const chunks = {
   configuration: ['options/options', 'cli/accounts/credentials'],
 };
 
-/** Assigns a module to the first of the chunks that contains it; the bundler decides about the others. */
+/** Returns the first chunk that contains a module; undefined leaves the choice to the bundler. */
 function chunkOf(id, { getModuleInfo }) {
   const contains = (modules) => imported(modules.map(source), getModuleInfo).has(id);
   return Object.keys(chunks).find((name) => contains(chunks[name]));
 }
 
-/** The modules with these paths and all that they import, except by `import()`. */
+/** Returns the modules with these paths and all their static imports. */
 function imported(paths, getModuleInfo) {
   const found = new Set(paths);
   for (const path of found) {
@@ -71,7 +71,7 @@ function imported(paths, getModuleInfo) {
   return found;
 }
 
-/** The path of a module in src. */
+/** Returns the path of a module in src. */
 function source(module) {
   return join(root, 'src', `${module}.ts`);
 }
@@ -106,7 +106,7 @@ async function writeScripts() {
   await bundle.close();
 }
 
-/** Writes the ES module that exports what an entry in CommonJS does. */
+/** Writes the ES module that re-exports a CommonJS entry. */
 function writeModule(entry) {
   const file = join(dist, 'esm', `${entry}.js`);
   const names = Object.keys(require(join(dist, 'cjs', `${entry}.js`)));
@@ -118,7 +118,7 @@ function writeModule(entry) {
   );
 }
 
-/** Writes the declarations. They are the same for both kinds of modules. */
+/** Writes the declarations, which are the same for both module formats. */
 function writeDeclarations() {
   const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
   const args = [compiler, '-p', 'tsconfig.build.json'];

@@ -1,5 +1,5 @@
-// Compiles what tests and benchmarks are made of, so that no process of a whole run has to: reading TypeScript is most of
-// what a test file's start costs.
+// Compiles src, test and bench to JavaScript, so that the processes of a test run do not have to: compiling TypeScript would
+// take most of the time of a test file's start.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,10 +7,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Where what was compiled stands, in the folders it has in the repository. */
+/** The output directory, with the same folders as the repository. */
 export const compiled = join(root, '.compiled');
 
-/** Compiles what has changed. Types are judged by `npm run check`. */
+/** Compiles changed files and removes the output of deleted ones. `npm run check` checks the types. */
 export function compile() {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const project = join(root, 'tsconfig.test.json');
@@ -20,7 +20,7 @@ export function compile() {
     const sources = new Set(filesOf(join(root, folder)));
     for (const name of filesOf(join(compiled, folder)).filter((each) => each.endsWith('.js'))) {
       const source = name.replace(/\.js$/, '.ts');
-      if (sources.has(source)) settle(join(compiled, folder, name), join(root, folder, source));
+      if (sources.has(source)) setImportMeta(join(compiled, folder, name), join(root, folder, source));
       else rmSync(join(compiled, folder, name));
     }
   }
@@ -30,14 +30,14 @@ function filesOf(folder) {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' });
 }
 
-/** Has a module think it stands where its source does, so that it finds fixtures and whatever else is not compiled. */
-function settle(path, source) {
+/** Sets `import.meta` of a compiled module to that of its source, so that the module finds files that are not compiled. */
+function setImportMeta(path, source) {
   const text = readFileSync(path, 'utf8');
-  const place = { dirname: dirname(source), url: pathToFileURL(source).href };
-  const settling = `Object.assign(import.meta, ${JSON.stringify(place)}); `;
-  if (!text.includes('import.meta.') || text.includes(settling)) return;
+  const meta = { dirname: dirname(source), url: pathToFileURL(source).href };
+  const assignment = `Object.assign(import.meta, ${JSON.stringify(meta)}); `;
+  if (!text.includes('import.meta.') || text.includes(assignment)) return;
   writeFileSync(
     path,
-    text.replace(/^(#!.*\n)?/, (first) => first + settling),
+    text.replace(/^(#!.*\n)?/, (first) => first + assignment),
   );
 }

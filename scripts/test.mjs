@@ -49,7 +49,7 @@ if (values.built) process.env['TEST_COMMAND'] = 'dist/server.js';
 process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --enable-source-maps`.trim();
 const transcript = mkdtempSync(join(tmpdir(), 'countersign-transcript-'));
 process.env['TEST_TRANSCRIPT'] = transcript;
-// Much of the time is spent in waiting for disks and processes. A file that hangs fails.
+// Tests often wait for disks and processes, so one more file runs than there are processors. A file that hangs fails.
 const stream = run({ files, concurrency: availableParallelism() + 1, timeout: 900_000 });
 stream.on('test:fail', ({ todo, skip }) => {
   if (todo === undefined && skip === undefined) process.exitCode = 1;
@@ -58,9 +58,9 @@ stream.once('end', async () => {
   const { searchTranscript } = await import(join(compiled, 'test', 'support', 'transcript.js'));
   const { secrets, characters, leaks } = searchTranscript(transcript);
   rmSync(transcript, { recursive: true });
-  console.log(`${leaks.length} of ${secrets} secrets stand in the ${characters} characters that were said`);
-  for (const leak of leaks) console.error(`a secret was said: ${leak}`);
-  // In a whole run there are both, or the search is worth nothing.
+  console.log(`found ${leaks.length} of ${secrets} secrets in ${characters} characters of output`);
+  for (const leak of leaks) console.error(`leaked secret: ${leak}`);
+  // In a complete run there must be both, otherwise the search is ineffective.
   const empty = words.length === 0 && (secrets === 0 || characters === 0);
   if (leaks.length > 0 || empty) process.exitCode = 1;
 });
