@@ -1,4 +1,4 @@
-/** Where the time of a signed POST goes. */
+/** Measures the share of each step in the CPU time of a signed POST. */
 import { stepNames } from './breakdown/steps.ts';
 import { articles } from './data/articles.ts';
 import { Loader, loadFigures, type Running } from './load/client/load.ts';

@@ -1,4 +1,4 @@
-/** A whole check of credentials, scheme by scheme, in process. */
+/** Measures the complete authentication of a request for each scheme, in process. */
 import type { Benchmark } from './measure/benchmark.ts';
 import { sharedPart } from './measure/parts/part.ts';
 import { timeFigures } from './measure/timing.ts';

@@ -1,4 +1,4 @@
-/** What a test double costs to start, and what many leave behind. */
+/** Measures the start of a test double, and the resources that remain after many of them. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { runScript } from './double-start/process.ts';
@@ -50,9 +50,9 @@ export const benchmark: Benchmark = {
       ...{ name: 'node -e 0', ours: false, warmsUp: 'never' },
       measure: () => runScript(stage.root, loading({ load: '0' })),
     };
-    // What the others' loading and starts cost is in their answers too.
+    // The answers of the other contestants include their loading and start.
     const atHome = rivals.filter(({ needs }) => stage.full || needs === undefined);
-    // All doubles are loaded alike.
+    // All doubles are loaded in the same way.
     const loaded = atHome.filter(({ name }) => !name.startsWith(ours) || name.startsWith(plain));
     return [
       { name: 'loading', contestants: [nothing, ...each(loading, loaded)] },

@@ -1,4 +1,4 @@
-/** A GET of an article without a server in another process. */
+/** Measures a GET of an article without a server in another process. */
 import type { Benchmark } from './measure/benchmark.ts';
 import { sharedPart } from './measure/parts/part.ts';
 import { timeFigures } from './measure/timing.ts';

@@ -1,4 +1,4 @@
-/** What it takes to remember nonces. */
+/** Measures the storage of nonces. */
 import type { Benchmark } from './measure/benchmark.ts';
 import { freshPart } from './measure/parts/part.ts';
 import { holders } from './nonces/part.ts';

@@ -1,9 +1,11 @@
-/** Whether the time of a refusal tells who is a user here. */
+/** Measures whether the time of a rejection reveals whether a user exists. */
 import type { Benchmark, Contestant, Requirement } from './measure/benchmark.ts';
 import { startPart } from './measure/parts/part.ts';
 import { sharedRound } from './measure/parts/shared-round.ts';
 
-/** What is refused by each mechanism, the unknown one first, and how often in a round: a password takes milliseconds. */
+/**
+ * The cases of each mechanism, with the unknown user first, and their number per round: a password takes milliseconds.
+ */
 const mechanisms: readonly {
   readonly name: string;
   readonly count: number;

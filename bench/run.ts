@@ -1,4 +1,4 @@
-/** Runs the benchmarks one after the other: `npm run bench`, or `npm run bench -- NAME…`. See bench/README.md. */
+/** Runs benchmarks one after the other: `npm run bench`, or `npm run bench -- NAME…`. See bench/README.md. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { ArgumentError, readArguments, usage, type Wish } from './measure/arguments.ts';
@@ -16,7 +16,7 @@ const bench = import.meta.dirname;
 const root = join(bench, '..');
 const ending = '.bench.ts';
 
-/** In this order on the page; what is not named here comes last. */
+/** The order of the benchmarks on the page; others come last. */
 const order = [
   'load/',
   'breakdown',
@@ -39,7 +39,8 @@ function placeOf(name: string): number {
   return place < 0 ? order.length : place;
 }
 
-// Where it is set each process reads authorities at its start, longer than all that it does else until it listens.
+// With this variable, each process reads certificate authorities at its start, which takes longer than the rest of the
+// start.
 delete process.env['NODE_EXTRA_CA_CERTS'];
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 try {
@@ -58,7 +59,7 @@ async function main(wish: Wish): Promise<void> {
   if (wish.publish) return publish(bench, all);
   const tree = compileTree(root);
   for (const name of names) {
-    // What fails is told, and the others are run all the same.
+    // An error is reported, and the remaining benchmarks run.
     await run(name, settingOf(name, wish, tree)).catch((error: unknown) => {
       console.error(`\n${name} failed:`, error);
       process.exitCode = 1;
@@ -67,7 +68,7 @@ async function main(wish: Wish): Promise<void> {
   tree.remove();
 }
 
-/** A whole name means that one alone, and a part of one all that have it. */
+/** A complete name selects one benchmark, a part of a name all that contain it. */
 function fits(name: string, word: string): boolean {
   return all.includes(word) ? name === word : name.includes(word);
 }

@@ -1,4 +1,4 @@
-/** A whole check of a signed GET: header, date, digest, comparison, nonce. */
+/** Measures the complete verification of a signed GET: header, date, digest, comparison, nonce. */
 import type { Benchmark } from './measure/benchmark.ts';
 import { sharedPart } from './measure/parts/part.ts';
 import { timeFigures } from './measure/timing.ts';

@@ -1,4 +1,4 @@
-/** How long an honest client waits while slow ones hold connections. */
+/** Measures the response time of a normal client while slow clients hold connections. */
 import { spawn, spawnSync } from 'node:child_process';
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,13 +8,13 @@ import type { Benchmark, Contestant, Group, Sample, Stage } from './measure/benc
 import { quantile } from './measure/results/statistics.ts';
 
 const connections = 1000;
-/** Until the attacker has its connections (ms). */
+/** The time until the attacker has opened its connections (ms). */
 const settling = 2500;
-/** Requests of one round, and how long after each other they are sent (ms). */
+/** The number of requests of a round, and the interval between them (ms). */
 const asked = { short: 10, full: 25 };
 const distance = 20;
 
-/** To be had in the long form alone: a server sees little else than of slow content. */
+/** Cases of the long form only: for the server, they are the same as slow content. */
 const ofGet = 'slow content of GET';
 const attacks: Readonly<Record<string, readonly string[]>> = {
   nobody: [],
@@ -44,7 +44,7 @@ export const benchmark: Benchmark = {
   },
 };
 
-/** The server and the attack are begun by the first round: slow connections are not held for ever. */
+/** The first round starts the server and the attack, because slow connections are closed after a time. */
 function groupOf(stage: Stage, name: string, options: readonly string[]): Group {
   let begun: Promise<string> | undefined;
   const kept = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -75,7 +75,7 @@ async function begin(stage: Stage, name: string, options: readonly string[]): Pr
   return url;
 }
 
-/** Asks at even distances, whether or not the replies come. */
+/** Sends requests at constant intervals, whether or not responses arrive. */
 async function round(url: string, count: number, agent: Agent | false): Promise<Sample> {
   const replies: Promise<number>[] = [];
   for (let number = 0; number < count; number += 1) {
@@ -86,7 +86,7 @@ async function round(url: string, count: number, agent: Agent | false): Promise<
   return { longest: quantile(waits, 1) * 1e6, p50: quantile(waits, 0.5) * 1e6 };
 }
 
-/** How long a reply took (ms). */
+/** Returns the response time (ms). */
 function ask(url: string, agent: Agent | false): Promise<number> {
   const begun = performance.now();
   return new Promise((resolve, reject) => {

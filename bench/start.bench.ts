@@ -1,4 +1,4 @@
-/** From spawning the process to its first answer. */
+/** Measures the time from spawning the process to its first response. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const fastify =
 const express =
   "const app = require('express')(); app.get('/', (q, r) => r.send('hello world')); app.listen(0, '127.0.0.1', function () { console.log(this.address().port) })";
 
-/** Node.js 24 starts a bare server more slowly itself. */
+/** On Node.js 24, a bare server itself starts more slowly. */
 const startBudget = Number.parseInt(process.versions.node, 10) < 22 ? 2.3 : 2;
 
 const yardstick = 'bare node:http';
@@ -82,7 +82,7 @@ function countersign(name: string, measure: () => Promise<Sample>): Contestant {
   return { name, ours: true, warmsUp: 'never', measure };
 }
 
-/** The last of so many starts in one directory. */
+/** Measures the last of `count` starts in one directory. */
 async function withData(stage: Stage, starts: number, args: readonly string[]): Promise<Sample> {
   const data = join(stage.scratch, 'data');
   let last: Sample = {};
@@ -91,7 +91,10 @@ async function withData(stage: Stage, starts: number, args: readonly string[]): 
   return last;
 }
 
-/** From spawn to the first line on standard output, which ends in the port of plain HTTP or has its URL, and to the answer there. */
+/**
+ * Measures from spawn to the first line on standard output, which ends with the port of plain HTTP or contains its URL,
+ * and to the first response.
+ */
 async function timeToAnswer({ root }: Stage, args: readonly string[]): Promise<Sample> {
   const begun = performance.now();
   const since = (): number => (performance.now() - begun) * 1e6;
@@ -112,7 +115,7 @@ async function timeToAnswer({ root }: Stage, args: readonly string[]): Promise<S
   return sample;
 }
 
-/** Until the first bytes of a reply have come. */
+/** Waits for the first bytes of a response. */
 async function answered(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   socket.write('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
@@ -120,7 +123,7 @@ async function answered(port: number): Promise<void> {
   socket.destroy();
 }
 
-/** The processor time that a process took in all its threads, where the system tells it (proc_pid_schedstat). */
+/** Returns the CPU time of all threads of a process, if the system provides it (/proc/PID/schedstat). */
 function cpuOf(pid: number): Sample {
   try {
     const tasks = join('/proc', String(pid), 'task');

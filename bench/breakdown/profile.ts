@@ -1,10 +1,10 @@
 import { Session } from 'node:inspector/promises';
 import { sharesOf } from './steps.ts';
 
-/** How often a sample is taken, in microseconds. */
+/** The sampling interval, in microseconds. */
 const interval = 200;
 
-/** Takes samples of where this process is from now on; what it gives ends that, and gives each step's part of the time. */
+/** Starts to sample this process. The returned function stops it and returns the share of each step. */
 export async function profile(): Promise<() => Promise<Readonly<Record<string, number>>>> {
   const session = new Session();
   session.connect();

@@ -1,6 +1,6 @@
 import type { Profiler } from 'node:inspector';
 
-/** What a request's time goes to, in the order of its way through the server; a frame belongs to the first one that fits. */
+/** The steps of a request in the order of processing. A frame belongs to the first step that matches. */
 const steps: readonly (readonly [step: string, file: RegExp, called?: RegExp])[] = [
   ['writing', /^net\/(write-batch|response-encoder|reason-phrase|lingering-close)/],
   ['writing', /^net\/http-connection/, /send|write|answer|flush|say|reply/i],
@@ -21,13 +21,13 @@ const steps: readonly (readonly [step: string, file: RegExp, called?: RegExp])[]
   ['judging', /./],
 ];
 
-/** All steps that there are, with those that are none of the server's own code. */
+/** The names of all steps, including those outside the server's own code. */
 export const stepNames: readonly string[] = [
   ...['framing', 'routing', 'date', 'digest', 'nonce', 'judging', 'XML', 'validation', 'store'],
   ...['representation', 'writing', 'garbage collection', 'outside JavaScript'],
 ];
 
-/** A frame's step; undefined where it is not of `src/`. */
+/** Returns the step of a frame; undefined for a frame outside `src/`. */
 export function stepOf(url: string, functionName: string): string | undefined {
   const file = /\/src\/(.+)\.[jt]s$/.exec(url)?.[1];
   if (file === undefined || url.includes('node_modules')) return undefined;
@@ -35,8 +35,9 @@ export function stepOf(url: string, functionName: string): string | undefined {
 }
 
 /**
- * What part of a profile's samples each step took, from 0 to 1. A sample belongs to the innermost frame of `src/` under which it
- * was taken, so that a hash or a write of Node's counts for who asked for it; without one, it is Node's own reading and parsing.
+ * Returns the share of each step in the samples of a profile, from 0 to 1. A sample belongs to the innermost frame of
+ * `src/` on its stack, so that hashing and writing by Node.js count for their caller. A sample without one counts for
+ * reading and parsing.
  */
 export function sharesOf(profile: Profiler.Profile): Readonly<Record<string, number>> {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
@@ -54,7 +55,7 @@ export function sharesOf(profile: Profiler.Profile): Readonly<Record<string, num
     return step;
   };
   const sums = new Map<string, number>();
-  // Samples are counted, and the time between them is not: none are taken of a process that waits.
+  // Samples are counted, not the time between them, because a waiting process is not sampled.
   const { samples = [] } = profile;
   for (const id of samples) {
     const name = nodes.get(id)?.callFrame.functionName;

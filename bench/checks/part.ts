@@ -1,4 +1,7 @@
-/** One scheme's check of good requests; each order is a round. They are signed before the time is taken. */
+/**
+ * Measures the authentication of valid requests with one scheme; each order runs one round. The requests are signed
+ * beforehand.
+ */
 import { randomBytes } from 'node:crypto';
 import { signRequest } from '../../src/client/sign.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -17,7 +20,7 @@ const target = '/articles/1';
 const perRound = 5000;
 const masterKey = new Uint8Array(32);
 
-/** Makes the one of this name. */
+/** Creates the contestant with this name. */
 export async function part(name = ''): Promise<Answer> {
   const { authenticator, oauth } = createAuthentication(
     {
@@ -41,7 +44,7 @@ export async function part(name = ''): Promise<Answer> {
   };
 }
 
-/** Gives requests that are good, each of them once. */
+/** Returns valid requests, each of them once. */
 async function signing(name: string, grants: Grants): Promise<() => Request> {
   const run = randomBytes(6).toString('hex');
   let drawn = 0;

@@ -1,4 +1,4 @@
-/** Many test doubles in one process: what they leave behind. */
+/** Starts many test doubles in one process and measures the remaining resources. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Sample } from '../measure/benchmark.ts';
@@ -9,7 +9,10 @@ type Library = typeof import('../../src/double/index.ts');
 const library = join(import.meta.dirname, '../../dist/cjs/double/index.js');
 const load = (): Library => createRequire(import.meta.url)(library);
 
-/** Starts, asks and closes so many; gives growth of the heap (bytes) and resources that are left. */
+/**
+ * Starts, calls and closes `count` doubles. Returns the growth of the heap (bytes) and the number of remaining
+ * resources.
+ */
 export function part(): Answer {
   return (count) => many(Number(count));
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Sample } from '../measure/benchmark.ts';
 
-/** Runs `node -e`; gives what the script tells, and as `wall` how long the process took (ns). */
+/** Runs a script with `node -e`. Returns the figures that it prints, and the duration of the process as `wall` (ns). */
 export async function runScript(root: string, script: string): Promise<Sample> {
   const begun = performance.now();
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {

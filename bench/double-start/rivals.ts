@@ -1,16 +1,16 @@
-/** What tests use in the place of a server, each in a process of its own, as `node -e` runs it. */
+/** Alternatives to a server in tests, each in its own process, which runs it with `node -e`. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One of them. */
+/** A contestant. */
 export interface Rival {
   readonly name: string;
   readonly ours: boolean;
-  /** The package that has to be installed. */
+  /** The package that must be installed. */
   readonly needs?: string;
-  /** An expression that loads it. */
+  /** The expression that loads it. */
   readonly load: string;
-  /** A function from what was loaded to `{ url, stop }` of a server that answers there. */
+  /** The source of a function that takes the loaded module and returns `{ url, stop }` of a running server. */
   readonly start: string;
 }
 
@@ -64,14 +64,14 @@ const peers: readonly Rival[] = [
   },
 ];
 
-/** A tree that has the package built, and the name of what is measured in it. */
+/** A tree with a built package, and the name of the contestant. */
 export interface Built {
   readonly dist: string;
-  /** What stands behind the name, where there are several. */
+  /** The suffix of the name, if there are several trees. */
   readonly where?: string;
 }
 
-/** All, the bare server first. */
+/** All contestants; the bare server is the first. */
 export function rivalsOf(built: readonly Built[]): readonly Rival[] {
   return [bare, ...built.flatMap(doublesOf), ...peers];
 }
@@ -92,10 +92,10 @@ function doublesOf({ dist, where }: Built): readonly Rival[] {
   ];
 }
 
-/** What the name of each of ours begins with. */
+/** The prefix of the names of this project's contestants. */
 export const ours = 'countersign/double';
 
-/** Why it cannot take part; undefined where it can. */
+/** Returns why the contestant cannot be measured; undefined if it can. */
 export function absence(root: string, { needs }: Rival): string | undefined {
   const present = needs === undefined || existsSync(join(root, 'bench/node_modules', needs));
   return present ? undefined : 'not installed';
@@ -108,19 +108,21 @@ const ask = ({ url, ca }) => new Promise((resolve, reject) => {
   get(url, { ca }, (reply) => reply.resume().on('end', resolve)).on('error', reject);
 });`;
 
-/** Loads it; tells the processor time (ns) of the process until then, and what of it was for loading. */
+/** Loads the contestant. Prints the CPU time (ns) of the process, and the part of it for loading. */
 export function loading({ load }: Pick<Rival, 'load'>): string {
   return `${cost} (async () => { const before = spent(); await ${load}; const cpu = spent(); tell({ cpu, first: cpu - before }); })();`;
 }
 
-/** Loads it, starts it and asks it once; tells the processor time (ns) of the process until the answer is whole. */
+/**
+ * Loads, starts and calls the contestant once. Prints the CPU time (ns) of the process until the response is complete.
+ */
 export function answering({ load, start }: Rival): string {
   return `${cost} (async () => { await ask(await (${start})(await ${load})); tell({ cpu: spent() }); })();`;
 }
 
 /**
- * Starts it in a process that has loaded it, and stops it, again and again; tells what of processor time (ns) the first start
- * took, and later ones in the middle. What is asked over HTTPS is started when it has answered once.
+ * Starts and stops the contestant repeatedly in a process that has loaded it. Prints the CPU time (ns) of the first
+ * start, and the median of the later ones. With HTTPS, a start ends with the first response.
  */
 export function starting({ load, start }: Rival, times = 9): string {
   return `${cost} (async () => {

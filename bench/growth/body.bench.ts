@@ -1,4 +1,4 @@
-/** How cost grows with what is sent. */
+/** Measures how the cost grows with the size of the content. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { timeFigures } from '../measure/timing.ts';
 import { growingGroup, sizesFrom } from './curves.ts';

@@ -1,4 +1,4 @@
-/** How cost grows with the number of connections. */
+/** Measures how the cost grows with the number of connections. */
 
 import { Loader, loadFigures } from '../load/client/load.ts';
 import { plain } from '../load/client/requests.ts';
@@ -6,11 +6,11 @@ import { underLoad } from '../load/server/contestants.ts';
 import { sameBytes, startBare, startOurs, target } from '../load/server/countersign.ts';
 import type { Benchmark, Contestant } from '../measure/benchmark.ts';
 
-/** One server for all sizes is warm after the first of them that comes, which is the largest (ms). */
+/** The warm-up time (ms). One server is used for all sizes, and is warm after the first, which is the largest. */
 const warmUps = { largest: 1000, others: 300 };
-/** Opening the most takes a second by itself. */
+/** The numbers of connections. Opening the largest number takes a second. */
 const sizes = { short: [1, 30, 1000], full: [1, 10, 100, 1000, 5000] };
-/** Opening a thousand connections takes a part of a round (ms). */
+/** The duration of a round (ms), of which opening a thousand connections takes a part. */
 const lengthOf = (connections: number): { readonly ms?: number } => (connections < 1000 ? {} : { ms: 700 });
 
 export const benchmark: Benchmark = {

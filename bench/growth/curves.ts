@@ -1,26 +1,26 @@
 import type { Contestant, Group, Stage } from '../measure/benchmark.ts';
 import { type PartOptions, sharedPart } from '../measure/parts/part.ts';
 
-/** From one to the other, ten times as many each, or so many times. */
+/** Returns the sizes from one to the other, each `times` times the previous one. */
 export function sizesFrom(from: number, to: number, times = 10): number[] {
   const count = Math.round(Math.log(to / from) / Math.log(times)) + 1;
   return Array.from({ length: count }, (_, index) => from * times ** index);
 }
 
-/** What grows, and what is asked of it at each size. */
+/** A quantity that grows, and the operations measured at each size. */
 export interface Growing {
   readonly sizes: readonly number[];
-  /** What is counted: `articles`. */
+  /** The unit of the sizes: `articles`. */
   readonly of: string;
-  /** The names of the curves by the order that a part is given. */
+  /** The names of the curves, by the order that is sent to the part. */
   readonly curves: Readonly<Record<string, string>>;
-  /** The part's path from `bench/`, and the word that comes before the size. */
+  /** The path of the part in `bench/`, and the word before the size. */
   readonly file: string;
   readonly what: string;
   readonly node?: PartOptions['node'];
 }
 
-/** A group of curves; each size has a process of its own. */
+/** Returns a group of curves. Each size has its own process. */
 export function growingGroup(stage: Stage, growing: Growing): Group {
   const { sizes, of, curves, file, what, node = [] } = growing;
   const contestants = sizes.flatMap((size): Contestant[] => {

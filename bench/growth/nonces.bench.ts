@@ -1,4 +1,4 @@
-/** How cost grows with the number of nonces. */
+/** Measures how the cost grows with the number of nonces. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { timeFigures } from '../measure/timing.ts';
 import { growingGroup, sizesFrom } from './curves.ts';

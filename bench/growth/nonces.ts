@@ -1,4 +1,4 @@
-/** So many nonces that are remembered, in a process of their own; the order `claim` gives the time that one more takes. */
+/** Holds a number of nonces in its own process. The order `claim` returns the time to claim one more. */
 import { randomBytes } from 'node:crypto';
 import { createNonces } from '../../src/store/nonces/nonces.ts';
 import type { Answer } from '../measure/parts/part.ts';
@@ -7,10 +7,12 @@ import { timed } from '../measure/timing.ts';
 const window = 600_000;
 const start = Math.ceil(Date.UTC(2024, 1, 29) / window) * window;
 
-/** So many nonces together at least, so that a round of claims is long enough where each table is small. */
+/**
+ * The minimum total number of nonces in all tables, so that a round of claims is long enough even with small tables.
+ */
 const together = 200_000;
 
-/** A round adds a tenth of the size to each table. */
+/** Returns rounds that each add a tenth of the size to each table. */
 export function part(_what = '', size = ''): Answer {
   const count = Number(size);
   const tables = Array.from({ length: Math.ceil(together / count) }, () => filled(count));
@@ -21,7 +23,7 @@ export function part(_what = '', size = ''): Answer {
     }, tables.length * each);
 }
 
-/** So many nonces over half a window; gives what claims one more. */
+/** Claims `count` nonces over half a window. Returns a function that claims one more. */
 function filled(count: number): () => void {
   let time = 0;
   let made = 0;

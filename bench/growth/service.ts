@@ -1,6 +1,6 @@
 /**
- * A service without a socket, with so much of something in it, in a process of its own. Words: what, and how much. Orders say
- * what is asked of it; each gives the time of one request.
+ * Holds a service without a socket in its own process. Its words are the quantity and its size. Each order names an
+ * operation and returns the time of one request.
  */
 import { createHmac } from 'node:crypto';
 import type { CollectionDeclaration } from '../../src/collections/declaration.ts';
@@ -15,7 +15,7 @@ import { repeating } from '../measure/timing.ts';
 
 type Rounds = Readonly<Record<string, () => Promise<Sample>>>;
 
-/** Makes the service, and answers the orders that it has rounds for. */
+/** Creates the service and the rounds that answer the orders. */
 export async function part(what = '', size = ''): Promise<Answer> {
   const made = await rounds(what, Number(size));
   return (order) => made[order ?? '']?.() ?? {};
@@ -60,7 +60,7 @@ async function change(store: Store, someId: () => number, count: number): Promis
   }
 }
 
-/** Signed by one user after the other. */
+/** Requests that are signed by one user after the other. */
 function ofUsers(size: number): Rounds {
   const secretOf = (number: number): string => `the secret of user ${number}`;
   const users = new Map(
@@ -83,7 +83,7 @@ function ofUsers(size: number): Rounds {
   return { 'signed GET': asking(service, signed) };
 }
 
-/** Collections, each with a path of its own. */
+/** Declares collections, each with its own path. */
 function ofRoutes(size: number): Rounds {
   const declaration: CollectionDeclaration = {
     ...{ element: 'things', item: 'thing', access: { read: 'anyone' } },
@@ -97,7 +97,7 @@ function ofRoutes(size: number): Rounds {
   return { GET: asking(service, () => get(`/things-${some()}`)) };
 }
 
-/** An article whose title has so many bytes. */
+/** Returns an article with a title of `bytes` bytes. */
 function ofBodies(size: number): Rounds {
   const service = createService({
     users: { demo: { secret: 'a secret' } },
@@ -132,7 +132,7 @@ function get(target: string, fields: readonly [string, string][] = []): Request 
   return createRequest({ method: 'GET', target, fields: [host, ...fields] });
 }
 
-/** One of the numbers from 1 on, at random: mulberry32, of a seed that is always the same. */
+/** Returns random numbers from 1 to `count`: mulberry32 with a constant seed. */
 function picked(count: number): () => number {
   let state = 1;
   return () => {
@@ -143,10 +143,10 @@ function picked(count: number): () => number {
   };
 }
 
-/** No round has more requests. */
+/** The maximum number of requests in a round. */
 const mostRequests = 20_000;
 
-/** Rounds of requests that are made beforehand, so that only answering them counts; each is sent once. */
+/** Runs rounds of requests that are created beforehand, so that only their handling is measured. Each is sent once. */
 function asking(service: Service, make: () => Request): () => Promise<Sample> {
   let requests: Request[] = [];
   let needed = mostRequests;

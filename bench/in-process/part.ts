@@ -1,4 +1,4 @@
-/** One way of asking for an article in this process; each order is a round. */
+/** Measures one way to request an article in this process; each order runs one round. */
 import { Agent, createServer, get } from 'node:http';
 import { createRequire } from 'node:module';
 import { startDouble } from '../../src/double/index.ts';
@@ -11,7 +11,7 @@ import { repeating } from '../measure/timing.ts';
 const target = `${articles}/1`;
 const seed = { [articles]: [article(1)] };
 
-/** Makes the one of this name. */
+/** Creates the contestant with this name. */
 export async function part(name = ''): Promise<Answer> {
   const ask = await asking(name);
   return repeating(async (count) => {
@@ -58,7 +58,7 @@ interface Fastify {
   inject(request: { method: string; url: string }): Promise<{ payload: string }>;
 }
 
-/** Fastify's own way of answering without a socket. */
+/** Calls Fastify without a socket, with its own `inject`. */
 function inject(): () => Promise<unknown> {
   const app: Fastify = createRequire(import.meta.url)('fastify')();
   app.get('/articles/:id', () => article(1));

@@ -1,4 +1,4 @@
-/** GET of an article, by nobody. */
+/** Measures GET of an article without credentials. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { Loader, loadFigures } from './client/load.ts';
 import { plain } from './client/requests.ts';

@@ -1,4 +1,4 @@
-/** What a connection takes that is kept and says nothing. */
+/** Measures the memory of an idle connection. */
 import type { Benchmark, Contestant, Sample } from '../measure/benchmark.ts';
 import { Loader, type Running, startServer } from './client/load.ts';
 import { plain } from './client/requests.ts';
@@ -6,7 +6,7 @@ import { sameBytes, startBare, startOurs, target } from './server/countersign.ts
 
 const first = 500;
 const last = 2500;
-/** For how long requests come before (ms): some thousands, so that what is compiled and what the heap has for them is there. */
+/** The duration of the warm-up (ms): some thousand requests, so that code is compiled and the heap has grown. */
 const warmUp = 300;
 const requests = plain('GET', target, 200);
 const ours = 'countersign';
@@ -49,8 +49,8 @@ function contestantOf(loader: Loader, name: string, start: () => Promise<Running
 }
 
 /**
- * The connections of the second look are more than there ever were, so that each needs memory that the process did not have. Had
- * as many been open before, what the allocator keeps of them would serve again, and they would seem to cost nothing.
+ * The second measurement uses more connections than were ever open, so that each one needs new memory. Otherwise the
+ * allocator would reuse the memory of closed connections, and a connection would seem to cost nothing.
  */
 async function growth(loader: Loader, server: Running): Promise<Sample> {
   await loader.round(server, requests, { warmUp: true, last: undefined }, { warmUp });

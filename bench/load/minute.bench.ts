@@ -1,4 +1,4 @@
-/** Whether full load leaves anything behind. */
+/** Measures whether memory grows under full load. */
 import type { Benchmark, Contestant } from '../measure/benchmark.ts';
 import { Loader, loadFigures, type Running } from './client/load.ts';
 import { plain, type Requests, signedWrongly } from './client/requests.ts';
@@ -16,7 +16,7 @@ export const benchmark: Benchmark = {
     const loader = await Loader.start(stage);
     const ms = stage.full ? 12_000 : 600;
     const wrong = signedWrongly(target);
-    // A server each, so that what one leaves behind is not told of the other.
+    // Each contestant has its own server, so that the memory of one does not affect the other.
     const contestants = [
       contestantOf(loader, names.get, await startOurs(stage, 'get'), plain('GET', target, 200), ms),
       contestantOf(loader, names.refused, await startOurs(stage, 'refused'), wrong, ms),

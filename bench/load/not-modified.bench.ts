@@ -1,4 +1,4 @@
-/** GET of an article that the client already has: 304. */
+/** Measures a conditional GET of an unchanged article: 304. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { Loader, loadFigures } from './client/load.ts';
 import { plain } from './client/requests.ts';

@@ -1,4 +1,4 @@
-/** Refusals: wrong signatures, replayed nonces. */
+/** Measures rejected requests: wrong signatures, replayed nonces. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { Loader, loadFigures } from './client/load.ts';
 import { replayed, signed, signedWrongly } from './client/requests.ts';

@@ -1,4 +1,4 @@
-/** GET of an article, signed: verified, and its nonce remembered. */
+/** Measures a signed GET of an article: the signature is verified and the nonce stored. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { Loader, loadFigures, startServer } from './client/load.ts';
 import { plain, signed, signedByHawk, signedSimply, user } from './client/requests.ts';
@@ -6,7 +6,7 @@ import { underLoad } from './server/contestants.ts';
 import { sameBytes, startBare, startOurs, target } from './server/countersign.ts';
 
 const full = 'countersign, full form';
-/** What somebody has who does without signatures. */
+/** The contestants without signatures. */
 const unsigned = 'fastify, nothing signed';
 const hawkKey = 'werxhqb98rpaxn39848xrunpaw3489ruxnpa98w4rxn';
 

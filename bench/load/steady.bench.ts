@@ -1,4 +1,4 @@
-/** How long replies take at 70 % of the rate that each server reaches. */
+/** Measures response times at 70 % of the maximum rate of each server. */
 
 import { articles } from '../data/articles.ts';
 import type { Benchmark } from '../measure/benchmark.ts';

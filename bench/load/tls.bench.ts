@@ -1,4 +1,4 @@
-/** GET of an article over TLS: by nobody, by a password, by OAuth 1.0a and by a bearer token. */
+/** Measures GET of an article over TLS: without credentials, with Basic, OAuth 1.0a and a bearer token. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { Loader, loadFigures } from './client/load.ts';
 import { makePair } from './client/pair.ts';
@@ -33,7 +33,7 @@ export const benchmark: Benchmark = {
     const oauth1 = signedByOAuth1(origin, target, await oauth1Keys(origin));
     const bearer = by(`Bearer ${await bearerToken(origin)}`);
     const secure = { secure: true };
-    // They have a server in common, which is warm when each had its turn.
+    // The contestants share one server, which is warm when each of them has warmed up.
     const ours = { ...secure, warmUp: 1000 };
     const contestants = [
       underLoad(loader, 'bare node:https, the same bytes', yardstick, requests, secure),

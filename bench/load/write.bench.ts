@@ -1,4 +1,4 @@
-/** POST and PUT of an article in XML, signed, validated and kept. */
+/** Measures signed POST and PUT of an article in XML, which is validated and stored. */
 
 import { articles } from '../data/articles.ts';
 import type { Benchmark } from '../measure/benchmark.ts';
@@ -20,10 +20,10 @@ export const benchmark: Benchmark = {
   ],
   async open(stage) {
     const loader = await Loader.start(stage);
-    // There is more for the collector of garbage than in a GET, and a shorter round may miss it.
+    // A shorter round might not include a garbage collection.
     const rounds = stage.full ? {} : { ms: 600 };
     const shorter = stage.full ? {} : { ms: 400 };
-    // There is more to compile of ours for a POST, too.
+    // A POST has more code to compile.
     const longer = { warmUp: 3000 };
     const [inMemory, synced] = await Promise.all([
       startOurs(stage, 'memory'),

@@ -1,38 +1,38 @@
 import { parseArgs } from 'node:util';
 
-/** What is asked for on the command line. */
+/** The parsed command line. */
 export interface Wish {
-  /** Parts of names; none is everything. */
+  /** Parts of the names of benchmarks; empty for all. */
   readonly names: readonly string[];
   readonly rounds: number | undefined;
   readonly full: boolean;
-  /** A commit that the working tree is compared with. */
+  /** The commit to compare the working tree with. */
   readonly against: string | undefined;
-  /** Whether the page and its charts are written anew from the latest results, and nothing is measured. */
+  /** Whether to rewrite the page and its charts from the latest results, without measuring. */
   readonly publish: boolean;
   readonly list: boolean;
 }
 
-/** What is wrong with a command line. */
+/** An error in the command line. */
 export class ArgumentError extends Error {}
 
-/** How the command is used. */
+/** The text of `--help`. */
 export const usage = `npm run bench -- [NAME…] [--rounds N] [--full]
 npm run bench -- [NAME…] [--rounds N] --against REF
 npm run bench -- --publish
 npm run bench -- --list
 
-NAME         the benchmarks whose name has this in it; all when left out
---rounds N   rounds that count, at least 5
---full       the long form: larger sizes, longer rounds
---against    compares the working tree with a commit, and says what moved beyond the noise
---publish    measures nothing: writes bench/README.md and bench/charts anew from the latest results
---list       names the benchmarks`;
+NAME         run the benchmarks whose name contains NAME (default: all)
+--rounds N   number of rounds, at least 5
+--full       run the long form: larger sizes, longer rounds
+--against    compare the working tree with a commit, and report changes beyond the noise
+--publish    rewrite bench/README.md and bench/charts from the latest results, without measuring
+--list       list the benchmarks`;
 
-/** The fewest rounds: with fewer a median says little. */
+/** The minimum number of rounds for a meaningful median. */
 export const leastRounds = 5;
 
-/** Reads the command line. Throws ArgumentError. */
+/** Parses the command line. Throws ArgumentError. */
 export function readArguments(args: readonly string[]): Wish {
   const { values, positionals } = parsed(args);
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);

@@ -1,52 +1,52 @@
 import type { Unit } from './results/unit.ts';
 
-/** What one round of a contestant gave, by the figures' keys, in the figures' units. */
+/** The result of one round of a contestant, by the keys and in the units of the figures. */
 export type Sample = Readonly<Record<string, number>>;
 
-/** One thing that is measured of each contestant. */
+/** A quantity that is measured for each contestant. */
 export interface Figure {
   readonly key: string;
   readonly label: string;
   readonly unit: Unit;
-  /** Whether more of it is better, as of a rate. */
+  /** Whether larger values are better, as for a rate. */
   readonly more?: boolean;
 }
 
-/** Whoever takes part. */
+/** A participant of a benchmark. */
 export interface Contestant {
   readonly name: string;
-  /** Whether it is this project's, and so is measured twice when two commits are compared. */
+  /** Whether it belongs to this project, and is measured when two commits are compared. */
   readonly ours: boolean;
-  /** The size that it is measured at, where the group shows how cost grows; contestants of one name make a curve. */
+  /** The size at which it is measured, in a group that shows growth. Contestants with the same name form a curve. */
   readonly size?: number;
   /**
-   * How it warms up: by itself when left out; while others do, where that is no round that later ones build on; or never, where
-   * each round has a fresh process.
+   * How the contestant warms up: alone (the default), concurrently with others if later rounds do not depend on the
+   * result, or not at all if each round has a new process.
    */
   readonly warmsUp?: 'beside others' | 'never';
-  /** Takes one round; says so by a text when it cannot take part: why. */
+  /** Runs one round. Resolves to a text if the contestant cannot be measured: the reason. */
   measure(round: Round): Promise<Sample | string>;
 }
 
-/** What a contestant is told of a round. */
+/** The context of a round. */
 export interface Round {
-  /** It does not count: code is compiled, caches are filled. */
+  /** Whether it is the warm-up, whose result is discarded. */
   readonly warmUp: boolean;
-  /** What the same contestant gave the round before; undefined in the first. */
+  /** The result of the previous round of the same contestant; undefined in the first. */
   readonly last: Sample | undefined;
 }
 
-/** Contestants that take turns, and are compared with each other. */
+/** Contestants that run in turns and are compared with each other. */
 export interface Group {
   readonly name: string;
   readonly contestants: readonly Contestant[];
-  /** The contestant that ratios are taken to; the first one when left out. */
+  /** The name of the contestant that ratios are relative to. Default: the first one. */
   readonly yardstick?: string;
-  /** What the sizes are, where the group shows how cost grows: `articles`. */
+  /** The unit of the sizes in a group that shows growth: `articles`. */
   readonly sizes?: string;
 }
 
-/** Something that is required of a figure: of its median, or of the median of its ratio to another contestant's. */
+/** A limit for the median of a figure, or for the median of its ratio to that of another contestant. */
 export interface Requirement {
   readonly group?: string;
   readonly contestant: string;
@@ -56,30 +56,36 @@ export interface Requirement {
   readonly atLeast?: number;
 }
 
-/** What a benchmark is given. */
+/** The environment of a benchmark. */
 export interface Stage {
-  /** The tree to measure, compiled: its `bench/` and `src/` are used. */
+  /** The compiled tree to measure; its `bench/` and `src/` are used. */
   readonly root: string;
   /** An empty directory. */
   readonly scratch: string;
-  /** Whether the long form is asked for. */
+  /** Whether to run the long form. */
   readonly full: boolean;
-  /** Has something done when the benchmark is over, also when it fails; the last comes first. */
+  /** Registers a function that runs when the benchmark ends, even after an error; the last one runs first. */
   after(work: () => unknown): void;
 }
 
-/** A benchmark: what it is, what it measures, and who takes part. */
+/** A benchmark: its description, figures and contestants. */
 export interface Benchmark {
   readonly title: string;
-  /** What is measured and how, in a few sentences for the page. */
+  /** A description for the page, in a few sentences. */
   readonly about: string;
-  /** The first one is drawn. */
+  /** The figures; the first one is shown in the chart. */
   readonly figures: readonly [Figure, ...Figure[]];
-  /** Rounds of the long form that count; 5, which is the least, when left out. */
+  /** The number of rounds of the long form. Default and minimum: 5. */
   readonly rounds?: number;
-  /** Rounds of the short form, likewise: more where what is required is near to what is measured. */
+  /**
+   * The number of rounds of the short form. Default and minimum: 5. More are needed if a limit is close to the measured
+   * value.
+   */
   readonly shortRounds?: number;
   readonly requirements?: readonly Requirement[];
-  /** Makes the groups. What it starts it has stopped by `stage.after`. A text says why nothing can be measured here. */
+  /**
+   * Creates the groups. Resolves to a text if nothing can be measured: the reason. `stage.after` must stop what it
+   * starts.
+   */
   open(stage: Stage): Promise<readonly Group[] | string> | readonly Group[] | string;
 }

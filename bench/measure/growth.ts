@@ -1,4 +1,4 @@
-/** What something costs at a size. */
+/** The cost at a size. */
 export interface Point {
   readonly x: number;
   readonly y: number;
@@ -11,8 +11,8 @@ export interface Growth {
 }
 
 /**
- * Fits a power to the points: least squares of the logarithms. 0 is flat, 1 grows as its input does. Throws RangeError on
- * what has no logarithm, and on fewer than two sizes.
+ * Fits a power law to the points by least squares of the logarithms. The exponent is 0 for constant and 1 for linear
+ * growth. Throws RangeError for values without a logarithm, and for fewer than two sizes.
  */
 export function fitGrowth(points: readonly Point[]): Growth {
   if (!points.every(({ x, y }) => x > 0 && y > 0)) throw new RangeError('a size or a cost is not above zero');

@@ -1,10 +1,10 @@
-/** Shows one line that changes as work goes on. */
+/** Shows progress on one line. */
 export interface Progress {
   show(text: string): void;
   clear(): void;
 }
 
-/** Shows it on a terminal, and nothing anywhere else. */
+/** Shows progress on a terminal, and nothing elsewhere. */
 export function progressOn(stream: NodeJS.WriteStream): Progress {
   if (!stream.isTTY) return { show: () => undefined, clear: () => undefined };
   const write = (text: string): void => {

@@ -6,17 +6,17 @@ import { onStage } from './parts/stage.ts';
 import type { Progress } from './progress.ts';
 import { groupResult, judge, type Result } from './results/result.ts';
 
-/** What is to be run, and how. */
+/** A benchmark and its options. */
 export interface Setting {
   readonly name: string;
   readonly root: string;
   readonly full: boolean;
-  /** As many as the benchmark says, or the least, when undefined. */
+  /** The number of rounds. Default: that of the benchmark. */
   readonly rounds: number | undefined;
   readonly progress: Progress;
 }
 
-/** Runs a benchmark; a text says why nothing can be measured here. */
+/** Runs a benchmark. Resolves to a text if nothing can be measured: the reason. */
 export async function runBenchmark(benchmark: Benchmark, setting: Setting): Promise<Result | string> {
   const { name, root, full, progress } = setting;
   const { rounds = (full ? benchmark.rounds : benchmark.shortRounds) ?? leastRounds } = setting;

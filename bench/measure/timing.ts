@@ -1,12 +1,12 @@
 import type { Sample } from './benchmark.ts';
 
-/** The figures that `timed` gives: what one of them took, in ns. */
+/** The figures of `timed`: the time of one repetition, in ns. */
 export const timeFigures = [
   { key: 'cpu', label: 'CPU time', unit: 'ns' },
   { key: 'wall', label: 'wall time', unit: 'ns' },
 ] as const;
 
-/** CPU time (user and system, all threads) and time by the clock that work takes, in ns, for each of `count`. */
+/** Measures CPU time (user and system, all threads) and wall time of `work`, in ns, divided by `count`. */
 export function timed(work: () => void, count = 1): Sample {
   const cpu = process.cpuUsage();
   const begun = process.hrtime.bigint();
@@ -14,7 +14,7 @@ export function timed(work: () => void, count = 1): Sample {
   return since(cpu, begun, count);
 }
 
-/** The same of work that has to be waited for. */
+/** Measures asynchronous work in the same way. */
 export async function timedAsync(work: () => Promise<unknown>, count = 1): Promise<Sample> {
   const cpu = process.cpuUsage();
   const begun = process.hrtime.bigint();
@@ -28,14 +28,14 @@ function since(before: NodeJS.CpuUsage, begun: bigint, count: number): Sample {
   return { cpu: ((user + system) * 1000) / count, wall };
 }
 
-/** A round of work is about so long (ns of CPU time). */
+/** The duration of a round (ns of CPU time). */
 const roundLength = 1e8;
-/** How much work comes first, for what is slow at first is compiled while it runs (ns of CPU time). */
+/** The duration of the warm-up, during which code is compiled (ns of CPU time). */
 const warmUpLength = 1e9;
 
 /**
- * Makes rounds of some work that is told how often to repeat itself: as often as makes a round long enough,
- * and no more than `most`; that is found out while it warms up, for so many ns of CPU time. Each gives what one took, in ns.
+ * Returns rounds of some work. The warm-up, for `warmUp` ns of CPU time, determines how often a round repeats the work,
+ * at most `most` times. Each round returns the time of one repetition, in ns.
  */
 export function repeating(
   work: (count: number) => unknown,
@@ -50,7 +50,7 @@ export function repeating(
 
 async function enough(work: (count: number) => unknown, most: number, warmUp: number): Promise<number> {
   for (let count = 1, spent = 0; ; ) {
-    // By the processor's time, which others that want it do not make longer.
+    // Uses CPU time, which other processes do not increase.
     const { cpu = 0 } = await timedAsync(async () => work(count));
     spent += cpu;
     const lasting = (length: number): number =>

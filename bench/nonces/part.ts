@@ -1,6 +1,7 @@
 /**
- * Live nonces in a process of their own: fills the contestant of a name, and gives memory for each, a claim, the longest one while they
- * become so many and while what was dropped is taken out, and the claim that drops a bucket. The order is how many.
+ * Holds live nonces in its own process. Fills the contestant with this name, and returns the memory per nonce, the time
+ * of a claim, the longest claim while it is filled and while expired nonces are removed, and the time of the claim that
+ * drops a bucket. The order is the number of nonces.
  */
 import { randomBytes } from 'node:crypto';
 import { createNonces } from '../../src/store/nonces/nonces.ts';
@@ -10,16 +11,16 @@ import { quantile } from '../measure/results/statistics.ts';
 
 const window = 600_000;
 const bucketSpan = window / 4;
-/** Claims that are timed together, since looking at the clock takes as long as a good part of one. */
+/** The number of claims that are timed together, because reading the clock takes as long as a large part of one. */
 const batch = 64;
 const batches = 1_000;
 const start = Math.ceil(Date.UTC(2024, 1, 29) / bucketSpan) * bucketSpan;
 
-/** What is measured: takes a nonce at a time (ms from the start), and says whether it was fresh. */
+/** A contestant: claims a nonce at a time (ms from the start) and returns whether it was new. */
 interface Contestant {
   claim(nonce: string, time: number): boolean;
   readonly size: () => number;
-  /** Whether time lets go of anything. */
+  /** Whether nonces expire. */
   readonly drops: boolean;
 }
 
@@ -60,7 +61,7 @@ const contestants: Readonly<Record<string, () => Contestant>> = {
 /** The names of the contestants. */
 export const holders: readonly string[] = Object.keys(contestants);
 
-/** Measures the one of this name. */
+/** Measures the contestant with this name. */
 export function part(name = ''): Answer {
   const make = contestants[name];
   if (make === undefined) throw new RangeError(`nothing called ${name} holds nonces`);
@@ -78,7 +79,7 @@ function measure(make: () => Contestant, count: number): Sample {
   return { memory, ...claims, growing, ...(contestant.drops && drops(contestant, nonces)) };
 }
 
-/** Flat strings of 16 characters, made as they are asked for. */
+/** Creates flat strings of 16 characters on demand. */
 function nonceSource(): () => string {
   let bytes = randomBytes(65_536);
   let used = 0;
@@ -92,7 +93,7 @@ function nonceSource(): () => string {
   };
 }
 
-/** Over a good half of an hour, so that buckets are dropped too before that is measured. */
+/** Warms up over more than half an hour of simulated time, so that dropping buckets is compiled as well. */
 function warmUp(contestant: Contestant, nonces: () => string): void {
   for (let claim = 0; claim < 200_000; claim += 1) contestant.claim(nonces(), claim * 10);
 }
@@ -102,7 +103,7 @@ function resident(): number {
   return process.memoryUsage.rss();
 }
 
-/** Fills it over the time of a window; gives the longest claim (ns). */
+/** Fills the contestant over one window. Returns the longest claim (ns). */
 function fill(contestant: Contestant, nonces: () => string, count: number): number {
   let longest = 0;
   for (let claim = 0; claim < count; claim += 1) {
@@ -116,7 +117,7 @@ function fill(contestant: Contestant, nonces: () => string, count: number): numb
   return longest * 1e6;
 }
 
-/** Fresh nonces and replays: the median over batches (ns). */
+/** Claims new nonces and replays. Returns the median over batches (ns). */
 function timedClaims(contestant: Contestant, nonces: () => string): Sample {
   const taken: string[] = [];
   const fresh = batched(contestant, () => {
@@ -125,7 +126,7 @@ function timedClaims(contestant: Contestant, nonces: () => string): Sample {
     return nonce;
   });
   let next = 0;
-  // In another order than they came in.
+  // In a different order than they were claimed in.
   const replay = batched(contestant, () => {
     next = (next + 7919) % taken.length;
     return taken[next] ?? '';
@@ -145,7 +146,10 @@ function batched(contestant: Contestant, nonces: () => string): number {
   return quantile(means, 0.5);
 }
 
-/** Lets the time of each bucket pass, and claims on at a hundredth of the rate until all is taken out; the longest of each (ns). */
+/**
+ * Advances the time past each bucket and continues to claim at a hundredth of the rate until all is removed. Returns
+ * the longest of each (ns).
+ */
 function drops(contestant: Contestant, nonces: () => string): Sample {
   let dropping = 0;
   let sweeping = 0;

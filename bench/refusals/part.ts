@@ -1,6 +1,6 @@
 /**
- * Refuses what is wrong with credentials, in a process of its own; an order is a mechanism, and how many refusals of each case. They
- * are refused in turns that are shuffled anew each time. Gives the median, the 5th and the 95th percentile of each case, by its name.
+ * Rejects invalid credentials in its own process. An order is a mechanism and the number of rejections of each case, in
+ * an order that is shuffled each time. Returns the median, the 5th and the 95th percentile of each case by name.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { hashPassword } from '../../src/accounts/passwords.ts';
@@ -21,7 +21,7 @@ const refusals: ReadonlySet<string> = new Set(['credentials-refused', 'oauth1-si
 
 type Cases = readonly (readonly [name: string, request: Request])[];
 
-// Names and guesses of one length, so that nothing else differs.
+// Names and guesses have the same length, so that nothing else differs.
 const hash = await hashPassword('the right one', randomBytes(16), 1024);
 const secrets = [{ secret: 'first secret' }];
 const users = new Map<string, UserOption>([
@@ -70,7 +70,7 @@ const passwordOf = (user: string, password = 'the wrong one'): Request => {
   });
 };
 
-/** With any signature that is as long as one by the method; it is drawn anew for each case. */
+/** Signs with a random signature of the right length. */
 const consumedBy = (key: string, method: 'HMAC-SHA1' | 'RSA-SHA1' = 'HMAC-SHA1'): Request => {
   const parameters = {
     oauth_consumer_key: key,
@@ -125,7 +125,7 @@ const mechanisms: Readonly<Record<string, Cases>> = {
   'OAuth 1.0a, RSA-SHA1': keyed,
 };
 
-/** Makes all that is wrong. */
+/** Creates all cases. */
 export async function part(): Promise<Answer> {
   await authenticator.authenticate(passwordOf('remembers', 'the right one'));
   return (mechanism = '', count = '') => measure(mechanisms[mechanism] ?? [], Number(count));
@@ -145,7 +145,7 @@ async function measure(cases: Cases, count: number): Promise<Sample> {
   return Object.fromEntries(figures.flat());
 }
 
-/** How long one takes (ns). */
+/** Measures one rejection (ns). */
 async function refusal(request: Request): Promise<number> {
   const begun = process.hrtime.bigint();
   try {

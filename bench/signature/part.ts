@@ -1,17 +1,17 @@
-/** Whoever checks signatures, in a process of its own; each order is a round of checks, signed before the time is taken. */
+/** Verifies signatures in its own process; each order runs a round. The requests are signed beforehand. */
 import type { Sample } from '../measure/benchmark.ts';
 import type { Answer } from '../measure/parts/part.ts';
 import { type Check, type Peer, peers } from './peers.ts';
 
-/** So many requests are signed, and then checked while they are still at hand for the processor. */
+/** The number of requests that are signed and then verified together, while they are in the CPU cache. */
 const batch = 250;
 const batchesInRound = 24;
-/** Who has checked for so long (ns of CPU time) is not given more of them. */
+/** The maximum CPU time of a round (ns). */
 const roundLength = 1e8;
-/** What is slow at first is compiled while it runs: for so much processor time before the first round (µs). */
+/** The CPU time of the warm-up, during which code is compiled (µs). */
 const warmUp = 1.2e6;
 
-/** Makes the peer of this name, and makes sure that it checks what it is said to. */
+/** Creates the peer with this name, and checks that it accepts valid and rejects invalid requests. */
 export async function part(name = ''): Promise<Answer> {
   const sign = peers.get(name)?.();
   if (sign === undefined) throw new RangeError(`nobody called ${name} checks signatures`);
@@ -28,7 +28,7 @@ export async function part(name = ''): Promise<Answer> {
   return () => takeRound(batchesInRound);
 }
 
-/** Takes rounds of so many batches at most. */
+/** Runs rounds of at most `most` batches. */
 function rounds(sign: Peer): (batches: number) => Promise<Sample> {
   let number = batch;
   return async (batches) => {
@@ -39,7 +39,7 @@ function rounds(sign: Peer): (batches: number) => Promise<Sample> {
       for (let at = 0; at < batch; at += 1) checks.push(await sign(number + at));
       number += batch;
       count += batch;
-      // What signing left behind is not to be cleared away at the cost of checking.
+      // Garbage of the signing is collected before the verification is measured.
       globalThis.gc?.({ type: 'minor' });
       const cpu = process.cpuUsage();
       const begun = process.hrtime.bigint();
@@ -52,7 +52,7 @@ function rounds(sign: Peer): (batches: number) => Promise<Sample> {
   };
 }
 
-/** Waits only for what is not there at once. */
+/** Awaits a result only if it is a promise. */
 async function run(checks: readonly Check[]): Promise<void> {
   for (const check of checks) {
     const good = check();

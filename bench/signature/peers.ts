@@ -1,5 +1,6 @@
 /**
- * Who checks signatures: each signs requests, every one with a nonce and the date of its own, and checks them. All know one user, allow the same time and, where they have nonces, remember them in a Set.
+ * Packages that verify signatures. Each signs requests with their own nonce and date, and verifies them. All have one
+ * user and the same window, and store nonces, if they use them, in a Set.
  */
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -11,9 +12,9 @@ import { createRequest, type Request } from '../../src/http/message.ts';
 import { digestOf, formatSignedDate, keyOf } from '../../src/signature/hmac.ts';
 import { createNonces } from '../../src/store/nonces/nonces.ts';
 
-/** Checks one request, and says whether it is good. */
+/** Verifies one request and returns whether it is valid. */
 export type Check = () => boolean | Promise<boolean>;
-/** Signs the request of a number; what it gives checks that one. */
+/** Signs the request with this number. Returns a function that verifies it. */
 export type Peer = (number: number) => Check | Promise<Check>;
 
 const require = createRequire(import.meta.url);
@@ -22,7 +23,7 @@ const secret = 'KZ4pT2mQv8sWx1Rb6nYc3dFg7hJk9LzE';
 const host = 'localhost';
 const window = 600;
 
-/** Each is made only where it is measured; a package that is not installed makes it throw. */
+/** Each peer is created only when it is measured. A missing package throws. */
 export const peers: ReadonlyMap<string, () => Peer> = new Map([
   ['two bare crypto.hash calls', bare],
   ['countersign', countersign],
@@ -39,7 +40,7 @@ export const peers: ReadonlyMap<string, () => Peer> = new Map([
 
 const targetOf = (number: number): string => `/articles?limit=5&offset=${number % 1000}`;
 const newNonce = (): string => randomBytes(16).toString('base64url');
-/** A string in one piece, as a parser of HTTP makes it. */
+/** Returns a flat string, as an HTTP parser creates it. */
 const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 function contestant<Signed>(
@@ -52,7 +53,7 @@ function contestant<Signed>(
   };
 }
 
-/** What HMAC cannot do without: one hash over a block and a message, and one over a block and a digest. */
+/** The minimum cost of an HMAC: one hash over a block and a message, and one over a block and a digest. */
 function bare(): Peer {
   const signed = (number: number) =>
     Buffer.concat([randomBytes(64), Buffer.from(messageOf(targetOf(number), newNonce(), stampNow()))]);
@@ -63,7 +64,7 @@ function bare(): Peer {
 const stampNow = (): string => formatSignedDate(Date.now()).replaceAll(' ', '');
 const messageOf = (target: string, nonce: string, stamp: string): string => `GET+${target}+${stamp}+${nonce}`;
 
-/** The fields of a request that is signed as countersign takes it. */
+/** The fields of a request that is signed for countersign. */
 function signedFields(target: string): { date: string; authentication: string } {
   const date = formatSignedDate(Date.now());
   const nonce = newNonce();
@@ -182,7 +183,7 @@ interface Webhooks {
   generateTestHeaderString(options: { payload: string; secret: string }): string;
 }
 
-/** Stripe signs what was sent, not the request: a message of about the same length is sent. */
+/** Stripe signs the content, not the request: content of about the same length is used. */
 function stripe(check: (webhooks: Webhooks, payload: string, header: string) => boolean): Peer {
   const Stripe: new (key: string) => { webhooks: Webhooks } = require('stripe');
   const { webhooks } = new Stripe('sk_test_none');
@@ -252,7 +253,7 @@ interface AwsRequest {
   headers: Record<string, string>;
 }
 
-/** It only signs: a request is checked by signing it again with the date that it says. */
+/** The package only signs: a request is verified by signing it again with its date. */
 function aws4(): Peer {
   const { sign }: { sign(request: AwsRequest, credentials: object): AwsRequest } = require('aws4');
   const credentials = new Map([[user, { accessKeyId: user, secretAccessKey: secret }]]);

@@ -1,4 +1,4 @@
-/** What a compaction costs those who are served meanwhile. */
+/** Measures how a compaction affects concurrent requests. */
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Benchmark, Contestant, Sample, Stage } from '../measure/benchmark.ts';
@@ -40,7 +40,7 @@ export const benchmark: Benchmark = {
       ...{ name: 'nothing, beside it', ours: false, warmsUp: 'never' },
       measure: async (round) => ({ stall: (await shared('nothing', round))['idle'] ?? Number.NaN }),
     };
-    // Both at once: it is their memory that counts, and one write is soon over.
+    // Both at once: only their memory is measured, and one write is short.
     const both = sharedRound(async () => {
       const orders = ['64', '1'].map((count) => ['lowdb', count]);
       const [many, one] = await Promise.all(orders.map((order) => ask(stage, 'lowdb', size, order)));
@@ -59,7 +59,7 @@ export const benchmark: Benchmark = {
   },
 };
 
-/** Fills a directory; gives why it cannot. */
+/** Fills a directory. Resolves to a text if that is not possible: the reason. */
 async function fill(stage: Stage, name: string, size: number): Promise<string | undefined> {
   const directory = join(stage.scratch, name);
   mkdirSync(directory);
@@ -76,7 +76,7 @@ async function fill(stage: Stage, name: string, size: number): Promise<string | 
   }
 }
 
-/** One round, in a fresh process over a fresh copy. */
+/** Runs one round in a new process with a new copy. */
 async function ask(stage: Stage, name: string, size: number, order: readonly string[]): Promise<Sample> {
   const copy = join(stage.scratch, [name, ...order].join('-'));
   cpSync(join(stage.scratch, name), copy, { recursive: true });
@@ -88,7 +88,7 @@ async function ask(stage: Stage, name: string, size: number, order: readonly str
   return sample;
 }
 
-/** Does something, and adds the longest stall of a process that does nothing meanwhile. */
+/** Runs `work` and adds the longest stall of an idle process in the meantime. */
 async function beside(stage: Stage, work: () => Promise<Sample>): Promise<Sample> {
   const part = await startPart(stage, 'store/compaction.ts', ['', '']);
   if (typeof part === 'string') throw new Error(part);

@@ -1,7 +1,7 @@
 /**
- * Writes to a store until it compacts itself, in a process of its own. Words: the directory, how many articles it has. Orders:
- * `compact`; `lowdb WRITERS` for so many writers who replace articles of lowdb for a while; `watch` has the event loop looked at
- * while nothing else is done, and `watched` tells of it.
+ * Writes to a store until it compacts itself, in its own process. Its words are the directory and the number of
+ * articles. Orders: `compact`; `lowdb WRITERS` replaces articles of lowdb with several writers for a while; `watch`
+ * starts to monitor the event loop of the idle process, and `watched` returns the result.
  */
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
@@ -11,24 +11,24 @@ import type { Sample } from '../measure/benchmark.ts';
 import type { Answer } from '../measure/parts/part.ts';
 import { contestants, openOurs } from './contestants.ts';
 
-/** A compaction begins when the journal has so many bytes, as it does by itself after a start. */
+/** The size of the journal (bytes) at which a compaction begins, as after a start. */
 const compactAt = 16 * 1024 * 1024;
 const writers = 64;
-/** For how long lowdb is written to (ms), about as long as ours is. */
+/** The duration of writing to lowdb (ms), about that of a compaction. */
 const span = 3000;
 
-/** The longest of each (ms), and how much there was. */
+/** The maximum of each figure (ms), and the number of operations. */
 interface Phase {
   stall: number;
   collection: number;
   write: number;
   read: number;
   writes: number;
-  /** How long it took (ms). */
+  /** The duration (ms). */
   elapsed: number;
 }
 
-/** Gives the phase before the compaction and the one during it, and the most resident memory the process ever had. */
+/** Returns the phases before and during the compaction, and the peak resident memory of the process. */
 export function part(directory = '', size = ''): Answer {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   return async (order, count) => {
@@ -65,12 +65,12 @@ function named(name: string, { stall, collection, write, read, writes, elapsed }
   return { ...Object.fromEntries(figures), [`${name} rate`]: (writes / elapsed) * 1000 };
 }
 
-/** The most resident memory this process ever had (bytes). */
+/** Returns the peak resident memory of this process (bytes). */
 function peak(): number {
   return process.resourceUsage().maxRSS * 1024;
 }
 
-/** Writes until a compaction was begun and is over. */
+/** Writes until a compaction has started and ended. */
 async function compact(directory: string, size: number): Promise<{ before: Phase; during: Phase }> {
   const store = await openOurs(directory, 'fsync', compactAt);
   const revisions = new Float64Array(size);
@@ -147,7 +147,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await pause(5);
 }
 
-/** Whether a new snapshot stands in the place of the one before. */
+/** Returns whether the snapshot was replaced. */
 function isDone(names: readonly string[]): boolean {
   return names.includes('store.previous.json') && !names.some((name) => name.endsWith('.tmp'));
 }

@@ -17,30 +17,30 @@ import { recover } from '../../src/store/recovery/recovery.ts';
 import { State } from '../../src/store/state/state.ts';
 import { type Article, article, articles } from '../data/articles.ts';
 
-/** A store that is open, with articles numbered from 0. */
+/** An open store with articles that are numbered from 0. */
 export interface Opened {
-  /** Replaces an article that is there; resolves when the new one is as safe as this store makes it. */
+  /** Replaces an existing article. Resolves when the change is as durable as the store makes it. */
   write(number: number, article: Article): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A store to measure. Its package is loaded only in the process that measures it, and throws there if it is not installed. */
+/** A store to measure. Its package is loaded only in the measuring process, and throws if it is not installed. */
 export interface Contestant {
   /** Whether an acknowledged write is on the medium. */
   readonly synced: boolean;
-  /** More records than this are not measured, for the reason given. */
+  /** The maximum number of records that are measured, and the reason. */
   readonly most?: { readonly count: number; readonly reason: string };
-  /** Makes the store with its first articles in an empty directory. */
+  /** Creates the store with its first articles in an empty directory. */
   fill(directory: string, count: number): Promise<void>;
   open(directory: string, count: number): Promise<Opened>;
 }
 
-/** How many articles are put in at once. */
+/** The number of articles that are written at once. */
 const slice = 10_000;
 
 const wholeFile = 'each write is the whole file';
 
-/** All of them by name: ours first, then those that the requirements name, and the bare medium last. */
+/** All contestants by name: this project first, then other packages, and the bare medium last. */
 export const contestants: ReadonlyMap<string, Contestant> = new Map<string, Contestant>([
   ['countersign', countersign()],
   ['better-sqlite3 grouped', sqlite(betterSqlite, 'grouped')],
@@ -53,14 +53,14 @@ export const contestants: ReadonlyMap<string, Contestant> = new Map<string, Cont
   ['append + fdatasync', bare('each')],
 ]);
 
-/** The numbers from 0 to `count`, in slices. */
+/** Returns the numbers from 0 to `count` in slices. */
 function* slices(count: number): Generator<number[]> {
   for (let from = 0; from < count; from += slice) {
     yield Array.from({ length: Math.min(slice, count - from) }, (_, index) => from + index);
   }
 }
 
-/** Opens ours; it compacts as it is, or when its journals reach so many bytes. */
+/** Opens the store of this project. It compacts by default limits, or when its journals reach `compactAt` bytes. */
 export async function openOurs(
   directory: string,
   durability: 'fsync' | 'os' = 'fsync',
@@ -75,7 +75,7 @@ export async function openOurs(
   });
 }
 
-/** Makes a store of ours that has a snapshot and an empty journal, as after a compaction. */
+/** Creates a store of this project with a snapshot and an empty journal, as after a compaction. */
 export async function fillOurs(directory: string, count: number): Promise<void> {
   const state = new State();
   for (let number = 0; number < count; number += 1) {
@@ -98,7 +98,7 @@ function countersign(): Contestant {
             kind: 'put',
             collection: articles,
             id,
-            // As the peers do, which look at nothing of what they replace.
+            // Without a precondition, as for the peers.
             expected: 'present',
             value,
             at: performance.timeOrigin + performance.now(),
@@ -111,7 +111,7 @@ function countersign(): Contestant {
   };
 }
 
-/** A write that waits, and whom to tell. */
+/** A pending write and its callbacks. */
 interface Waiting {
   readonly number: number;
   readonly article: Article;
@@ -119,7 +119,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Gathers what is written in one turn of the event loop, as requests come in, and lets it be kept together. */
+/** Collects the writes of one turn of the event loop, as concurrent requests do, and stores them together. */
 function gathered(keep: (waiting: readonly Waiting[]) => void): Opened['write'] {
   let waiting: Waiting[] = [];
   const flush = (): void => {
@@ -137,7 +137,7 @@ function gathered(keep: (waiting: readonly Waiting[]) => void): Opened['write'] 
     });
 }
 
-/** What better-sqlite3 and node:sqlite have in common. */
+/** The common interface of better-sqlite3 and node:sqlite. */
 interface Database {
   exec(sql: string): unknown;
   prepare(sql: string): { run(...values: (string | number)[]): unknown };
@@ -308,7 +308,7 @@ function lowdb(): Contestant {
   };
 }
 
-/** What the medium gives at most: lines written one after the other into space that is there already, and synced. */
+/** The maximum of the medium: lines are written one after the other into preallocated space, and synced. */
 function bare(syncs: 'each' | 'grouped'): Contestant {
   const size = 64 * 1024 * 1024;
   return {

@@ -5,7 +5,7 @@ import { startOurs } from '../load/server/countersign.ts';
 import type { Stage } from '../measure/benchmark.ts';
 import { startPart } from '../measure/parts/part.ts';
 
-/** Has a store made in a directory that has none, with so many articles, by a process of its own. A text says that it is not installed. */
+/** Creates a store with `count` articles in a separate process. Resolves to a text if its package is not installed. */
 export async function fillStore(
   stage: Stage,
   name: string,
@@ -20,7 +20,7 @@ export async function fillStore(
     await part.ask('fill');
     return undefined;
   } catch (error) {
-    // A package is loaded only when it is needed, and one that is not installed says so only then.
+    // A package is loaded only when it is used, and its absence is detected only then.
     const text = error instanceof Error ? error.message : String(error);
     const absent = /Cannot find (module|package)|ERR_UNKNOWN_BUILTIN_MODULE|No such built-in module/.test(
       text,
@@ -33,8 +33,8 @@ export async function fillStore(
 }
 
 /**
- * Starts the command over a store of so many articles, which is synced before each reply; a start before has made what else is in a
- * data directory. To seed as many takes long.
+ * Starts the command with a store of `count` articles, which is synced before each response. A previous start has
+ * created the other files of the data directory. Seeding as many articles would take long.
  */
 export async function startOver(stage: Stage, count: number): Promise<Running> {
   const name = `of-${count}`;

@@ -1,4 +1,4 @@
-/** The store behind HTTP. */
+/** Measures the store through HTTP. */
 
 import { articles } from '../data/articles.ts';
 import { Loader, type LoadOptions, loadFigures } from '../load/client/load.ts';
@@ -14,8 +14,9 @@ type Durability = keyof typeof names;
 const groupName = (count: number): string => `${count.toLocaleString('en')} articles`;
 
 /**
- * What json-server writes for each change grows with the articles, and so its rounds are longer where there are more. Over few
- * connections it does as much as over many, where it is the slowest, and has less left to do when the next one's turn comes.
+ * The cost of a change in json-server grows with the number of articles, so its rounds are longer with more of them.
+ * Where it is slowest, it is as fast with few connections as with many, and has less work left when the next contestant
+ * runs.
  */
 const sizes: readonly {
   readonly count: number;
@@ -27,7 +28,7 @@ const sizes: readonly {
   { count: 10_000, ways: ['fsync'], slow: { warmUp: 1000, ms: 1000, enough: 20 }, longFormAlone: true },
   { count: 100_000, ways: ['fsync'], slow: { warmUp: 500, ms: 1000, enough: 3, connections: 2 } },
 ];
-/** There is more to compile for a PUT than for a GET (ms). */
+/** The warm-up of a PUT (ms), which has more code to compile than a GET. */
 const ours: LoadOptions = { warmUp: 2000 };
 
 export const benchmark: Benchmark = {

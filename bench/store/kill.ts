@@ -1,6 +1,6 @@
 /**
- * Kills a server at random moments under load, many times over one directory, and judges what is there after each: the
- * long form of test/cli/serve/kill.test.ts. Run: [SEED=…] node --import tsx bench/store/kill.ts [ROUNDS]
+ * Kills a server at random moments under load, many times with one directory, and checks the stored data after each:
+ * the long form of test/cli/serve/kill.test.ts. Run: [SEED=…] node --import tsx bench/store/kill.ts [ROUNDS]
  */
 import { killAgainAndAgain } from '../../test/support/cli/killing.ts';
 import { seeded } from '../../test/support/seeded.ts';

@@ -1,4 +1,4 @@
-/** What a start reads. */
+/** Measures the reading of a snapshot at a start. */
 import { join } from 'node:path';
 import type { Benchmark } from '../measure/benchmark.ts';
 import { freshPart } from '../measure/parts/part.ts';

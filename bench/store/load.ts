@@ -1,4 +1,7 @@
-/** Reads a snapshot in a process of its own; the order is `start` or `plain`, and the words are its path and how many articles it has. */
+/**
+ * Reads a snapshot in its own process. The order is `start` or `plain`; the words are its path and the number of
+ * articles.
+ */
 import { readFileSync } from 'node:fs';
 import { nodeDisk } from '../../src/store/files/disk.ts';
 import { readSnapshot } from '../../src/store/snapshot/reader.ts';
@@ -7,12 +10,12 @@ import type { Sample } from '../measure/benchmark.ts';
 import type { Answer } from '../measure/parts/part.ts';
 import { timed, timedAsync } from '../measure/timing.ts';
 
-/** Gives what it took, and the resident memory afterwards. */
+/** Returns the time and the resident memory afterwards. */
 export function part(path = '', size = ''): Answer {
   return (order) => (order === 'plain' ? plain(path) : start(path, Number(size)));
 }
 
-/** Reading the file is no part of it. */
+/** Does not include the reading of the file. */
 function plain(path: string): Sample {
   const text = readFileSync(path, 'utf8');
   let value: unknown;
@@ -23,7 +26,7 @@ function plain(path: string): Sample {
   return { ...sample, resident: process.memoryUsage.rss() };
 }
 
-/** Reading the file is part of it. `read` is what a first read of an article costs then. */
+/** Includes the reading of the file. `read` is the cost of the first read of an article. */
 async function start(path: string, count: number): Promise<Sample> {
   let snapshot: Awaited<ReturnType<typeof readSnapshot>> | undefined;
   const sample = await timedAsync(async () => {

@@ -1,6 +1,7 @@
 /**
- * A store in a process of its own. Words: its name, its directory, how many articles. Orders: `fill` makes the store, `open`
- * opens it, `write WRITERS MS` lets writers replace random articles, `size` tells what it takes. One that is not installed throws.
+ * Holds a store in its own process. Its words are its name, its directory and the number of articles. Orders: `fill`
+ * creates the store, `open` opens it, `write WRITERS MS` replaces random articles, `size` returns its size. Throws if
+ * the package is not installed.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import type { Answer } from '../measure/parts/part.ts';
 import { quantile } from '../measure/results/statistics.ts';
 import { contestants, type Opened } from './contestants.ts';
 
-/** Makes the one of this name. */
+/** Creates the contestant with this name. */
 export function part(name = '', directory = '', size = ''): Answer {
   const count = Number(size);
   const contestant = contestants.get(name);
@@ -24,7 +25,7 @@ export function part(name = '', directory = '', size = ''): Answer {
   };
 }
 
-/** Each writer replaces an article that no other is replacing, waits until that is acknowledged, and goes on. */
+/** Each writer replaces an article that no other one is replacing, waits for the acknowledgement, and continues. */
 async function write(opened: Opened, count: number, writers: number, span: number): Promise<Sample> {
   const latencies: number[] = [];
   const busy = new Uint8Array(count);
@@ -59,7 +60,7 @@ async function write(opened: Opened, count: number, writers: number, span: numbe
   };
 }
 
-/** What the files take of the medium. */
+/** Returns the disk space of the files. */
 function bytesIn(directory: string): number {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((path) => statSync(join(directory, path)))
@@ -67,7 +68,7 @@ function bytesIn(directory: string): number {
     .reduce((sum, { blocks }) => sum + blocks * 512, 0);
 }
 
-/** What is left when all that can be let go is gone (bytes). */
+/** Returns the heap after garbage collection (bytes). */
 function resident(): number {
   for (let round = 0; round < 3; round += 1) globalThis.gc?.();
   return process.memoryUsage.rss();

@@ -1,4 +1,4 @@
-/** Whether a store of many articles answers as fast as one of few. */
+/** Compares response times with many and with few articles. */
 
 import { articles } from '../data/articles.ts';
 import { Loader, loadFigures } from '../load/client/load.ts';
@@ -11,10 +11,10 @@ const few = 1000;
 const many = { short: 100_000, full: 1_000_000 };
 const nameOf = (count: number): string => `${count.toLocaleString('en')} articles`;
 
-/** A hundredth of what comes in a round has to be more than one or two (ms). */
+/** The duration of a round (ms), so that a hundredth of its responses are more than one or two. */
 const ms = 500;
 
-/** What is asked, and how often in a second: far less than the slower machine that this was tried on can answer. */
+/** The requests and their rates per second, far below the capacity of a slow machine. */
 const kinds: Readonly<Record<string, { readonly rate: number; of(count: number): Requests }>> = {
   'GET by id': {
     rate: 1000,

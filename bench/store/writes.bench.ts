@@ -1,4 +1,4 @@
-/** Writes that are acknowledged and synced. */
+/** Measures acknowledged and synced writes. */
 import { join } from 'node:path';
 import type { Benchmark, Contestant, Group, Requirement, Stage } from '../measure/benchmark.ts';
 import { type Part, startPart } from '../measure/parts/part.ts';
@@ -37,8 +37,8 @@ export const benchmark: Benchmark = {
 };
 
 /**
- * How many write at once, how long a round is, and the one before the first (ms): what is slow at first is compiled in it, which
- * is little where others have written before, and where the others write in C++.
+ * The number of concurrent writers, the duration of a round, and the duration of the warm-up (ms), which is short if
+ * previous contestants have compiled the same code, or if the peers are written in C++.
  */
 const turns = [
   { writers: 64, group: '64 writers', short: 200, warmUpLength: 3000 },
@@ -78,7 +78,7 @@ function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Filled by one process, and opened by another. */
+/** Fills the store in one process and opens it in another. */
 async function opened(stage: Stage, name: string, size: number): Promise<Part | string> {
   const most = contestants.get(name)?.most;
   if (most !== undefined && size > most.count) return most.reason;

@@ -1,4 +1,4 @@
-/** An article, from its bytes to title, price and currency. */
+/** Measures the parsing of an article to title, price and currency. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { timeFigures } from '../measure/timing.ts';
 import { groupsOf } from './rounds.ts';

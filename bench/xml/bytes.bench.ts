@@ -1,11 +1,11 @@
-/** Documents that come one byte at a time. */
+/** Measures documents that arrive one byte at a time. */
 import type { Benchmark, Contestant } from '../measure/benchmark.ts';
 import { sharedPart } from '../measure/parts/part.ts';
 import { timeFigures } from '../measure/timing.ts';
 import { peerNames } from './peers.ts';
 import { kilobytesOf, kindsOf, ours } from './rounds.ts';
 
-/** Those that hold nothing back but what is open, and so can be told in one picture. */
+/** The parsers that buffer only the open construct, and fit into one chart. */
 const shown = ['countersign', 'saxes', 'sax', 'node-expat'];
 
 export const benchmark: Benchmark = {

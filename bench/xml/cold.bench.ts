@@ -1,9 +1,9 @@
-/** The first 10 MB that a process reads. */
+/** Measures the first 10 MB that a process parses. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { timeFigures } from '../measure/timing.ts';
 import { groupsOf, kindsOf, streamingNames } from './rounds.ts';
 
-/** What the chart of the stream says of them is said of them here too. */
+/** The remarks on the chart of the stream apply here, too. */
 const elsewhere = ['saxes, no xmlns', 'sax', 'ltx', 'node-expat'];
 
 export const benchmark: Benchmark = {

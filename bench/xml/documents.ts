@@ -1,4 +1,4 @@
-/** The article of the speed figures, in XML and, for JSON.parse, in JSON. */
+/** The article of the measurements in XML and, for JSON.parse, in JSON. */
 export const ARTICLE = Buffer.from(
   '<article><title>The Old Man and the Sea</title><price currency="EUR">12.30</price></article>',
 );
@@ -15,10 +15,10 @@ const UNITS: Readonly<Record<string, string>> = {
   entities: '<p>Fish &amp; chips &lt;b&gt; &quot;x&quot; &#233; and &#x20ac; 5 </p>\n',
 };
 
-/** The kinds of large document. */
+/** The kinds of large documents. */
 export const KINDS = Object.keys(UNITS);
 
-/** A document of one kind, of at least `bytes` bytes, in chunks of `size` bytes. */
+/** Returns a document of one kind with at least `bytes` bytes, in chunks of `size` bytes. */
 export function chunksOf(kind: string, bytes: number, size: number): Buffer[] {
   const unit = UNITS[kind] ?? '';
   const document = Buffer.from(`<all>${unit.repeat(Math.ceil(bytes / Buffer.byteLength(unit)))}</all>`);

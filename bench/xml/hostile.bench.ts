@@ -1,4 +1,4 @@
-/** Hostile documents of growing size. */
+/** Measures hostile documents of increasing size. */
 import type { Benchmark, Contestant } from '../measure/benchmark.ts';
 import { sharedPart } from '../measure/parts/part.ts';
 import { timeFigures } from '../measure/timing.ts';

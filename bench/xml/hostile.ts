@@ -1,9 +1,9 @@
-/** Hostile documents, read in a process of their own; an order is a kind, its bytes and the bytes of a chunk. */
+/** Parses hostile documents in its own process. An order is a kind, its size and the size of a chunk, in bytes. */
 import { createParser, XmlError } from '../../src/xml/index.ts';
 import type { Answer } from '../measure/parts/part.ts';
 import { timed } from '../measure/timing.ts';
 
-/** What they are, and how one of so many bytes is made. */
+/** The kinds, each with a function that creates a document of `bytes` bytes. */
 export const HOSTILE: ReadonlyMap<string, (bytes: number) => string> = new Map<
   string,
   (bytes: number) => string
@@ -24,10 +24,10 @@ export const HOSTILE: ReadonlyMap<string, (bytes: number) => string> = new Map<
   ],
   ['namespaces in scope', (bytes) => `<a xmlns:p="u">${'<p:b p:c="" p:d=""/>'.repeat(bytes / 20)}</a>`],
 ]);
-// so wide that nothing is refused early
+// so large that no document is rejected early
 const WIDE = { maxDepth: 1e6, maxAttributes: 1e6, maxName: 1e7, maxValue: 1e7, maxToken: 1e7 };
 
-/** Gives the time for a byte. */
+/** Returns the time per byte. */
 export function part(): Answer {
   return (kind = '', size = '', chunk = '') => {
     const document = Buffer.from(HOSTILE.get(kind)?.(Number(size)) ?? '');

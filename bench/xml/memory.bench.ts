@@ -1,4 +1,4 @@
-/** What is kept of a long document, and what that holds on to. */
+/** Measures the memory that strings from a long document retain. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { freshPart } from '../measure/parts/part.ts';
 import { kept } from './memory.ts';

@@ -1,4 +1,4 @@
-/** Reads a document in chunks of 64 KiB and keeps something of each; the order is how many bytes it has. */
+/** Parses a document in chunks of 64 KiB and keeps a string of each. The order is the size in bytes. */
 import { createParser, detached } from '../../src/xml/index.ts';
 import type { Answer } from '../measure/parts/part.ts';
 import { chunksOf } from './documents.ts';
@@ -12,7 +12,7 @@ const keepers: Readonly<Record<string, (data: string) => string | undefined>> = 
 /** What is kept of each chunk, by name. */
 export const kept: readonly string[] = Object.keys(keepers);
 
-/** Gives how much resident memory grew, in bytes. */
+/** Returns the growth of resident memory, in bytes. */
 export function part(name = ''): Answer {
   const keep = keepers[name];
   if (keep === undefined) throw new RangeError(`nothing is kept as ${name}`);
@@ -21,7 +21,7 @@ export function part(name = ''): Answer {
     const before = memory();
     const all = read(chunks, Number(size), keep);
     const grown = memory() - before;
-    // So that what is kept is there until here.
+    // Keeps the strings reachable until here.
     return { grown: Math.max(1, grown), kept: all.length };
   };
 }

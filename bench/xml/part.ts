@@ -1,4 +1,7 @@
-/** One parser in a process of its own; an order names the task and the kind of document. Gives nothing for what it cannot do. */
+/**
+ * Runs one parser in its own process. An order names the task and the kind of document. Returns nothing for an
+ * unsupported task.
+ */
 import type { Sample } from '../measure/benchmark.ts';
 import type { Answer } from '../measure/parts/part.ts';
 import { repeating, timed } from '../measure/timing.ts';
@@ -6,12 +9,12 @@ import { ARTICLE, ARTICLE_JSON, chunksOf } from './documents.ts';
 import { type Article, type Peer, peerOf } from './peers.ts';
 
 const EXPECTED = '{"title":"The Old Man and the Sea","price":"12.30","currency":"EUR"}';
-/** An article is read by so little code that it is compiled soon (ns). */
+/** The warm-up (ns): parsing an article uses little code. */
 const warmUp = 3e8;
 const STREAMED = 2_000_000;
 const COLD = 10_000_000;
 
-/** Makes the peer of this name. */
+/** Creates the peer with this name. */
 export async function part(name = ''): Promise<Answer> {
   const peer = await peerOf(name);
   const article = repeating((count) => read(peer, name, count), { warmUp });

@@ -2,24 +2,24 @@ import { createRequire } from 'node:module';
 import { StringDecoder } from 'node:string_decoder';
 import { createParser, type XmlHandler, XmlNames } from '../../src/xml/index.ts';
 
-/** What is read from the article. */
+/** The values that are read from the article. */
 export interface Article {
   title: string;
   price: string;
   currency: string;
 }
 
-/** A parser to measure; it leaves out what it cannot do. */
+/** A parser to measure. Unsupported tasks are undefined. */
 export interface Peer {
-  /** Reads the article from its bytes. */
+  /** Parses the article. */
   readonly article?: (bytes: Buffer) => Article;
-  /** Reads a document that comes in chunks and returns how many events it told. */
+  /** Parses a document in chunks and returns the number of events. */
   readonly stream?: (chunks: Iterable<Buffer>) => number;
 }
 
 const require = createRequire(import.meta.url);
 
-// Each is made only in the process that measures it; a package that is not installed makes it throw.
+// Each peer is created only in the measuring process. A missing package throws.
 const PEERS = new Map<string, () => Peer | Promise<Peer>>([
   ['countersign', countersign],
   ['saxes', () => saxes(true)],
@@ -36,13 +36,13 @@ const PEERS = new Map<string, () => Peer | Promise<Peer>>([
   ['JSON.parse of text', () => json((bytes) => JSON.parse(bytes.toString('latin1')))],
 ]);
 
-/** The names of the peers: all, or those that the variable PEERS lists between commas. */
+/** Returns the names of the peers: all, or the comma-separated ones of the variable PEERS. */
 export function peerNames(): string[] {
   const chosen = process.env['PEERS']?.split(',');
   return [...PEERS.keys()].filter((name) => chosen?.includes(name) ?? true);
 }
 
-/** The peer of a name. Throws what `require` does if its package is not installed. */
+/** Returns the peer with this name. Throws the error of `require` if its package is not installed. */
 export async function peerOf(name: string): Promise<Peer> {
   const make = PEERS.get(name);
   if (make === undefined) throw new RangeError(`there is no parser called ${name}`);
@@ -96,7 +96,7 @@ function countersign(): Peer {
   };
 }
 
-/** What the parsers that are fed strings have in common. */
+/** The common interface of parsers that take strings. */
 function fed(
   make: (count: () => void) => { write(text: string): unknown },
 ): (chunks: Iterable<Buffer>) => number {

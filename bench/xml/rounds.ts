@@ -3,16 +3,19 @@ import { freshPart, sharedPart } from '../measure/parts/part.ts';
 import { KINDS } from './documents.ts';
 import { peerNames } from './peers.ts';
 
-/** Ours among the peers. */
+/** The name of this project's parser. */
 export const ours = 'countersign';
 
-/** Those that read a document as it comes, and tell of it event by event. */
+/** The streaming parsers. */
 export function streamingNames(): readonly string[] {
   const whole = ['easysax', 'libxml2-wasm', 'fast-xml-parser', 'txml', 'JSON.parse', 'JSON.parse of text'];
   return peerNames().filter((name) => !whole.includes(name));
 }
 
-/** A group for each kind of document: all peers with it, each in a process of its own, which `fresh` makes anew for every round. */
+/**
+ * Returns a group for each kind of document with all peers, each in its own process; with `fresh`, a new one for each
+ * round.
+ */
 export function groupsOf(
   stage: Stage,
   task: string,
@@ -32,12 +35,12 @@ export function groupsOf(
   });
 }
 
-/** How long documents are of which a byte's time should not grow with the size. */
+/** The sizes at which the time per byte must be constant. */
 export function kilobytesOf({ full }: Stage): readonly number[] {
   return full ? [40, 160, 640] : [40, 120, 360];
 }
 
-/** The kinds of document that are measured: all in the long form, two otherwise. */
+/** Returns the kinds of documents to measure: all in the long form, otherwise two. */
 export function kindsOf({ full }: Stage): readonly string[] {
   return full ? KINDS : KINDS.filter((kind) => kind === 'articles' || kind === 'text');
 }

@@ -1,4 +1,4 @@
-/** XML in a stream, a megabyte. */
+/** Measures streaming XML, per megabyte. */
 import type { Benchmark } from '../measure/benchmark.ts';
 import { timeFigures } from '../measure/timing.ts';
 import { groupsOf, kindsOf, streamingNames } from './rounds.ts';

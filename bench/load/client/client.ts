@@ -1,9 +1,10 @@
 /**
- * Sends requests that stand ready in a file over connections that are kept open, and counts the replies. Orders:
- * `full PORT SECURE CONNECTIONS MS STATUS ONCE FILE` sends the next one as soon as a reply is there;
- * `paced … FILE RATE` sends so many a second at even distances, whether or not replies come, and counts the time of each from
- * when it was due, so that a server that stands still is not spared; the first are sent before that, and their times not counted;
- * `hold PORT SECURE CONNECTIONS …` opens what is missing of so many connections, asks once on each, and keeps them all.
+ * Sends prepared requests from a file over keep-alive connections and counts the responses. Orders: `full PORT SECURE
+ * CONNECTIONS MS STATUS ONCE FILE` sends the next request when a response is complete; `paced … FILE RATE` sends RATE
+ * requests per second at constant intervals, and measures each response time from the moment at which the request was
+ * due, so that a pause of the server affects all delayed requests, except those of a first phase that is not measured;
+ * `hold PORT SECURE CONNECTIONS …` opens connections until there are CONNECTIONS, sends one request on each, and keeps
+ * them open.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -13,10 +14,16 @@ import type { Sample } from '../../measure/benchmark.ts';
 import type { Answer } from '../../measure/parts/part.ts';
 import { quantile } from '../../measure/results/statistics.ts';
 
-/** So many connections are opened and asked on at a time where they are held: what is under way at once is not what is kept. */
+/**
+ * The number of connections that `hold` opens at a time, so that the measured memory is not that of requests in
+ * progress.
+ */
 const together = 50;
 
-/** Gives rate, latency quantiles (ns), how many replies were others than expected, and how busy this process was. */
+/**
+ * Returns the rate, latency quantiles (ns), the number of unexpected responses, and the CPU utilization of this
+ * process.
+ */
 export function part(): Answer {
   const held: Held = { port: '', sockets: [] };
   return async (
@@ -48,7 +55,7 @@ export function part(): Answer {
   };
 }
 
-/** Connections to one server that are kept open. */
+/** The keep-alive connections to one server. */
 interface Held {
   port: string;
   readonly sockets: Socket[];
@@ -71,7 +78,7 @@ async function hold(
   }
 }
 
-/** A line with the number of bytes, and the bytes. */
+/** Parses the file: for each request a line with its length, then its bytes. */
 function readRequests(file: string): Buffer[] {
   const all = readFileSync(file);
   const requests: Buffer[] = [];
@@ -84,7 +91,10 @@ function readRequests(file: string): Buffer[] {
   return requests;
 }
 
-/** Some at a time: of those that a server's queue has no room for the first packet is lost, and sent again a second later. */
+/**
+ * Opens a few connections at a time: if the backlog of the server overflows, a SYN is lost and repeated only after a
+ * second.
+ */
 async function openedAll(count: number, port: number, secure: boolean): Promise<readonly Socket[]> {
   const sockets: Socket[] = [];
   while (sockets.length < count) {
@@ -108,7 +118,7 @@ async function answered(socket: Socket, request: Uint8Array = Buffer.alloc(0)): 
   await once(socket, 'data');
 }
 
-/** For so long (ms) a server is asked at an even pace before times are counted: it has just taken the connections. */
+/** The duration (ms) of the first phase of `paced`, which is not measured because the connections are new. */
 const leadIn = 250;
 
 const headEnd = Buffer.from('\r\n\r\n');
@@ -120,7 +130,7 @@ class Load {
   readonly #once: boolean;
   #next = 0;
   #latencies: number[] = [];
-  /** How many of them come before those that count. */
+  /** The number of requests that are not measured. */
   #leading = 0;
   #others = 0;
   #lost = 0;
@@ -148,7 +158,7 @@ class Load {
     return this.#requests[this.#next - 1];
   }
 
-  /** Until the time is over, or nothing is left that may be sent. */
+  /** Sends requests until the time is over or none is left. */
   full(sockets: readonly Socket[], ms: number): Promise<void> {
     const until = performance.now() + ms;
     return new Promise((resolve) => {
@@ -175,7 +185,7 @@ class Load {
     });
   }
 
-  /** So many a second; what is due while all connections are busy waits for one. */
+  /** Sends RATE requests per second. A request that is due while all connections are busy waits for one. */
   paced(sockets: readonly Socket[], ms: number, rate: number): Promise<void> {
     const begun = performance.now();
     const leading = Math.floor((leadIn / 1000) * rate);
@@ -208,7 +218,7 @@ class Load {
       }
       const turn = (): void => {
         const passed = performance.now() - begun;
-        // A server that does not come back is not waited for.
+        // Does not wait for a server that has stopped responding.
         if (passed > (leadIn + ms) * 2 + 2000) {
           this.#lost = total - answered;
           resolve();
@@ -226,7 +236,7 @@ class Load {
     });
   }
 
-  /** Calls when a reply is whole. Replies are framed by their length or end in a last chunk. */
+  /** Calls the callback for each complete response, framed by its length or by its last chunk. */
   #listen(socket: Socket, whole: () => void): void {
     let left = -1;
     let kept: Buffer = Buffer.alloc(0);
@@ -257,7 +267,7 @@ class Load {
   }
 }
 
-/** The bytes that follow a head; undefined when they come in chunks. */
+/** Returns the content length of a head; undefined for chunked content. */
 function sizeOf(reply: Buffer, end: number): number | undefined {
   const head = reply.toString('latin1', 9, end);
   if (head.startsWith('304') || head.startsWith('204')) return 0;

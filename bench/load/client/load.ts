@@ -1,4 +1,6 @@
-/** Puts a server under load, and says what it did and what it cost. Server and load have a core each where there are two. */
+/**
+ * Puts a server under load and measures its throughput and cost. Server and client have one core each if there are two.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +12,7 @@ import { median } from '../../measure/results/statistics.ts';
 import type { Requests } from './requests.ts';
 import { Supply } from './supply.ts';
 
-/** What a load test measures; the first is what is compared. */
+/** The figures of a load test; the first one is compared. */
 export const loadFigures: [Figure, ...Figure[]] = [
   { key: 'cpu', label: 'CPU per request', unit: 'ns' },
   { key: 'rate', label: 'requests', unit: 'per second', more: true },
@@ -21,21 +23,24 @@ export const loadFigures: [Figure, ...Figure[]] = [
   { key: 'busy', label: 'load busy', unit: 'share' },
 ];
 
-/** The fewest replies that say anything. */
+/** The minimum number of responses for a significant result. */
 const fewest = 5;
 
-/** A server that listens. */
+/** A listening server. */
 export interface Running {
   readonly part: Part;
   readonly port: number;
 }
 
 const [serverCore, loadCore] = [0, 1];
-/** So many requests a second are made ready for a first round; those that are signed take longer to make than to answer. */
+/** The number of requests per second to prepare for a first round. Signing a request takes longer than answering it. */
 const likely = 12_000;
 const hasWrk = spawnSync('wrk', ['-v']).error === undefined;
 
-/** Starts a server of `load/server/server.ts`, on any core until it is warm; a text says that its package is not installed. */
+/**
+ * Starts a server of `load/server/server.ts`, on any core until it is warm. Resolves to a text if its package is not
+ * installed.
+ */
 export async function startServer(stage: Stage, ...words: readonly string[]): Promise<Running | string> {
   const part = await startPart(stage, 'load/server/server.ts', words);
   if (typeof part === 'string') return part;
@@ -43,38 +48,40 @@ export async function startServer(stage: Stage, ...words: readonly string[]): Pr
   return { part, port };
 }
 
-/** How a server is put under load. */
+/** Options of a load test. */
 export interface LoadOptions {
-  /** How long a round is (ms); 0.25 s when left out, and three in the long form. */
+  /** The duration of a round (ms). Default: 250, and 3000 in the long form. */
   readonly ms?: number;
-  /** How long the round before the first one is (ms), in which what is slow at first is compiled; 1.5 s when left out. */
+  /** The duration of the warm-up (ms). Default: 1500. */
   readonly warmUp?: number;
   readonly connections?: number;
   readonly secure?: boolean;
-  /** At which part of the rate that it reached at full load (0 to 1); at full load when left out. */
+  /** The share of the maximum rate (0 to 1). Default: full load. */
   readonly part?: number;
-  /** At how many requests a second. */
+  /** The number of requests per second. */
   readonly rate?: number;
-  /** How few replies make a round; with fewer a longer one is taken. 100 when left out. */
+  /**
+   * The minimum number of responses of a round; with fewer, the round is repeated with a longer duration. Default: 100.
+   */
   readonly enough?: number;
 }
 
-/** Until it is done with what it was sent last: who is slow would go on with that while another one is measured. */
+/** Waits until the server has finished the requests in progress, which would affect the next contestant. */
 async function atRest({ part }: Running): Promise<void> {
   const spent = async (): Promise<number> => (await part.ask('cost'))['cpu'] ?? 0;
   for (let before = 0, now = await spent(); now - before > 2e6; [before, now] = [now, await spent()])
     await pause(20);
 }
 
-/** So many goes of a warm-up say what a server reaches at the end of it. */
+/** The number of warm-up steps that are compared. */
 const lately = 3;
 
-/** Whether the last goes reached no more than one before them did, but for a tenth. */
+/** Returns whether the last steps were at most a tenth faster than one before them. */
 function levelled(rates: readonly number[]): boolean {
   return median(rates.slice(-lately)) < 1.1 * Math.max(...rates.slice(0, -lately));
 }
 
-/** Loads servers one after the other, with one client. */
+/** Puts one server after the other under load, with one client. */
 export class Loader {
   readonly #stage: Stage;
   readonly #client: Part;
@@ -94,19 +101,19 @@ export class Loader {
     return new Loader(stage, client);
   }
 
-  /** One round. Throws when a reply was not what it had to be. */
+  /** Runs one round. Throws if a response is not as expected. */
   async round(server: Running, requests: Requests, round: Round, options: LoadOptions = {}): Promise<Sample> {
     const { ms = this.#stage.full ? 3000 : 250, enough = 100 } = options;
-    // Who warms up beside others has no core of its own until then; what it reaches at full load is not found out like that.
+    // During a concurrent warm-up, the server has no core of its own, so its maximum rate cannot be measured.
     if (!(round.warmUp && options.part === undefined) && !this.#kept.has(server)) {
       server.part.keepTo(serverCore);
       this.#kept.add(server);
     }
     if (round.warmUp) return this.#warmUp(server, requests, round, options);
     const { part, ...full } = options;
-    // What it reaches now: a machine whose speed drifts would make a part of what it reached before all there is.
+    // The maximum rate is measured again in each round, because the speed of the machine changes.
     const last = part === undefined ? round.last : await this.#take(server, requests, round, full, ms);
-    // Where a round is nearly over before it has begun, a longer one says more; who is that slow is taken with few.
+    // A round with too few responses is repeated with a longer duration. A very slow server is measured with few.
     const sample = await this.#take(server, requests, { ...round, last }, options, ms);
     if ((sample['count'] ?? 0) >= enough) return sample;
     const longer = await this.#take(server, requests, { ...round, last }, options, ms * 4);
@@ -115,9 +122,9 @@ export class Loader {
   }
 
   /**
-   * Until the server has worked for a good part of the time and answers no more than it did before; longer where others had the
-   * processors. In several goes, as rounds are: the first connections after others were closed have V8 throw away much of what
-   * it compiled, and compile it once more.
+   * Warms the server up until it has used enough CPU time and its throughput no longer increases; longer if other
+   * contestants used the processors. Runs in several steps, as rounds do, because V8 discards and recompiles much code
+   * at the first connections after others were closed.
    */
   async #warmUp(server: Running, requests: Requests, round: Round, options: LoadOptions): Promise<Sample> {
     const { warmUp = 1500 } = options;
@@ -155,7 +162,7 @@ export class Loader {
     if (options.enough !== undefined) await atRest(server);
     rmSync(file);
     const { count = 0, others = 0, rate = 0 } = sample;
-    // The first of those that are sent again and again may be good where the others are not.
+    // The first of the repeated requests may be valid although the others are not.
     if (others > (requests.once ? 0 : 1)) {
       throw new Error(`${others} of ${count} replies were not ${requests.status}`);
     }
@@ -165,7 +172,10 @@ export class Loader {
     return { ...figures, cpu: spent / count, spent, resident: after['resident'] ?? 0, full };
   }
 
-  /** Opens what is missing of so many connections, has one request answered on each, and keeps them until another server's turn. */
+  /**
+   * Opens connections until there are `count`, sends one request on each, and keeps them open until another server is
+   * measured.
+   */
   async hold(server: Running, requests: Requests, connections: number): Promise<void> {
     const file = this.#write(requests, server, 1);
     await this.#client.ask('hold', String(server.port), 'plain', String(connections), '', '', '', file);
@@ -202,7 +212,7 @@ export class Loader {
     return this.#client.ask(...words.map(String), file, String(rate));
   }
 
-  /** wrk measures no fixed rate, and its clock of durations is whole seconds: it is stopped by a signal instead. */
+  /** wrk has no fixed rate, and its durations are whole seconds, so it is stopped by a signal. */
   async #wrk(
     server: Running,
     { status, once: single }: Requests,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { makeCertificate, makeKey, pemOfKey } from '../../../src/net/tls/certificate.ts';
 
-/** A self-signed certificate and its key, good for a day. */
+/** Generates a self-signed certificate, valid for a day, and its key. */
 export function makePair(): { readonly cert: string; readonly key: string } {
   const made = makeKey();
   const validity = { from: Date.now() - 86_400_000, until: Date.now() + 86_400_000 };

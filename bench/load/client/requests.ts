@@ -1,17 +1,17 @@
-/** The requests of the load test, as they stand on the wire; whoever signs is no part of what is measured. */
+/** The requests of the load tests as bytes. Signing is not measured. */
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Requests to be sent to a server. */
+/** A source of requests for a server. */
 export interface Requests {
-  /** What each reply has to be. */
+  /** The expected status of every response. */
   readonly status: number;
-  /** Each may be sent only once; otherwise a few go round. */
+  /** Whether each request may be sent only once; otherwise a few are repeated. */
   readonly once: boolean;
-  /** Makes so many; `time` is when they are sent, in ms since 1970-01-01T00:00:00Z. */
+  /** Creates `count` requests that are sent at `time`, in milliseconds since the epoch. */
   make(count: number, time: number): string[];
 }
 
-/** The one user. */
+/** The only user. */
 export const user = 'demo';
 export const secret = 'KZ4pT2mQv8sWx1Rb6nYc3dFg7hJk9LzE';
 export const password = 'correct horse battery staple';
@@ -37,7 +37,7 @@ function written(method: Method, target: string, lines: readonly string[], conte
   return `${[`${method} ${target} HTTP/1.1`, 'Host: 127.0.0.1', ...lines, ...sent].join('\r\n')}\r\n\r\n${content?.text ?? ''}`;
 }
 
-/** The same request over and over. */
+/** Repeats the same request. */
 export function plain(
   method: Method,
   target: string,
@@ -49,13 +49,13 @@ export function plain(
   return { status, once: false, make: () => [request] };
 }
 
-/** Signed in the simple form: VERB+TARGET. */
+/** Signs in the simple form: VERB+TARGET. */
 export function signedSimply(target: string): Requests {
   const digest = hmac(secret, `GET+${target}`);
   return plain('GET', target, 200, [`Authentication: hmac ${user}:${digest}`]);
 }
 
-/** Signed in the full form, each with a nonce of its own. */
+/** Signs in the full form, each request with its own nonce. */
 export function signed(
   method: Method,
   target: string,
@@ -80,12 +80,12 @@ export function signed(
   };
 }
 
-/** The first of what others make, over and over: all but the first one are replays. */
+/** Repeats the first request of another source: all but the first one are replays. */
 export function replayed(requests: Requests): Requests {
   return { ...goingRound(requests, 1), status: 401 };
 }
 
-/** Signed with another secret: nothing of them is kept, so that some can go round. */
+/** Signs with a wrong secret. The server stores nothing of such requests, so a few are repeated. */
 export function signedWrongly(target: string): Requests {
   return goingRound(signed('GET', target, 401, { key: 'another secret' }), 1000);
 }
@@ -94,10 +94,10 @@ function goingRound({ status, make }: Requests, most: number): Requests {
   return { status, once: false, make: (count, time) => make(Math.min(count, most), time) };
 }
 
-/** Of random ones out of so many, each as it is made for its number. */
+/** Creates requests for random numbers below `count`. */
 export function each(count: number, of: (number: number) => Requests): Requests {
   const { status, once } = of(1);
-  /** So many different ones are enough. */
+  /** The maximum number of different requests. */
   const most = 1000;
   return {
     ...{ status, once },
@@ -112,7 +112,7 @@ export function each(count: number, of: (number: number) => Requests): Requests 
   };
 }
 
-/** Signed as @hapi/hawk does it: MAC over a header of lines. */
+/** Signs as @hapi/hawk does: a MAC over normalized lines. */
 export function signedByHawk(target: string, id: string, key: string): Requests {
   return {
     status: 200,
@@ -130,7 +130,7 @@ export function signedByHawk(target: string, id: string, key: string): Requests 
   };
 }
 
-/** What signs as OAuth 1.0a does. */
+/** The credentials of an OAuth 1.0a request. */
 export interface OAuth1Keys {
   readonly consumer: string;
   readonly consumerSecret: string;
@@ -138,7 +138,7 @@ export interface OAuth1Keys {
   readonly tokenSecret: string;
 }
 
-/** Signed as OAuth 1.0a does it (RFC 5849 §3.4), HMAC-SHA256, each with a nonce of its own. */
+/** Signs with OAuth 1.0a (RFC 5849 §3.4) and HMAC-SHA256, each request with its own nonce. */
 export function signedByOAuth1(origin: string, target: string, keys: OAuth1Keys): Requests {
   return {
     status: 200,
@@ -156,7 +156,7 @@ export function signedByOAuth1(origin: string, target: string, keys: OAuth1Keys)
   };
 }
 
-/** The value of Authorization for one request without parameters of its own; `extra` are further `oauth_` parameters. */
+/** Returns the value of Authorization for a request without parameters; `extra` are further `oauth_` parameters. */
 export function oauth1Header(
   method: string,
   url: string,
@@ -196,7 +196,7 @@ function hmac(key: string, message: string): string {
   return createHmac('sha256', key).update(message).digest('base64');
 }
 
-/** The value of Authorization for Basic. */
+/** Returns the value of Authorization for Basic. */
 export function basicHeader(name = user, word = password): string {
   return `Basic ${Buffer.from(`${name}:${word}`).toString('base64')}`;
 }

@@ -1,9 +1,12 @@
 import type { Requests } from './requests.ts';
 
-/** What is signed is good for ten minutes on either side of its date; it is given for so long (ms). */
+/**
+ * The time (ms) for which prepared requests are used. Their signatures are valid for ten minutes before and after their
+ * date.
+ */
 const freshFor = 240_000;
 
-/** Requests of one kind, made ahead. Those that may be sent only once are given to each server once, but to all of them. */
+/** Prepared requests of one kind. A request that may be sent only once is sent to each server once. */
 export class Supply {
   readonly #requests: Requests;
   #made: string[] = [];
@@ -14,7 +17,7 @@ export class Supply {
     this.#requests = requests;
   }
 
-  /** So many that this server was not given yet; `now` is in ms since 1970-01-01T00:00:00Z. */
+  /** Returns `count` requests that this server has not received; `now` is in milliseconds since the epoch. */
   take(count: number, server: object, now: number): readonly string[] {
     if (!this.#requests.once) return this.#requests.make(count, now);
     if (now - this.#since > freshFor) this.#begin(now);

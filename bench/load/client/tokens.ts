@@ -1,14 +1,14 @@
-/** Tokens as clients get them: by the endpoints, over TLS. */
+/** Requests tokens from the endpoints over TLS, as clients do. */
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:https';
 import { basicHeader, type OAuth1Keys, oauth1Header } from './requests.ts';
 
-/** The client of OAuth 2.0, as it is configured. */
+/** The configured OAuth 2.0 client. */
 export const client = { id: 'bench-client', secret: 'Wd3kQ8sLx1Rb6nYcTf7hJk9LzEpT2mQv' };
-/** The consumer of OAuth 1.0a, likewise. */
+/** The configured OAuth 1.0a consumer. */
 export const consumer = { key: 'bench-consumer', secret: 'Yc3dFg7hJk9LzEKZ4pT2mQv8sWx1Rb6n' };
 
-/** An access token by client_credentials. */
+/** Requests an access token with client_credentials. */
 export async function bearerToken(origin: string): Promise<string> {
   const form = { grant_type: 'client_credentials', scope: 'read' };
   const reply = await post(`${origin}/oauth2/token`, basicHeader(client.id, client.secret), form);
@@ -16,7 +16,7 @@ export async function bearerToken(origin: string): Promise<string> {
   return access_token;
 }
 
-/** An access token of OAuth 1.0a, by all three steps. */
+/** Requests an OAuth 1.0a access token in all three steps. */
 export async function oauth1Keys(origin: string): Promise<OAuth1Keys> {
   const nobody = { consumer: consumer.key, consumerSecret: consumer.secret, token: '', tokenSecret: '' };
   const first = await signedPost(`${origin}/oauth1/request_token`, nobody, { oauth_callback: 'oob' });

@@ -5,7 +5,7 @@ import type { Contestant, Stage } from '../../measure/benchmark.ts';
 import { type Loader, type LoadOptions, type Running, startServer } from '../client/load.ts';
 import type { Requests } from '../client/requests.ts';
 
-/** A server under load, as a contestant; it takes no part where there is only a text for it. */
+/** Returns a contestant for a server under load. It is skipped if the server is a text. */
 export function underLoad(
   loader: Loader,
   name: string,
@@ -16,7 +16,7 @@ export function underLoad(
   return {
     name,
     ours: name.startsWith('countersign'),
-    // Who asks for a time of its own has much to compile, and gets a processor for it.
+    // A contestant with its own warm-up time has much code to compile and warms up alone.
     ...(options.part === undefined && options.warmUp === undefined && { warmsUp: 'beside others' }),
     async measure(round) {
       if (typeof server === 'string') return server;
@@ -29,7 +29,7 @@ export function underLoad(
   };
 }
 
-/** The peers that serve articles, each with the same requests. */
+/** Returns the peers that serve articles, each with the same requests. */
 export async function peersUnderLoad(
   stage: Stage,
   loader: Loader,
@@ -45,7 +45,7 @@ export async function peersUnderLoad(
   );
 }
 
-/** A file for json-server with so many articles. */
+/** Writes a file for json-server with `count` articles. */
 function database(stage: Stage, count: number): string {
   const file = join(stage.scratch, `json-server-${count}.json`);
   const items = Array.from({ length: count }, (_, index) => ({ id: index + 1, ...article(index + 1) }));

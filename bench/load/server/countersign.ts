@@ -8,21 +8,21 @@ import { type Running, startServer } from '../client/load.ts';
 import { password, type Requests, secret, user } from '../client/requests.ts';
 import type { BareReply } from './server.ts';
 
-/** The address of the article that is asked for. */
+/** The path of the requested article. */
 export const target = '/articles/1';
 
-/** How ours is started. */
+/** Options of the server. */
 export interface OursOptions {
-  /** In memory when left out. */
+  /** The durability of a store on disk. Default: a store in memory. */
   readonly durability?: 'fsync' | 'os';
   readonly secure?: boolean;
-  /** Articles to begin with; 1 when left out. */
+  /** The number of initial articles. Default: 1. */
   readonly count?: number;
-  /** Further members of the configuration. */
+  /** Further keys of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** Starts the command with one user and some articles, as somebody would by hand. */
+/** Starts the command with one user and some articles. */
 export async function startOurs(stage: Stage, name: string, options: OursOptions = {}): Promise<Running> {
   const { durability, secure = false, count = 1, config = {} } = options;
   const data = join(stage.scratch, name);
@@ -52,12 +52,12 @@ export async function startOurs(stage: Stage, name: string, options: OursOptions
   return running;
 }
 
-/** What a server of `startBare` is called. */
+/** The name of a server of `startBare`. */
 export const sameBytes = 'bare node:http, the same bytes';
 
 /**
- * Starts a bare node:http server with the very reply that a server gives to one of these requests, but for what node:http
- * writes itself.
+ * Starts a bare node:http server that sends the response of a server to one of these requests, except for the fields
+ * that node:http adds itself.
  */
 export async function startBare(
   stage: Stage,
@@ -73,22 +73,22 @@ export async function startBare(
   return running;
 }
 
-/** All but what node:http writes itself. */
+/** Removes the fields that node:http adds itself. */
 function textOf({ status, fields, content }: BareReply): string {
   return [status, ...fields, content].join('\n');
 }
 
-/** Starts a bare node:http server with this reply. */
+/** Starts a bare node:http server with this response. */
 export async function startGiven(stage: Stage, reply: BareReply): Promise<Running> {
   const running = await startServer(stage, 'bare', JSON.stringify(reply));
   if (typeof running === 'string') throw new Error(running);
   return running;
 }
 
-// Without a length node:http would send chunks, which are other bytes and dearer.
+// Without a length, node:http would use chunked coding, which is slower and has other bytes.
 const byNode = ['date', 'connection', 'keep-alive'];
 
-/** Sends a request as it stands on the wire, and gives the reply. */
+/** Sends a request given as bytes and returns the response. */
 async function ask(port: number, request: string, secure: boolean): Promise<BareReply> {
   const [head = '', content = ''] = request.split('\r\n\r\n');
   const [first = '', ...lines] = head.split('\r\n');
@@ -114,7 +114,7 @@ async function ask(port: number, request: string, secure: boolean): Promise<Bare
   });
 }
 
-/** The entity tag that the article has now. */
+/** Returns the current entity tag of the article. */
 export async function entityTagOf({ port }: Running): Promise<string> {
   const { fields } = await ask(port, `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`, false);
   return fields[fields.findIndex((name) => name.toLowerCase() === 'etag') + 1] ?? '';

@@ -1,13 +1,16 @@
-/** The peers' servers over the same articles: /articles/1 is read, POST /articles makes one. None of them looks at credentials but hawk. */
+/**
+ * Servers of other packages with the same articles: GET /articles/1 and POST /articles. Only hawk authenticates
+ * requests.
+ */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { type Article, article } from '../../data/articles.ts';
 
-// Each is loaded only where it is measured; a package that is not installed makes it throw.
+// Each package is loaded only when it is measured. A missing package throws.
 const load = createRequire(import.meta.url);
 
-/** What every peer keeps: in memory, by id. */
+/** The articles of a peer, in memory by id. */
 class Shelf {
   readonly #articles = new Map<string, Article>([['1', article(1)]]);
 
@@ -15,7 +18,7 @@ class Shelf {
     return this.#articles.get(id);
   }
 
-  /** Keeps an article, and gives its address. */
+  /** Stores an article and returns its path. */
   add(given: Article): string {
     const id = String(this.#articles.size + 1);
     this.#articles.set(id, given);
@@ -64,7 +67,7 @@ async function portOf(app: Fastify): Promise<number> {
   return app.server.address().port;
 }
 
-/** Fastify; gives its port. */
+/** Starts Fastify. Returns its port. */
 export function fastifyApp(): Promise<number> {
   return portOf(fastify());
 }
@@ -79,7 +82,9 @@ interface Hawk {
   };
 }
 
-/** Fastify, where @hapi/hawk checks each request's signature and remembers its nonce; gives its port. */
+/**
+ * Starts Fastify with @hapi/hawk, which verifies the signature of each request and stores its nonce. Returns its port.
+ */
 export function hawkApp(credentials: object): Promise<number> {
   const hawk: Hawk = load('@hapi/hawk');
   const seen = new Set<string>();
@@ -113,7 +118,7 @@ interface Express extends RequestListener {
   post(path: string, handler: unknown): void;
 }
 
-/** Express, which makes its own entity tags. */
+/** Starts Express, which computes entity tags itself. */
 export function expressApp(): Express {
   const express: { (): Express; json(): unknown } = load('express');
   const app = express();
@@ -140,7 +145,7 @@ interface KoaContext {
   set(name: string, value: string): void;
 }
 
-/** Koa, which leaves routes and reading JSON to whoever uses it: both are by hand here. */
+/** Starts Koa with a hand-written router and JSON reader, because Koa has neither. */
 export function koaListener(): RequestListener {
   const Koa: new () => { use(handler: unknown): void; callback(): RequestListener } = load('koa');
   const app = new Koa();
@@ -192,7 +197,7 @@ interface Hono {
   readonly fetch: unknown;
 }
 
-/** Hono on its own adapter for node:http. */
+/** Starts Hono with its adapter for node:http. */
 export function honoListener(): RequestListener {
   const { Hono }: { Hono: new () => Hono } = load('hono');
   const { getRequestListener }: { getRequestListener(fetch: unknown): RequestListener } =
@@ -219,7 +224,7 @@ interface JsonServer {
   bodyParser: unknown;
 }
 
-/** json-server over a file, which it writes whole for each change. */
+/** Starts json-server with a file, which it rewrites completely for each change. */
 export function jsonServerApp(file: string): RequestListener {
   const jsonServer: JsonServer = load('json-server');
   const app = jsonServer.create();

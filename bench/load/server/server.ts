@@ -1,6 +1,8 @@
 /**
- * The servers that are put under load, each in a process of its own: the order `port` gives where it listens, `cost` what it
- * took so far, `kept` what memory is left when all that can be let go is gone; `profile` begins to take samples, and `steps` tells what part of the time each step took since. Peers do what people do with them: find the article, write it as JSON; read JSON, keep it, answer 201.
+ * Runs a server under load in its own process. Orders: `port` returns its port, `cost` its CPU time and memory, `kept` its
+ * memory after garbage collection; `profile` starts to sample it, and `steps` returns the share of each step since then. The
+ * servers of other packages do what is usual with them: find the article and write it as JSON; read JSON, store it and
+ * answer 201.
  */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
@@ -14,17 +16,17 @@ import type { Sample } from '../../measure/benchmark.ts';
 import type { Answer } from '../../measure/parts/part.ts';
 import { expressApp, fastifyApp, hawkApp, honoListener, jsonServerApp, koaListener } from './peers.ts';
 
-/** What a bare server answers to everything. */
+/** The response of a bare server. */
 export interface BareReply {
   readonly status: number;
-  /** Names and values in turn. */
+  /** Names and values, alternating. */
   readonly fields: readonly string[];
   readonly content: string;
-  /** With these it speaks TLS. */
+  /** The certificate and key; with them, the server uses TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
-/** Starts the server of this name. What it is given depends on it: the command's arguments, or one of JSON. */
+/** Starts the server with this name. Its arguments are those of the command, or one JSON document. */
 export async function part(name: string, ...given: string[]): Promise<Answer> {
   const port = await start(name, given);
   let profiled = async (): Promise<Sample> => ({});
@@ -36,13 +38,13 @@ export async function part(name: string, ...given: string[]): Promise<Answer> {
   };
 }
 
-/** Processor time (ns) and memory (bytes) of this process. */
+/** Returns the CPU time (ns) and memory (bytes) of this process. */
 function cost(): Readonly<Record<string, number>> {
   const { user, system } = process.cpuUsage();
   return { cpu: (user + system) * 1000, resident: process.memoryUsage.rss() };
 }
 
-/** What is resident, what of that is the young generation of the heap, and what the heap has, after collecting garbage (bytes). */
+/** Returns resident memory, the young generation of the heap, and the heap, after garbage collection (bytes). */
 function kept(): Sample {
   for (let round = 0; round < 3; round += 1) globalThis.gc?.();
   const { rss, heapUsed } = process.memoryUsage();
@@ -88,7 +90,7 @@ function bare({ status, fields, content, tls }: BareReply): Server {
   return tls === undefined ? createServer(answer) : createSecureServer(tls, answer);
 }
 
-/** The command itself, as it is started by hand, with a free port in the place of the word PORT. */
+/** Starts the command with a free port in place of the word PORT. */
 async function command(words: readonly string[]): Promise<number> {
   const port = await freePort();
   const args = words.map((word) => (word === 'PORT' ? String(port) : word));
@@ -107,7 +109,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Listens on a free port, and gives it. */
+/** Listens on a free port and returns it. */
 async function listening(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -9,10 +9,10 @@ const rowHeight = 24;
 const barHeight = 14;
 const nameWidth = 250;
 const valueWidth = 150;
-/** A bar that is so many times as long as the longest of ours and the yardstick is cut. */
+/** A bar is cut if it is more than this many times as long as the longest of this project and the baseline. */
 const cutAt = 5;
 
-/** A bar for each contestant, from zero on; what is far off the scale is cut and says so. */
+/** Draws a bar for each contestant from zero. A bar that exceeds the scale is cut and marked. */
 export function barsOf(group: GroupResult, figure: Figure, margin: number): Drawing {
   const rows = group.rows.filter((row) => valuesOf(row, figure.key).length > 0);
   const scale = scaleOf(group, rows, figure.key);
@@ -35,7 +35,7 @@ export function barsOf(group: GroupResult, figure: Figure, margin: number): Draw
   };
 }
 
-/** What the whole width stands for. */
+/** Returns the value of the full width. */
 function scaleOf(group: GroupResult, rows: readonly Row[], key: string): number {
   const most = (some: readonly Row[]): number =>
     Math.max(0, ...some.map((row) => spreadOf(valuesOf(row, key)).max));
@@ -75,7 +75,7 @@ function whisker(from: number, to: number, y: number): string {
   return element('path', { class: 'whisker', d: path });
 }
 
-/** Two slanting gaps near the end. */
+/** Draws two slanted gaps near the end of a bar. */
 function cut(end: number, y: number): string {
   const gap = (x: number): string => `M${x.toFixed(1)} ${y + 9}l6 -18h4l-6 18z`;
   return element('path', { class: 'cut', d: gap(end - 32) + gap(end - 24) });

@@ -8,7 +8,7 @@ import { label, picture } from './svg.ts';
 const margin = 20;
 const headHeight = 62;
 
-/** A result as an SVG picture: bars for contestants, curves where there are sizes; of the first figure. */
+/** Returns a chart of the first figure as SVG: bars, or curves in groups with sizes. */
 export function chartOf(result: Result): string {
   const { title, figures, groups, machine, rounds, date } = result;
   const [figure] = figures;

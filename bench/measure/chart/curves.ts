@@ -9,13 +9,13 @@ const axisWidth = 62;
 const legendWidth = 220;
 const colours = ['a', 'b', 'c', 'd'];
 
-/** The powers of ten that an axis covers. */
+/** The powers of ten of an axis. */
 interface Axis {
   readonly least: number;
   readonly most: number;
 }
 
-/** Cost over size, both in powers of ten: a straight line is a power, a level one does not grow. */
+/** Draws cost over size on logarithmic axes. A power law is a straight line, a constant cost a horizontal one. */
 export function curvesChart(group: GroupResult, figure: Figure, margin: number): Drawing {
   const curves = curvesOf(group, figure.key).filter(({ points }) => points.length > 0);
   const left = margin + axisWidth;

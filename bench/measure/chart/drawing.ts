@@ -1,7 +1,7 @@
-/** The width of a chart in pixels; a page may show it narrower. */
+/** The width of a chart in pixels; a page can scale it down. */
 export const chartWidth = 820;
 
-/** A part of a chart: its height, and its markup. */
+/** A part of a chart: its height and its markup. */
 export interface Drawing {
   readonly height: number;
   /** Returns the markup of the part, with its upper edge at `top`. */

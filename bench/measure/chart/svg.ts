@@ -1,4 +1,4 @@
-/** An element with attributes; the content is markup. */
+/** Returns an element with attributes; the content is markup. */
 export function element(
   name: string,
   attributes: Readonly<Record<string, string | number>>,
@@ -10,7 +10,7 @@ export function element(
     : `<${name}${written.join('')}>${content.join('')}</${name}>`;
 }
 
-/** Text that stands at a place. */
+/** Returns a text element at a position. */
 export function label(
   x: number,
   y: number,
@@ -20,7 +20,7 @@ export function label(
   return element('text', { x, y, ...attributes }, escaped(text));
 }
 
-/** Text as content or as an attribute's value; what XML cannot carry is replaced. */
+/** Escapes text for content or an attribute value. Replaces characters that XML does not allow. */
 export function escaped(text: string): string {
   const names: Readonly<Record<string, string>> = {
     '&': '&amp;',
@@ -39,7 +39,7 @@ function shortest(value: string | number): string {
   return typeof value === 'string' ? value : String(Math.round(value * 100) / 100);
 }
 
-/** Light by itself, dark where the reader's system is. */
+/** The colors: light, or dark if the reader's system is. */
 const style = `
 :root { --ground: #ffffff; --ink: #1f2328; --faint: #59636e; --line: #d9dee3;
   --ours: #0b7285; --yardstick: #59636e; --peer: #b4bdc6; --a: #0b7285; --b: #c2410c; --c: #7048b6; --d: #4d7c0f; }
@@ -56,7 +56,7 @@ text { font: 13px ui-sans-serif, system-ui, -apple-system, "Segoe UI", "Liberati
 .dot-a { fill: var(--a); } .dot-b { fill: var(--b); } .dot-c { fill: var(--c); } .dot-d { fill: var(--d); }
 `;
 
-/** A whole picture of this size. */
+/** Returns a complete picture of this size. */
 export function picture(width: number, height: number, title: string, ...content: readonly string[]): string {
   const size = { width, height, viewBox: `0 0 ${width} ${height}` };
   return `${element(

@@ -3,15 +3,15 @@ import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A tree as JavaScript, in a directory of its own. */
+/** A tree compiled to JavaScript, in its own directory. */
 export interface CompiledTree {
   readonly root: string;
   remove(): void;
 }
 
 /**
- * Compiles a tree's sources for the processes that are measured: none of them reads TypeScript at its start, and what a loader
- * would put into them is not measured. What is changed in the tree meanwhile is not seen. Throws where the compiler fails.
+ * Compiles the sources of a tree, so that the measured processes do not contain a loader. Later changes of the sources
+ * have no effect. Throws if the compiler fails.
  */
 export function compileTree(root: string): CompiledTree {
   const compiled = mkdtempSync(join(tmpdir(), 'countersign-bench-tree-'));

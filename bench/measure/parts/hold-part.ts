@@ -1,4 +1,6 @@
-/** Holds a part in this process: loads the file that is named, makes its `part` of the words after it, and answers orders. */
+/**
+ * Runs a part in this process: loads the named file, creates its `part` with the remaining words, and answers orders.
+ */
 import { pathToFileURL } from 'node:url';
 import type { Message, PartOf } from './part.ts';
 

@@ -1,52 +1,50 @@
-/**
- * A part of a benchmark in a process of its own: `part` of a file answers orders as long as it is asked. Run by `startPart`.
- */
+/** A part of a benchmark in its own process: the `part` of a file answers orders. Started by `startPart`. */
 import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Contestant, Sample, Stage } from '../benchmark.ts';
 
-/** Answers an order: a line of words, with numbers. */
+/** Answers an order, a line of words, with numbers. */
 export type Answer = (...order: string[]) => Sample | Promise<Sample>;
 
-/** What a file exports as `part`. Throws what `require` does where a package is not installed. */
+/** The `part` that a file exports. Throws the error of `require` if a package is not installed. */
 export type PartOf = (...words: string[]) => Answer | Promise<Answer>;
 
-/** A part that runs. */
+/** A running part. */
 export interface Part {
   readonly pid: number;
-  /** Rejects with the part's own error. */
+  /** Sends an order. Rejects with the error of the part. */
   ask(...order: string[]): Promise<Sample>;
-  /** Keeps it to a core from now on, where there are two and `taskset`. */
+  /** Binds the process to a core, if there are two cores and `taskset`. */
   keepTo(core: number): void;
   stop(): Promise<void>;
 }
 
-/** What a part says of itself. */
+/** A message of a part. */
 export type Message =
   | { readonly sample: Sample }
   | { readonly absent: string }
   | { readonly failure: string };
 
-/** How a part is run. */
+/** Options of a part's process. */
 export interface PartOptions {
-  /** Options of Node itself. */
+  /** Options of Node.js. */
   readonly node?: readonly string[];
 }
 
-/** Where a file of `bench/` stands in a tree that was compiled. */
+/** Returns the path of a file of `bench/` in a compiled tree. */
 const compiled = (root: string, file: string): string => join(root, 'bench', file.replace(/\.ts$/, '.js'));
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V']).error === undefined;
 
-/** A command that is kept to a core, where there are two and `taskset`. */
+/** Returns a command that is bound to a core, if there are two cores and `taskset`. */
 export function keptTo(core: number, command: readonly string[]): readonly string[] {
   return canPin ? ['taskset', '-c', String(core), ...command] : command;
 }
 
 /**
- * Starts a part of the tree that is measured; `file` is its path there, from `bench/`. It is stopped with the stage.
- * Resolves with a text when its package is not installed.
+ * Starts a part of the measured tree; `file` is its path in `bench/`. The part stops when the stage is closed. Resolves
+ * to a text if its package is not installed.
  */
 export async function startPart(
   stage: Stage,
@@ -70,7 +68,7 @@ export async function startPart(
   return part;
 }
 
-/** One order after the other, also where several are given at once. */
+/** Runs orders one after the other, even if several are given at once. */
 function asker(child: ChildProcess): Part['ask'] {
   const ask = async (order: readonly string[]): Promise<Sample> => {
     const answer = answerOf(child);
@@ -107,19 +105,19 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** What a part is started with. */
+/** The description of a part. */
 export interface Work extends PartOptions {
-  /** Its path from `bench/`. */
+  /** Its path in `bench/`. */
   readonly file: string;
   readonly words: readonly string[];
 }
 
-/** Who somebody is among the contestants. */
+/** The identity of a contestant. */
 export type Name = Pick<Contestant, 'name' | 'ours' | 'size'>;
 
 /**
- * Makes contestants that share one part, which is started when it is first needed; the rounds of each are one order. What gives
- * no figures does not do this.
+ * Creates contestants that share one part, which is started when it is first used. The rounds of each contestant are
+ * one order. A contestant without figures is skipped.
  */
 export function sharedPart(stage: Stage, work: Work): (name: Name, order: readonly string[]) => Contestant {
   let running: Promise<Part | string> | undefined;
@@ -134,7 +132,7 @@ export function sharedPart(stage: Stage, work: Work): (name: Name, order: readon
   });
 }
 
-/** A contestant with a fresh process for every round, for what only the first time shows. */
+/** Creates a contestant with a new process for each round, to measure first runs. */
 export function freshPart(stage: Stage, work: Work, name: Name, order: readonly string[]): Contestant {
   return {
     ...name,

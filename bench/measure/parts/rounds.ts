@@ -1,19 +1,18 @@
 import { availableParallelism } from 'node:os';
 import type { Contestant, Sample } from '../benchmark.ts';
 
-/** What a contestant gave in the rounds that count. */
+/** The results of a contestant in the rounds that count. */
 export interface Taken {
   readonly contestant: Contestant;
   readonly samples: readonly Sample[];
-  /** Why it took no part. */
+  /** Why it was not measured. */
   readonly leftOut?: string;
 }
 
 /**
- * Lets contestants take turns, so that a machine whose speed drifts slows all of them, forwards in one round and backwards
- * in the next, so that none always follows the same one. Before that they warm up, as each says of itself.
- * `progress` is told how far it is, from 0 to 1, and who is next.
- * Rejects with what a contestant throws.
+ * Runs contestants in turns, so that a change in the speed of the machine affects all of them: forwards in one round
+ * and backwards in the next, so that none always follows the same one. They warm up before that. Calls `progress` with
+ * the completed share, from 0 to 1, and the next contestant. Rejects with the error of a contestant.
  */
 export async function takeRounds(
   contestants: readonly Contestant[],
@@ -35,7 +34,7 @@ export async function takeRounds(
   const first = turns(contestants.length, -1);
   const those = (how: Contestant['warmsUp']) => first.filter((index) => contestants[index]?.warmsUp === how);
   const beside = those('beside others');
-  // As many at once as there are processors: this round is not measured.
+  // As many at once as there are processors, because the warm-up is not measured.
   const workers = Array.from({ length: availableParallelism() }, async () => {
     for (let index = beside.shift(); index !== undefined; index = beside.shift()) await take(index, -1);
   });

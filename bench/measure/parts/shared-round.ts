@@ -1,8 +1,8 @@
 import type { Round, Sample } from '../benchmark.ts';
 
 /**
- * Lets one measurement serve several contestants, each of which shows a part of what it gives. Whoever asks for a second time
- * begins the next one; `last` of its round is the whole of the one before.
+ * Shares one measurement between several contestants, each of which shows a part of its result. A contestant that asks
+ * for a second time starts the next measurement, with the complete previous result as `last`.
  */
 export function sharedRound(
   take: (round: Round) => Promise<Sample>,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Stage } from '../benchmark.ts';
 
-/** Gives work a stage over a tree, and clears it away afterwards, whatever comes of the work. */
+/** Calls `work` with a stage for a tree, and cleans it up afterwards, even after an error. */
 export async function onStage<T>(
   root: string,
   full: boolean,
@@ -11,7 +11,7 @@ export async function onStage<T>(
 ): Promise<T> {
   const scratch = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
   const clear = (): void => rmSync(scratch, { recursive: true, force: true });
-  // Who is interrupted waits for nothing; the processes it started end with it.
+  // On a signal, only the temporary files are removed; child processes end with this one.
   process.once('exit', clear);
   const endings: (() => unknown)[] = [clear, () => process.removeListener('exit', clear)];
   try {

@@ -6,14 +6,14 @@ import { basename, join } from 'node:path';
 /** A commit that is checked out beside the working tree. */
 export interface Worktree {
   readonly root: string;
-  /** The commit's short name. */
+  /** The abbreviated hash of the commit. */
   readonly commit: string;
   remove(): void;
 }
 
 /**
- * Checks a commit out into a temporary directory, with the packages that are installed here, and puts this `bench/` in the
- * place of its own, so that both are measured by the same instrument. Throws where there is no such commit.
+ * Checks a commit out into a temporary directory, with the installed packages and with this `bench/`, so that the
+ * measuring code is the same. Throws if there is no such commit.
  */
 export function checkOut(root: string, ref: string): Worktree {
   const commit = git(root, 'rev-parse', '--verify', '--short', `${ref}^{commit}`).trim();
@@ -47,7 +47,7 @@ function takeBench(root: string, directory: string): void {
   });
 }
 
-/** Builds a tree's `dist/`. */
+/** Builds `dist/` of a tree. */
 export function build(root: string): void {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/build.mjs'], {
     cwd: root,

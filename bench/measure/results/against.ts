@@ -7,20 +7,23 @@ import { median } from './statistics.ts';
 import { labelOf, type Table } from './table.ts';
 import { digits, withUnit } from './unit.ts';
 
-/** With so many rounds, all but two of them have to agree. */
+/** The minimum number of rounds of a comparison: with it, the interval excludes one round at each end. */
 const comparedRounds = 9;
 
-/** What a comparison found. */
+/** The result of a comparison. */
 export interface Comparison {
   readonly table: Table;
-  /** What moved beyond the noise, a line each. */
+  /** The changes beyond the noise, one line each. */
   readonly moved: readonly string[];
 }
 
-/** A contestant of ours in three processes: of the other commit, of that again, and of the working tree. */
+/** A contestant in three processes: of the other commit, of the same commit again, and of the working tree. */
 type Triple = readonly [other: Contestant, again: Contestant, tree: Contestant];
 
-/** Measures what is ours in the working tree and, twice, in another one, all in turns. A text says why nothing can be. */
+/**
+ * Measures this project's contestants in the working tree and, twice, in another tree, in turns. Resolves to a text if
+ * that is not possible.
+ */
 export async function compareTrees(
   benchmark: Benchmark,
   setting: Setting,

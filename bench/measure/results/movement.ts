@@ -1,21 +1,21 @@
 import { median, medianInterval, ratiosOf } from './statistics.ts';
 
-/** What became of a figure between two commits. */
+/** The change of a figure between two commits. */
 export interface Movement {
-  /** The working tree's beside the other commit's of the same round, in the middle: 0.9 is a tenth less. */
+  /** The median ratio of the working tree to the other commit in the same round: 0.9 is a tenth less. */
   readonly ratio: number;
-  /** Between which ratios the true one lies, with at least 95 % confidence where there are rounds enough. */
+  /** The confidence interval of the ratio; at least 95 % with enough rounds. */
   readonly low: number;
   readonly high: number;
-  /** How far from 1 the interval of the same commit beside itself reaches: 0.02 is 2 %. */
+  /** The maximum distance from 1 of the interval of the commit compared with itself: 0.02 is 2 %. */
   readonly noise: number;
   readonly moved: boolean;
 }
 
 /**
- * Judges a figure that was measured round by round: of the other commit, of that very commit in a second process, and of the
- * working tree. The noise is how far from 1 the interval for the ratio of the commit to itself reaches; the figure has moved when
- * the whole interval for the ratio of the working tree to it is farther from 1 than that.
+ * Computes the change of a figure from its rounds: of the other commit, of the same commit in a second process, and of
+ * the working tree. The noise is the distance from 1 of the interval of the commit compared with itself. The figure has
+ * changed if the whole interval of the working tree is farther from 1 than the noise.
  */
 export function judgeMovement(
   other: readonly number[],

@@ -6,12 +6,12 @@ import type { Result } from './result.ts';
 
 const begins = '<!-- results: from here on written by npm run bench -- --publish -->';
 
-/** `load/get` as the name of a file. */
+/** Returns the file name for a benchmark such as `load/get`. */
 function fileName(name: string): string {
   return name.replaceAll('/', '-');
 }
 
-/** Keeps a result and its chart. Gives the path of the chart. */
+/** Writes a result and its chart. Returns the path of the chart. */
 export function keepResult(directory: string, result: Result): string {
   mkdirSync(directory, { recursive: true });
   const path = join(directory, fileName(result.name));
@@ -20,7 +20,10 @@ export function keepResult(directory: string, result: Result): string {
   return `${path}.svg`;
 }
 
-/** Writes the page's results and its charts anew from what is kept, in the order of the names. Throws when there is nothing. */
+/**
+ * Rewrites the results and charts of the page from the stored results, in the order of the names. Throws if there are
+ * none.
+ */
 export function publish(bench: string, names: readonly string[]): void {
   const results = keptResults(join(bench, 'results'), names);
   if (results.length === 0) throw new Error('there are no results to publish');

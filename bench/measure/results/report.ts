@@ -2,7 +2,7 @@ import { describeMachine } from '../machine.ts';
 import type { GroupResult, Result, Verdict } from './result.ts';
 import { asMarkdown, asText, exponentsOf, tableOf } from './table.ts';
 
-/** A result for a terminal. */
+/** Formats a result for a terminal. */
 export function reportText(result: Result): string {
   const { name, title, rounds, machine, seconds, groups, figures, verdicts } = result;
   const blocks = groups.map((group) =>
@@ -16,7 +16,7 @@ export function reportText(result: Result): string {
   return [head, ...blocks, verdicts.map(verdictText).join('\n')].join('\n\n').trimEnd();
 }
 
-/** A result for the page; the chart is at this address. */
+/** Formats a result for the page; `chart` is the address of the chart. */
 export function reportMarkdown(result: Result, chart: string): string {
   const { name, title, about, groups, figures, verdicts, rounds, machine, date, full } = result;
   const blocks = groups.flatMap((group) => [

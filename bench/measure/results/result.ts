@@ -5,7 +5,7 @@ import type { Taken } from '../parts/rounds.ts';
 import { median, ratiosOf } from './statistics.ts';
 import { digits, withUnit } from './unit.ts';
 
-/** What a contestant gave: by figure, a value for each round. */
+/** The results of a contestant: by figure, a value for each round. */
 export interface Row {
   readonly name: string;
   readonly ours: boolean;
@@ -13,7 +13,7 @@ export interface Row {
   readonly values: Readonly<Record<string, readonly number[]>>;
 }
 
-/** Contestants that took turns. */
+/** The results of a group. */
 export interface GroupResult {
   readonly name: string;
   readonly yardstick: string;
@@ -22,7 +22,7 @@ export interface GroupResult {
   readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
 }
 
-/** Something that was required, and whether it is so. */
+/** A limit and whether it is met. */
 export interface Verdict {
   readonly what: string;
   readonly value: number;
@@ -30,7 +30,7 @@ export interface Verdict {
   readonly met: boolean;
 }
 
-/** A benchmark that was run, as its JSON file has it. */
+/** The results of a benchmark, as stored in JSON. */
 export interface Result {
   readonly name: string;
   readonly title: string;
@@ -40,14 +40,14 @@ export interface Result {
   readonly machine: Machine;
   readonly rounds: number;
   readonly full: boolean;
-  /** How long it all took, in seconds. */
+  /** The duration, in seconds. */
   readonly seconds: number;
   readonly figures: readonly Figure[];
   readonly groups: readonly GroupResult[];
   readonly verdicts: readonly Verdict[];
 }
 
-/** What was taken of a group, as it is kept. */
+/** Converts the results of a group to their stored form. */
 export function groupResult(group: Group, taken: readonly Taken[], figures: readonly Figure[]): GroupResult {
   const present = taken.filter(({ samples }) => samples.length > 0);
   const rows = present.map(({ contestant: { name, ours, size }, samples }): Row => {
@@ -62,37 +62,37 @@ export function groupResult(group: Group, taken: readonly Taken[], figures: read
   return { name, yardstick, ...(sizes !== undefined && { sizes }), rows, leftOut };
 }
 
-/** Five digits are more than any of it is good for. */
+/** Rounds to five significant digits, which exceeds the precision of any figure. */
 function shortened(value = Number.NaN): number {
   return Number(value.toPrecision(5));
 }
 
-/** The values of a row's figure; none where it has none. */
+/** Returns the values of a figure of a row; empty if it has none. */
 export function valuesOf(row: Row | undefined, key: string): readonly number[] {
   return row?.values[key] ?? [];
 }
 
-/** The row that ratios are taken to; of the same size where rows have sizes. */
+/** Returns the baseline row, of the same size if rows have sizes. */
 export function yardstickOf(group: GroupResult, { size }: Row): Row | undefined {
   const rows = group.rows.filter(({ name }) => name === group.yardstick);
   return rows.find((row) => row.size === size) ?? rows[0];
 }
 
-/** A row's figure beside the yardstick's of the same round, in the middle; NaN where there is none. */
+/** Returns the median ratio of a row's figure to that of the baseline in the same round; NaN if there is none. */
 export function ratioOf(group: GroupResult, row: Row, key: string): number {
   return median(ratiosOf(valuesOf(row, key), valuesOf(yardstickOf(group, row), key)));
 }
 
-/** A contestant's medians over the sizes. */
+/** The medians of a contestant by size. */
 export interface Curve {
   readonly name: string;
   readonly ours: boolean;
   readonly points: readonly Point[];
-  /** How it grows; undefined with fewer than two sizes. */
+  /** The fitted growth; undefined with fewer than two sizes. */
   readonly exponent: number | undefined;
 }
 
-/** The curves of a group that has sizes. */
+/** Returns the curves of a group with sizes. */
 export function curvesOf(group: GroupResult, key: string): Curve[] {
   const names = [...new Set(group.rows.map(({ name }) => name))];
   return names.map((name) => {
@@ -105,7 +105,7 @@ export function curvesOf(group: GroupResult, key: string): Curve[] {
   });
 }
 
-/** What became of all that was required; what took no part is not judged. */
+/** Checks all limits, except those of contestants that were not measured. */
 export function judge(benchmark: Benchmark, groups: readonly GroupResult[]): Verdict[] {
   const { requirements = [], figures } = benchmark;
   return requirements.flatMap((requirement) => {

@@ -1,4 +1,4 @@
-/** The value below which a part (0 to 1) of the values lies; NaN of none. Takes them in any order. */
+/** Returns a quantile (0 to 1) of values in any order; NaN for no values. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   const at = part * (sorted.length - 1);
@@ -7,24 +7,24 @@ export function quantile(values: readonly number[], part: number): number {
   return below + (above - below) * (at - Math.floor(at));
 }
 
-/** The middle one, or the mean of the two in the middle. */
+/** Returns the median. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Where the values lie. */
+/** Minimum, median and maximum. */
 export interface Spread {
   readonly min: number;
   readonly median: number;
   readonly max: number;
 }
 
-/** The least, the middle and the most of the values. */
+/** Returns the minimum, median and maximum of the values. */
 export function spreadOf(values: readonly number[]): Spread {
   return { min: quantile(values, 0), median: median(values), max: quantile(values, 1) };
 }
 
-/** Each round's value beside the other's of the same round, so that a machine whose speed drifts slows both. */
+/** Returns the ratio of each value to the baseline of the same round, so that the speed of the machine cancels out. */
 export function ratiosOf(values: readonly number[], beside: readonly number[]): number[] {
   return values.flatMap((value, round) => {
     const other = beside[round];
@@ -32,18 +32,18 @@ export function ratiosOf(values: readonly number[], beside: readonly number[]): 
   });
 }
 
-/** Between which values the true median lies. */
+/** A confidence interval of the median. */
 export interface Interval {
   readonly low: number;
   readonly high: number;
-  /** How sure that is, from 0 to 1. */
+  /** The confidence, from 0 to 1. */
   readonly confidence: number;
 }
 
 /**
- * The narrowest interval between two of the values, as far from the ends each, that holds the true median with at least this
- * confidence; the whole range, and how sure that is, where there are too few values. It asks nothing of how they are
- * distributed: a value is below the median as often as above it.
+ * Returns the narrowest symmetric interval between two of the values that contains the true median with at least this
+ * confidence; the whole range and its confidence if there are too few values. Makes no assumption about the
+ * distribution: a value is below the median with probability 1/2.
  */
 export function medianInterval(values: readonly number[], confidence = 0.95): Interval {
   const sorted = values.toSorted((one, other) => one - other);
@@ -57,7 +57,10 @@ export function medianInterval(values: readonly number[], confidence = 0.95): In
   };
 }
 
-/** How likely the median of a distribution is between the values at `cut` places from either end of `count` sorted ones. */
+/**
+ * Returns the probability that the true median is between the values at `cut` places from both ends of `count` sorted
+ * values.
+ */
 function sureness(count: number, cut: number): number {
   let beyond = 0;
   let ways = 1;

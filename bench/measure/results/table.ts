@@ -3,13 +3,15 @@ import { curvesOf, type GroupResult, type Row, ratioOf, valuesOf } from './resul
 import { spreadOf } from './statistics.ts';
 import { digits, sizeLabel, withUnit } from './unit.ts';
 
-/** A head and rows of cells; the first cell of each is a name. */
+/** A header and rows of cells; the first cell of each is a name. */
 export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A group as a table: of the first figure min, median, max and the ratio to the yardstick, of the others the median and the ratio. */
+/**
+ * Returns the table of a group: minimum, median, maximum and ratio of the first figure, median and ratio of the others.
+ */
 export function tableOf(group: GroupResult, figures: readonly Figure[]): Table {
   const present = figures.filter(({ key }) => group.rows.some((row) => row.values[key] !== undefined));
   const head = present.flatMap(({ label }, index) =>
@@ -22,7 +24,7 @@ export function tableOf(group: GroupResult, figures: readonly Figure[]): Table {
   return { head: ['', ...head], rows };
 }
 
-/** A row's name, with its size where it has one. */
+/** Returns the name of a row, with its size if it has one. */
 export function labelOf({ name, size }: Row, sizes = ''): string {
   return size === undefined ? name : `${name}, ${sizeLabel(size)} ${sizes}`.trimEnd();
 }
@@ -36,7 +38,7 @@ function cellsOf(group: GroupResult, row: Row, { key, unit }: Figure, whole: boo
   return whole ? [shown(min), shown(median), shown(max), ratio] : [shown(median), ratio];
 }
 
-/** The exponents that were fitted to a group's curves; empty where it has no sizes. */
+/** Returns the fitted exponents of a group's curves; empty without sizes. */
 export function exponentsOf(group: GroupResult, figures: readonly Figure[]): string[] {
   if (group.sizes === undefined) return [];
   return figures.flatMap(({ key, label }) =>
@@ -48,7 +50,7 @@ export function exponentsOf(group: GroupResult, figures: readonly Figure[]): str
   );
 }
 
-/** For a terminal: names on the left, the rest right-aligned. */
+/** Formats a table for a terminal: names left-aligned, values right-aligned. */
 export function asText({ head, rows }: Table): string {
   const widths = head.map((cell, column) =>
     Math.max(cell.length, ...rows.map((row) => (row[column] ?? '').length)),
@@ -62,7 +64,7 @@ export function asText({ head, rows }: Table): string {
   return [head, ...rows].map((cells) => `  ${line(cells)}`.trimEnd()).join('\n');
 }
 
-/** For a page in Markdown. */
+/** Formats a table in Markdown. */
 export function asMarkdown({ head, rows }: Table): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

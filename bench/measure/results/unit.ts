@@ -1,4 +1,4 @@
-/** What a figure is counted in: nanoseconds, bytes, things a second, things, or parts of one. */
+/** The unit of a figure: nanoseconds, bytes, a rate per second, a count, or a share of one. */
 export type Unit = 'ns' | 'bytes' | 'per second' | 'count' | 'share';
 
 const scales: Readonly<Record<Unit, readonly (readonly [least: number, factor: number, suffix: string])[]>> =
@@ -23,18 +23,18 @@ const scales: Readonly<Record<Unit, readonly (readonly [least: number, factor: n
     share: [[0, 0.01, ' %']],
   };
 
-/** The value with three digits that count, and its unit: `12.4 µs`, `80,300 /s`. */
+/** Formats a value with three significant digits and its unit: `12.4 µs`, `80,300 /s`. */
 export function withUnit(value: number, unit: Unit): string {
   const [, factor, suffix] = scales[unit].find(([least]) => Math.abs(value) >= least) ?? [0, 1, ''];
   return `${digits(value / factor)}${suffix}`;
 }
 
-/** A round number and its unit, as it stands on an axis: `10 ms`. */
+/** Formats a round number with its unit for an axis: `10 ms`. */
 export function roundWithUnit(value: number, unit: Unit): string {
   return withUnit(value, unit).replace(/\.0+(?= |$)/, '');
 }
 
-/** Three digits that count, and thousands apart: `0.0123`, `12.4`, `80,300`. */
+/** Formats three significant digits with thousands separators: `0.0123`, `12.4`, `80,300`. */
 export function digits(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const rounded = Number(value.toPrecision(3));
@@ -44,7 +44,7 @@ export function digits(value: number): string {
   return rounded.toFixed(Math.min(fraction, 6));
 }
 
-/** A size on an axis: `100`, `10K`, `1M`. */
+/** Formats a size for an axis: `100`, `10K`, `1M`. */
 export function sizeLabel(value: number): string {
   if (value >= 1e6) return `${short(value / 1e6)}M`;
   if (value >= 1e4) return `${short(value / 1e3)}K`;
