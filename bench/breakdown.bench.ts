@@ -13,7 +13,7 @@ const [cpu] = loadFigures;
 export const benchmark: Benchmark = {
   title: 'Where the time of a signed POST goes',
   about:
-    'While a server is loaded with signed POSTs of an article in XML, kept in memory, samples are taken of where it is, five in a millisecond; each counts for the innermost function of the server that was at work, so that a hash of Node counts for the digest and a system call for the writing. A step is its part of the samples times the processor time of a request in the same round, which the sampling itself makes a few percent longer. What Node does by itself before the server is called, and the kernel, is in framing and outside JavaScript.',
+    'A server under load with signed POSTs of an article in XML, stored in memory, is sampled five times per millisecond. A sample counts for the innermost function of the server on the stack, so that a hash of Node.js counts for the digest and a system call for the writing. The time of a step is its share of the samples times the CPU time of a request in the same round; the sampling itself increases it by a few percent. The work of Node.js before it calls the server, and that of the kernel, is in framing and outside JavaScript.',
   figures: [{ ...cpu, label: 'CPU time' }],
   async open(stage) {
     const loader = await Loader.start(stage);

@@ -8,7 +8,7 @@ const names = ['HMAC, full form', 'HMAC, simple form', 'Basic, remembered', 'Bea
 export const benchmark: Benchmark = {
   title: 'A check of credentials',
   about:
-    'What it takes to know who is asking: the authenticator of the service, in process, given a good GET of each scheme with a nonce of its own where there is one. Nonces and tokens are in memory. Reading the request off a socket and answering it are not in it.',
+    'The authenticator of the service, in process, verifies valid GETs of each scheme, each with its own nonce if the scheme has one. Nonces and tokens are in memory. Reading the request from a socket and answering it are not included.',
   figures: [...timeFigures],
   open(stage) {
     const contestants = names.map((name) => {

@@ -10,7 +10,7 @@ const double = 'countersign, double.fetch';
 export const benchmark: Benchmark = {
   title: 'A GET in process',
   about:
-    'The service by its `handle`, and the test double by its `fetch`, which makes a Response and an entry in the journal; beside them fastify by light-my-request, and node:http over loopback in the same process by `http.request` and by `fetch`.',
+    'The service with `handle`, and the test double with `fetch`, which creates a Response and a journal entry, compared with fastify (light-my-request), and with node:http over loopback in the same process (`http.request` and `fetch`).',
   figures: [...timeFigures],
   requirements: [
     { contestant: handle, figure: 'cpu', atMost: 3000 },

@@ -28,7 +28,7 @@ const clients = ['kept connection', 'new connections'] as const;
 export const benchmark: Benchmark = {
   title: 'An honest client among slow ones',
   about:
-    'slowhttptest opens 1,000 connections that are slow in one way each time, to a server with its default limits, while an honest client asks 50 times a second, over one connection that it keeps and over new ones. The long form sends slow content with GETs too. Any reply but 200 fails the run. Drawn is the longest wait of a round.',
+    'slowhttptest opens 1,000 slow connections of one kind to a server with default limits, while a normal client sends 50 requests per second, over one keep-alive connection and over new ones. The long form includes slow content with GETs. Any response other than 200 fails the run. The chart shows the longest wait of a round.',
   figures: [
     { key: 'longest', label: 'longest wait', unit: 'ns' },
     { key: 'p50', label: 'p50', unit: 'ns' },

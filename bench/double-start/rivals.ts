@@ -102,7 +102,7 @@ export function absence(root: string, { needs }: Rival): string | undefined {
 }
 
 const cost = `const spent = () => { const { user, system } = process.cpuUsage(); return (user + system) * 1000; };
-const tell = (sample) => { console.log(JSON.stringify(sample)); process.exit(); };
+const report = (sample) => { console.log(JSON.stringify(sample)); process.exit(); };
 const ask = ({ url, ca }) => new Promise((resolve, reject) => {
   const { get } = require(ca === undefined ? 'node:http' : 'node:https');
   get(url, { ca }, (reply) => reply.resume().on('end', resolve)).on('error', reject);
@@ -110,14 +110,14 @@ const ask = ({ url, ca }) => new Promise((resolve, reject) => {
 
 /** Loads the contestant. Prints the CPU time (ns) of the process, and the part of it for loading. */
 export function loading({ load }: Pick<Rival, 'load'>): string {
-  return `${cost} (async () => { const before = spent(); await ${load}; const cpu = spent(); tell({ cpu, first: cpu - before }); })();`;
+  return `${cost} (async () => { const before = spent(); await ${load}; const cpu = spent(); report({ cpu, first: cpu - before }); })();`;
 }
 
 /**
  * Loads, starts and calls the contestant once. Prints the CPU time (ns) of the process until the response is complete.
  */
 export function answering({ load, start }: Rival): string {
-  return `${cost} (async () => { await ask(await (${start})(await ${load})); tell({ cpu: spent() }); })();`;
+  return `${cost} (async () => { await ask(await (${start})(await ${load})); report({ cpu: spent() }); })();`;
 }
 
 /**
@@ -138,6 +138,6 @@ export function starting({ load, start }: Rival, times = 9): string {
     const first = await one();
     const later = [];
     for (let count = 0; count < ${times}; count += 1) later.push(await one());
-    tell({ cpu: later.sort((one, other) => one - other)[later.length >> 1], first });
+    report({ cpu: later.sort((one, other) => one - other)[later.length >> 1], first });
   })();`;
 }

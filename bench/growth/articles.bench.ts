@@ -6,7 +6,7 @@ import { growingGroup, sizesFrom } from './curves.ts';
 export const benchmark: Benchmark = {
   title: 'How cost grows with the number of articles',
   about:
-    'In process, by `handle`: GET of a random article, a page of 50 from a random place, and, in the store itself, the replacement of a random article.',
+    'In process, with `handle`: GET of a random article, a page of 50 from a random place, and, in the store itself, the replacement of a random article.',
   figures: [...timeFigures],
   open: (stage) => [
     growingGroup(stage, {

@@ -6,7 +6,7 @@ import { growingGroup, sizesFrom } from './curves.ts';
 export const benchmark: Benchmark = {
   title: 'How cost grows with what is sent',
   about:
-    'In process, by `handle`: PUT of an article with a title so long, in XML and in JSON, parsed, validated and kept.',
+    'In process, with `handle`: PUT of an article with a title of this length, in XML and in JSON; parsed, validated and stored.',
   figures: [...timeFigures],
   open: (stage) => [
     growingGroup(stage, {

@@ -16,7 +16,7 @@ const lengthOf = (connections: number): { readonly ms?: number } => (connections
 export const benchmark: Benchmark = {
   title: 'How cost grows with the number of connections',
   about:
-    'GET of an article over so many keep-alive connections, up to 5,000 in the long form, all of them busy; beside it bare node:http replying with the same bytes. The limit on connections is raised for it. Memory is that of the whole process.',
+    'GET of an article over this number of keep-alive connections, up to 5,000 in the long form, all of them busy, compared with bare node:http that sends the same bytes. The limit on connections is increased. Memory is that of the whole process.',
   figures: loadFigures,
   async open(stage) {
     const loader = await Loader.start(stage);

@@ -5,7 +5,7 @@ import { growingGroup, sizesFrom } from './curves.ts';
 
 export const benchmark: Benchmark = {
   title: 'How cost grows with the number of routes',
-  about: 'In process, by `handle`: GET of a random one of so many collections, all empty.',
+  about: 'In process, with `handle`: GET of a random collection out of this number, all empty.',
   figures: [...timeFigures],
   open: (stage) => [
     growingGroup(stage, {

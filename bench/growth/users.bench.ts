@@ -5,7 +5,7 @@ import { growingGroup, sizesFrom } from './curves.ts';
 
 export const benchmark: Benchmark = {
   title: 'How cost grows with the number of users',
-  about: 'In process, by `handle`: a GET that a random one of them signed, in the full form.',
+  about: 'In process, with `handle`: a GET signed by a random user, in the full form.',
   figures: [...timeFigures],
   open: (stage) => [
     growingGroup(stage, {

@@ -10,7 +10,7 @@ const ours = 'countersign';
 export const benchmark: Benchmark = {
   title: 'GET of an article',
   about:
-    'An article, found in the store and written anew as XML for each request, over 64 keep-alive connections. Beside it bare node:http replying with the very same bytes without looking at anything, and with `hello world`; and what people build with other servers: find the article, write it as JSON.',
+    'An article is read from the store and written as XML for each request, over 64 keep-alive connections. For comparison, bare node:http sends the same bytes without reading the request, or `hello world`; other servers find the article and write it as JSON.',
   figures: loadFigures,
   shortRounds: 7,
   requirements: [

@@ -9,7 +9,7 @@ const names = { get: 'countersign, GET', refused: 'countersign, refused' };
 export const benchmark: Benchmark = {
   title: 'Memory over full load',
   about:
-    'Rounds of 0.6 seconds at full load, of twelve in the long form, which makes a minute: how much the heap grew in a round, when garbage is collected. A reply that is not what it has to be fails the run. Requests with a good signature are not here: their nonces are kept, on purpose.',
+    'The growth of the heap, after garbage collection, in rounds of 0.6 seconds at full load, or twelve seconds in the long form, which is a minute in total. An unexpected response fails the run. Requests with a valid signature are excluded, because their nonces are stored.',
   figures: [{ key: 'grown', label: 'heap grew by', unit: 'bytes' }, ...loadFigures],
   requirements: Object.values(names).map((contestant) => ({ contestant, figure: 'grown', atMost: 500_000 })),
   async open(stage) {

@@ -8,7 +8,7 @@ import { sameBytes, startBare, startOurs, target } from './server/countersign.ts
 export const benchmark: Benchmark = {
   title: 'Refused signatures and replays',
   about:
-    'Signed GETs that are refused with 401 and a problem document: with a signature of another secret, and with a nonce that was used. Bare node:http replies with the same bytes as to a wrong signature. No limit is set on failures.',
+    'Signed GETs that are rejected with 401 and a problem document: with a signature of another secret, and with a used nonce. Bare node:http sends the bytes of the response to a wrong signature. The number of failures is not limited.',
   figures: loadFigures,
   async open(stage) {
     const loader = await Loader.start(stage);

@@ -13,7 +13,7 @@ const hawkKey = 'werxhqb98rpaxn39848xrunpaw3489ruxnpa98w4rxn';
 export const benchmark: Benchmark = {
   title: 'Signed GET of an article',
   about:
-    'Every request has a nonce and a signature of its own, made before the load begins. The full form is a MAC over verb, target, date and nonce, and the nonce is kept; the simple form, over verb and target, has neither. Bare node:http gets the same requests and replies with the same bytes, without looking. For comparison, fastify finds the article without authentication. @hapi/hawk runs on fastify and keeps its nonces in a Set.',
+    'Every request has its own nonce and signature, created before the load begins. The full form is a MAC over verb, target, date and nonce, and the nonce is stored; the simple form is a MAC over verb and target. Bare node:http receives the same requests and sends the same bytes, without reading them. For comparison, fastify finds the article without authentication. @hapi/hawk runs on fastify and keeps its nonces in a Set.',
   figures: loadFigures,
   shortRounds: 9,
   requirements: [

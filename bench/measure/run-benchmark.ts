@@ -4,7 +4,7 @@ import { loadNow, machineSince } from './machine.ts';
 import { takeRounds } from './parts/rounds.ts';
 import { onStage } from './parts/stage.ts';
 import type { Progress } from './progress.ts';
-import { groupResult, judge, type Result } from './results/result.ts';
+import { checkLimits, groupResult, type Result } from './results/result.ts';
 
 /** A benchmark and its options. */
 export interface Setting {
@@ -37,7 +37,7 @@ export async function runBenchmark(benchmark: Benchmark, setting: Setting): Prom
   const date = new Date().toISOString().slice(0, 10);
   const seconds = Math.round((performance.now() - begun) / 1000);
   const head = { name, title, about, date, machine: machineSince(loadBefore), rounds, full, seconds };
-  return { ...head, figures, groups, verdicts: judge(benchmark, groups) };
+  return { ...head, figures, groups, verdicts: checkLimits(benchmark, groups) };
 }
 
 function taken(

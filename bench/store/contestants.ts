@@ -66,11 +66,11 @@ export async function openOurs(
   durability: 'fsync' | 'os' = 'fsync',
   compactAt?: number,
 ): Promise<DurableStore> {
-  const tell = (line: string): void => console.error(line);
+  const report = (line: string): void => console.error(line);
   const limits = compactAt === undefined ? {} : { limits: { leastBytes: compactAt, ratio: 0 } };
   const recovered = await recover({ directory });
   return openDurableStore({
-    ...{ directory, recovered, durability, onReport: tell, clock: systemClock, newStoreId: () => 'bench' },
+    ...{ directory, recovered, durability, onReport: report, clock: systemClock, newStoreId: () => 'bench' },
     ...limits,
   });
 }

@@ -8,7 +8,7 @@ import { fillStore } from './filled.ts';
 export const benchmark: Benchmark = {
   title: 'Loading a snapshot',
   about:
-    'A start reads a snapshot of 100,000 articles, a million in the long form, beside one plain JSON.parse of the same file; each in a fresh process. Memory is what is resident afterwards; a first read is of an article that nobody has read yet.',
+    'A start reads a snapshot of 100,000 articles, a million in the long form, compared with one JSON.parse of the same file; each in a new process. Memory is the resident memory afterwards; a first read is of an article that was not read before.',
   figures: [
     ...timeFigures,
     { key: 'resident', label: 'memory', unit: 'bytes' },

@@ -14,7 +14,7 @@ const requirement = (writers: string, beside: string, atLeast: number): Requirem
 export const benchmark: Benchmark = {
   title: 'Acknowledged writes',
   about:
-    'Writers replace random articles that are there, each waiting for its acknowledgement before the next. Unless its name says otherwise, what a store acknowledges is on the medium. Beside them the bare medium: lines appended to a file and synced. The long form has a million articles too. TMPDIR says on which disk.',
+    'Writers replace random existing articles, and each waits for the acknowledgement before the next write. Acknowledged writes are on the medium unless the name says otherwise. For comparison, the bare medium: lines appended to a file and synced. The long form includes a million articles. TMPDIR selects the disk.',
   figures: [
     { key: 'rate', label: 'writes', unit: 'per second', more: true },
     { key: 'cpu', label: 'CPU per write', unit: 'ns' },

@@ -6,7 +6,7 @@ import { groupsOf } from './rounds.ts';
 export const benchmark: Benchmark = {
   title: 'An article, from its bytes to title, price and currency',
   about:
-    'Each parser reads the same 92 bytes from a Buffer and gives the three values; `JSON.parse` reads the same from JSON, from a Buffer and from text. txml, easysax and ltx check little or nothing of what XML requires.',
+    'Each parser reads the same 92 bytes from a Buffer and returns the three values; `JSON.parse` reads the same values from JSON, from a Buffer and from a string. txml, easysax and ltx check few or none of the rules of XML.',
   figures: [...timeFigures],
   open: (stage) => groupsOf(stage, 'article', ['article']),
 };

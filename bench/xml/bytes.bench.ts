@@ -11,7 +11,7 @@ const shown = ['countersign', 'saxes', 'sax', 'node-expat'];
 export const benchmark: Benchmark = {
   title: 'XML that comes one byte at a time',
   about:
-    'Documents of articles, of other things too in the long form, in three sizes, a byte in each chunk: the time for a byte should not grow with the size. Figures are for one byte.',
+    'Documents of articles, and other documents in the long form, in three sizes and chunks of one byte: the time per byte must not grow with the size. Figures are per byte.',
   figures: [...timeFigures],
   open(stage) {
     const names = peerNames().filter((name) => stage.full || shown.includes(name));

@@ -13,7 +13,7 @@ const chunks: readonly (readonly [name: string, bytes: string])[] = [
 export const benchmark: Benchmark = {
   title: 'Hostile XML of growing size',
   about:
-    'Documents that are made to be dear: the time for a byte should not grow with the size, whatever the chunks. The limits are set so wide that nothing is refused early. Figures are for one byte.',
+    'Documents that are expensive to parse: the time per byte must not grow with the size, with any size of chunks. The limits are so large that no document is rejected early. Figures are per byte.',
   figures: [...timeFigures],
   open(stage) {
     const shared = sharedPart(stage, { file: 'xml/hostile.ts', words: [] });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { fitGrowth } from '../../bench/measure/growth.ts';
-import { judgeMovement } from '../../bench/measure/results/movement.ts';
+import { movementOf } from '../../bench/measure/results/movement.ts';
 import {
   median,
   medianInterval,
@@ -109,7 +109,7 @@ const around = (middle: number, random: ReturnType<typeof seeded>): number[] =>
 
 test('what is a fifth faster has moved, and by how much', () => {
   const random = seeded();
-  const { moved, ratio, noise } = judgeMovement(around(10, random), around(10, random), around(8, random));
+  const { moved, ratio, noise } = movementOf(around(10, random), around(10, random), around(8, random));
   assert.ok(moved, `SEED=${random.seed}`);
   assert.ok(Math.abs(ratio - 0.8) < 0.03, `SEED=${random.seed}: ${ratio}`);
   assert.ok(noise < 0.05, `SEED=${random.seed}: ${noise}`);
@@ -119,7 +119,7 @@ test('what differs less than the same commit from itself has not moved', () => {
   const before = [10, 10, 10, 10, 10, 10, 10, 10, 10];
   const again = before.map((value) => value * 1.1);
   assert.equal(
-    judgeMovement(
+    movementOf(
       before,
       again,
       before.map((value) => value * 1.05),
@@ -127,7 +127,7 @@ test('what differs less than the same commit from itself has not moved', () => {
     false,
   );
   assert.equal(
-    judgeMovement(
+    movementOf(
       before,
       again,
       before.map((value) => value * 1.3),
@@ -139,5 +139,5 @@ test('what differs less than the same commit from itself has not moved', () => {
 test('rounds that disagree about the direction move nothing', () => {
   const before = [10, 10, 10, 10, 10, 10, 10, 10, 10];
   const now = [8, 12, 8, 12, 8, 12, 8, 12, 8];
-  assert.equal(judgeMovement(before, before, now).moved, false);
+  assert.equal(movementOf(before, before, now).moved, false);
 });

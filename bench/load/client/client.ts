@@ -51,7 +51,7 @@ export function part(): Answer {
     const elapsed = performance.now() - begun;
     const { user, system } = process.cpuUsage(cpu);
     for (const socket of sockets) socket.destroy();
-    return { ...load.told(elapsed), busy: (user + system) / 1000 / elapsed };
+    return { ...load.sample(elapsed), busy: (user + system) / 1000 / elapsed };
   };
 }
 
@@ -141,7 +141,7 @@ class Load {
     this.#once = once;
   }
 
-  told(elapsed: number): Sample {
+  sample(elapsed: number): Sample {
     const count = this.#latencies.length;
     const counted = this.#latencies.slice(this.#leading);
     const at = (part: number): number => quantile(counted, part) * 1e6;

@@ -232,8 +232,8 @@ export class Loader {
     const timer = setTimeout(() => wrk.kill('SIGINT'), ms);
     await once(wrk, 'close');
     clearTimeout(timer);
-    const told: Record<string, number> = JSON.parse(/\{.*\}/.exec(output)?.[0] ?? '{}');
-    const { count = 0, us = Number.NaN, status: refused = 0, lost = 0, p50 = 0, p99 = 0, p999 = 0 } = told;
+    const summary: Record<string, number> = JSON.parse(/\{.*\}/.exec(output)?.[0] ?? '{}');
+    const { count = 0, us = Number.NaN, status: refused = 0, lost = 0, p50 = 0, p99 = 0, p999 = 0 } = summary;
     const others = (status < 400 ? refused : count - refused) + lost;
     return { count, rate: (count / us) * 1e6, p50: p50 * 1000, p99: p99 * 1000, p999: p999 * 1000, others };
   }

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { Message, PartOf } from './part.ts';
 
 const [, , file = '', ...words] = process.argv;
-const tell = (message: Message): void => {
+const send = (message: Message): void => {
   process.send?.(message);
 };
 
@@ -17,16 +17,16 @@ try {
   process.on('message', (order: string[]) => {
     before = before.then(async () => {
       try {
-        tell({ sample: await answer(...order) });
+        send({ sample: await answer(...order) });
       } catch (error) {
-        tell({ failure: textOf(error) });
+        send({ failure: textOf(error) });
       }
     });
   });
-  tell({ sample: {} });
+  send({ sample: {} });
 } catch (error) {
   const absent = /^(ERR_)?MODULE_NOT_FOUND$/.test(codeOf(error)) && !textOf(error).includes(file);
-  tell(absent ? { absent: 'not installed' } : { failure: textOf(error) });
+  send(absent ? { absent: 'not installed' } : { failure: textOf(error) });
 }
 
 function codeOf(error: unknown): string {

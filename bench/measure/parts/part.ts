@@ -95,7 +95,7 @@ async function answerOf(child: ChildProcess): Promise<Message> {
   for (const each of [ended, answered]) each.catch(() => undefined);
   const [message] = await Promise.race([answered, ended]);
   settled.abort();
-  return message ?? { failure: 'it said nothing' };
+  return message ?? { failure: 'the process ended without a message' };
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -127,7 +127,7 @@ export function sharedPart(stage: Stage, work: Work): (name: Name, order: readon
     async measure() {
       running ??= startPart(stage, work.file, work.words, work);
       const part = await running;
-      return typeof part === 'string' ? part : told(await part.ask(...order));
+      return typeof part === 'string' ? part : resultOf(await part.ask(...order));
     },
   });
 }
@@ -142,11 +142,11 @@ export function freshPart(stage: Stage, work: Work, name: Name, order: readonly 
       if (typeof part === 'string') return part;
       const sample = await part.ask(...order);
       await part.stop();
-      return told(sample);
+      return resultOf(sample);
     },
   };
 }
 
-function told(sample: Sample): Sample | string {
+function resultOf(sample: Sample): Sample | string {
   return Object.keys(sample).length === 0 ? 'it does not do this' : sample;
 }

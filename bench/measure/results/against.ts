@@ -2,7 +2,7 @@ import type { Benchmark, Contestant, Group, Stage } from '../benchmark.ts';
 import { type Taken, takeRounds } from '../parts/rounds.ts';
 import { onStage } from '../parts/stage.ts';
 import type { Setting } from '../run-benchmark.ts';
-import { judgeMovement } from './movement.ts';
+import { movementOf } from './movement.ts';
 import { median } from './statistics.ts';
 import { labelOf, type Table } from './table.ts';
 import { digits, withUnit } from './unit.ts';
@@ -43,9 +43,9 @@ export async function compareTrees(
         const rows: string[][] = [];
         for (const [index, group] of tree.entries()) {
           const triples = triplesOf(other[index], again[index], group);
-          const told = (part: number, name: string): void =>
+          const onProgress = (part: number, name: string): void =>
             setting.progress.show(`${setting.name} · ${group.name} · ${Math.round(part * 100)} % · ${name}`);
-          const taken = await takeRounds(triples.flat(), rounds, told);
+          const taken = await takeRounds(triples.flat(), rounds, onProgress);
           for (let at = 0; at < taken.length; at += 3) {
             rows.push(...rowsOf(group, taken.slice(at, at + 3), benchmark));
           }
@@ -80,7 +80,7 @@ function rowsOf(group: Group, taken: readonly Taken[], { figures }: Benchmark): 
       samples.flatMap((sample) => sample[key] ?? []),
     );
     if (!one?.length || !two?.length || !three?.length) return [];
-    const { ratio, low, high, noise, moved } = judgeMovement(one, two, three);
+    const { ratio, low, high, noise, moved } = movementOf(one, two, three);
     const better = ratio > 1 === (more === true) ? 'better' : 'worse';
     return [
       [

@@ -17,7 +17,7 @@ export interface Movement {
  * the working tree. The noise is the distance from 1 of the interval of the commit compared with itself. The figure has
  * changed if the whole interval of the working tree is farther from 1 than the noise.
  */
-export function judgeMovement(
+export function movementOf(
   other: readonly number[],
   again: readonly number[],
   tree: readonly number[],

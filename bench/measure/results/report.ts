@@ -28,9 +28,9 @@ export function reportMarkdown(result: Result, chart: string): string {
   ]);
   const command = `\`npm run bench -- ${name}${full ? ' --full' : ''}\``;
   const details = ['<details><summary>Figures</summary>', ...blocks, '</details>'];
-  const judged = verdicts.map((verdict) => `- ${verdictText(verdict)}`).join('\n');
+  const verdictLines = verdicts.map((verdict) => `- ${verdictText(verdict)}`).join('\n');
   const made = `${command} · ${date}, ${rounds} rounds, ${describeMachine(machine)}`;
-  return [`### ${title}`, about, `![${title}](${chart})`, ...details, judged, made]
+  return [`### ${title}`, about, `![${title}](${chart})`, ...details, verdictLines, made]
     .filter((block) => block !== '')
     .join('\n\n');
 }

@@ -106,7 +106,7 @@ export function curvesOf(group: GroupResult, key: string): Curve[] {
 }
 
 /** Checks all limits, except those of contestants that were not measured. */
-export function judge(benchmark: Benchmark, groups: readonly GroupResult[]): Verdict[] {
+export function checkLimits(benchmark: Benchmark, groups: readonly GroupResult[]): Verdict[] {
   const { requirements = [], figures } = benchmark;
   return requirements.flatMap((requirement) => {
     const group = groups.find(({ name }) => requirement.group === undefined || name === requirement.group);
