@@ -3,7 +3,7 @@ import { errorCode } from '../store/files/error-code.ts';
 import type { Outlet } from './terminal.ts';
 
 /** The exit status of a program that SIGPIPE ends, as a shell reports it: 128 + 13. */
-export const brokenPipeStatus = 141;
+const brokenPipeStatus = 141;
 
 /** The parts of `process` that are used here. */
 export interface OutputProcess {
