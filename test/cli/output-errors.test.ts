@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { withOutputErrors } from '../../src/cli/output-errors.ts';
 import { holderOf } from '../../src/store/files/lock.ts';
-import { command, root, temporaryDirectory } from '../support/cli/command.ts';
+import { command, root } from '../support/cli/command.ts';
 import { begun, History } from '../support/store/history.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** A data directory whose export is larger than the buffer of a pipe. */
 function largeDirectory(): string {
