@@ -5,7 +5,8 @@ import { growingGroup, sizesFrom } from './curves.ts';
 
 export const benchmark: Benchmark = {
   title: 'How cost grows with the number of nonces',
-  about: 'A nonce is claimed while this number of nonces is stored. Half a window has passed since the first of them.',
+  about:
+    'A nonce is claimed while this number of nonces is stored. Half a window has passed since the first of them.',
   figures: [...timeFigures],
   open: (stage) => [
     growingGroup(stage, {

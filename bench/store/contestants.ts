@@ -67,7 +67,7 @@ export async function openOurs(
   compactAt?: number,
 ): Promise<DurableStore> {
   const report = (line: string): void => console.error(line);
-  const limits = compactAt === undefined ? {} : { limits: { leastBytes: compactAt, ratio: 0 } };
+  const limits = compactAt === undefined ? {} : { limits: { minBytes: compactAt, ratio: 0 } };
   const recovered = await recover({ directory });
   return openDurableStore({
     ...{ directory, recovered, durability, onReport: report, clock: systemClock, newStoreId: () => 'bench' },
@@ -82,7 +82,7 @@ export async function fillOurs(directory: string, count: number): Promise<void> 
     const made = state.prepare({ kind: 'create', collection: articles, value: article(number), at: 0 });
     if (made !== undefined) state.commit(made);
   }
-  await writeNewFiles(nodeDisk, { directory, lineage: 'bench', generation: 1, sequence: 0, state, now: 0 });
+  await writeNewFiles(nodeDisk, { directory, storeId: 'bench', generation: 1, sequence: 0, state, now: 0 });
 }
 
 function countersign(): Contestant {

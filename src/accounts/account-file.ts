@@ -11,72 +11,72 @@ export { accountFilePath };
 
 const fileVersion = 1;
 
-/** How a roster is read and written. */
+/** The options of reading and writing an account file. */
 export interface AccountFileStorage {
-  /** What secrets are sealed with; undefined keeps them in the clear. */
-  readonly seal?: SecretBox | undefined;
-  /** The file operations; the host's own by default. */
+  /** Encrypts secrets; if undefined, they are stored as plain text. */
+  readonly secretBox?: SecretBox | undefined;
+  /** The file operations. Default: those of the host. */
   readonly disk?: Disk | undefined;
 }
 
-/** What the file of a roster says. */
+/** The content of an account file. */
 export interface AccountFileContent<T> {
-  /** By their names. */
+  /** The entries by name. */
   readonly entries: ReadonlyMap<string, T>;
-  /** How many secrets stand there in the clear. */
+  /** The number of secrets in plain text. */
   readonly clear: number;
-  /** As `mark` gives it: of this content, or of one that it came after. */
+  /** The version of the file: see `AccountFile.mark`. The content may be newer. */
   readonly mark: string | undefined;
 }
 
-/** How the entries of a roster are kept. */
+/** The format of an account file. */
 export interface AccountFileFormat<T> {
-  /** What they are called: `users` are in `users.json`, under that name. */
+  /** The name of the file without its extension, and of the member with the entries. */
   readonly name: 'users' | 'clients' | 'consumers';
-  /** What one of them is called. */
+  /** The name of one entry. */
   readonly one: string;
-  /** What a secret is sealed as: so it opens as nothing else, and for no other name. */
+  /** The purpose of an encrypted secret: with another purpose or name, it cannot be decrypted. */
   readonly sealedAs: string;
-  /** Reads an entry. Throws CorruptionError, by the reader, for one that cannot be used. */
+  /** Reads an entry. Throws CorruptionError if it is invalid. */
   read(value: unknown, reader: EntryReader): T;
-  /** The entry as JSON; `secret` gives what stands for a secret in it. */
+  /** Returns the entry as JSON. `secret` returns the stored form of a secret. */
   write(entry: T, secret: (text: string) => unknown): object;
 }
 
-/** Reads one entry of a roster. */
+/** Helps to read one entry of an account file. */
 export interface EntryReader {
   readonly document: JsonFields;
   readonly name: string;
-  /** Which one it is, for messages: `the user "ann"`. */
+  /** The entry in messages: `the user "ann"`. */
   readonly where: string;
-  /** A secret that stands there in the clear, or as `{ "sealed": … }`. Throws SecretBoxError for one that does not open. */
+  /** Reads a secret in plain text or as `{ "sealed": … }`. Throws SecretBoxError if it cannot be decrypted. */
   secret(value: unknown, where: string): string;
 }
 
-/** Entries by names in a file of the data directory that only its owner reads. */
+/** A file of the data directory with users, clients or consumers by name. Only its owner can read it. */
 export class AccountFile<T> {
-  readonly #form: AccountFileFormat<T>;
+  readonly #format: AccountFileFormat<T>;
 
-  constructor(form: AccountFileFormat<T>) {
-    this.#form = form;
+  constructor(format: AccountFileFormat<T>) {
+    this.#format = format;
   }
 
-  /** What its entries are called: `users`. */
+  /** The name of the entries: `users`. */
   get name(): AccountFileFormat<T>['name'] {
-    return this.#form.name;
+    return this.#format.name;
   }
 
-  /** What one of them is called: `user`. */
+  /** The name of one entry: `user`. */
   get one(): string {
-    return this.#form.one;
+    return this.#format.one;
   }
 
-  /** Where the file is. */
+  /** Returns the path of the file. */
   path(directory: string): string {
     return accountFilePath(directory, this.name);
   }
 
-  /** Tells what the file is now from all that was in its place before; undefined when there is none. */
+  /** Returns an identifier of the current version of the file; undefined if there is no file. */
   async mark(directory: string): Promise<string | undefined> {
     try {
       const { ino, mtimeNs, size } = await stat(this.path(directory), { bigint: true });
@@ -88,87 +88,86 @@ export class AccountFile<T> {
   }
 
   /**
-   * Reads the entries; none when there is no file. Throws CorruptionError when there is one that cannot be used,
-   * SecretBoxError when its secrets are sealed and cannot be opened.
+   * Reads the entries; none if there is no file. Throws CorruptionError if the file is corrupt, SecretBoxError if its
+   * secrets cannot be decrypted.
    */
   async read(
     directory: string,
-    { seal: secretBox, disk = nodeDisk }: AccountFileStorage = {},
+    { secretBox, disk = nodeDisk }: AccountFileStorage = {},
   ): Promise<AccountFileContent<T>> {
     const path = this.path(directory);
-    // Before the file is: what takes its place meanwhile has another mark, and is read again.
+    // Read before the file: if the file is replaced meanwhile, the new version differs, and is read again.
     const mark = await this.mark(directory);
     const bytes = await disk.read(path);
-    const reader = new RosterReader(path, this.#form, secretBox);
+    const reader = new AccountFileReader(path, this.#format, secretBox);
     const entries = bytes === undefined ? new Map<string, T>() : reader.read(bytes);
     return { entries, clear: reader.clear, mark };
   }
 
   /**
-   * Puts these entries in the place of all that were kept; on the medium when it resolves.
-   * Throws StoreError when they could not be kept.
+   * Replaces all entries. Resolves when they are on the disk. Throws StoreError.
    */
   async write(
     directory: string,
     entries: ReadonlyMap<string, T>,
-    { seal: secretBox, disk = nodeDisk }: AccountFileStorage = {},
+    { secretBox, disk = nodeDisk }: AccountFileStorage = {},
   ): Promise<void> {
     const file = `${this.name}.json`;
-    // Other processes may be writing their own, so only what an ended one left is taken away.
-    const ended = async (pid: number) => pid !== process.pid && !(await isRunning({ pid }));
-    await removeLeftovers(disk, directory, file, ended);
-    // fromEntries defines each name, `__proto__` too, where an assignment would not.
+    // Other processes may be writing theirs, so only temporary files of ended processes are removed.
+    const hasEnded = async (pid: number) => pid !== process.pid && !(await isRunning({ pid }));
+    await removeLeftovers(disk, directory, file, hasEnded);
+    // Unlike an assignment, fromEntries also defines the name `__proto__`.
     const byName = Object.fromEntries(
-      Array.from(entries, ([name, entry]) => [name, this.#written(name, entry, secretBox)]),
+      Array.from(entries, ([name, entry]) => [name, this.#formatEntry(name, entry, secretBox)]),
     );
     const content = [JSON.stringify({ version: fileVersion, [this.name]: byName }, null, 2), '\n'];
     await replaceFile(disk, { directory, name: file, content, sync: true });
   }
 
-  #written(name: string, entry: T, secretBox: SecretBox | undefined): object {
-    const as = [this.#form.sealedAs, name];
-    return this.#form.write(entry, (text) =>
+  #formatEntry(name: string, entry: T, secretBox: SecretBox | undefined): object {
+    const as = [this.#format.sealedAs, name];
+    return this.#format.write(entry, (text) =>
       secretBox === undefined ? text : { sealed: secretBox.seal(text, as) },
     );
   }
 }
 
-/** Reads one file. */
-class RosterReader<T> {
-  /** How many secrets were in the clear. */
+/** Reads the content of an account file. */
+class AccountFileReader<T> {
+  /** The number of secrets in plain text. */
   clear = 0;
   readonly #path: string;
-  readonly #form: AccountFileFormat<T>;
+  readonly #format: AccountFileFormat<T>;
   readonly #document: JsonFields;
-  readonly #seal: SecretBox | undefined;
+  readonly #secretBox: SecretBox | undefined;
 
-  constructor(path: string, form: AccountFileFormat<T>, secretBox: SecretBox | undefined) {
+  constructor(path: string, format: AccountFileFormat<T>, secretBox: SecretBox | undefined) {
     this.#path = path;
-    this.#form = form;
+    this.#format = format;
     this.#document = new JsonFields(path);
-    this.#seal = secretBox;
+    this.#secretBox = secretBox;
   }
 
   read(bytes: Uint8Array): Map<string, T> {
-    const { name: member } = this.#form;
+    const { name: member } = this.#format;
     const root = this.#document.versioned(bytes, fileVersion, [member]);
     const entries = this.#document.members(root.get(member), member);
     return new Map(Array.from(entries, ([name, value]) => [name, this.#entry(name, value)]));
   }
 
   #entry(name: string, value: unknown): T {
-    return this.#form.read(value, {
+    return this.#format.read(value, {
       document: this.#document,
       name,
-      where: `the ${this.#form.one} ${JSON.stringify(name)}`,
+      where: `the ${this.#format.one} ${JSON.stringify(name)}`,
       secret: (text, where) => this.#secret(name, text, where),
     });
   }
 
   #secret(name: string, value: unknown, where: string): string {
     const secret = this.#text(name, value, where);
-    // With an empty secret anybody could sign.
-    if (secret === '') throw this.#damage(`${where} is empty`);
+    // With an empty secret, anyone could sign.
+    if (secret === '') throw this.#corruption(`${where} is empty`);
     return secret;
   }
 
@@ -182,22 +181,22 @@ class RosterReader<T> {
   }
 
   #open(name: string, sealed: string, where: string): string {
-    if (this.#seal === undefined) throw new SecretBoxError(keyMissing(this.#path));
-    const secret = this.#seal.open(sealed, [this.#form.sealedAs, name]);
+    if (this.#secretBox === undefined) throw new SecretBoxError(keyMissing(this.#path));
+    const secret = this.#secretBox.open(sealed, [this.#format.sealedAs, name]);
     if (secret !== undefined) return secret;
     throw new SecretBoxError(`${this.#path}: ${where} ${encryptedWithOtherKey}`);
   }
 
-  #damage(what: string): CorruptionError {
-    return this.#document.damage(what);
+  #corruption(what: string): CorruptionError {
+    return this.#document.corruption(what);
   }
 }
 
-/** That a file has sealed texts and nothing opens them. */
+/** Returns the message for a file with encrypted secrets if there is no key. */
 export function keyMissing(path: string): string {
-  return `${path} has encrypted secrets, and no key is given: --key-file FILE or COUNTERSIGN_KEY does that`;
+  return `${path} has encrypted secrets, and there is no key: set --key-file FILE or COUNTERSIGN_KEY`;
 }
 
-/** The end of a sentence on a sealed text that does not open. */
+/** The end of a message about a secret that cannot be decrypted. */
 export const encryptedWithOtherKey =
-  'cannot be decrypted: it was encrypted with another key, or changed since. Nothing was changed.';
+  'cannot be decrypted: it was encrypted with another key, or it was changed. Nothing was changed.';

@@ -12,24 +12,24 @@ import {
   readConsumer,
 } from './registration.ts';
 
-/** The clients of OAuth 2.0 of a data directory. Their secrets are kept as digests. */
+/** The file of clients of OAuth 2.0. Their secrets are stored as digests. */
 export const clientFile = new AccountFile<ClientRegistration>({
   name: 'clients',
   one: 'client',
   sealedAs: 'client secret',
   read(value, { document, name, where }) {
     const { since, ...parts } = Object.fromEntries(document.object(value, where, [...clientKeys, 'since']));
-    const client = sound(readClient(name, parts, ['sha256', 'scrypt']), { document, where });
+    const client = validated(readClient(name, parts, ['sha256', 'scrypt']), { document, where });
     const { secret } = client;
     if (secret !== undefined && 'scrypt' in secret && !isPasswordHash(secret.scrypt))
-      throw document.damage(`secret of ${where} is not a digest of one`);
+      throw document.corruption(`secret of ${where} is not a digest of a secret`);
     return since === undefined ? client : { ...client, since: document.time(since, `since of ${where}`) };
   },
   write: ({ since, ...client }) =>
     since === undefined ? client : { ...client, since: formatIsoDate(since) },
 });
 
-/** The consumers of OAuth 1.0a of a data directory. */
+/** The file of consumers of OAuth 1.0a. */
 export const consumerFile = new AccountFile<ConsumerRegistration>({
   name: 'consumers',
   one: 'consumer',
@@ -37,9 +37,9 @@ export const consumerFile = new AccountFile<ConsumerRegistration>({
   read(value, reader) {
     const { document, name, where } = reader;
     const { since, ...parts } = Object.fromEntries(document.object(value, where, [...consumerKeys, 'since']));
-    const kept = parts['secret'];
-    const secret = kept === undefined ? undefined : reader.secret(kept, `secret of ${where}`);
-    const consumer = sound(readConsumer(name, { ...parts, secret }), reader);
+    const stored = parts['secret'];
+    const secret = stored === undefined ? undefined : reader.secret(stored, `secret of ${where}`);
+    const consumer = validated(readConsumer(name, { ...parts, secret }), reader);
     return since === undefined ? consumer : { ...consumer, since: document.time(since, `since of ${where}`) };
   },
   write: ({ secret, since, ...consumer }, sealed) => ({
@@ -49,11 +49,11 @@ export const consumerFile = new AccountFile<ConsumerRegistration>({
   }),
 });
 
-/** What was registered. Throws CorruptionError with the first fault that it has. */
-function sound<T>(
+/** Returns a valid registration. Throws CorruptionError with the first fault. */
+function validated<T>(
   { made, faults: [fault] }: Registered<T>,
   { document, where }: Pick<EntryReader, 'document' | 'where'>,
 ): T {
   if (fault === undefined) return made;
-  throw document.damage(faultLine(fault, where));
+  throw document.corruption(faultLine(fault, where));
 }

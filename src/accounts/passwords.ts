@@ -4,10 +4,10 @@ import { type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 const blockSize = 8;
 const parallelization = 1;
 
-/** Bytes of a new hash. */
+/** The length of a new hash in bytes. */
 const hashLength = 32;
 
-/** The most memory (bytes) a hash may cost; a file must not be able to ask for more. */
+/** The maximum memory of a hash in bytes, also for hashes in a file. */
 const memoryLimit = 256 * 1024 * 1024;
 
 interface PasswordHash {
@@ -19,8 +19,9 @@ interface PasswordHash {
 }
 
 /**
- * Hashes a password with scrypt (RFC 7914) off the event loop: `scrypt$N$r$p$SALT$HASH` with salt and hash in
- * base64. `cost` is N, a power of two above 1. Throws RangeError for one that is not or needs over 256 MiB.
+ * Hashes a password with scrypt (RFC 7914) in another thread. Returns `scrypt$N$r$p$SALT$HASH` with salt and hash in
+ * base64.
+ * @param cost N, a power of two above 1. Throws RangeError for any other value, or if the hash needs over 256 MiB.
  */
 export async function hashPassword(password: string, salt: Uint8Array, cost: number): Promise<string> {
   if (!isCost(cost, blockSize, parallelization))
@@ -36,15 +37,15 @@ export async function hashPassword(password: string, salt: Uint8Array, cost: num
 }
 
 /**
- * Whether this is the password that was hashed, compared in constant time.
- * Throws TypeError when `stored` is not what hashPassword gives.
+ * Returns whether a password matches a hash. The comparison takes constant time. Throws TypeError if `stored` is not a
+ * hash that hashPassword returned.
  */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
-  const expected = parsed(stored);
+  const expected = requireHash(stored);
   return timingSafeEqual(await derive(password, expected), expected.hash);
 }
 
-/** A hash that no password has and that costs as much to verify as one of `cost`, which is what hashPassword takes. */
+/** Returns a hash that no password matches, with the same cost of verification as a hash of this `cost`. */
 export function decoyFor(cost: number): string {
   return format({
     cost,
@@ -56,15 +57,15 @@ export function decoyFor(cost: number): string {
 }
 
 /**
- * A hash that no password has and that costs as much to verify as this one; hashes of equal cost have the same.
- * Throws TypeError when `stored` is not what hashPassword gives.
+ * Returns a hash that no password matches, with the same cost of verification as `stored`. Hashes of equal cost have the
+ * same decoy. Throws TypeError if `stored` is not a hash that hashPassword returned.
  */
 export function decoyOf(stored: string): string {
-  const { salt, hash, ...parameters } = parsed(stored);
+  const { salt, hash, ...parameters } = requireHash(stored);
   return format({ ...parameters, salt: new Uint8Array(salt.length), hash: new Uint8Array(hash.length) });
 }
 
-/** Whether a text is in the form that hashPassword gives. */
+/** Returns whether a text is in the format of hashPassword. */
 export function isPasswordHash(stored: string): boolean {
   return parse(stored) !== undefined;
 }
@@ -73,7 +74,7 @@ function format({ cost, blockSize, parallelization, salt, hash }: PasswordHash):
   return ['scrypt', cost, blockSize, parallelization, base64(salt), base64(hash)].join('$');
 }
 
-function parsed(stored: string): PasswordHash {
+function requireHash(stored: string): PasswordHash {
   const hash = parse(stored);
   if (hash === undefined) throw new TypeError('the stored password is not a scrypt hash');
   return hash;
@@ -99,7 +100,7 @@ function isCost(cost: number, size: number, parallel: number): boolean {
 }
 
 function derive(password: string, { hash, salt, ...parameters }: PasswordHash): Promise<Buffer> {
-  // The work areas come on top of the 128 N r bytes (RFC 7914 §5).
+  // Working memory is needed in addition to the 128 N r bytes (RFC 7914 §5).
   const options: ScryptOptions = { ...parameters, maxmem: 2 * memoryLimit };
   return new Promise((resolve, reject) => {
     scrypt(password, salt, hash.length, options, (error, derived) => {
@@ -113,7 +114,7 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64');
 }
 
-/** The bytes of canonical base64 (RFC 4648 §3.5); undefined for anything else. */
+/** Decodes canonical base64 (RFC 4648 §3.5). Returns undefined for any other text. */
 function fromBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return base64(bytes) === text ? bytes : undefined;

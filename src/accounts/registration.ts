@@ -13,9 +13,9 @@ import type {
   SignatureMethod,
 } from './registered.ts';
 
-/** What a client of OAuth 2.0 may be registered for. */
+/** The grant types that a client of OAuth 2.0 may be registered for. */
 export const grantTypes: readonly GrantType[] = ['authorization_code', 'refresh_token', 'client_credentials'];
-/** How a consumer of OAuth 1.0a may be registered to sign. */
+/** The signature methods that a consumer of OAuth 1.0a may be registered for. */
 export const signatureMethods: readonly SignatureMethod[] = [
   'HMAC-SHA256',
   'HMAC-SHA1',
@@ -23,53 +23,54 @@ export const signatureMethods: readonly SignatureMethod[] = [
   'RSA-SHA1',
 ];
 
-/** The parts of a client's registration, and those of a consumer's. */
+/** The members of a client's registration. */
 export const clientKeys: readonly string[] = ['secret', 'redirectUris', 'grants', 'scopes', 'users'];
+/** The members of a consumer's registration. */
 export const consumerKeys: readonly string[] = ['secret', 'rsaPublicKey', 'callbacks', 'methods', 'scopes'];
 
-/** A client of OAuth 2.0 as it is registered under an id, with nothing left out. */
+/** The registration of a client of OAuth 2.0 under an id, with all defaults. */
 export type ClientRegistration = Omit<Client, 'id'>;
-/** A consumer of OAuth 1.0a as it is registered under a key, with nothing left out. */
+/** The registration of a consumer of OAuth 1.0a under a key, with all defaults. */
 export type ConsumerRegistration = Omit<Consumer, 'key'>;
 
-/** What is wrong with a registration. No secret is in it. */
+/** A fault of a registration. It contains no secret. */
 export interface RegistrationFault {
-  /** Which part: `redirectUris[0]`; empty where it is the whole. */
+  /** The member: `redirectUris[0]`; empty for the whole registration. */
   readonly at: string;
-  /** The rest of the sentence: `is not an absolute URI`. */
+  /** The predicate of the message: `is not an absolute URI`. */
   readonly says: string;
 }
 
-/** What a registration comes to: it is `made` where it has no faults. */
+/** The result of reading a registration. `made` is only valid if there are no faults. */
 export interface Registered<T> {
   readonly made: T;
   readonly faults: readonly RegistrationFault[];
 }
 
-/** In which forms a secret may be registered: as a text, in an object as such, its SHA-256 in base64url, its scrypt hash. */
+/** The forms of a registered secret: a string, or an object with the plain text, its SHA-256 in base64url, or its scrypt hash. */
 export type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
 
-/** Registered clients of OAuth 2.0 by their ids. Throws RangeError on one that cannot be, naming it. */
+/** Returns the registered clients of OAuth 2.0 by id. Throws RangeError, with the id, if one is invalid. */
 export function clientsOf(registered: RegisteredBy<ClientOption>): ReadonlyMap<string, Client> {
   return registry(registered, 'client', (id, option) => {
-    const { since, parts } = dated(option);
+    const { since, parts } = withoutDate(option);
     const { made, faults } = readClient(id, parts, ['text', 'plain', 'sha256', 'scrypt']);
     return { made: { id, ...made, since }, faults };
   });
 }
 
-/** Registered consumers of OAuth 1.0a by their keys. Throws RangeError on one that cannot be, naming it. */
+/** Returns the registered consumers of OAuth 1.0a by key. Throws RangeError, with the key, if one is invalid. */
 export function consumersOf(registered: RegisteredBy<ConsumerOption>): ReadonlyMap<string, Consumer> {
   return registry(registered, 'consumer', (key, option) => {
-    const { since, parts } = dated(option);
+    const { since, parts } = withoutDate(option);
     const { made, faults } = readConsumer(key, parts);
     return { made: { key, ...made, since }, faults };
   });
 }
 
-/** Takes off when it was registered, which no configuration says. */
-function dated(option: ClientOption | ConsumerOption): { since: number | undefined; parts: unknown } {
-  // Called from JavaScript, it may be anything.
+/** Separates the time of registration, which a configuration does not contain. */
+function withoutDate(option: ClientOption | ConsumerOption): { since: number | undefined; parts: unknown } {
+  // In JavaScript, it may be any value.
   if (typeof option !== 'object' || option === null || Array.isArray(option))
     return { since: undefined, parts: option };
   const { since, ...parts } = option;
@@ -92,18 +93,18 @@ function registry<Option, T>(
   );
 }
 
-/** What is wrong in a sentence without its full stop; `who` is whose registration it is. */
-export function faultLine({ at, says }: RegistrationFault, who: string): string {
-  return at === '' ? `${who} ${says}` : `${at} of ${who} ${says}`;
+/** Returns the message of a fault, without a full stop. `owner` is the client or consumer. */
+export function faultLine({ at, says }: RegistrationFault, owner: string): string {
+  return at === '' ? `${owner} ${says}` : `${at} of ${owner} ${says}`;
 }
 
-/** Reads a client of OAuth 2.0 that may be anything, with every fault that it has. */
+/** Reads the registration of a client of OAuth 2.0 from any value. Returns it with all its faults. */
 export function readClient(
   id: string,
   value: unknown,
   secretForms: readonly SecretForm[],
 ): Registered<ClientRegistration> {
-  const parts = new Parts(value, clientKeys);
+  const parts = new MemberReader(value, clientKeys);
   // RFC 6749 §A.1; Basic ends the id at the first colon (RFC 7617 §2).
   if (!/^[\x20-\x39\x3b-\x7e]{1,128}$/.test(id))
     parts.fault('', 'needs an id of 1 to 128 printable ASCII characters without a colon');
@@ -120,9 +121,9 @@ export function readClient(
   return { made, faults: parts.faults };
 }
 
-/** Reads a consumer of OAuth 1.0a that may be anything, with every fault that it has. */
+/** Reads the registration of a consumer of OAuth 1.0a from any value. Returns it with all its faults. */
 export function readConsumer(key: string, value: unknown): Registered<ConsumerRegistration> {
-  const parts = new Parts(value, consumerKeys);
+  const parts = new MemberReader(value, consumerKeys);
   const bytes = Buffer.byteLength(key);
   if (bytes < 1 || bytes > 128 || hasControlCharacter(key) || hasLoneSurrogate(key))
     parts.fault('', 'needs a key of 1 to 128 bytes without control characters');
@@ -130,7 +131,7 @@ export function readConsumer(key: string, value: unknown): Registered<ConsumerRe
   const rsaPublicKey = parts.rsaKey('rsaPublicKey');
   if (!parts.has('secret') && !parts.has('rsaPublicKey'))
     parts.fault('', 'has neither a secret nor an RSA key');
-  const usual = parts.has('secret') ? signatureMethods.slice(0, 2) : (['RSA-SHA1'] as const);
+  const defaults = parts.has('secret') ? signatureMethods.slice(0, 2) : (['RSA-SHA1'] as const);
   const given = parts.words('methods', signatureMethods);
   for (const method of given ?? []) {
     const needed = method === 'RSA-SHA1' ? 'rsaPublicKey' : 'secret';
@@ -138,49 +139,49 @@ export function readConsumer(key: string, value: unknown): Registered<ConsumerRe
   }
   const callbacks = parts.texts('callbacks', callbackFault) ?? [];
   const made = {
-    ...{ secret, rsaPublicKey, callbacks, methods: given ?? usual },
+    ...{ secret, rsaPublicKey, callbacks, methods: given ?? defaults },
     scopes: parts.words('scopes', knownScopes) ?? ['read'],
   };
   return { made, faults: parts.faults };
 }
 
-/** Why this cannot be a redirect URI, which is compared character by character. */
+/** Returns why a text is not a valid redirect URI, or undefined. */
 function redirectUriFault(uri: string): string | undefined {
-  // RFC 6749 §3.1.2: absolute, and without a fragment. RFC 3986 §2: of ASCII, so that it can stand in a field.
+  // RFC 6749 §3.1.2: absolute, without a fragment. RFC 3986 §2: only ASCII, so that it can be a field value.
   if (!/^[\x21\x22\x24-\x7e]+$/.test(uri) || !URL.canParse(uri))
     return 'is not an absolute URI without a fragment';
   const { protocol, hostname } = new URL(uri);
   if (protocol === 'https:') return undefined;
-  // RFC 9700 §2.6, RFC 8252 §7.3: what a code is sent to in the clear is on the user's own host.
+  // RFC 9700 §2.6, RFC 8252 §7.3: plain HTTP is only allowed to the user's own host.
   if (protocol === 'http:')
     return loopback.includes(hostname) ? undefined : 'is plain HTTP to another host than the loopback';
-  // RFC 8252 §7.1 and §8.4: a name that an application has is a domain's, reversed; javascript: and data: are none.
+  // RFC 8252 §7.1 and §8.4: the scheme of an application is a reversed domain name, unlike javascript: and data:.
   return protocol.includes('.') ? undefined : 'has a scheme that is neither https nor a reversed domain name';
 }
 
 const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
-/** RFC 5849 §2.1: an absolute URI, or `oob`. What is true of where codes are sent is true of where verifiers are. */
+/** Returns why a text is not a valid callback: an absolute URI or `oob` (RFC 5849 §2.1), with the rules of redirect URIs. */
 function callbackFault(callback: string): string | undefined {
   return callback === 'oob' ? undefined : redirectUriFault(callback);
 }
 
 function nameFault(name: string): string | undefined {
-  return name === '*' ? 'stands alone, and not in a list, when it means all' : undefined;
+  return name === '*' ? 'is only allowed alone, not in a list' : undefined;
 }
 
-/** The least modulus of an RSA key that is taken, in bits. */
-const leastModulus = 2048;
+/** The minimum modulus of an RSA key in bits. */
+const minModulus = 2048;
 
-/** Takes a registration apart, and gathers what is wrong with it. */
-class Parts {
+/** Reads the members of a registration, and collects its faults. */
+class MemberReader {
   readonly faults: RegistrationFault[] = [];
   readonly #members: ReadonlyMap<string, unknown>;
 
   constructor(value: unknown, known: readonly string[]) {
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     if (!isObject) this.fault('', 'is not an object');
-    // In code, what is undefined is left out.
+    // In code, a member may be undefined.
     this.#members = new Map(
       Object.entries(isObject ? value : {}).filter(([, member]) => member !== undefined),
     );
@@ -201,7 +202,7 @@ class Parts {
     return this.#members.get(key);
   }
 
-  /** A text of at least one character; undefined without one. */
+  /** Returns a non-empty string; undefined if there is none. */
   text(key: string): string | undefined {
     const value = this.get(key);
     if (value === undefined) return undefined;
@@ -210,7 +211,7 @@ class Parts {
     return undefined;
   }
 
-  /** A list of texts in which `faultOf` finds nothing wrong; undefined where there is no list. */
+  /** Returns a list of non-empty strings, checked with `faultOf`; undefined if there is no list. */
   texts(key: string, faultOf: (text: string) => string | undefined): readonly string[] | undefined {
     const value = this.get(key);
     if (value === undefined) return undefined;
@@ -226,7 +227,7 @@ class Parts {
     });
   }
 
-  /** A list of words that are known; undefined where there is no list. */
+  /** Returns a list of known words; undefined if there is no list. */
   words<T extends string>(key: string, known: readonly T[]): readonly T[] | undefined {
     const wrong = (text: string): string | undefined =>
       known.some((word) => word === text) ? undefined : `is not one of ${known.join(', ')}`;
@@ -234,7 +235,7 @@ class Parts {
     return given === undefined ? undefined : known.filter((word) => given.includes(word));
   }
 
-  /** The secret of a client in one of these forms; undefined without one. */
+  /** Returns the secret of a client in one of these forms; undefined if there is none. */
   secret(forms: readonly SecretForm[]): ClientSecret | undefined {
     const value = this.get('secret');
     if (value === undefined) return undefined;
@@ -248,8 +249,8 @@ class Parts {
         return { sha256: text };
       if (form === 'scrypt' && forms.includes(form) && text.startsWith('scrypt$')) return { scrypt: text };
     }
-    const wanted = forms.includes('text') ? 'a text of printable ASCII characters' : 'a digest of one';
-    this.fault('secret', `is not ${wanted}`);
+    const expected = forms.includes('text') ? 'a text of printable ASCII characters' : 'a digest of a secret';
+    this.fault('secret', `is not ${expected}`);
     return undefined;
   }
 
@@ -260,7 +261,7 @@ class Parts {
     return undefined;
   }
 
-  /** An RSA key as SPKI in PEM; undefined without one. */
+  /** Returns an RSA key as SPKI in PEM; undefined if there is none. */
   rsaKey(key: string): string | undefined {
     const text = this.text(key);
     const fault = text === undefined ? undefined : rsaKeyFault(text);
@@ -271,14 +272,14 @@ class Parts {
 }
 
 function rsaKeyFault(pem: string): string | undefined {
-  const expected = 'is not the public key of RSA as SPKI in PEM (-----BEGIN PUBLIC KEY-----)';
-  // A private key would be taken too: what is public is in it.
+  const expected = 'is not an RSA public key as SPKI in PEM (-----BEGIN PUBLIC KEY-----)';
+  // createPublicKey also accepts a private key, which contains the public one.
   if (!pem.trimStart().startsWith('-----BEGIN PUBLIC KEY-----') || pem.includes('PRIVATE')) return expected;
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPublicKey(pem);
     if (asymmetricKeyType !== 'rsa') return expected;
     const bits = asymmetricKeyDetails?.modulusLength ?? 0;
-    return bits < leastModulus ? `has ${bits} bits, and at least ${leastModulus} are needed` : undefined;
+    return bits < minModulus ? `has ${bits} bits, and at least ${minModulus} are needed` : undefined;
   } catch {
     return expected;
   }

@@ -1,33 +1,34 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
-/** AES-256 in Galois/Counter Mode (NIST SP 800-38D), with an IV of 96 random bits and a tag of 128. */
+/** AES-256 in Galois/Counter Mode (NIST SP 800-38D), with a random IV of 96 bits and a tag of 128 bits. */
 const algorithm = 'aes-256-gcm';
 const keyLength = 32;
 const ivLength = 12;
 const tagLength = 16;
 
-/** What is sealed in another way would have another number. */
+/** The version of the encryption. It is authenticated. */
 const version = 1;
 
-/** Sealed texts cannot be opened. */
+/** Stored secrets cannot be decrypted. */
 export class SecretBoxError extends Error {
   override readonly name = 'SecretBoxError';
   readonly code = 'sealed';
 }
 
-/** Encrypts texts under a key, so that they can be kept where others may come to read them. */
+/** Encrypts texts with a key, and authenticates them together with their purpose. */
 export interface SecretBox {
-  /** The text sealed, in base64. Only who has the key opens it, and only as what it was sealed: `as` is what it is and whose. */
+  /** Encrypts a text. Returns base64. `as` is its purpose and owner; decryption requires the same. */
   seal(text: string, as: readonly string[]): string;
-  /** The text; undefined when it was sealed under another key or as something else, or was changed since. */
+  /** Decrypts a text. Returns undefined if it was encrypted with another key or for another purpose, or was changed. */
   open(sealed: string, as: readonly string[]): string | undefined;
-  /** 32 bytes that are the same for the same key and label, and that tell nothing of the key or of those for other labels. */
+  /** Derives 32 bytes from the key and a label. They reveal nothing about the key or the bytes of other labels. */
   derive(label: string): Uint8Array;
 }
 
 /**
- * Makes a seal of a key of 32 bytes and a source of random bytes. SP 800-38D §8.3 lets a key with random IVs seal
- * 2^32 times: a thousand users can be written a million times.
+ * Creates a secret box.
+ * @param key 32 bytes. With random IVs, it may encrypt 2^32 texts (SP 800-38D §8.3): a thousand secrets, four million times.
+ * @param random returns random bytes
  */
 export function createSecretBox(key: Uint8Array, random: (size: number) => Uint8Array): SecretBox {
   return {
@@ -40,7 +41,7 @@ export function createSecretBox(key: Uint8Array, random: (size: number) => Uint8
     },
     open(sealed, as) {
       const bytes = Buffer.from(sealed, 'base64');
-      // Node.js passes over what is not base64; here each text has one spelling.
+      // Node.js ignores characters that are not base64. Only the canonical encoding is accepted.
       if (bytes.toString('base64') !== sealed || bytes.length < ivLength + tagLength) return undefined;
       const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivLength), {
         authTagLength: tagLength,
@@ -60,15 +61,15 @@ export function createSecretBox(key: Uint8Array, random: (size: number) => Uint8
   };
 }
 
-/** What is authenticated beside the text. In JSON no two lists are the same bytes. */
+/** Returns the additional authenticated data. Different lists have different JSON. */
 function associatedData(as: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(['countersign', version, ...as]), 'utf8');
 }
 
-/** A key of 32 bytes in 64 hexadecimal digits, base64 or base64url, with or without its padding; undefined for any other text. */
+/** Parses a key of 32 bytes: 64 hexadecimal digits, or base64 or base64url, with or without padding. Returns undefined for any other text. */
 export function parseKey(text: string): Uint8Array | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
-  // The last digit carries four bits of the key, and none that is left over.
+  // The last digit has four bits of the key; its other two bits are zero.
   if (!/^[A-Za-z0-9+/_-]{42}[AEIMQUYcgkosw048]=?$/.test(text)) return undefined;
   const key = Buffer.from(text, 'base64');
   return key.length === keyLength ? key : undefined;

@@ -2,24 +2,24 @@ import { formatIsoDate } from '../store/encoding/iso-date.ts';
 import { AccountFile, type EntryReader } from './account-file.ts';
 import { isPasswordHash } from './passwords.ts';
 
-/** A secret that a user signs with. */
+/** A secret with which a user signs. */
 export interface StoredSecret {
   readonly secret: string;
-  /** The time (ms since 1970-01-01T00:00:00Z) it is valid to; without it the secret is the current one. */
+  /** The end of its validity (ms since 1970-01-01T00:00:00Z). Undefined for the current secret. */
   readonly until?: number;
 }
 
-/** What is kept of a user. */
+/** A stored user. */
 export interface StoredUser {
   readonly secrets: readonly StoredSecret[];
-  /** A hash as hashPassword gives it. */
+  /** A hash that hashPassword returned. */
   readonly password?: string;
   readonly disabled?: boolean;
-  /** When it was added (ms since 1970-01-01T00:00:00Z). */
+  /** The time when the user was added (ms since 1970-01-01T00:00:00Z). */
   readonly since?: number;
 }
 
-/** The users of a data directory. */
+/** The file of users. */
 export const userFile = new AccountFile<StoredUser>({
   name: 'users',
   one: 'user',
@@ -38,9 +38,9 @@ function readUser(value: unknown, reader: EntryReader): StoredUser {
   const disabled = members.get('disabled');
   const since = members.get('since');
   if (password !== undefined && !(typeof password === 'string' && isPasswordHash(password)))
-    throw document.damage(`password of ${where} is not a scrypt hash`);
+    throw document.corruption(`password of ${where} is not a scrypt hash`);
   if (disabled !== undefined && typeof disabled !== 'boolean')
-    throw document.damage(`disabled of ${where} is neither true nor false`);
+    throw document.corruption(`disabled of ${where} is neither true nor false`);
   return {
     secrets,
     ...(password === undefined ? {} : { password }),
@@ -57,14 +57,14 @@ function readSecret(value: unknown, where: string, { document, secret }: EntryRe
   return { secret: text, until: document.time(until, `until of ${where}`) };
 }
 
-// A password's hash is not sealed: the passwords that are made here are 256 random bits, which no guessing finds by it.
+// The hash of a password is not encrypted: generated passwords have 256 random bits, so it cannot be used to guess them.
 function writeUser(
   { secrets, password, disabled, since }: StoredUser,
-  kept: (secret: string) => unknown,
+  stored: (secret: string) => unknown,
 ): object {
   return {
     secrets: secrets.map(({ secret, until }) => ({
-      secret: kept(secret),
+      secret: stored(secret),
       ...(until === undefined ? {} : { until: formatIsoDate(until) }),
     })),
     ...(password === undefined ? {} : { password }),

@@ -9,179 +9,182 @@ import { clearInterval, delay, setInterval } from '../timers.ts';
 import type { AccountFile, AccountFileContent, AccountFileStorage } from './account-file.ts';
 import { SecretBoxError } from './secret-box.ts';
 
-/** The file in which a server says which state of the roster it goes by. */
+/** Returns the path of the file with the version of an account file that the server uses. */
 function seenPath({ name }: Pick<AccountFile<unknown>, 'name'>, directory: string): string {
   return join(directory, `${name}.seen`);
 }
 
-/** How often (ms) the file is looked at where nobody says that it changed. */
+/** The polling interval (ms), for changes that the host does not report. */
 const interval = 250;
 
-/** What a watch on a roster of a data directory is made of. */
+/** The options of a watcher. */
 export interface AccountFileWatcherOptions<T> extends AccountFileStorage {
-  readonly roster: AccountFile<T>;
+  readonly accountFile: AccountFile<T>;
   readonly directory: string;
-  /** The mark of what is in use already. */
+  /** The version of the file that is in use. */
   readonly mark: string | undefined;
-  /** Puts these entries in the place of those in use. What it throws is told once, and it is tried again. */
+  /** Replaces the entries in use. If it throws, the error is reported once, and it is called again. */
   readonly use: (entries: ReadonlyMap<string, T>) => void | Promise<void>;
-  /** Told in one line that the file cannot be used, or is gone. */
-  readonly tell: (line: string) => void;
-  /** What says when to look; the host's own by default. */
-  readonly prompts?: WatchTriggers;
+  /** Called with one line if the file cannot be used, or was removed. */
+  readonly onReport: (line: string) => void;
+  /** Reports possible changes. Default: the host. */
+  readonly triggers?: WatchTriggers;
 }
 
-/** Says when a file may have changed: rather too often than once too seldom. */
+/** Reports possible changes of a file. It may report too many, and must not miss any. */
 export interface WatchTriggers {
-  /** Calls `look` from now on; called again when another file has taken the place of the one that was there. */
-  watch(path: string, look: () => void): void;
+  /** Starts calling `onChange`. It is called again when the file was replaced by another one. */
+  watch(path: string, onChange: () => void): void;
+  /** Stops all calls. */
   stop(): void;
 }
 
-/** Takes care that changes of a roster are used. */
+/** Watches an account file. */
 export interface AccountFileWatcher {
-  /** Looks at the file now; resolves when what it says is in use, or was told to be unusable. */
-  look(): Promise<void>;
-  /** Resolves when it looks no more. */
+  /** Checks the file now. Resolves when its content is in use, or its error was reported. */
+  check(): Promise<void>;
+  /** Stops watching. Resolves when no check is running. */
   close(): Promise<void>;
 }
 
 /**
- * Watches a roster of a data directory, and puts what it says to use as soon as it changes. A file that cannot be used
- * changes nothing and is told once; one that is gone has no entries. Both are believed at the second look. What is in
- * use is noted beside it, for users in `users.seen`.
+ * Watches an account file, and uses its content when it changes. A corrupt file changes nothing and is reported once. A
+ * file that was removed has no entries. Both are only acted upon in the second check. The version in use is written to a
+ * file beside it, such as `users.seen`.
  */
 export function watchAccountFile<T>(options: AccountFileWatcherOptions<T>): AccountFileWatcher {
-  const watch = new FileWatch(options);
-  void watch.look();
-  return watch;
+  const watcher = new FileWatcher(options);
+  void watcher.check();
+  return watcher;
 }
 
-class FileWatch<T> implements AccountFileWatcher {
+class FileWatcher<T> implements AccountFileWatcher {
   readonly #options: AccountFileWatcherOptions<T>;
-  readonly #prompts: WatchTriggers;
-  /** What is in use, what was last looked at, and what is noted to be in use. */
+  readonly #triggers: WatchTriggers;
+  /** The versions in use, last read, and last written to the `.seen` file. */
   #used: string | undefined;
-  #known: string | undefined;
-  #noted: string | undefined;
-  /** What was found to be damaged, or gone, at one look. */
-  #doubted: { readonly mark: string | undefined } | undefined;
-  #told: string | undefined;
-  #due = false;
-  #looking: Promise<void> | undefined;
+  #read: string | undefined;
+  #acknowledged: string | undefined;
+  /** The version that was corrupt or missing in the previous check. */
+  #suspect: { readonly mark: string | undefined } | undefined;
+  #reported: string | undefined;
+  #requested = false;
+  #checking: Promise<void> | undefined;
   #closed = false;
 
   constructor(options: AccountFileWatcherOptions<T>) {
     this.#options = options;
     this.#used = options.mark;
-    this.#known = options.mark;
-    this.#prompts = options.prompts ?? new HostPrompts();
+    this.#read = options.mark;
+    this.#triggers = options.triggers ?? new HostTriggers();
     this.#watch();
   }
 
-  look(): Promise<void> {
-    this.#due = true;
-    this.#looking ??= this.#lookWhileDue();
-    return this.#looking;
+  check(): Promise<void> {
+    this.#requested = true;
+    this.#checking ??= this.#checkWhileRequested();
+    return this.#checking;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#prompts.stop();
-    await this.#looking;
+    this.#triggers.stop();
+    await this.#checking;
   }
 
-  async #lookWhileDue(): Promise<void> {
-    while (this.#due && !this.#closed) {
-      this.#due = false;
+  async #checkWhileRequested(): Promise<void> {
+    while (this.#requested && !this.#closed) {
+      this.#requested = false;
       try {
-        await this.#lookOnce();
-        this.#told = undefined;
+        await this.#checkOnce();
+        this.#reported = undefined;
       } catch (error) {
-        this.#tellOnce(error);
+        this.#reportOnce(error);
       }
     }
-    this.#looking = undefined;
+    this.#checking = undefined;
   }
 
-  async #lookOnce(): Promise<void> {
-    const mark = await this.#options.roster.mark(this.#options.directory);
-    if (mark !== this.#known) await this.#take(mark);
-    await this.#note();
+  async #checkOnce(): Promise<void> {
+    const mark = await this.#options.accountFile.mark(this.#options.directory);
+    if (mark !== this.#read) await this.#use(mark);
+    await this.#acknowledge();
   }
 
-  /** Puts to use what has another mark than what is known. */
-  async #take(mark: string | undefined): Promise<void> {
-    const { roster: accountFile, directory, use, tell } = this.#options;
-    // Before it is read, so that no later change goes unseen.
+  /** Reads and uses a version that was not read before. */
+  async #use(mark: string | undefined): Promise<void> {
+    const { accountFile, directory, use, onReport } = this.#options;
+    // Before the file is read, so that no later change is missed.
     this.#watch();
-    const file = await this.#read(mark);
-    if (file === undefined || (file.mark === undefined && this.#doubts(undefined))) return;
+    const file = await this.#readFile(mark);
+    if (file === undefined || (file.mark === undefined && this.#isFirstSight(undefined))) return;
     await use(file.entries);
-    this.#used = this.#known = file.mark;
-    this.#doubted = undefined;
+    this.#used = this.#read = file.mark;
+    this.#suspect = undefined;
     if (file.mark === undefined)
-      tell(`${accountFile.path(directory)} is gone, and so are the ${accountFile.name} that were in it`);
+      onReport(`${accountFile.path(directory)} was removed, and with it its ${accountFile.name}`);
   }
 
-  /** Reads the file. One that is damaged is not read a third time. */
-  async #read(mark: string | undefined): Promise<AccountFileContent<T> | undefined> {
+  /** Reads the file. A corrupt version is not read a third time. */
+  async #readFile(mark: string | undefined): Promise<AccountFileContent<T> | undefined> {
     try {
-      return await this.#options.roster.read(this.#options.directory, this.#options);
+      return await this.#options.accountFile.read(this.#options.directory, this.#options);
     } catch (error) {
       if (!(error instanceof CorruptionError || error instanceof SecretBoxError)) throw error;
-      if (this.#doubts(mark)) return undefined;
-      this.#known = mark;
+      if (this.#isFirstSight(mark)) return undefined;
+      this.#read = mark;
       throw error;
     }
   }
 
-  /** Whether it is too early to believe this. An editor may empty a file, or remove it, just before it writes it. */
-  #doubts(mark: string | undefined): boolean {
-    const early = this.#doubted === undefined || this.#doubted.mark !== mark;
-    this.#doubted = { mark };
-    return early;
+  /** Returns whether a version is corrupt or missing for the first time: an editor may empty or remove a file before it writes it. */
+  #isFirstSight(mark: string | undefined): boolean {
+    const isFirst = this.#suspect === undefined || this.#suspect.mark !== mark;
+    this.#suspect = { mark };
+    return isFirst;
   }
 
-  /** Lets whoever changed the roster see that they are in use. It is no loss when it fails: the next look tries again. */
-  async #note(): Promise<void> {
+  /** Writes the version in use, for the command that changed the file. If that fails, the next check tries again. */
+  async #acknowledge(): Promise<void> {
     const mark = this.#used;
-    if (mark === this.#noted || mark === undefined) return;
-    const { roster: accountFile, directory } = this.#options;
+    if (mark === this.#acknowledged || mark === undefined) return;
+    const { accountFile, directory } = this.#options;
     await writeFile(seenPath(accountFile, directory), mark, { mode: fileMode }).then(
       () => {
-        this.#noted = mark;
+        this.#acknowledged = mark;
       },
       () => {},
     );
   }
 
   #watch(): void {
-    const { roster: accountFile, directory } = this.#options;
-    this.#prompts.watch(accountFile.path(directory), () => void this.look());
+    const { accountFile, directory } = this.#options;
+    this.#triggers.watch(accountFile.path(directory), () => void this.check());
   }
 
-  #tellOnce(error: unknown): void {
+  #reportOnce(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
-    if (reason === this.#told) return;
-    this.#told = reason;
-    this.#options.tell(`${reason.replace(/\.$/, '')}. The ${this.#options.roster.name} stay as they were.`);
+    if (reason === this.#reported) return;
+    this.#reported = reason;
+    this.#options.onReport(
+      `${reason.replace(/\.$/, '')}. The ${this.#options.accountFile.name} stay as they were.`,
+    );
   }
 }
 
-/** The host tells of changes where it can, and a timer makes up for what it misses. Neither keeps the process alive. */
-class HostPrompts implements WatchTriggers {
+/** Reports changes by the host, and by a timer for those that the host misses. Neither keeps the process alive. */
+class HostTriggers implements WatchTriggers {
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  // The file, and not the directory, in which nonces are written all the time. It is another file after each change.
-  watch(path: string, look: () => void): void {
-    this.#timer ??= setInterval(look, interval).unref();
+  // The file is watched, not the directory, which changes with every nonce. Each change creates another file.
+  watch(path: string, onChange: () => void): void {
+    this.#timer ??= setInterval(onChange, interval).unref();
     this.#watcher?.close();
     try {
-      this.#watcher = watch(path, { persistent: false }, look).on('error', () => {});
+      this.#watcher = watch(path, { persistent: false }, onChange).on('error', () => {});
     } catch {
-      this.#watcher = undefined; // there is no file yet, or no more room for watches
+      this.#watcher = undefined; // there is no file yet, or too many watches
     }
   }
 
@@ -191,19 +194,19 @@ class HostPrompts implements WatchTriggers {
   }
 }
 
-/** Whether what was written to a roster is in use. */
+/** Whether a server uses a version of an account file. */
 export interface Usage {
-  /** The process that has the directory; undefined when there is none. */
+  /** The server that uses the directory; undefined if there is none. */
   readonly pid: number | undefined;
-  /** Whether that process goes by it. */
+  /** Whether that server uses the version. */
   readonly seen: boolean;
 }
 
-/** How often, and how far apart (ms), it is asked whether a server goes by a change: two seconds in all. */
+/** The number of attempts, and the time between them (ms): two seconds in total. */
 const attempts = 400;
 const pause = 5;
 
-/** Waits until the server that has the directory, if there is one, goes by the roster with this mark. */
+/** Waits until the server that uses the directory, if any, uses the account file with this version. */
 export async function waitForUsage(
   accountFile: Pick<AccountFile<unknown>, 'name'>,
   directory: string,

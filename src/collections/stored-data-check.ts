@@ -27,7 +27,8 @@ export function createStoredDataCheck(
       formatOf(undefined).writeItem(last.collection.shape, entry.value);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      const advice = 'declare it as it was, or take the item out of the store first';
+      const advice =
+        'restore the declaration, or edit or remove the item with "countersign export" and "countersign import"';
       throw new StoredDataError(`${path}/${entry.id} does not fit its declaration: ${reason}; ${advice}`, {
         cause,
       });
@@ -39,5 +40,7 @@ function judgeOAuth(path: string, entry: Entry): void {
   const known = path === tokensCollection ? readToken(entry) : readGrant(entry);
   if (known !== undefined) return;
   const what = path === tokensCollection ? 'token' : 'grant';
-  throw new StoredDataError(`${path}/${entry.id} is no ${what} of OAuth; take it out of the store first`);
+  throw new StoredDataError(
+    `${path}/${entry.id} is not a valid ${what} of OAuth; remove it with "countersign export --with-tokens" and "countersign import"`,
+  );
 }

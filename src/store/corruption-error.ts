@@ -1,26 +1,26 @@
-/** Where in a file something is wrong. */
+/** A position in a file. */
 export interface CorruptionLocation {
-  /** Counted from 1. */
+  /** The line, from 1. */
   readonly line: number;
-  /** How many bytes stand before it in the file. */
+  /** The offset in bytes, from 0. */
   readonly byte: number;
 }
 
-/** A file of the data directory is not what was written there. Nothing is repaired and nothing thrown away. */
+/** A file of the data directory is corrupt. The file is not changed. */
 export class CorruptionError extends Error {
   override readonly name = 'CorruptionError';
   readonly code = 'damaged';
   /** The path of the file. */
   readonly file: string;
-  /** Where the damage begins, if that can be told. */
-  readonly place: CorruptionLocation | undefined;
+  /** Where the corruption begins; undefined if it is not known. */
+  readonly location: CorruptionLocation | undefined;
 
-  /** `choices` is a sentence that says what can be done. */
-  constructor(file: string, what: string, place?: CorruptionLocation, choices?: string) {
-    const where = place === undefined ? '' : `line ${place.line}, at byte ${place.byte}: `;
-    const end = choices === undefined ? '' : ` ${choices}`;
-    super(`${file} cannot be used: ${where}${what}. Nothing was changed.${end}`);
+  /** @param advice one or more sentences about what the user can do, without the last full stop */
+  constructor(file: string, reason: string, location?: CorruptionLocation, advice?: string) {
+    const where = location === undefined ? '' : `line ${location.line}, at byte ${location.byte}: `;
+    const end = advice === undefined ? '' : ` ${advice}`;
+    super(`${file} cannot be used: ${where}${reason}. Nothing was changed.${end}`);
     this.file = file;
-    this.place = place;
+    this.location = location;
   }
 }

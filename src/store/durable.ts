@@ -18,118 +18,115 @@ import {
   StoreError,
 } from './store.ts';
 
-/** What a store that outlives the process is opened with. */
+/** The options of a durable store. */
 export interface DurableStoreOptions {
-  /** Where its files are; its lock is the caller's. */
+  /** The data directory. The caller holds its lock. */
   readonly directory: string;
-  /** What `recover` found there; from now on it is the store's. */
+  /** The result of `recover` for the directory. The store takes ownership of it. */
   readonly recovered: Recovered;
-  /** Draws the lineage of a store that is new. */
+  /** Generates the id of a new store. */
   readonly newStoreId: () => string;
-  /** Whether a change is kept once it is on the medium (`fsync`) or once the system has it (`os`). */
+  /** Whether a change is stored when it is on the disk (`fsync`) or when the operating system has it (`os`). */
   readonly durability: 'fsync' | 'os';
   readonly clock: Clock;
-  /** Is told in a line when changes are not kept from now on, or are again, and that no snapshot could be made. */
+  /** Called with one line when changes cannot be stored any more, when they can again, and when a snapshot failed. */
   readonly onReport: (line: string) => void;
-  /** Is told of the nonce of a change when both are kept. */
+  /** Called with the nonce of a change when both are stored. */
   readonly onKept?: (nonce: StoredNonce) => void;
-  /** Waited for before a snapshot takes the place of journals: then their nonces have to be kept elsewhere. */
+  /** Awaited before a snapshot replaces journals: the nonces in them must then be stored elsewhere. */
   readonly beforeForgetting?: () => Promise<void>;
   readonly limits?: CompactionLimits;
-  /** The file operations; the host's own by default. */
+  /** The file operations. Default: those of the host. */
   readonly disk?: Disk;
 }
 
-/** How a store is: `full` refuses changes while there is no room, `failed` refuses them for good. Both are read on. */
+/**
+ * The state of a store: `full` rejects changes while there is no space, `failed` rejects them until the next start.
+ * Reads continue in both cases.
+ */
 export interface StoreHealth {
   readonly state: 'well' | 'full' | 'failed';
-  /** What went wrong; undefined when nothing did. */
+  /** Why changes are rejected; undefined if they are not. */
   readonly reason: string | undefined;
-  /** Why the last compaction came to nothing; undefined when it did not. */
+  /** Why the last compaction failed; undefined if it succeeded. */
   readonly compaction: string | undefined;
 }
 
-/** A store that outlives the process. */
+/** A store whose data survives the process. */
 export interface DurableStore extends Store {
   readonly health: StoreHealth;
 }
 
 /**
- * Opens a store on what was recovered, and begins a journal where there is none: the lineage is in the first entity tag
- * already, so it is kept before anything is read. Throws StoreError when that cannot be written.
+ * Opens a store on recovered data. Creates a journal if there is none: the first entity tag contains the store id, so
+ * the id is stored before anything is read. Throws StoreError if the journal cannot be written.
  */
 export async function openDurableStore(options: DurableStoreOptions): Promise<DurableStore> {
   const { recovered, directory, clock, durability, disk = nodeDisk } = options;
-  const lineage = recovered.lineage ?? options.newStoreId();
-  const journal = await Journal.open({ directory, disk, clock, lineage, durability }, recovered);
-  return new JournaledStore(options, disk, lineage, journal);
+  const storeId = recovered.storeId ?? options.newStoreId();
+  const journal = await Journal.open({ directory, disk, clock, storeId, durability }, recovered);
+  return new JournaledStore(options, disk, storeId, journal);
 }
 
-/** A change that waits for its batch, and whom to tell. */
-interface Waiting {
+/** A change that waits for its batch, with its callbacks. */
+interface QueuedChange {
   readonly change: Change;
   resolve(applied: Applied): void;
   reject(error: unknown): void;
 }
 
-/** A change that is in the batch under way. */
+/** A change of the current batch. */
 interface Member {
   readonly prepared: Prepared;
-  readonly waiting: Waiting;
+  readonly queued: QueuedChange;
 }
 
 /**
- * One batch is under way at a time: judged, written as lines of the journal, synced, made visible, answered. What
- * arrives meanwhile waits and makes the next batch, so that many writers share one sync. A batch is kept as a whole or
- * not at all, so a change of an item may follow another one in it, where it holds whatever that one makes of the item.
- * Any other waits: nobody is told of an expectation that failed before what it failed for is kept and visible.
+ * Writes changes in batches, one at a time: a batch is checked, written to the journal, synced, made visible, and then
+ * its promises are resolved. Changes that arrive meanwhile form the next batch, so that many writers share one sync
+ * (group commit). A batch is stored completely or not at all. So it may contain two changes of one item if the second
+ * one applies whatever the first one does. Any other second change waits: it must not fail because of a change
+ * that is not stored and visible yet.
  */
 class JournaledStore implements DurableStore {
   readonly storeId: string;
   readonly #state: State;
   readonly #journal: Journal;
   readonly #compaction: Compaction;
-  readonly #tell: (line: string) => void;
+  readonly #onReport: (line: string) => void;
   readonly #onKept: ((nonce: StoredNonce) => void) | undefined;
   readonly #dates = new IsoDates();
-  #waiting: Waiting[] = [];
-  /** What is to be done while no batch is under way. */
+  #queue: QueuedChange[] = [];
+  /** Functions to call between two batches. */
   readonly #tasks: (() => Promise<void>)[] = [];
   #draining: Promise<void> | undefined;
   #closed = false;
-  /** Whether there is anything that was not here at the beginning. */
+  /** Whether there was any change since the start. */
   #changed = false;
-  /** Why the last batch was refused, for want of room. */
+  /** The error of the last batch if there was no space for it. */
   #full: StoreError | undefined;
-  #toldFailure = false;
+  #failureReported = false;
 
-  constructor(options: DurableStoreOptions, disk: Disk, lineage: string, journal: Journal) {
-    const {
-      recovered,
-      directory,
-      clock,
-      onReport: tell,
-      onKept,
-      beforeForgetting = async () => {},
-    } = options;
+  constructor(options: DurableStoreOptions, disk: Disk, storeId: string, journal: Journal) {
+    const { recovered, directory, clock, onReport, onKept, beforeForgetting = async () => {} } = options;
     const { state, generation, journals } = recovered;
-    this.storeId = lineage;
+    this.storeId = storeId;
     this.#state = state;
     this.#journal = journal;
-    this.#tell = tell;
+    this.#onReport = onReport;
     this.#onKept = onKept;
-    const compacting = {
-      ...{ disk, clock, directory, lineage, state, tell, beforeForgetting, limits: options.limits },
+    const compaction = {
+      ...{ disk, clock, directory, storeId, state, onReport, beforeForgetting, limits: options.limits },
       journals: {
-        rotate: () => this.#alone(() => journal.rotate(state.revision)),
+        rotate: () => this.#betweenBatches(() => journal.rotate(state.revision)),
         get sequence() {
           return journal.sequence;
         },
-        sync: () => this.#alone(() => journal.syncAll()),
+        sync: () => this.#betweenBatches(() => journal.syncAll()),
       },
     };
     const earlier = journals.slice(0, -1).reduce((sum, { bytes }) => sum + bytes, 0);
-    this.#compaction = new Compaction(compacting, generation, earlier);
+    this.#compaction = new Compaction(compaction, generation, earlier);
   }
 
   get health(): StoreHealth {
@@ -152,7 +149,7 @@ class JournaledStore implements DurableStore {
   apply(change: Change): Promise<Applied> {
     if (this.#closed) return Promise.reject(new StoreError('failed', 'the store is closed'));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ change, resolve, reject });
+      this.#queue.push({ change, resolve, reject });
       this.#draining ??= this.#drain();
     });
   }
@@ -167,108 +164,112 @@ class JournaledStore implements DurableStore {
   }
 
   async #drain(): Promise<void> {
-    await nextTurn(); // all that is applied in this turn of the event loop shares the first batch
+    await nextTurn(); // the changes of one turn of the event loop share the first batch
     for (;;) {
       const task = this.#tasks.shift();
       if (task !== undefined) await task();
-      else if (this.#waiting.length > 0) await this.#writeBatch();
+      else if (this.#queue.length > 0) await this.#writeBatch();
       else break;
     }
     this.#draining = undefined;
   }
 
-  /** Does something while no batch is under way. */
-  #alone<T>(task: () => Promise<T>): Promise<T> {
+  /** Calls a function between two batches. */
+  #betweenBatches<T>(task: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#tasks.push(() =>
         task()
           .then(resolve, reject)
-          .finally(() => this.#tellFailure()),
+          .finally(() => this.#reportFailure()),
       );
       this.#draining ??= this.#drain();
     });
   }
 
   async #writeBatch(): Promise<void> {
-    const batch = this.#gather();
+    const batch = this.#takeBatch();
     const { members } = batch;
     if (members.length === 0) return;
     try {
-      await this.#journal.keep();
+      await this.#journal.write();
     } catch (error) {
-      this.#refuse(members, error);
+      this.#reject(members, error);
       return;
     }
-    this.#answer(members);
-    // Who comes again does so before the next batch, and is judged first there: so nobody comes in vain for ever.
-    if (this.#refuseOutdated(batch)) await nextTurn();
-    // Those who were answered are served before the next batch; and where nobody waits, nobody waits for this.
-    await this.#journal.prepareSpace().catch(() => this.#tellFailure());
+    this.#commit(members);
+    // A client that repeats its request now is first in the next batch, so it succeeds after a few attempts.
+    if (this.#resolveOutdated(batch)) await nextTurn();
+    // After the promises were resolved, so that no response waits for it.
+    await this.#journal.prepareSpace().catch(() => this.#reportFailure());
     this.#compaction.consider(this.#journal.bytes);
   }
 
-  #answer(members: readonly Member[]): void {
+  #commit(members: readonly Member[]): void {
     this.#changed = true;
     for (const { prepared } of members) this.#state.commit(prepared);
-    for (const { prepared, waiting } of members) waiting.resolve({ applied: true, entry: prepared.entry });
-    for (const { waiting } of members) {
-      if (waiting.change.nonce !== undefined) this.#onKept?.(waiting.change.nonce);
+    for (const { prepared, queued } of members) queued.resolve({ applied: true, entry: prepared.entry });
+    for (const { queued } of members) {
+      if (queued.change.nonce !== undefined) this.#onKept?.(queued.change.nonce);
     }
     if (this.#full === undefined) return;
     this.#full = undefined;
-    this.#tell('there is room again, and changes are kept');
+    this.#onReport('there is space again, and changes are stored');
   }
 
-  /** Answers those whose item the batch made another than they expect, and says whether there were any. */
-  #refuseOutdated(batch: Batch): boolean {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const one of waiting) {
-      const outdated = batch.latest(one.change) !== undefined && !this.#state.expectationHolds(one.change);
-      if (outdated) one.resolve({ applied: false });
-      else this.#waiting.push(one);
+  /** Resolves the queued changes that no longer apply because of this batch. Returns whether there were any. */
+  #resolveOutdated(batch: Batch): boolean {
+    const queue = this.#queue;
+    this.#queue = [];
+    for (const queued of queue) {
+      const outdated =
+        batch.latest(queued.change) !== undefined && !this.#state.expectationHolds(queued.change);
+      if (outdated) queued.resolve({ applied: false });
+      else this.#queue.push(queued);
     }
-    return this.#waiting.length < waiting.length;
+    return this.#queue.length < queue.length;
   }
 
-  #refuse(members: readonly Member[], error: unknown): void {
-    for (const { waiting } of members) waiting.reject(failureOf(error));
+  #reject(members: readonly Member[], error: unknown): void {
+    for (const { queued } of members) queued.reject(failureOf(error));
     if (this.#journal.failure === undefined && error instanceof StoreError) {
-      if (this.#full === undefined) this.#tell(`${error.message}; no change is kept while there is no room`);
+      if (this.#full === undefined)
+        this.#onReport(`${error.message}; no change is stored while there is no space`);
       this.#full = error;
     }
-    this.#tellFailure();
+    this.#reportFailure();
   }
 
-  /** Tells once that the journal failed for good. */
-  #tellFailure(): void {
+  /** Reports once that the journal has failed permanently. */
+  #reportFailure(): void {
     const { failure } = this.#journal;
-    if (failure === undefined || this.#toldFailure) return;
-    this.#toldFailure = true;
-    this.#tell(`${failure.message}; no change is kept any more: mend the disk and start anew`);
+    if (failure === undefined || this.#failureReported) return;
+    this.#failureReported = true;
+    this.#onReport(
+      `${failure.message}; no change is stored any more: repair the disk and restart the server`,
+    );
   }
 
-  /** Moves what can be made at once from the waiting to the batch; the rest stays, in order. */
-  #gather(): Batch {
+  /** Moves changes that can be made together from the queue to a batch. The others stay in the queue, in order. */
+  #takeBatch(): Batch {
     const batch = new Batch();
-    const left: Waiting[] = [];
+    const left: QueuedChange[] = [];
     let full = false;
-    for (const one of inTurn(this.#waiting)) {
-      const before = batch.latest(one.change);
-      const waits = full || (before !== undefined && !mayFollow(before, one.change));
-      if (waits) left.push(one);
-      else if (!this.#admit(one, before, batch)) {
+    for (const queued of inBatchOrder(this.#queue)) {
+      const before = batch.latest(queued.change);
+      const waits = full || (before !== undefined && !mayFollow(before, queued.change));
+      if (waits) left.push(queued);
+      else if (!this.#admit(queued, before, batch)) {
         full = true;
-        left.push(one);
+        left.push(queued);
       }
     }
-    this.#waiting = left;
+    this.#queue = left;
     return batch;
   }
 
-  /** Judges a change, and takes it into the batch or answers it; says false when the batch has no room for it. */
-  #admit(waiting: Waiting, before: Prepared | undefined, batch: Batch): boolean {
-    const { change } = waiting;
+  /** Checks a change, and adds it to the batch or resolves it. Returns false if the batch has no room for it. */
+  #admit(queued: QueuedChange, before: Prepared | undefined, batch: Batch): boolean {
+    const { change } = queued;
     const { failure } = this.#journal;
     try {
       if (failure !== undefined) throw failureOf(failure);
@@ -277,32 +278,32 @@ class JournaledStore implements DurableStore {
       if (!this.#journal.hasRoomFor(change.collection, id, value ?? '', change.nonce)) return false;
       const prepared = this.#state.prepare(change, before);
       if (prepared === undefined) {
-        waiting.resolve({ applied: false });
+        queued.resolve({ applied: false });
         return true;
       }
       const members = this.#membersOf(prepared, value);
       this.#journal.add(change, members, change.nonce);
-      batch.add({ prepared, waiting });
+      batch.add({ prepared, queued });
     } catch (error) {
-      waiting.reject(error);
+      queued.reject(error);
     }
     return true;
   }
 
-  /** Those of the item as the change makes it; of one that is deleted, with the number and the date of that. */
+  /** Formats the members of the changed item. Those of a deleted item contain the revision and the time of its deletion. */
   #membersOf({ kind, entry, revision, at }: Prepared, value: string | undefined): string {
     const item = kind === 'set' ? entry : { ...entry, revision, modified: at };
     return formatMembers(item, value, this.#dates.format(item.modified));
   }
 }
 
-/** Changes that are made together, in this order. */
+/** Changes that are stored together, in this order. */
 class Batch {
   readonly members: Member[] = [];
   /** The last change of each item, by collection and id. */
   readonly #latest = new Map<string, Map<string, Prepared>>();
 
-  /** The last change that it has of the same item. */
+  /** Returns the last change of the same item. */
   latest(change: Change): Prepared | undefined {
     return change.kind === 'create' ? undefined : this.#latest.get(change.collection)?.get(change.id);
   }
@@ -318,36 +319,37 @@ class Batch {
 }
 
 /**
- * The order in which changes are judged: that in which they came, but what takes any state of an item comes after
- * those who expect a certain one, for they could not hold after it.
+ * Returns changes in the order in which they are checked: the order of arrival, except that a change which expects
+ * `present` comes after those of the same item that expect a revision, because these could not apply after it.
  */
-function inTurn(waiting: readonly Waiting[]): readonly Waiting[] {
-  if (!waiting.some(({ change }) => takesAny(change))) return waiting;
-  const expected = new Set<string>();
-  for (const { change } of waiting) {
-    if (change.kind !== 'create' && !takesAny(change)) expected.add(itemOf(change));
+function inBatchOrder(queue: readonly QueuedChange[]): readonly QueuedChange[] {
+  if (!queue.some(({ change }) => expectsPresent(change))) return queue;
+  const withRevision = new Set<string>();
+  for (const { change } of queue) {
+    if (change.kind !== 'create' && !expectsPresent(change)) withRevision.add(itemKey(change));
   }
-  if (expected.size === 0) return waiting;
-  const yields = ({ change }: Waiting): boolean => takesAny(change) && expected.has(itemOf(change));
-  return [...waiting.filter((one) => !yields(one)), ...waiting.filter(yields)];
+  if (withRevision.size === 0) return queue;
+  const isDeferred = ({ change }: QueuedChange): boolean =>
+    expectsPresent(change) && withRevision.has(itemKey(change));
+  return [...queue.filter((queued) => !isDeferred(queued)), ...queue.filter(isDeferred)];
 }
 
-/** Whether a change can be in a batch that has this one of the same item: it must hold whatever that makes of it. */
+/** Returns whether a change can be in the same batch after `before`, a change of the same item. */
 function mayFollow(before: Prepared, change: Change): boolean {
-  return before.kind === 'set' && takesAny(change);
+  return before.kind === 'set' && expectsPresent(change);
 }
 
-/** A name of the item that a change is of. */
-function itemOf(change: Exclude<Change, { kind: 'create' }>): string {
+/** Returns a key for the item of a change. */
+function itemKey(change: Exclude<Change, { kind: 'create' }>): string {
   return `${change.collection}\n${change.id}`;
 }
 
-/** Whether a change holds whatever is there, as long as something is. */
-function takesAny(change: Change): change is Replacement {
+/** Returns whether a change applies to any revision of an item. */
+function expectsPresent(change: Change): change is Replacement {
   return change.kind === 'put' && change.expected === 'present';
 }
 
-/** An error of its own for each change, with a stack that tells whose it was. */
+/** Creates an error for one change, so that its stack trace is that of the caller. */
 function failureOf(error: unknown): StoreError {
   const code = error instanceof StoreError ? error.code : 'failed';
   const message = error instanceof Error ? error.message : 'the journal could not be written';

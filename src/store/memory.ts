@@ -2,34 +2,35 @@ import { type NumberRange, ReservedIds } from './state/reserved-ids.ts';
 import { type CollectionNumbers, type CollectionView, State } from './state/state.ts';
 import type { Applied, Change, Entry, Store } from './store.ts';
 
-/** What a store in memory is made from. */
+/** The options of a store in memory. */
 export interface MemoryStoreOptions {
-  /** A few characters that tell this store's history from any other's. */
+  /** A few characters that identify this store. */
   readonly storeId: string;
 }
 
-/** All that a store in memory held at a moment: items, and the numbers that it had drawn. Nothing changes it. */
+/** An immutable copy of a store in memory: its items and its counters. */
 export interface MemorySnapshot {
-  readonly collections: readonly KeptCollection[];
+  readonly collections: readonly CollectionSnapshot[];
 }
 
-interface KeptCollection {
+interface CollectionSnapshot {
   readonly path: string;
   readonly numbers: CollectionNumbers;
   readonly chosen: readonly NumberRange[];
   readonly entries: readonly Entry[];
 }
 
-/** A store in memory, whose state can be taken down and put back. */
+/** A store in memory that can be copied and restored. */
 export interface MemoryStore extends Store {
-  /** `apply` at once. */
+  /** Makes a change synchronously. */
   applyNow(change: Change): Applied;
+  /** Returns a copy of all items and counters. */
   snapshot(): MemorySnapshot;
-  /** Puts back what `snapshot` gave; ids and revisions are drawn as they were from there on. */
+  /** Restores a copy. Ids and revisions then count from those of the copy. */
   restore(snapshot: MemorySnapshot): void;
 }
 
-/** Makes a store that lasts as long as the process. A change is judged and made in one synchronous step. */
+/** Creates a store whose data is lost when the process ends. Each change is validated and made synchronously. */
 export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   let state = new State();
   const applyNow = (change: Change): Applied => {
@@ -46,19 +47,19 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       return applyNow(change);
     },
     applyNow,
-    snapshot: () => ({ collections: [...state.collections()].map(keptOf) }),
+    snapshot: () => ({ collections: [...state.collections()].map(snapshotOf) }),
     restore(snapshot) {
-      state = stateOf(snapshot);
+      state = stateFrom(snapshot);
     },
     async close(): Promise<void> {},
   };
 }
 
-function keptOf({ path, chosen, entries, count: _, ...numbers }: CollectionView): KeptCollection {
+function snapshotOf({ path, chosen, entries, count: _, ...numbers }: CollectionView): CollectionSnapshot {
   return { path, numbers, chosen: [...chosen], entries: [...entries] };
 }
 
-function stateOf({ collections }: MemorySnapshot): State {
+function stateFrom({ collections }: MemorySnapshot): State {
   const state = new State();
   for (const { path, numbers, chosen, entries } of collections) {
     const ids = new ReservedIds();

@@ -1,33 +1,33 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 
-/** What is kept of an item: plain JSON, made and read by a representation. */
+/** A stored value: plain JSON without null. */
 export type Value = string | number | boolean | readonly Value[] | RecordValue;
 
-/** The fields of an item by their declared names. */
+/** The fields of an item, by their declared names. */
 export interface RecordValue {
   readonly [name: string]: Value;
 }
 
-/** One item of a collection, as it is now. */
+/** One item of a collection. */
 export interface Entry {
   readonly id: string;
-  /** Its place in the order of creation within its collection, counting from 1. */
+  /** The position of the item in the order of creation within its collection, from 1. */
   readonly sequence: number;
-  /** Which change made it so: counts up over the whole store and is never used twice, across restarts too. */
+  /** The number of the item's last change. It increases over the whole store and is never used twice, also after a restart. */
   readonly revision: number;
-  /** When that was: milliseconds since 1970-01-01T00:00:00Z. */
+  /** The time of that change, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly modified: number;
   readonly value: RecordValue;
 }
 
-/** A part of a collection in creation order, and the state of the whole. */
+/** Some items of a collection in the order of creation, and the state of the whole collection. */
 export interface Page {
   readonly entries: readonly Entry[];
-  /** Whether entries follow after the last of these. */
+  /** Whether more items follow the last of these. */
   readonly more: boolean;
-  /** The revision of the collection's last change, deletions included; 0 when there never was one. */
+  /** The revision of the last change to the collection, deletions included; 0 if there was none. */
   readonly revision: number;
-  /** When that was (ms); 0 when there never was one. */
+  /** The time of that change (ms); 0 if there was none. */
   readonly modified: number;
 }
 
@@ -35,83 +35,84 @@ export interface Page {
 export interface StoredNonce {
   readonly user: string;
   readonly nonce: string;
-  /** The time (ms) up to which a request that carries it could be accepted. */
+  /** The last time (ms) at which a request with this nonce could be accepted. */
   readonly until: number;
 }
 
-/** What every change has. */
+/** The members that all changes have. */
 interface Changing {
   readonly collection: string;
-  /** When (ms since 1970-01-01T00:00:00Z). */
+  /** The time of the change, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly at: number;
-  /** That of its request: kept in one with the change, so that neither outlives the other. */
+  /** The nonce of the request. It is stored together with the change: either both are stored, or neither is. */
   readonly nonce?: StoredNonce | undefined;
 }
 
-/** Adds an item under an id that the store picks. */
+/** Adds an item under an id that the store assigns. */
 export interface Creation extends Changing {
   readonly kind: 'create';
   readonly value: RecordValue;
 }
 
-/** Puts a value under an id that the client chose, if the id is in the state expected. */
+/** Creates or replaces the item with an id that the client chose, if the item is in the expected state. */
 export interface Replacement extends Changing {
   readonly kind: 'put';
   readonly id: string;
-  /** The revision that must be there, or that nothing must be, or that something must be, whatever it is. */
+  /** The expected revision; `absent` if no item may exist; `present` if an item of any revision must exist. */
   readonly expected: number | 'absent' | 'present';
   readonly value: RecordValue;
 }
 
-/** Takes an item away, if it is in the state expected. */
+/** Deletes an item if it has the expected revision. */
 export interface Deletion extends Changing {
   readonly kind: 'delete';
   readonly id: string;
   readonly expected: number;
 }
 
-/** One change to the store. */
+/** A change to the store. */
 export type Change = Creation | Replacement | Deletion;
 
-/** What a change did: the entry as it is now (for a deletion: as it was), or that the expectation does not hold. */
+/** The result of a change: the item after it (for a deletion: before it), or that the item was not in the expected state. */
 export type Applied = { readonly applied: true; readonly entry: Entry } | { readonly applied: false };
 
 /**
- * Where items live. A collection is named by its path and exists as soon as it is named. Ids that the store
- * picks count up from 1 per collection, are never used again, and step over every id a client ever chose there.
- * Asynchronous, so that an engine on another machine can stand behind it.
+ * Stores items in collections. A collection is identified by its path and needs not be created. The ids that the
+ * store assigns count up from 1 per collection, are never reused, and skip all ids that clients ever chose there.
+ * The interface is asynchronous, so that an implementation can use a database on another host.
  */
 export interface Store {
-  /** A few characters that tell this store's history from any other's; part of every entity tag. */
+  /** A few characters that identify this store. They are part of every entity tag. */
   readonly storeId: string;
-  /** The item, or undefined. */
+  /** Returns the item, or undefined if it does not exist. */
   read(collection: string, id: string): MaybePromise<Entry | undefined>;
   /**
-   * Returns up to `limit` items whose sequence is greater than `after`. Where reading items costs, it may return fewer:
-   * those with which `bytes` of what is kept were read, at least one. `more` says so.
+   * Returns up to `limit` items whose sequence is greater than `after`.
+   * @param bytes the number of stored bytes after which a store may end the page early, with at least one item. `more`
+   *   is then true. Default: no such limit.
    */
   list(collection: string, after: number, limit: number, bytes?: number): MaybePromise<Page>;
   /**
-   * Makes the change in one step against the state expected (compare-and-set). When it resolves with
-   * `applied: true` the change is as safe as this store makes things; no read shows it earlier. Whoever changes an item
-   * whatever it is need not wait for the others who do.
-   * Throws StoreError when the change could not be kept; then it was not made.
+   * Makes a change if the item is in the expected state, as one atomic step (compare-and-set). When the promise
+   * resolves with `applied: true`, the change has the durability that the store offers; no read returns it earlier.
+   * Concurrent changes that expect `present` do not wait for each other.
+   * Rejects with StoreError if the change could not be stored; then it was not made.
    */
   apply(change: Change): Promise<Applied>;
-  /** Finishes what is under way and lets go of everything. No call may follow. */
+  /** Finishes pending changes and releases all resources. No other method may be called afterwards. */
   close(): Promise<void>;
 }
 
-/** Why a store could not keep a change: there is no room (`full`), or the medium failed (`failed`). */
+/** A store could not store a change: there is no space (`full`), or the storage failed (`failed`). */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: 'full' | 'failed';
-  /** Whether the store itself has told of what is behind this, so that it need not be told for each change. */
+  /** Whether the store has already reported the cause, so that it need not be reported for each change. */
   readonly reported: boolean;
 
-  constructor(code: 'full' | 'failed', message: string, cause?: unknown, told = false) {
+  constructor(code: 'full' | 'failed', message: string, cause?: unknown, reported = false) {
     super(message, { cause });
     this.code = code;
-    this.reported = told;
+    this.reported = reported;
   }
 }

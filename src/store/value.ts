@@ -1,11 +1,11 @@
 import type { RecordValue } from './store.ts';
 
-/** How deep a value may nest: far beyond any schema, and far below what a stack bears. */
-const deepest = 256;
+/** The maximum nesting of a value. No schema reaches it, and the stack is large enough for it. */
+const maxDepth = 256;
 
-/** Whether this is a record of plain JSON that reads back as it was written (so no null, NaN or Infinity). */
+/** Returns whether this is an object of plain JSON that can be parsed to the same value (so no null, NaN or Infinity). */
 export function isRecordValue(value: unknown): value is RecordValue {
-  return isRecord(value) && isPlain(value, deepest);
+  return isRecord(value) && isPlain(value, maxDepth);
 }
 
 function isRecord(value: unknown): value is object {

@@ -31,9 +31,12 @@ describe('the clients file', () => {
   });
 
   const wrong: readonly (readonly [client: unknown, says: RegExp])[] = [
-    [{ secret: 's3cret-in-clear' }, /secret of the client "app" is not a digest of one/],
-    [{ secret: { plain: 's3cret-in-clear' } }, /secret of the client "app" is not a digest of one/],
-    [{ secret: { scrypt: 'scrypt$s3cret-in-clear' } }, /secret of the client "app" is not a digest of one/],
+    [{ secret: 's3cret-in-clear' }, /secret of the client "app" is not a digest of a secret/],
+    [{ secret: { plain: 's3cret-in-clear' } }, /secret of the client "app" is not a digest of a secret/],
+    [
+      { secret: { scrypt: 'scrypt$s3cret-in-clear' } },
+      /secret of the client "app" is not a digest of a secret/,
+    ],
     [{ redirectUris: ['http://a.example'] }, /redirectUris\[0\] of the client "app" is plain HTTP/],
     [{ 's3cret-in-clear': 1 }, /the client "app" has a member that is not known/],
     [[], /the client "app" is not an object/],
@@ -88,20 +91,20 @@ describe('the consumers file', () => {
 
   test('seals secrets, each for its consumer and for nothing else', async (context) => {
     const directory = temporaryDirectory(context);
-    const seal = createSecretBox(randomBytes(32), randomBytes);
-    await consumerFile.write(directory, consumers, { seal });
+    const secretBox = createSecretBox(randomBytes(32), randomBytes);
+    await consumerFile.write(directory, consumers, { secretBox });
     const path = join(directory, 'consumers.json');
     const text = await readFile(path, 'utf8');
     assert.ok(!text.includes('s3cret'));
-    const { entries, clear } = await consumerFile.read(directory, { seal });
+    const { entries, clear } = await consumerFile.read(directory, { secretBox });
     assert.deepEqual([...entries], [...consumers]);
     assert.equal(clear, 0);
     await assert.rejects(consumerFile.read(directory), SecretBoxError);
     const { sealed } = JSON.parse(text).consumers.key.secret;
     await writeFile(path, text.replace('"key"', '"yek"'));
-    await assert.rejects(consumerFile.read(directory, { seal }), SecretBoxError, 'under another key');
+    await assert.rejects(consumerFile.read(directory, { secretBox }), SecretBoxError, 'under another key');
     const user = { version: 1, users: { key: { secrets: [{ secret: { sealed } }] } } };
     await writeFile(join(directory, 'users.json'), JSON.stringify(user));
-    await assert.rejects(userFile.read(directory, { seal }), SecretBoxError, 'as a user');
+    await assert.rejects(userFile.read(directory, { secretBox }), SecretBoxError, 'as a user');
   });
 });

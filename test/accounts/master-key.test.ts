@@ -25,7 +25,7 @@ describe('the master key', () => {
     assert.deepEqual([Buffer.from(again.bytes), again.fresh], [Buffer.from(key), false]);
   });
 
-  test('is derived from the key of the seal, as HKDF does it', async (context) => {
+  test('is derived from the key of the secret box, as HKDF does it', async (context) => {
     const directory = temporaryDirectory(context);
     const { bytes, fresh } = await openMasterKey(directory, createSecretBox(key, randomBytes), never);
     // Made by `openssl kdf … HKDF` with SHA-256, the key, no salt and the info ["countersign",1,"OAuth 1.0a token secrets"].
@@ -34,15 +34,15 @@ describe('the master key', () => {
     assert.deepEqual(await readdir(directory), []);
   });
 
-  test('stays the same when a seal comes, and is in the clear no more', async (context) => {
+  test('stays the same when a secret box comes, and is in the clear no more', async (context) => {
     const directory = temporaryDirectory(context);
-    const seal = createSecretBox(randomBytes(32), randomBytes);
+    const secretBox = createSecretBox(randomBytes(32), randomBytes);
     const made = randomBytes(32);
     await keepMasterKey(directory, made, undefined);
-    assert.deepEqual(Buffer.from((await openMasterKey(directory, seal, never)).bytes), made);
+    assert.deepEqual(Buffer.from((await openMasterKey(directory, secretBox, never)).bytes), made);
     const text = await readFile(join(directory, 'oauth.key'), 'utf8');
     assert.ok(!text.includes(made.toString('base64url')));
-    assert.deepEqual(Buffer.from((await openMasterKey(directory, seal, never)).bytes), made);
+    assert.deepEqual(Buffer.from((await openMasterKey(directory, secretBox, never)).bytes), made);
     assert.equal(await readFile(join(directory, 'oauth.key'), 'utf8'), text);
     await assert.rejects(openMasterKey(directory, undefined, never), SecretBoxError);
     const other = createSecretBox(randomBytes(32), randomBytes);
@@ -53,12 +53,15 @@ describe('the master key', () => {
     const directory = temporaryDirectory(context);
     for (const content of ['', 'not-a-key', `${'A'.repeat(43)}A`, 'sealed:', '\u0000'.repeat(32)]) {
       await writeFile(join(directory, 'oauth.key'), content);
-      const seal = content.startsWith('sealed') ? createSecretBox(key, randomBytes) : undefined;
-      await assert.rejects(readMasterKey(directory, seal), (error) => {
+      const secretBox = content.startsWith('sealed') ? createSecretBox(key, randomBytes) : undefined;
+      await assert.rejects(readMasterKey(directory, secretBox), (error) => {
         assert.ok(error instanceof CorruptionError || error instanceof SecretBoxError);
         assert.match(error.message, /oauth\.key/);
         if (error instanceof CorruptionError)
-          assert.match(error.message, /is not a key of 32 bytes.*remove it: the tokens .* are void then/);
+          assert.match(
+            error.message,
+            /is not a key of 32 bytes.*remove it: all issued tokens .* are then invalid/,
+          );
         assert.ok(!error.message.includes('not-a-key'));
         return true;
       });

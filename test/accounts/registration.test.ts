@@ -114,7 +114,7 @@ describe('a client that cannot be is told why', () => {
       ['scopes[1] is not one of read, write', 'scopes[2] is not a text of at least one character'],
     ],
     [{ users: 'ann' }, ['users is not a list']],
-    [{ users: ['ann', '*'] }, ['users[1] stands alone, and not in a list, when it means all']],
+    [{ users: ['ann', '*'] }, ['users[1] is only allowed alone, not in a list']],
   ];
   for (const [value, faults] of cases)
     test(JSON.stringify(value), () => assert.deepEqual(clientFaults(value), faults));
@@ -127,7 +127,7 @@ describe('a client that cannot be is told why', () => {
 });
 
 describe('a consumer that cannot be is told why', () => {
-  const noKey = 'rsaPublicKey is not the public key of RSA as SPKI in PEM (-----BEGIN PUBLIC KEY-----)';
+  const noKey = 'rsaPublicKey is not an RSA public key as SPKI in PEM (-----BEGIN PUBLIC KEY-----)';
   const cases: readonly (readonly [what: string, value: unknown, faults: string[]])[] = [
     ['nothing to sign with', {}, ['has neither a secret nor an RSA key']],
     ['an empty secret', { secret: '' }, ['secret is not a text of at least one character']],

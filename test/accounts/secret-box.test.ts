@@ -17,20 +17,20 @@ describe('a sealed text', () => {
   ];
   for (const [text, user, sealed] of vectors) {
     test(`is what other implementations make of it: ${JSON.stringify(text)}`, () => {
-      const seal = createSecretBox(key, () => iv);
-      assert.equal(seal.seal(text, ['secret', user]), sealed);
-      assert.equal(seal.open(sealed, ['secret', user]), text);
+      const secretBox = createSecretBox(key, () => iv);
+      assert.equal(secretBox.seal(text, ['secret', user]), sealed);
+      assert.equal(secretBox.open(sealed, ['secret', user]), text);
     });
   }
 
   test('is another each time, and opens to the same', () => {
     const random = seeded();
-    const seal = createSecretBox(randomBytes(32), randomBytes);
+    const secretBox = createSecretBox(randomBytes(32), randomBytes);
     const made = new Set<string>();
     for (let round = 0; round < 500; round += 1) {
       const text = random.text('abc é\u{1f511}\u0000"', 80);
-      const sealed = seal.seal(text, ['secret', 'a']);
-      assert.equal(seal.open(sealed, ['secret', 'a']), text, `seed ${random.seed}`);
+      const sealed = secretBox.seal(text, ['secret', 'a']);
+      assert.equal(secretBox.open(sealed, ['secret', 'a']), text, `seed ${random.seed}`);
       assert.match(sealed, /^[A-Za-z0-9+/]+={0,2}$/);
       made.add(sealed);
     }
@@ -38,35 +38,39 @@ describe('a sealed text', () => {
   });
 
   test('does not open when any bit of it is another', () => {
-    const seal = createSecretBox(key, randomBytes);
-    const bytes = Buffer.from(seal.seal('s3cret', ['secret', 'a']), 'base64');
+    const secretBox = createSecretBox(key, randomBytes);
+    const bytes = Buffer.from(secretBox.seal('s3cret', ['secret', 'a']), 'base64');
     for (let at = 0; at < bytes.length * 8; at += 1) {
       const changed = Buffer.from(bytes);
       changed.writeUInt8(changed.readUInt8(at >> 3) ^ (1 << (at & 7)), at >> 3);
-      assert.equal(seal.open(changed.toString('base64'), ['secret', 'a']), undefined, `bit ${at}`);
+      assert.equal(secretBox.open(changed.toString('base64'), ['secret', 'a']), undefined, `bit ${at}`);
     }
   });
 
   test('does not open when it is cut, longer, spelt otherwise or anything else', () => {
     const random = seeded();
-    const seal = createSecretBox(key, randomBytes);
-    const sealed = seal.seal('s3cret!', ['secret', 'a']);
+    const secretBox = createSecretBox(key, randomBytes);
+    const sealed = secretBox.seal('s3cret!', ['secret', 'a']);
     assert.ok(sealed.endsWith('='), 'some bits of its last digit are left over');
     for (let length = 0; length < sealed.length; length += 1)
-      assert.equal(seal.open(sealed.slice(0, length), ['secret', 'a']), undefined, `${length} characters`);
+      assert.equal(
+        secretBox.open(sealed.slice(0, length), ['secret', 'a']),
+        undefined,
+        `${length} characters`,
+      );
     const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_= \n\u0000é';
     for (let round = 0; round < 5000; round += 1) {
       const at = random.below(sealed.length);
       const character = random.pick([...digits]);
       const changed = sealed.slice(0, at) + character + sealed.slice(at + random.below(2));
       if (changed === sealed) continue;
-      assert.equal(seal.open(changed, ['secret', 'a']), undefined, `seed ${random.seed}: ${changed}`);
+      assert.equal(secretBox.open(changed, ['secret', 'a']), undefined, `seed ${random.seed}: ${changed}`);
     }
   });
 
   test('opens under no other key, and as nothing else than it was sealed as', () => {
-    const seal = createSecretBox(key, randomBytes);
-    const sealed = seal.seal('s3cret', ['secret', 'ann']);
+    const secretBox = createSecretBox(key, randomBytes);
+    const sealed = secretBox.seal('s3cret', ['secret', 'ann']);
     assert.equal(createSecretBox(randomBytes(32), randomBytes).open(sealed, ['secret', 'ann']), undefined);
     const others = [
       [],
@@ -76,7 +80,7 @@ describe('a sealed text', () => {
       ['secretann'],
       ['ann', 'secret'],
     ];
-    for (const as of others) assert.equal(seal.open(sealed, as), undefined, as.join());
+    for (const as of others) assert.equal(secretBox.open(sealed, as), undefined, as.join());
   });
 });
 

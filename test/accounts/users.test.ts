@@ -120,7 +120,7 @@ describe('the users file', () => {
 });
 
 describe('the users file under a key', () => {
-  const seal = createSecretBox(randomBytes(32), randomBytes);
+  const secretBox = createSecretBox(randomBytes(32), randomBytes);
   const users = new Map<string, StoredUser>([
     ['ann', { secrets: [{ secret: 'new-of-ann' }, { secret: 'old-of-ann', until }] }],
     ['bea', { secrets: [{ secret: 'one-of-bea' }], disabled: true }],
@@ -129,11 +129,11 @@ describe('the users file under a key', () => {
 
   test('has no secret in it, and gives back what was kept', async (context) => {
     const directory = temporaryDirectory(context);
-    await userFile.write(directory, users, { seal });
+    await userFile.write(directory, users, { secretBox });
     const text = await readFile(join(directory, 'users.json'), 'utf8');
     for (const { secrets } of users.values())
       for (const { secret } of secrets) assert.ok(!text.includes(secret), secret);
-    const read = await userFile.read(directory, { seal });
+    const read = await userFile.read(directory, { secretBox });
     assert.deepEqual([...read.entries], [...users]);
     assert.equal(read.clear, 0);
   });
@@ -141,22 +141,22 @@ describe('the users file under a key', () => {
   test('is read with secrets in the clear as well, which are counted', async (context) => {
     const directory = temporaryDirectory(context);
     await userFile.write(directory, users);
-    assert.equal((await userFile.read(directory, { seal })).clear, 4);
+    assert.equal((await userFile.read(directory, { secretBox })).clear, 4);
     assert.equal((await userFile.read(directory)).clear, 4);
   });
 
   test('is refused without the key and with another, whoever asks', async (context) => {
     const directory = temporaryDirectory(context);
-    await userFile.write(directory, users, { seal });
+    await userFile.write(directory, users, { secretBox });
     const path = join(directory, 'users.json');
     const before = await readFile(path, 'utf8');
     await assert.rejects(userFile.read(directory), (error) => {
       assert.ok(error instanceof SecretBoxError && error.code === 'sealed');
-      assert.match(error.message, /users\.json has encrypted secrets, and no key is given/);
+      assert.match(error.message, /users\.json has encrypted secrets, and there is no key/);
       return true;
     });
     const other = createSecretBox(randomBytes(32), randomBytes);
-    await assert.rejects(userFile.read(directory, { seal: other }), (error) => {
+    await assert.rejects(userFile.read(directory, { secretBox: other }), (error) => {
       assert.ok(error instanceof SecretBoxError);
       assert.match(error.message, /secret 1 of the user "ann" cannot be decrypted/);
       return true;
@@ -166,20 +166,20 @@ describe('the users file under a key', () => {
 
   test("is refused when one user's sealed secret is put in the place of another's", async (context) => {
     const directory = temporaryDirectory(context);
-    await userFile.write(directory, users, { seal });
+    await userFile.write(directory, users, { secretBox });
     const path = join(directory, 'users.json');
     const text = await readFile(path, 'utf8');
     const [ofAnn = '', , ofBea = ''] = [...text.matchAll(/"sealed": "([^"]+)"/g)].map(([, sealed]) => sealed);
     await writeFile(path, text.replace(ofBea, ofAnn));
     await assert.rejects(
-      userFile.read(directory, { seal }),
+      userFile.read(directory, { secretBox }),
       /secret 1 of the user "bea" cannot be decrypted/,
     );
     await writeFile(path, text.replace(ofAnn, '*').replace(ofBea, ofAnn).replace('*', ofBea));
-    await assert.rejects(userFile.read(directory, { seal }), SecretBoxError);
+    await assert.rejects(userFile.read(directory, { secretBox }), SecretBoxError);
     await writeFile(path, text.replace('"ann"', '"eve"'));
     await assert.rejects(
-      userFile.read(directory, { seal }),
+      userFile.read(directory, { secretBox }),
       /secret 1 of the user "eve" cannot be decrypted/,
     );
   });
@@ -190,14 +190,14 @@ describe('the users file under a key', () => {
     ['a list', ['x'], /secret 1 .* is not an object/],
     ['a member too many', { sealed: 'x', secret: 's3cret' }, /has a member that is not known/],
     ['no text', { sealed: 7 }, /secret 1 .* is not a text/],
-    ['an empty one, sealed', { sealed: seal.seal('', ['secret', 'demo']) }, /secret 1 .* is empty/],
+    ['an empty one, sealed', { sealed: secretBox.seal('', ['secret', 'demo']) }, /secret 1 .* is empty/],
   ];
   for (const [what, secret, message] of damages) {
     test(`with ${what} for a secret is refused as damaged`, async (context) => {
       const directory = temporaryDirectory(context);
       const content = { version: 1, users: { demo: { secrets: [{ secret }] } } };
       await writeFile(join(directory, 'users.json'), JSON.stringify(content));
-      await assert.rejects(userFile.read(directory, { seal }), (error) => {
+      await assert.rejects(userFile.read(directory, { secretBox }), (error) => {
         assert.ok(error instanceof CorruptionError);
         assert.match(error.message, message);
         assert.ok(!error.message.includes('s3cret'));

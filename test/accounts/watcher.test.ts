@@ -24,21 +24,21 @@ interface Watched {
 
 async function watched(
   context: TestContext,
-  { seal, users = new Map() }: { seal?: SecretBox; users?: ReadonlyMap<string, StoredUser> } = {},
+  { secretBox, users = new Map() }: { secretBox?: SecretBox; users?: ReadonlyMap<string, StoredUser> } = {},
 ): Promise<Watched> {
   const directory = temporaryDirectory(context);
-  if (users.size > 0) await userFile.write(directory, users, { seal });
-  const { mark } = await userFile.read(directory, { seal });
+  if (users.size > 0) await userFile.write(directory, users, { secretBox });
+  const { mark } = await userFile.read(directory, { secretBox });
   const [used, told]: [string[][], string[]] = [[], []];
   let [watches, prompt] = [0, (): void => {}];
   const watch = watchAccountFile({
-    roster: userFile,
+    accountFile: userFile,
     directory,
-    seal,
+    secretBox,
     mark,
     use: (found) => void used.push([...found.keys()]),
-    tell: (line) => told.push(line),
-    prompts: {
+    onReport: (line) => told.push(line),
+    triggers: {
       watch(path, look) {
         assert.equal(path, join(directory, 'users.json'));
         [watches, prompt] = [watches + 1, look];
@@ -46,7 +46,7 @@ async function watched(
       stop() {},
     },
   });
-  await watch.look();
+  await watch.check();
   context.after(() => watch.close());
   return { directory, watch, used, told, watches: () => watches, prompt: () => prompt() };
 }
@@ -60,12 +60,12 @@ describe('a watch on the users', () => {
     const { directory, watch, used, told, watches } = await watched(context, { users: named('ann') });
     assert.deepEqual(used, []);
     await userFile.write(directory, named('ann', 'bea'));
-    await watch.look();
-    await watch.look();
+    await watch.check();
+    await watch.check();
     assert.deepEqual(used, [['ann', 'bea']]);
     assert.equal(watches(), 2, 'the file that took the place of the first is watched');
     await userFile.write(directory, named('ann'));
-    await watch.look();
+    await watch.check();
     assert.deepEqual(used, [['ann', 'bea'], ['ann']]);
     assert.deepEqual(told, []);
   });
@@ -73,7 +73,7 @@ describe('a watch on the users', () => {
   test('sees the first user come', async (context) => {
     const { directory, watch, used } = await watched(context);
     await userFile.write(directory, named('ann'));
-    await watch.look();
+    await watch.check();
     assert.deepEqual(used, [['ann']]);
   });
 
@@ -83,24 +83,24 @@ describe('a watch on the users', () => {
     await userFile.write(directory, named('ann'));
     const used: string[] = [];
     const watch = watchAccountFile({
-      roster: userFile,
+      accountFile: userFile,
       directory,
       mark,
       use: (users) => void used.push(...users.keys()),
-      tell: assert.fail,
+      onReport: assert.fail,
     });
-    await watch.look();
+    await watch.check();
     await watch.close();
     assert.deepEqual(used, ['ann']);
   });
 
-  test('makes one look of many prompts, and the last state counts', async (context) => {
+  test('makes one look of many triggers, and the last state counts', async (context) => {
     const { directory, watch, used, prompt } = await watched(context);
     for (const name of ['a', 'b', 'c', 'd']) {
       await userFile.write(directory, named(name));
       for (let times = 0; times < 5; times += 1) prompt();
     }
-    await watch.look();
+    await watch.check();
     assert.deepEqual(used.at(-1), ['d']);
     assert.ok(used.length <= 4, String(used.length));
   });
@@ -109,7 +109,7 @@ describe('a watch on the users', () => {
     const { directory, watch, used, told } = await watched(context, { users: named('ann') });
     const path = join(directory, 'users.json');
     await writeFile(path, '{ "version": 1, "users": { "ann": { "secrets": [{ "secret": "s3cr');
-    for (let times = 0; times < 3; times += 1) await watch.look();
+    for (let times = 0; times < 3; times += 1) await watch.check();
     assert.deepEqual(used, []);
     assert.equal(told.length, 1);
     assert.match(
@@ -118,11 +118,11 @@ describe('a watch on the users', () => {
     );
     assert.ok(!told[0]?.includes('s3cr') && !told[0]?.includes('\n'));
     await writeFile(path, '[]');
-    await watch.look();
-    await watch.look();
+    await watch.check();
+    await watch.check();
     assert.equal(told.length, 2, 'another damage is told as well');
     await userFile.write(directory, named('bea'));
-    await watch.look();
+    await watch.check();
     assert.deepEqual(used, [['bea']]);
     assert.equal(told.length, 2);
   });
@@ -132,15 +132,15 @@ describe('a watch on the users', () => {
     const path = join(directory, 'users.json');
     const text = await readFile(path, 'utf8');
     await writeFile(path, '');
-    await watch.look();
+    await watch.check();
     await writeFile(path, text.slice(0, 20));
-    await watch.look();
+    await watch.check();
     await writeFile(path, text);
-    await watch.look();
+    await watch.check();
     await unlink(path);
-    await watch.look();
+    await watch.check();
     await writeFile(path, text);
-    await watch.look();
+    await watch.check();
     assert.deepEqual(used, [['ann'], ['ann']]);
     assert.deepEqual(told, []);
   });
@@ -150,35 +150,37 @@ describe('a watch on the users', () => {
     const path = join(directory, 'users.json');
     await rename(path, `${path}.away`);
     await mkdir(path);
-    for (let times = 0; times < 3; times += 1) await watch.look();
+    for (let times = 0; times < 3; times += 1) await watch.check();
     assert.deepEqual(used, []);
     assert.equal(told.length, 1);
     await rm(path, { recursive: true });
     await rename(`${path}.away`, path);
-    await watch.look();
+    await watch.check();
     await userFile.write(directory, named('ann', 'bea'));
-    await watch.look();
+    await watch.check();
     assert.deepEqual(used.at(-1), ['ann', 'bea']);
   });
 
   test('has no users when the file is gone, and says so', async (context) => {
     const { directory, watch, used, told } = await watched(context, { users: named('ann') });
     await unlink(join(directory, 'users.json'));
-    for (let times = 0; times < 3; times += 1) await watch.look();
+    for (let times = 0; times < 3; times += 1) await watch.check();
     assert.deepEqual(used, [[]]);
     assert.equal(told.length, 1);
-    assert.match(told[0] ?? '', /users\.json is gone/);
+    assert.match(told[0] ?? '', /users\.json was removed/);
   });
 
   test('opens what is sealed, and keeps the users when it cannot', async (context) => {
-    const seal = createSecretBox(randomBytes(32), randomBytes);
-    const { directory, watch, used, told } = await watched(context, { seal, users: named('ann') });
-    await userFile.write(directory, named('ann', 'bea'), { seal });
-    await watch.look();
+    const secretBox = createSecretBox(randomBytes(32), randomBytes);
+    const { directory, watch, used, told } = await watched(context, { secretBox, users: named('ann') });
+    await userFile.write(directory, named('ann', 'bea'), { secretBox });
+    await watch.check();
     assert.deepEqual(used, [['ann', 'bea']]);
-    await userFile.write(directory, named('eve'), { seal: createSecretBox(randomBytes(32), randomBytes) });
-    await watch.look();
-    await watch.look();
+    await userFile.write(directory, named('eve'), {
+      secretBox: createSecretBox(randomBytes(32), randomBytes),
+    });
+    await watch.check();
+    await watch.check();
     assert.deepEqual(used, [['ann', 'bea']]);
     assert.equal(told.length, 1);
   });
@@ -188,7 +190,7 @@ describe('a watch on the users', () => {
     await watch.close();
     await userFile.write(directory, named('ann'));
     prompt();
-    await watch.look();
+    await watch.check();
     assert.deepEqual(used, []);
   });
 
@@ -202,11 +204,11 @@ describe('a watch on the users', () => {
     context.after(() => clearInterval(alive));
     let saw = (_: readonly string[]): void => {};
     const watch = watchAccountFile({
-      roster: userFile,
+      accountFile: userFile,
       directory,
       mark,
       use: (users) => saw([...users.keys()]),
-      tell: assert.fail,
+      onReport: assert.fail,
     });
     for (const name of names) {
       const seen = new Promise<readonly string[]>((resolve) => {
@@ -242,7 +244,7 @@ describe('who changed the users', () => {
     let waits = 0;
     const wait = async (): Promise<void> => {
       waits += 1;
-      if (waits === 3) await watch.look();
+      if (waits === 3) await watch.check();
     };
     assert.deepEqual(await waitForUsage(userFile, directory, mark, wait), seen);
     assert.equal(waits, 3);
@@ -255,8 +257,8 @@ describe('who changed the users', () => {
     const lock = await lockDirectory(directory);
     context.after(() => lock.release());
     await writeFile(join(directory, 'users.json'), 'damaged');
-    await watch.look();
-    await watch.look();
+    await watch.check();
+    await watch.check();
     let waited = 0;
     const wait = async (ms: number): Promise<void> => {
       waited += ms;

@@ -10,21 +10,24 @@ const supported = [
   'v20.19.2',
   'v20.19.10',
   'v20.20.0',
-  'v22.0.0',
+  'v22.2.0',
+  'v22.10.1',
   'v24.1.0',
   'v26.0.0',
   'v27.0.0-nightly2026',
 ];
 
-test('versions of Node.js below 20.19.2 are too old, and no others', () => {
+test('versions of Node.js below 20.19.2, and from 21 to 22.1, are too old, and no others', () => {
+  for (const version of ['v21.7.3', 'v22.0.0', 'v22.1.0'])
+    assert.equal(nodeVersionFault(version), `Node.js 22.2.0 or newer is required; this is ${version}`);
   for (const version of older)
     assert.equal(nodeVersionFault(version), `Node.js 20.19.2 or newer is required; this is ${version}`);
   for (const version of supported) assert.equal(nodeVersionFault(version), undefined, version);
 });
 
-test('package.json states the same version', () => {
+test('package.json states the same versions', () => {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  assert.deepEqual(engines, { node: '>=20.19.2' });
+  assert.deepEqual(engines, { node: '>=20.19.2 <21 || >=22.2' });
 });
 
 test('on an older Node.js the command prints one line and exits with 1', async () => {

@@ -23,8 +23,8 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 type Settings = Partial<Omit<DurableStoreOptions, 'directory' | 'recovered'>>;
 
 /** So that nearly every batch is followed by a compaction. */
-const always = { leastBytes: 1, ratio: 0 };
-const never = { leastBytes: Number.POSITIVE_INFINITY, ratio: 1 };
+const always = { minBytes: 1, ratio: 0 };
+const never = { minBytes: Number.POSITIVE_INFINITY, ratio: 1 };
 
 /** Opens what a directory has. */
 async function open(directory: string, settings: Settings = {}): Promise<DurableStore> {
@@ -157,12 +157,12 @@ describe('a journal', () => {
     assert.equal((await stat(join(directory, journalName(1)))).mode & 0o777, 0o600);
   });
 
-  test('keeps its lineage from the first opening on, before anything is written', async (context) => {
+  test('keeps its store id from the first opening on, before anything is written', async (context) => {
     const directory = temporaryDirectory(context);
     const draw = ['one', 'two'];
-    const lineage = (): string => draw.shift() ?? 'none';
-    await (await open(directory, { newStoreId: lineage })).close();
-    const store = await open(directory, { newStoreId: lineage });
+    const storeId = (): string => draw.shift() ?? 'none';
+    await (await open(directory, { newStoreId: storeId })).close();
+    const store = await open(directory, { newStoreId: storeId });
     assert.equal(store.storeId, 'one');
     assert.deepEqual(draw, ['two']);
     await store.close();
@@ -402,8 +402,8 @@ describe('a disk without room', () => {
       assert.equal(store.health.state, 'well');
       assert.equal((await create(store, '/a')).id, '3', 'the number that was drawn stays drawn');
       assert.equal(told.length, 2);
-      assert.match(told[0] ?? '', /journal-1\.jsonl .* no change is kept while there is no room$/);
-      assert.match(told[1] ?? '', /changes are kept$/);
+      assert.match(told[0] ?? '', /journal-1\.jsonl .* no change is stored while there is no space$/);
+      assert.match(told[1] ?? '', /changes are stored$/);
       await store.close();
       assert.deepEqual(await kept(directory), ['1', '3']);
     });
@@ -492,7 +492,7 @@ describe('a disk that fails', () => {
       assert.equal(store.health.state, 'failed');
       assert.match(store.health.reason ?? '', new RegExp(code));
       assert.equal(told.length, 1);
-      assert.match(told[0] ?? '', /no change is kept any more/);
+      assert.match(told[0] ?? '', /no change is stored any more/);
       await store.close();
       // What was refused was taken away, as far as that could be done.
       assert.deepEqual(await kept(directory), ['1']);
@@ -541,7 +541,7 @@ describe('a compaction', () => {
     }
   }
 
-  const limits = { leastBytes: 20_000, ratio: 1 };
+  const limits = { minBytes: 20_000, ratio: 1 };
 
   test('puts snapshots in the place of journals, and keeps the one before with its journals', async (context) => {
     const { store, directory } = await openFaulty(context, { limits });
@@ -631,7 +631,7 @@ describe('a compaction', () => {
       disk.failNext(operation, code, name);
       await fill(store, 20);
       await until(() => told.length > 0);
-      assert.match(told[0] ?? '', /no new snapshot was made, and the journals grow on: /);
+      assert.match(told[0] ?? '', /no new snapshot was written, and the journals continue to grow: /);
       assert.match(told[0] ?? '', then);
       assert.equal(store.health.state, 'well');
       await fill(store, 20);
@@ -684,7 +684,7 @@ describe('a compaction', () => {
         return clock.steady();
       },
     };
-    const store = await open(directory, { disk, clock: hurried, limits: { leastBytes: 100_000, ratio: 1 } });
+    const store = await open(directory, { disk, clock: hurried, limits: { minBytes: 100_000, ratio: 1 } });
     await Promise.all(Array.from({ length: 3000 }, (_, n) => create(store, '/a', { n })));
     const count = (): void => {
       turns += 1;
@@ -738,7 +738,7 @@ describe('a process that ends suddenly', () => {
       for (let life = 0; life < 8; life += 1) {
         const where = `SEED=${random.seed}, history ${history}, life ${life}`;
         const disk = crashingDisk(random.below(120), random);
-        const limits = { leastBytes: random.pick([1, 2000, 20_000]), ratio: random.pick([0, 1]) };
+        const limits = { minBytes: random.pick([1, 2000, 20_000]), ratio: random.pick([0, 1]) };
         const durability = random.pick(['fsync', 'os'] as const);
         let underWay: Change[] = [];
         let ended = false;

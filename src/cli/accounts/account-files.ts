@@ -23,7 +23,7 @@ export async function readAccountFiles(
   directory: string,
   secretBox: SecretBox | undefined,
 ): Promise<AccountFiles> {
-  const reading = userFile.read(directory, { seal: secretBox });
+  const reading = userFile.read(directory, { secretBox });
   const exists = (name: 'clients' | 'consumers'): boolean => existsSync(accountFilePath(directory, name));
   // The modules for OAuth registrations are loaded only if there are some.
   if (!exists('clients') && !exists('consumers')) return { ...noAccountFiles, users: await reading };
@@ -31,8 +31,8 @@ export async function readAccountFiles(
   const { clientFile, consumerFile } = await import('../../accounts/clients.ts');
   const [users, clients, consumers] = await Promise.all([
     reading,
-    clientFile.read(directory, { seal: secretBox }),
-    consumerFile.read(directory, { seal: secretBox }),
+    clientFile.read(directory, { secretBox }),
+    consumerFile.read(directory, { secretBox }),
   ]);
   return { users, clients, consumers };
 }
@@ -53,7 +53,7 @@ export async function encryptAccountFiles(
     if (content.clear === 0) return content;
     await changeAccountFile(accountFile, directory, secretBox, () => {});
     report(`encrypted the secrets in ${accountFile.path(directory)}`);
-    return accountFile.read(directory, { seal: secretBox });
+    return accountFile.read(directory, { secretBox });
   };
   const { consumerFile } = await import('../../accounts/clients.ts');
   return {
@@ -83,10 +83,10 @@ export async function watchAccountFiles(
     import('../../accounts/watcher.ts'),
     import('../../accounts/clients.ts'),
   ]);
-  const common = { directory, seal: secretBox, tell: report };
+  const common = { directory, secretBox, onReport: report };
   return [
-    watchAccountFile({ ...common, roster: userFile, mark: users.mark, use: updates.users }),
-    watchAccountFile({ ...common, roster: clientFile, mark: clients.mark, use: updates.clients }),
-    watchAccountFile({ ...common, roster: consumerFile, mark: consumers.mark, use: updates.consumers }),
+    watchAccountFile({ ...common, accountFile: userFile, mark: users.mark, use: updates.users }),
+    watchAccountFile({ ...common, accountFile: clientFile, mark: clients.mark, use: updates.clients }),
+    watchAccountFile({ ...common, accountFile: consumerFile, mark: consumers.mark, use: updates.consumers }),
   ];
 }

@@ -27,9 +27,9 @@ export async function changeAccountFile<T>(
   await prepareDirectory(lockPath);
   const lock = await waitForLock(lockPath);
   try {
-    const entries = new Map((await accountFile.read(directory, { seal: secretBox })).entries);
+    const entries = new Map((await accountFile.read(directory, { secretBox })).entries);
     change(entries);
-    await accountFile.write(directory, entries, { seal: secretBox });
+    await accountFile.write(directory, entries, { secretBox });
     return await accountFile.mark(directory);
   } finally {
     await lock.release();

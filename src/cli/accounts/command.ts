@@ -98,7 +98,7 @@ export async function readEntries<T>({
   secretBox,
 }: Omit<AccountTarget<T>, 'name'>): Promise<ReadonlyMap<string, T>> {
   if (existsSync(data)) checkPermissions(data);
-  return (await accountFile.read(data, { seal: secretBox })).entries;
+  return (await accountFile.read(data, { secretBox })).entries;
 }
 
 function existing<T>(entries: ReadonlyMap<string, T>, { accountFile, name }: AccountTarget<T>): T {

@@ -109,7 +109,7 @@ async function inspect(
   const holder = (await holderOf(path))?.pid;
   const { loading, end } = showProgress(stderr, systemClock);
   const [store, accountFiles, master, nonces] = await Promise.allSettled([
-    examineWithRetries({ directory: path, loading }, holder).finally(end),
+    examineWithRetries({ directory: path, onProgress: loading }, holder).finally(end),
     readAccountFiles(path, secretBox),
     readMasterKey(path, secretBox),
     // A running server changes the file while it is read.
@@ -121,7 +121,7 @@ async function inspect(
   if (store.status === 'rejected' || accountFiles.status === 'rejected' || nonces.status === 'rejected')
     throw new CommandError(failures, 1);
   if (master.status === 'rejected') throw new CommandError(failures, 1);
-  const { state, lineage: storeId, changes, told: warnings } = store.value;
+  const { state, storeId, changes, reports: warnings } = store.value;
   checkAllStoredData(state, declared);
   const collections = [...state.collections()];
   const lacksMasterKey =

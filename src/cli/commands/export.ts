@@ -78,7 +78,7 @@ function checkOutput(output: string, data: string): void {
 /** Writes the export and a summary. Returns the exit status. */
 async function writeExport(
   { data, output, withTokens }: ExportArguments,
-  { state, lineage: storeId, told: warnings }: Examined,
+  { state, storeId, reports: warnings }: Examined,
   { stdout, stderr }: Terminal,
 ): Promise<number> {
   if (storeId === undefined) throw new CommandError([`${data} has no store to export`], 1);

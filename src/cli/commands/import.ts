@@ -14,7 +14,7 @@ import { holderOf, lockDirectory } from '../../store/files/lock.ts';
 import { readJournal } from '../../store/journal/reader.ts';
 import { writeNewFiles } from '../../store/recovery/new-files.ts';
 import { journalGeneration, journalName, previousName, snapshotName } from '../../store/recovery/recovery.ts';
-import { ExportReader, type ExportReading, type Imported } from '../../store/snapshot/export-reader.ts';
+import { ExportReader, type Imported, type ImportOptions } from '../../store/snapshot/export-reader.ts';
 import type { State } from '../../store/state/state.ts';
 import { locationOf, printLines } from '../accounts/command.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
@@ -83,7 +83,7 @@ async function readAll(reader: ExportReader, chunks: AsyncIterable<string | Uint
 }
 
 /** Returns a function that returns why an item cannot be imported, or undefined if it can. */
-function itemFaults({ collections }: Options): ExportReading['faultOf'] {
+function itemFaults({ collections }: Options): ImportOptions['faultOf'] {
   const checkEntry = createStoredDataCheck(collections);
   return (path, entry) => {
     const fault = entry.id === '' ? 'is empty' : idFault(entry.id);
@@ -120,7 +120,7 @@ async function writeDirectory(directory: string, { storeId = newStoreId(), state
 async function writeStore(directory: string, storeId: string, state: State): Promise<void> {
   const now = systemClock.now();
   try {
-    await writeNewFiles(nodeDisk, { directory, lineage: storeId, generation: 1, sequence: 0, state, now });
+    await writeNewFiles(nodeDisk, { directory, storeId, generation: 1, sequence: 0, state, now });
   } catch (error) {
     // An empty journal without a snapshot would prevent a start.
     if (!existsSync(join(directory, snapshotName)))

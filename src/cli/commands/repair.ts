@@ -41,7 +41,7 @@ export async function repair(options: Options, to: string, terminal: Terminal): 
   await copyOthers(from, to);
   await writeNewFiles(nodeDisk, {
     directory: to,
-    lineage: storeId,
+    storeId,
     generation: 1,
     sequence: 0,
     state,
@@ -76,8 +76,8 @@ async function checkDirectories(from: string, to: string): Promise<void> {
 /** Reads the directory as a start does, or, if it is damaged, all of it that is readable. */
 async function recoverData(directory: string): Promise<Recovery> {
   try {
-    const { state, lineage, told, nonces } = await examine({ directory });
-    return { state, storeId: lineage ?? newStoreId(), warnings: told, nonces };
+    const { state, storeId, reports, nonces } = await examine({ directory });
+    return { state, storeId: storeId ?? newStoreId(), warnings: reports, nonces };
   } catch (error) {
     if (!(error instanceof CorruptionError)) throw error;
     const { state, lost, nonces } = await recoverCorrupt(nodeDisk, directory);

@@ -80,7 +80,7 @@ export async function openDataDirectory(
     maxPerUser: options.maxNoncesPerUser,
     key: randomBytes(16),
     clock: systemClock,
-    tell: report,
+    onReport: report,
   });
   opening.catch(() => {}); // handled where it is awaited
   try {
@@ -88,11 +88,11 @@ export async function openDataDirectory(
     const master = await openMasterKey(data, secretBox, randomBytes);
     let isMasterKeyStored = !master.fresh;
     const { loading, end } = showProgress(process.stderr, systemClock);
-    const recovered = await recover({ directory: data, loading }).finally(end);
-    for (const warning of recovered.told) report(warning);
+    const recovered = await recover({ directory: data, onProgress: loading }).finally(end);
+    for (const warning of recovered.reports) report(warning);
     await checkStoredData(data, recovered.state, options.collections);
     if (master.fresh && hasOAuth1Tokens(recovered.state, systemClock.now())) report(missingMasterKey(data));
-    const isNew = recovered.lineage === undefined && !existsSync(accountFilePath(data, 'users'));
+    const isNew = recovered.storeId === undefined && !existsSync(accountFilePath(data, 'users'));
     const nonces = await opening;
     await nonces.begin();
     const store = await openStore(recovered, nonces, options, report, compaction);

@@ -1,22 +1,22 @@
-/** A time (ms since 1970-01-01T00:00:00Z) as ISO 8601 with milliseconds, in UTC. */
+/** Formats a time (ms since 1970-01-01T00:00:00Z) as ISO 8601 with milliseconds, in UTC. */
 export function formatIsoDate(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** The time (ms) that such a date stands for; undefined when it is not exactly in that form. */
+/** Parses a date of exactly this format. Returns its time (ms), or undefined for any other text. */
 export function parseIsoDate(text: string): number | undefined {
   const time = Date.parse(text);
-  // Date.parse takes other forms and shifts days that do not exist; only what writes back the same is right.
+  // Date.parse accepts other formats, and dates that do not exist. So the result is formatted and compared.
   return Number.isNaN(time) || formatIsoDate(time) !== text ? undefined : time;
 }
 
-/** Formats times, most of which are in the same second as the one before. */
+/** Formats times. It is faster than `formatIsoDate` if most times are in the same second as the previous one. */
 export class IsoDates {
   #second = Number.NaN;
-  /** That second's date up to the point. */
+  /** The date of that second, up to the decimal point. */
   #text = '';
 
-  /** As formatIsoDate. */
+  /** Formats a time as `formatIsoDate` does. */
   format(time: number): string {
     const second = Math.floor(time / 1000);
     if (second !== this.#second) {

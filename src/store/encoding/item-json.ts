@@ -2,20 +2,21 @@ import type { Entry } from '../store.ts';
 import { formatIsoDate } from './iso-date.ts';
 
 /**
- * The members of an item as JSON, without the braces: the same in the line of a journal that a change has and in that of a snapshot.
- * `value` is its value as JSON, and undefined where it has none any more; `date` is when it was modified.
+ * Formats the members of an item as JSON, without the braces. Journals, snapshots and exports contain the same members.
+ * @param value the value as JSON; undefined for a deleted item
+ * @param date the time of the item's last change
  */
 export function formatMembers(
   { id, sequence, revision, modified }: Omit<Entry, 'value'>,
   value: string | undefined,
   date = formatIsoDate(modified),
 ): string {
-  // Put together by hand: JSON.stringify of all of it takes twice as long.
+  // JSON.stringify of the whole item takes twice as long.
   const members = `"id":${quoted(id)},"sequence":${sequence},"revision":${revision},"modified":"${date}"`;
   return value === undefined ? members : `${members},"value":${value}`;
 }
 
-/** A text as JSON. Most need no escapes, and to look is faster than JSON.stringify. */
+/** Formats a text as JSON. Most texts need no escapes, and checking that is faster than JSON.stringify. */
 export function quoted(text: string): string {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

@@ -2,28 +2,31 @@ import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts
 import { parseIsoDate } from './iso-date.ts';
 
 /**
- * Reads a JSON document of the data directory. Each method takes a value, and where it stands for the
- * message, and throws CorruptionError when it is not of the kind asked for. What the document says is in
- * no message, for it may be a secret.
+ * Reads a JSON document of the data directory. Each method takes a value and its name for the message, and throws
+ * CorruptionError if the value does not have the expected type. No message contains a value, because it may be a secret.
  */
 export class JsonFields {
   readonly #file: string;
-  readonly #place: CorruptionLocation | undefined;
-  readonly #choices: string | undefined;
+  readonly #location: CorruptionLocation | undefined;
+  readonly #advice: string | undefined;
 
-  /** `place` is where in the file the document is, when that is a part of it; `choices` says what can be done. */
-  constructor(file: string, place?: CorruptionLocation, choices?: string) {
+  /**
+   * @param location the position of the document, if it is only a part of the file
+   * @param advice what the user can do if the document is corrupt
+   */
+  constructor(file: string, location?: CorruptionLocation, advice?: string) {
     this.#file = file;
-    this.#place = place;
-    this.#choices = choices;
+    this.#location = location;
+    this.#advice = advice;
   }
 
-  /** The members of the whole document: `version`, which must be the one given, and those named. */
+  /** Parses the whole document. Returns its members: `version`, which must be the given one, and those with these names. */
   versioned(bytes: Uint8Array, version: number, names: readonly string[]): ReadonlyMap<string, unknown> {
     const value = this.parse(bytes);
-    // Asked before the names, since another version may have other members.
+    // Checked before the names, because another version may have other members.
     const found = this.count(this.members(value, 'the document').get('version'), 'version');
-    if (found !== version) throw this.damage(`its version is ${found}, and this program reads ${version}`);
+    if (found !== version)
+      throw this.corruption(`its version is ${found}, and this program reads ${version}`);
     return this.object(value, 'the document', ['version', ...names]);
   }
 
@@ -33,66 +36,66 @@ export class JsonFields {
     try {
       text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     } catch {
-      throw this.damage('it is not UTF-8');
+      throw this.corruption('it is not UTF-8');
     }
     try {
       const value: unknown = JSON.parse(text);
       return value;
     } catch (error) {
-      // The engine's own message may quote the text.
+      // The message of the engine may quote the text.
       const position = /at position ([0-9]+)/.exec(error instanceof Error ? error.message : '')?.[1];
-      throw this.damage(
+      throw this.corruption(
         position === undefined ? 'it is not JSON' : `it is not JSON at character ${position}`,
       );
     }
   }
 
-  /** The members of an object, none but those named. */
-  object(value: unknown, where: string, names: readonly string[]): ReadonlyMap<string, unknown> {
-    const members = this.members(value, where);
-    for (const name of members.keys()) {
-      if (!names.includes(name)) throw this.damage(`${where} has a member that is not known`);
+  /** Returns the members of an object, which must not have any but those with these names. */
+  object(value: unknown, name: string, names: readonly string[]): ReadonlyMap<string, unknown> {
+    const members = this.members(value, name);
+    for (const member of members.keys()) {
+      if (!names.includes(member)) throw this.corruption(`${name} has a member that is not known`);
     }
     return members;
   }
 
-  /** The members of an object, whatever they are called. */
-  members(value: unknown, where: string): ReadonlyMap<string, unknown> {
+  /** Returns the members of an object. */
+  members(value: unknown, name: string): ReadonlyMap<string, unknown> {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw this.damage(`${where} is not an object`);
+      throw this.corruption(`${name} is not an object`);
     }
     return new Map(Object.entries(value));
   }
 
-  /** The parts of an array. */
-  array(value: unknown, where: string): readonly unknown[] {
-    if (!Array.isArray(value)) throw this.damage(`${where} is not an array`);
+  /** Returns an array. */
+  array(value: unknown, name: string): readonly unknown[] {
+    if (!Array.isArray(value)) throw this.corruption(`${name} is not an array`);
     return value;
   }
 
-  /** A string. */
-  text(value: unknown, where: string): string {
-    if (typeof value !== 'string') throw this.damage(`${where} is not a text`);
+  /** Returns a string. */
+  text(value: unknown, name: string): string {
+    if (typeof value !== 'string') throw this.corruption(`${name} is not a text`);
     return value;
   }
 
-  /** A whole number from 0 on. */
-  count(value: unknown, where: string): number {
+  /** Returns a safe integer of at least 0. */
+  count(value: unknown, name: string): number {
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
-      throw this.damage(`${where} is not a whole number`);
+      throw this.corruption(`${name} is not a whole number`);
     }
     return value;
   }
 
-  /** A date in ISO 8601, as milliseconds. */
-  time(value: unknown, where: string): number {
-    const time = parseIsoDate(this.text(value, where));
-    if (time === undefined) throw this.damage(`${where} is not a date`);
+  /** Returns a date of ISO 8601 in milliseconds since 1970. */
+  time(value: unknown, name: string): number {
+    const time = parseIsoDate(this.text(value, name));
+    if (time === undefined) throw this.corruption(`${name} is not a date`);
     return time;
   }
 
-  /** The error to throw for something wrong. */
-  damage(what: string): CorruptionError {
-    return new CorruptionError(this.#file, what, this.#place, this.#choices);
+  /** Creates the error for a fault. */
+  corruption(reason: string): CorruptionError {
+    return new CorruptionError(this.#file, reason, this.#location, this.#advice);
   }
 }

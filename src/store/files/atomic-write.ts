@@ -2,22 +2,22 @@ import { join } from 'node:path';
 import { StoreError } from '../store.ts';
 import { type Disk, type DiskFile, errorCode } from './disk.ts';
 
-/** How many characters are gathered before they are written. */
+/** The number of characters that are collected before a write. */
 const chunkLength = 65_536;
 
-/** Only the owner reads and writes what is kept. */
+/** The mode of all files: only the owner may read and write them. */
 export const fileMode = 0o600;
 
 const fullCodes: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** What was being done to a file. */
+/** An operation on a file. */
 type Operation = 'open' | 'write' | 'truncate' | 'fsync' | 'close' | 'rename';
 
-/** A file could not be replaced, or written. */
+/** A file could not be written or replaced. */
 export class AtomicWriteError extends StoreError {
   /**
-   * Whether the medium must not be believed again: after a failed fsync the system may have dropped what was
-   * not written and report the next one as good.
+   * Whether the failure is permanent: after a failed fsync, the operating system may discard the unwritten data and
+   * report the next fsync as successful.
    */
   readonly final: boolean;
 
@@ -29,22 +29,21 @@ export class AtomicWriteError extends StoreError {
   }
 }
 
-/** Parts of text, or of bytes. */
+/** Parts of a content, as text (written as UTF-8) or bytes. */
 type Content = Iterable<string | Uint8Array>;
 
-/** Which file takes which content. */
+/** A file and its new content. */
 export interface AtomicWrite {
   readonly directory: string;
   readonly name: string;
   readonly content: Content;
-  /** Whether it is on the medium, not only with the system, when it is done. */
+  /** Whether to wait until the file is on the disk. */
   readonly sync: boolean;
 }
 
 /**
- * Puts a file with this content (UTF-8, mode 0600) in the place of the one with this name, which stands whole
- * until the new one is. Throws AtomicWriteError; then what was there before still stands, unless it was the sync
- * of the directory that failed.
+ * Replaces a file atomically: writes a temporary file (mode 0600), and renames it. Throws AtomicWriteError. The old file
+ * is then unchanged, unless the sync of the directory failed.
  */
 export async function replaceFile(
   disk: Disk,
@@ -56,13 +55,13 @@ export async function replaceFile(
     await fill(temporary.file, content, path, sync);
     await step(path, 'rename', disk.rename(temporary.path, path));
   } catch (error) {
-    await disk.unlink(temporary.path).catch(() => {}); // what stays is removed at the next start
+    await disk.unlink(temporary.path).catch(() => {}); // otherwise the next start removes it
     throw error;
   }
   if (sync) await step(path, 'fsync', disk.syncDirectory(directory));
 }
 
-/** Makes a file that is on its way to become `name`. Throws AtomicWriteError. */
+/** Creates a temporary file that will be renamed to `name`. Throws AtomicWriteError. */
 export async function createTemporary(
   disk: Disk,
   directory: string,
@@ -83,13 +82,13 @@ async function fill(file: DiskFile, content: Content, path: string, sync: boolea
     for (const bytes of encode(content)) await writeWhole(file, bytes, path);
     if (sync) await step(path, 'fsync', file.sync());
   } catch (error) {
-    await file.close().catch(() => {}); // the first failure is the one to tell
+    await file.close().catch(() => {}); // the first failure is reported
     throw error;
   }
   await step(path, 'close', file.close());
 }
 
-/** Writes all of the bytes. Throws AtomicWriteError. */
+/** Writes all bytes. Throws AtomicWriteError. */
 export async function writeWhole(file: DiskFile, bytes: Uint8Array, path: string): Promise<void> {
   let rest = bytes;
   while (rest.length > 0) {
@@ -100,18 +99,18 @@ export async function writeWhole(file: DiskFile, bytes: Uint8Array, path: string
 }
 
 function* encode(content: Content): Generator<Uint8Array> {
-  let gathered = '';
+  let text = '';
   for (const part of content) {
-    if (typeof part === 'string') gathered += part;
-    if (typeof part === 'string' && gathered.length < chunkLength) continue;
-    yield Buffer.from(gathered);
-    gathered = '';
+    if (typeof part === 'string') text += part;
+    if (typeof part === 'string' && text.length < chunkLength) continue;
+    yield Buffer.from(text);
+    text = '';
     if (typeof part !== 'string') yield part;
   }
-  yield Buffer.from(gathered);
+  yield Buffer.from(text);
 }
 
-/** Waits for something that is done to a file at `path`. Throws AtomicWriteError when it fails. */
+/** Awaits an operation on the file at `path`. Throws AtomicWriteError if it fails. */
 export async function step<T>(path: string, operation: Operation, done: Promise<T>): Promise<T> {
   try {
     return await done;
@@ -120,28 +119,31 @@ export async function step<T>(path: string, operation: Operation, done: Promise<
   }
 }
 
-/** The name of a file on its way to become `name`: `NAME.PID-NUMBER.tmp`. */
+/** Returns the name of a temporary file: `NAME.PID-NUMBER.tmp`. */
 export function temporaryName(name: string, attempt: number): string {
   return `${name}.${process.pid}-${attempt}.tmp`;
 }
 
-/** The id of the process that made this temporary file for `name`; undefined when it is none. */
-export function temporaryOwner(name: string, file: string): number | undefined {
+/** Returns the id of the process that created a temporary file; undefined if `file` is not a temporary file for `name`. */
+function temporaryOwner(name: string, file: string): number | undefined {
   if (!file.startsWith(`${name}.`)) return undefined;
   const match = /^([0-9]{1,10})-[0-9]{1,10}\.tmp$/.exec(file.slice(name.length + 1));
   return match === null ? undefined : Number(match[1]);
 }
 
-/** Removes the temporary files for `name` that a crash left; `left` says by the maker's pid which those are. */
+/**
+ * Removes the temporary files for `name` that remain after a crash.
+ * @param isLeftover returns whether the process with this id has ended
+ */
 export async function removeLeftovers(
   disk: Disk,
   directory: string,
   name: string,
-  left: (pid: number) => boolean | Promise<boolean>,
+  isLeftover: (pid: number) => boolean | Promise<boolean>,
 ): Promise<void> {
   for (const file of await disk.list(directory)) {
     const owner = temporaryOwner(name, file);
-    if (owner === undefined || !(await left(owner))) continue;
-    await disk.unlink(join(directory, file)).catch(() => {}); // somebody else was quicker
+    if (owner === undefined || !(await isLeftover(owner))) continue;
+    await disk.unlink(join(directory, file)).catch(() => {}); // another process removed it
   }
 }

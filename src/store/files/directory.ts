@@ -3,14 +3,14 @@ import { dirname, resolve } from 'node:path';
 import { errorCode } from './disk.ts';
 import { checkPermissions, exposedFile, FilePermissionsError } from './file-permissions.ts';
 
-/** Only the owner reads, writes and enters a data directory. */
+/** The mode of a data directory: only the owner may read, write and enter it. */
 const directoryMode = 0o700;
 
 /** A directory cannot be used as the data directory. */
 export class DirectoryError extends Error {
   override readonly name = 'DirectoryError';
   readonly code = 'directory';
-  /** The path that was asked for. */
+  /** The path of the directory. */
   readonly path: string;
 
   constructor(path: string, reason: string, cause?: unknown) {
@@ -20,9 +20,9 @@ export class DirectoryError extends Error {
 }
 
 /**
- * Makes the data directory, with those above it, for its owner alone (mode 0700). One of our own that is there, empty
- * and open to others, is closed. Throws DirectoryError when it is none or cannot be made, read and written,
- * FilePermissionsError when others can get at it or at anything in it.
+ * Creates the data directory and its parents with mode 0700. An existing empty directory of this user gets this mode.
+ * Throws DirectoryError if it is not a directory, or cannot be created, read or written; FilePermissionsError if other
+ * users can access it or a file in it.
  */
 export async function prepareDirectory(path: string): Promise<void> {
   try {
@@ -38,7 +38,7 @@ export async function prepareDirectory(path: string): Promise<void> {
   }
 }
 
-/** Makes the directory and those above it. Not by `recursive`, which never ends where the system makes none, as in /proc. */
+/** Creates a directory and its parents. The option `recursive` of mkdir does not return in /proc, where none can be created. */
 async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: directoryMode });
@@ -63,18 +63,18 @@ function reasonOf(error: unknown): string {
   switch (code) {
     case 'EEXIST':
     case 'ENOTDIR':
-      return 'it, or what is above it, is not a directory';
+      return 'it or one of its parents is not a directory';
     case 'ENOENT':
-      return 'no directory can be made there';
+      return 'no directory can be created there';
     case 'EACCES':
     case 'EPERM':
-      return 'there is no permission to make it or to write in it';
+      return 'there is no permission to create it or to write in it';
     case 'EROFS':
       return 'the file system is read-only';
     case 'ENOSPC':
     case 'EDQUOT':
-      return 'there is no room for it';
+      return 'there is no space for it';
     default:
-      return `it could not be made (${code ?? 'unknown'})`;
+      return `it could not be created (${code ?? 'unknown'})`;
   }
 }

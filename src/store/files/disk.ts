@@ -4,51 +4,51 @@ import { errorCode } from './error-code.ts';
 
 export { errorCode };
 
-/** Up to so many bytes are written at once: the system copies them faster than another thread could take them over. */
-const mostAtOnce = 65_536;
+/** The maximum number of bytes that are written synchronously: that is faster than using another thread. */
+const maxSyncWrite = 65_536;
 
-/** The file operations that a store needs, so that a test can hand in a medium that fails. */
+/** The file operations that a store needs. Tests use implementations that fail. */
 export interface Disk {
-  /** The whole content of a file, or undefined when there is no such file. */
+  /** Returns the content of a file, or undefined if there is no such file. */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** Opens a file to read it in parts, or gives undefined when there is no such file. */
+  /** Opens a file for reading in parts. Returns undefined if there is no such file. */
   openToRead(path: string): Promise<ReadableFile | undefined>;
-  /** Makes a new file to write to, with these permissions; fails with code EEXIST when the name is taken. */
+  /** Creates a file for writing, with these permissions. Rejects with code EEXIST if the file exists. */
   create(path: string, mode: number): Promise<DiskFile>;
-  /** Opens a file that is there, to write to any part of it. */
+  /** Opens an existing file for writing at any position. */
   openToWrite(path: string): Promise<DiskFile>;
-  /** Gives a file another name, taking the place of a file that has it. */
+  /** Renames a file. An existing file of the new name is replaced. */
   rename(from: string, to: string): Promise<void>;
-  /** Cuts a file off at this length; resolves when that, and what stays, is on the medium. */
+  /** Truncates a file to this length. Resolves when the file is on the disk. */
   truncate(path: string, length: number): Promise<void>;
-  /** Takes a file away. */
+  /** Removes a file. */
   unlink(path: string): Promise<void>;
-  /** The names in a directory. */
+  /** Returns the file names in a directory. */
   list(directory: string): Promise<readonly string[]>;
-  /** Resolves when the names in a directory are on the medium. */
+  /** Resolves when the file names of a directory are on the disk. */
   syncDirectory(directory: string): Promise<void>;
 }
 
-/** A file that is read in parts. */
+/** A file that is open for reading. */
 export interface ReadableFile {
-  /** How many bytes it had when it was opened. */
+  /** The length of the file in bytes when it was opened. */
   readonly size: number;
-  /** Reads some of the bytes from this position on, as many as there is room for, and gives how many; 0 at the end. */
+  /** Reads bytes at this position, at most as many as `into` has. Returns how many were read; 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>;
   close(): Promise<void>;
 }
 
-/** A file that is being written. */
+/** A file that is open for writing. */
 export interface DiskFile {
-  /** Writes some of the bytes behind what was written before, and gives how many (at least one). */
+  /** Writes some of the bytes at the current position. Returns how many (at least one). */
   write(bytes: Uint8Array): Promise<number>;
-  /** Writes some of the bytes from this position on, and gives how many (at least one): at once when they are few. */
+  /** Writes some of the bytes at this position, synchronously if they are few. Returns how many (at least one). */
   writeAt(bytes: Uint8Array, position: number): number | Promise<number>;
-  /** Cuts the file off at this length. */
+  /** Truncates the file to this length. */
   truncate(length: number): Promise<void>;
-  /** Resolves when everything written is on the medium. */
+  /** Resolves when all written data is on the disk. */
   sync(): Promise<void>;
-  /** As `sync`, but the time of the last change need not be there. */
+  /** Resolves when all written data is on the disk, without metadata such as times. */
   syncData(): Promise<void>;
   close(): Promise<void>;
 }
@@ -95,7 +95,7 @@ export const nodeDisk: Disk = {
   unlink,
   list: (directory) => readdir(directory),
   async syncDirectory(directory) {
-    // Windows opens no directory; there a rename is in the file system's own log.
+    // Windows cannot open a directory. Its file system logs renames itself.
     if (process.platform === 'win32') return;
     const handle = await open(directory, 'r');
     try {
@@ -107,19 +107,19 @@ export const nodeDisk: Disk = {
 };
 
 function fileOf(handle: FileHandle): DiskFile {
-  /** How many syncs are under way, and whom to tell when none is any more. */
+  /** The number of pending syncs, and the function to call when there are none. */
   let syncing = 0;
   let ended = (): void => {};
   return {
     write: async (bytes) => (await handle.write(bytes)).bytesWritten,
     writeAt(bytes, position) {
-      if (bytes.length <= mostAtOnce) return writeSync(handle.fd, bytes, 0, bytes.length, position);
+      if (bytes.length <= maxSyncWrite) return writeSync(handle.fd, bytes, 0, bytes.length, position);
       return handle.write(bytes, 0, bytes.length, position).then(({ bytesWritten }) => bytesWritten);
     },
     truncate: (length) => handle.truncate(length),
     sync: () => handle.sync(),
-    // In another thread, though a lone writer waits a fifth longer for it: what else is asked for meanwhile must not wait
-    // for the medium. Not by the handle itself, which takes ten microseconds more.
+    // In another thread, so that other requests need not wait for the disk; a single writer waits a fifth longer. The
+    // method of the handle takes ten microseconds more.
     syncData: () =>
       new Promise((resolve, reject) => {
         fdatasync(handle.fd, (error) => {
@@ -131,7 +131,7 @@ function fileOf(handle: FileHandle): DiskFile {
         syncing += 1;
       }),
     async close() {
-      // Until then the number must not become another file's.
+      // A pending sync must not use the descriptor of another file.
       if (syncing > 0) {
         await new Promise<void>((resolve) => {
           ended = resolve;

@@ -2,30 +2,31 @@ import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from './error-code.ts';
 
-/** The permissions of everybody but the owner: the group's and those of all others. */
-const ofOthers = 0o077;
+/** The permission bits of the group and of all other users. */
+const othersMask = 0o077;
 
-/** Something that others than its owner can read, write or enter. */
+/** A file or directory that other users than its owner can access. */
 export interface ExposedFile {
   readonly path: string;
+  /** Whether it is a directory. */
   readonly directory: boolean;
   /** The permission bits, such as `0o755`. */
   readonly mode: number;
-  /** The owner's id, where it is somebody else's and this process may not change the mode. */
+  /** The id of the owner, if it is another user, so that this process cannot change the mode. */
   readonly foreign: number | undefined;
 }
 
-/** Others can get at what is kept for its owner alone. */
+/** Other users can access a data directory, or a file in it. */
 export class FilePermissionsError extends Error {
   override readonly name = 'FilePermissionsError';
   readonly code = 'exposed';
-  /** The directory itself, or the first thing in it. */
+  /** The directory itself, or the first such file in it. */
   readonly first: ExposedFile;
-  /** The directory that it was looked for in. */
+  /** The data directory. */
   readonly directory: string;
-  /** Whether there is more than the first. */
+  /** Whether there are more than the first one. */
   readonly several: boolean;
-  /** Whether a server, or a user command, was there before. */
+  /** Whether the directory contains data of a server. */
   readonly known: boolean;
 
   constructor(directory: string, first: ExposedFile, found: { several: boolean; known: boolean }) {
@@ -38,12 +39,12 @@ export class FilePermissionsError extends Error {
 }
 
 /**
- * Sees to it that nobody but its owner can get at a data directory or at anything in it; throws FilePermissionsError
- * otherwise. One of our own that is empty passes: nothing is known from it yet. What the system says of a directory
- * that cannot be read is thrown. Where modes mean nothing (Windows) there is nothing to see.
+ * Checks that no other user can access a data directory or a file in it. Throws FilePermissionsError if one can, and the
+ * system error if a directory cannot be read. An empty directory of this user is accepted, because it has no secrets
+ * yet. On Windows, nothing is checked.
  *
- * Files are looked at in a closed directory too: they are opened to others by the next chmod, copy or backup. All of
- * it is some ten calls of a few microseconds, so they do not wait for each other.
+ * The files are checked even if the directory is closed to others: a chmod, a copy or a backup could expose them. These are
+ * about ten synchronous calls of a few microseconds each.
  */
 export function checkPermissions(directory: string): void {
   if (process.platform === 'win32') return;
@@ -56,25 +57,25 @@ export function checkPermissions(directory: string): void {
   throw new FilePermissionsError(directory, first, { several: more.length > 0, known });
 }
 
-/** What others can do with a file of these properties, unless that is nothing. */
+/** Returns a file if other users can access it; otherwise undefined. */
 export function exposedFile(path: string, stats: Stats): ExposedFile | undefined {
-  if (process.platform === 'win32' || (stats.mode & ofOthers) === 0) return undefined;
+  if (process.platform === 'win32' || (stats.mode & othersMask) === 0) return undefined;
   const user = process.geteuid?.() ?? 0;
   const foreign = user === 0 || user === stats.uid ? undefined : stats.uid;
   return { path, directory: stats.isDirectory(), mode: stats.mode & 0o7777, foreign };
 }
 
-/** What others can get at in a directory; no more than the first two of each part of it. */
+/** Returns the exposed files in a directory; the search of each directory stops after two. */
 function exposedWithin(directory: string): ExposedFile[] {
   const found: ExposedFile[] = [];
   for (const entry of entriesOf(directory)) {
     if (found.length >= 2) break;
     const path = join(directory, entry.name);
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined) continue; // gone meanwhile, as temporary files are, or a link to nowhere
+    if (stats === undefined) continue; // a temporary file that was removed, or a broken link
     const exposed = exposedFile(path, stats);
     if (exposed !== undefined) found.push(exposed);
-    // A directory that a link leads to is somewhere else.
+    // Links to directories are not followed.
     if (stats.isDirectory() && !entry.isSymbolicLink()) found.push(...exposedWithin(path));
   }
   return found;
@@ -84,7 +85,7 @@ function entriesOf(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
   } catch (error) {
-    // Somebody else's, such as the lost+found of a volume: nothing of ours can be in there.
+    // A directory of another user, such as lost+found: it contains no file of this program.
     if (errorCode(error) === 'EACCES') return [];
     throw error;
   }

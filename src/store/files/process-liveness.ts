@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { errorCode } from './disk.ts';
 
-/** The highest process id any system gives. */
-const highestPid = 0x7fffffff;
+/** The highest possible process id. */
+const maxPid = 0x7fffffff;
 
-/** Tells a process from any other that ever had its id; without `started` where the host does not say. */
+/** Identifies a process, also among those with the same id. `started` is missing if the host does not provide it. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it was started: the boot's id and the clock ticks since. */
+  /** The start of the process: the boot id and the number of clock ticks since boot. */
   readonly started?: string;
 }
 
-/** What names the time from one start of the host to the next; undefined where the host does not say. */
+/** Returns the id of the current boot of the host; undefined if the host does not provide one. */
 export async function bootId(): Promise<string | undefined> {
   if (process.platform !== 'linux') return undefined;
   try {
@@ -21,18 +21,18 @@ export async function bootId(): Promise<string | undefined> {
   }
 }
 
-/** The mark of this process. */
+/** Returns the identity of this process. */
 export async function ownProcess(): Promise<ProcessIdentity> {
   const status = await processStatus(process.pid);
   return status === undefined ? { pid: process.pid } : { pid: process.pid, started: status.started };
 }
 
-/** Whether a process still runs. Where that cannot be told it is taken to. */
+/** Returns whether a process is running, or may be. */
 export async function isRunning({ pid, started }: ProcessIdentity): Promise<boolean> {
-  if (!Number.isSafeInteger(pid) || pid < 1 || pid > highestPid || !exists(pid)) return false;
+  if (!Number.isSafeInteger(pid) || pid < 1 || pid > maxPid || !exists(pid)) return false;
   const status = await processStatus(pid);
   if (status === undefined) return exists(pid);
-  // A zombie has ended and holds nothing; it only waits for its parent to look.
+  // A zombie has ended, and waits for its parent to read its status.
   if (status.state === 'Z' || status.state === 'X') return false;
   return started === undefined || started === status.started;
 }
@@ -46,13 +46,13 @@ function exists(pid: number): boolean {
   }
 }
 
-/** What Linux tells of a process (proc(5)): field 3 is its state, field 22 the ticks from boot to its start. */
+/** Returns the state of a process on Linux (proc(5): field 3) and its start (field 22, in clock ticks since boot). */
 async function processStatus(pid: number): Promise<{ state: string; started: string } | undefined> {
   const boot = await bootId();
   if (boot === undefined) return undefined;
   try {
     const text = await readFile(`/proc/${pid}/stat`, 'latin1');
-    // Field 2 is the command in brackets and may hold brackets and spaces itself.
+    // Field 2 is the command in parentheses. It may contain parentheses and spaces.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const [state, ticks] = [fields[0], fields[19]];
     return state === undefined || ticks === undefined ? undefined : { state, started: `${boot}/${ticks}` };

@@ -2,13 +2,13 @@ import type { Disk, ReadableFile } from './disk.ts';
 
 const newline = 0x0a;
 const chunkSize = 1024 * 1024;
-/** No line or block is longer, for no text could hold it. */
-const longest = 512 * 1024 * 1024;
+/** The maximum length of a line or block in bytes. No string could be longer. */
+const maxLength = 512 * 1024 * 1024;
 
 /**
- * Reads a file from its start to its end. `take` is shown what was read and not taken yet, and gives how many of these
- * bytes it takes; what it leaves is shown again with more behind it. It is told when nothing more follows. The bytes
- * are good for that call alone.
+ * Reads a file from start to end.
+ * @param take called with the bytes that were read and not consumed yet, and whether the file has ended. Returns the
+ *   number of bytes consumed; the others are passed again, followed by more. The bytes are only valid during the call.
  */
 export async function readInChunks(
   file: ReadableFile,
@@ -30,13 +30,13 @@ export async function readInChunks(
 }
 
 /**
- * Reads a file line by line, and calls `take` with each line without its end, and whether it has one. Returns whether there
+ * Reads a file line by line. Calls `take` with each line, without its end, and whether it has one. Returns whether there
  * is such a file.
  */
 export async function readLines(
   disk: Disk,
   path: string,
-  take: (line: Buffer, whole: boolean) => void,
+  take: (line: Buffer, complete: boolean) => void,
 ): Promise<boolean> {
   const file = await disk.openToRead(path);
   try {
@@ -47,11 +47,14 @@ export async function readLines(
   return file !== undefined;
 }
 
-/** Calls `take` with each line of the bytes, and with what follows the last one if they have ended. Returns how many bytes these are. */
+/**
+ * Calls `take` with each line of the bytes; at the end of the file (`ended`) also with the bytes after the last line
+ * end. Returns the number of bytes consumed.
+ */
 export function splitLines(
   bytes: Buffer,
   ended: boolean,
-  take: (line: Buffer, whole: boolean) => void,
+  take: (line: Buffer, complete: boolean) => void,
 ): number {
   let at = 0;
   for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, at)) {
@@ -64,7 +67,7 @@ export function splitLines(
 }
 
 function enlarged(buffer: Buffer): Buffer {
-  if (buffer.length >= longest) throw new RangeError('a part of the file is too long to be read');
+  if (buffer.length >= maxLength) throw new RangeError('a line or block of the file is too long');
   const larger = Buffer.allocUnsafe(buffer.length * 2);
   buffer.copy(larger);
   return larger;

@@ -4,43 +4,42 @@ import type { Disk, DiskFile } from '../files/disk.ts';
 import { type FoundJournal, journalName } from '../recovery/recovery.ts';
 import { formatJournalHeader, type JournalHeader } from './line.ts';
 
-/** The most bytes that one write takes. */
-export const longestWrite = 4 * 1024 * 1024;
+/** The maximum number of bytes of one write. */
+export const maxWriteSize = 4 * 1024 * 1024;
 
-/** The least and the most bytes that are allocated ahead at once. */
-const leastAhead = 64 * 1024;
-const mostAhead = 1024 * 1024;
+/** The minimum and maximum number of bytes that are preallocated at once. */
+const minPreallocation = 64 * 1024;
+const maxPreallocation = 1024 * 1024;
 
-/** A journal that could not be begun, and perhaps not be taken away again either. */
-export class JournalNotBegun extends Error {
-  override readonly name = 'JournalNotBegun';
-  /** Whether the next start finds nothing of it, so that the journal before can be written on. */
-  readonly gone: boolean;
+/** A journal could not be created. */
+export class JournalCreateError extends Error {
+  override readonly name = 'JournalCreateError';
+  /** Whether the file was removed, so that the previous journal can still be used. */
+  readonly removed: boolean;
   override readonly cause: AtomicWriteError;
 
-  constructor(cause: AtomicWriteError, gone: boolean) {
+  constructor(cause: AtomicWriteError, removed: boolean) {
     super(cause.message);
     this.cause = cause;
-    this.gone = gone;
+    this.removed = removed;
   }
 }
 
 /**
- * A journal that is written on. Its lines end at `bytes`; behind them may be NUL bytes, space that was allocated and
- * synced ahead, so that a sync need not grow the file. One call at a time: none may begin while another is under way.
- * All throw AtomicWriteError.
+ * The open file of a journal. Its lines end at `bytes`. NUL bytes may follow: preallocated space, so that a sync need
+ * not change the length of the file. Methods must not be called while another one is pending. All throw AtomicWriteError.
  */
 export class JournalFile {
   readonly generation: number;
   readonly path: string;
   readonly #file: DiskFile;
   #bytes: number;
-  /** How many bytes the file has. */
+  /** The length of the file in bytes. */
   #allocated: number;
-  /** What is written to allocate space: the next time is likely to take as much. */
+  /** The NUL bytes of the last preallocation. The next one probably has the same length. */
   #zeros = Buffer.alloc(0);
-  /** When there was no room: how many bytes there must be before it is tried again. */
-  #tryAgainAt = 0;
+  /** The length of the lines from which on preallocation is tried again after there was no space. */
+  #retryAt = 0;
 
   private constructor(generation: number, path: string, file: DiskFile, bytes: number) {
     this.generation = generation;
@@ -51,10 +50,10 @@ export class JournalFile {
   }
 
   /**
-   * Begins a journal; it and its name are on the medium then. Throws JournalNotBegun. Everything that comes before it
-   * must be on the medium.
+   * Creates a journal, and syncs the file and its directory. All earlier lines must be on the disk.
+   * Throws JournalCreateError.
    */
-  static async begin(disk: Disk, directory: string, header: JournalHeader): Promise<JournalFile> {
+  static async create(disk: Disk, directory: string, header: JournalHeader): Promise<JournalFile> {
     const path = join(directory, journalName(header.generation));
     const line = Buffer.from(formatJournalHeader(header));
     let file: DiskFile | undefined;
@@ -69,91 +68,91 @@ export class JournalFile {
       return journal;
     } catch (error) {
       if (!(error instanceof AtomicWriteError)) throw error;
-      const gone = file === undefined || (await takenAway(disk, directory, path, file));
-      // When its name could not be synced, no later sync of the directory is believed.
-      throw new JournalNotBegun(error, gone && !named);
+      const removed = file === undefined || (await removeFile(disk, directory, path, file));
+      // After a failed sync of the directory, a later one cannot be trusted.
+      throw new JournalCreateError(error, removed && !named);
     }
   }
 
-  /** Opens one that was found, to write behind its lines. */
+  /** Opens an existing journal for appending. */
   static async reopen(disk: Disk, { generation, path, bytes }: FoundJournal): Promise<JournalFile> {
     return new JournalFile(generation, path, await step(path, 'open', disk.openToWrite(path)), bytes);
   }
 
-  /** How many bytes its lines have. */
+  /** The length of the lines in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Writes these lines behind the others. When it fails some of them may be written: `cutBack` takes them away. */
+  /** Appends lines. After an error, some of them may be written: `truncateTo` removes them. */
   async append(lines: Uint8Array): Promise<void> {
     await this.#write(lines, this.#bytes);
     this.#bytes += lines.length;
     this.#allocated = Math.max(this.#allocated, this.#bytes);
   }
 
-  /** Resolves when all lines are on the medium. */
+  /** Resolves when all lines are on the disk. */
   async sync(): Promise<void> {
     await step(this.path, 'fsync', this.#file.syncData());
   }
 
-  /** Takes away all that was written behind so many bytes; with `sync` it does not come back either. */
-  async cutBack(bytes: number, sync: boolean): Promise<void> {
+  /** Truncates the file to this length in bytes, and syncs that if `sync` is true. */
+  async truncateTo(bytes: number, sync: boolean): Promise<void> {
     await step(this.path, 'truncate', this.#file.truncate(bytes));
     this.#bytes = bytes;
     this.#allocated = bytes;
     if (sync) await this.sync();
   }
 
-  /** Whether it is time to allocate space. */
+  /** Whether little preallocated space is left. */
   get isShort(): boolean {
-    return this.#allocated - this.#bytes < this.#ahead / 4 && this.#bytes >= this.#tryAgainAt;
+    return this.#allocated - this.#bytes < this.#preallocation / 4 && this.#bytes >= this.#retryAt;
   }
 
-  /** Allocates space ahead, where there is room for it. */
-  async extend(sync: boolean): Promise<void> {
+  /** Preallocates space. Does nothing if the disk is full. */
+  async preallocate(sync: boolean): Promise<void> {
     const from = this.#allocated;
-    const length = this.#ahead;
+    const length = this.#preallocation;
     try {
       if (this.#zeros.length !== length) this.#zeros = Buffer.alloc(length);
       await this.#write(this.#zeros, from);
       this.#allocated = from + length;
     } catch (error) {
       if (!(error instanceof AtomicWriteError && error.code === 'full')) throw error;
-      // What was written of it is overwritten by lines, or cut off with the rest.
-      this.#tryAgainAt = this.#bytes + length;
+      // NUL bytes that were written are overwritten later, or truncated.
+      this.#retryAt = this.#bytes + length;
     }
     if (sync) await this.sync();
   }
 
-  /** Cuts off the space that was allocated, waits until all is on the medium, and lets go of the file. */
+  /** Removes preallocated space, syncs the file, and closes it. */
   async finish(): Promise<void> {
     try {
-      await this.cutBack(this.#bytes, true);
+      await this.truncateTo(this.#bytes, true);
     } finally {
       await this.abandon();
     }
   }
 
-  /** Lets go of a file that is written no more: all of it is on the medium. */
+  /** Closes a file whose lines are all on the disk, and removes preallocated space without a sync. */
   async release(): Promise<void> {
-    // What stays allocated does no harm.
+    // If it fails, the NUL bytes do no harm.
     await this.#file.truncate(this.#bytes).catch(() => {});
     await this.abandon();
   }
 
-  /** Lets go of the file as it is. */
+  /** Closes the file without changing it. */
   async abandon(): Promise<void> {
-    await this.#file.close().catch(() => {}); // what had to be on the medium is
+    await this.#file.close().catch(() => {}); // all lines that matter were synced
   }
 
-  get #ahead(): number {
-    return Math.min(mostAhead, Math.max(leastAhead, this.#bytes));
+  get #preallocation(): number {
+    return Math.min(maxPreallocation, Math.max(minPreallocation, this.#bytes));
   }
 
   async #write(bytes: Uint8Array, position: number): Promise<void> {
     for (let done = 0; done < bytes.length; ) {
-      const written = await this.#writeSome(bytes.subarray(done, done + longestWrite), position + done);
+      const written = await this.#writeSome(bytes.subarray(done, done + maxWriteSize), position + done);
       if (written <= 0) throw new AtomicWriteError(this.path, 'write', new Error('nothing was written'));
       done += written;
     }
@@ -168,9 +167,9 @@ export class JournalFile {
   }
 }
 
-/** Takes a file away that was just made, and says whether it stays so. */
-async function takenAway(disk: Disk, directory: string, path: string, file: DiskFile): Promise<boolean> {
-  await file.close().catch(() => {}); // it is not needed
+/** Removes a new file. Returns whether that succeeded and is on the disk. */
+async function removeFile(disk: Disk, directory: string, path: string, file: DiskFile): Promise<boolean> {
+  await file.close().catch(() => {});
   try {
     await disk.unlink(path);
     await disk.syncDirectory(directory);

@@ -1,102 +1,102 @@
-import { crc32 } from '../encoding/crc32.ts';
+import { crc32 } from 'node:zlib';
+import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate, parseIsoDate } from '../encoding/iso-date.ts';
 import { formatMembers, quoted } from '../encoding/item-json.ts';
-import { formatChecksum } from '../snapshot/writer.ts';
 import type { MadeChange } from '../state/state.ts';
 import type { StoredNonce } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 
-/** The version of the form of a journal. */
+/** The version of the format of a journal. */
 export const journalVersion = 1;
 
-/** `{"crc":"89abcdef",` */
-export const prefixLength = 18;
+/** The length of `{"crc":"89abcdef",`. */
+const prefixLength = 18;
 
 /** The first line of a journal. */
 export interface JournalHeader {
-  readonly lineage: string;
+  readonly storeId: string;
   readonly generation: number;
-  /** The highest revision drawn before it. */
+  /** The highest revision that was assigned before. */
   readonly revision: number;
-  /** The number of the last line before it, in the journal before; all up to that one is on the medium. */
+  /** The number of the last line of the previous journal. All lines up to it are on the disk. */
   readonly sequence: number;
-  /** When it was begun (ms). */
+  /** The time of its creation (ms). */
   readonly opened: number;
 }
 
-/** A line of a journal: a change, and the nonce of its request. */
+/** A line of a journal: a change and the nonce of its request. */
 export interface JournalLine {
-  /** Counts up by one with each line, from one journal to the next too. */
+  /** The number of the line. It increases by one from line to line, across journals. */
   readonly seq: number;
-  /** The number of the last line that was on the medium when this one was written. */
+  /** The number of the last line that was on the disk when this one was written. */
   readonly durable: number;
   readonly change: MadeChange;
   readonly nonce?: StoredNonce | undefined;
 }
 
-/** The first line of a journal as text, with its end. */
+/** Formats the first line of a journal, with its line end. */
 export function formatJournalHeader(header: JournalHeader): string {
-  const { lineage, generation, revision, sequence, opened } = header;
-  const numbers = { journal: journalVersion, lineage, generation, revision, sequence };
-  return sealed(JSON.stringify({ ...numbers, opened: formatIsoDate(opened) }).slice(1));
+  const { storeId, generation, revision, sequence, opened } = header;
+  const numbers = { journal: journalVersion, lineage: storeId, generation, revision, sequence };
+  return withChecksum(JSON.stringify({ ...numbers, opened: formatIsoDate(opened) }).slice(1));
 }
 
-/** What a line has but for the members of its item. */
+/** A line without the members of its item. */
 export interface JournalLineHead extends Omit<JournalLine, 'change'> {
   readonly change: Pick<MadeChange, 'kind' | 'collection'>;
 }
 
-/** A line as text, with its end. */
+/** Formats a line, with its line end. */
 export function formatJournalLine(line: JournalLine): string {
   const { value } = line.change;
-  return sealed(formatLineBody(line, formatMembers(line.change, value && JSON.stringify(value))));
+  return formatLine(line, formatMembers(line.change, value && JSON.stringify(value)));
 }
 
-/** The text of a line from behind its checksum on, without its end; `members` are those of the item. */
-export function formatLineBody({ seq, durable, change, nonce }: JournalLineHead, members: string): string {
+/** Formats a line, with its line end. `members` are the members of its item, as JSON. */
+export function formatLine({ seq, durable, change, nonce }: JournalLineHead, members: string): string {
   const { kind, collection } = change;
-  const made = `{"kind":"${kind}","collection":${quoted(collection)},${members}}`;
-  const kept = nonce === undefined ? '' : `,"nonce":${formatNonce(nonce)}`;
-  return `"seq":${seq},"durable":${durable},"change":${made}${kept}}`;
+  const changed = `{"kind":"${kind}","collection":${quoted(collection)},${members}}`;
+  const member = nonce === undefined ? '' : `,"nonce":${formatNonce(nonce)}`;
+  return withChecksum(`"seq":${seq},"durable":${durable},"change":${changed}${member}}`);
 }
 
 function formatNonce({ user, nonce, until }: StoredNonce): string {
   return JSON.stringify([user, nonce, formatIsoDate(until)]);
 }
 
-function sealed(rest: string): string {
+function withChecksum(rest: string): string {
   return `{"crc":"${formatChecksum(crc32(rest))}",${rest}\n`;
 }
 
-/** The text of a line without its end, if its checksum fits; else undefined. */
+/** Returns the text of a line, which is given without its end; undefined if the checksum is wrong. */
 export function checkedLine(line: Buffer): string | undefined {
   const checksum = formatChecksum(crc32(line.subarray(prefixLength)));
   const text = line.toString('utf8');
   return text.startsWith(`{"crc":"${checksum}",`) ? text : undefined;
 }
 
-/** The version that a first line says; undefined when it is not that of a journal. */
+/** Returns the version in a first line with a correct checksum; undefined if it is not the header of a journal. */
 export function journalVersionOf(text: string): number | undefined {
   const version = membersOf(text)?.['journal'];
   return isCount(version) ? version : undefined;
 }
 
-/** Reads a first line whose checksum fits; undefined when it is none that this version writes. */
+/** Parses a first line with a correct checksum. Returns undefined if it is not a header of this version. */
 export function parseJournalHeader(text: string): JournalHeader | undefined {
-  const { journal, lineage, generation, revision, sequence, opened } = membersOf(text) ?? {};
+  const { journal, lineage: storeId, generation, revision, sequence, opened } = membersOf(text) ?? {};
   const time = timeOf(opened);
-  if (journal !== journalVersion || typeof lineage !== 'string' || time === undefined) return undefined;
+  if (journal !== journalVersion || typeof storeId !== 'string' || time === undefined) return undefined;
   if (!isCount(generation) || !isCount(revision) || !isCount(sequence)) return undefined;
-  return { lineage, generation, revision, sequence, opened: time };
+  return { storeId, generation, revision, sequence, opened: time };
 }
 
-/** Reads a line whose checksum fits; undefined when it is none that this version writes. */
+/** Parses a line with a correct checksum. Returns undefined if it is not a change of this version. */
 export function parseJournalLine(text: string): JournalLine | undefined {
-  const { seq, durable, change: made, nonce: kept } = membersOf(text) ?? {};
-  const change = changeOf(made);
+  const { seq, durable, change: changeValue, nonce: nonceValue } = membersOf(text) ?? {};
+  const change = changeOf(changeValue);
   if (!isCount(seq) || !isCount(durable) || durable >= seq || change === undefined) return undefined;
-  if (kept === undefined) return { seq, durable, change };
-  const nonce = nonceOf(kept);
+  if (nonceValue === undefined) return { seq, durable, change };
+  const nonce = nonceOf(nonceValue);
   return nonce === undefined ? undefined : { seq, durable, change, nonce };
 }
 
@@ -106,10 +106,10 @@ function changeOf(value: unknown): MadeChange | undefined {
   const modified = timeOf(date);
   if (typeof collection !== 'string' || typeof id !== 'string' || modified === undefined) return undefined;
   if (!isCount(sequence) || !isCount(revision)) return undefined;
-  const made = { collection, id, sequence, revision, modified };
-  if (kind === 'delete') return content === undefined ? { kind, ...made } : undefined;
+  const members = { collection, id, sequence, revision, modified };
+  if (kind === 'delete') return content === undefined ? { kind, ...members } : undefined;
   if ((kind !== 'create' && kind !== 'put') || !isRecordValue(content)) return undefined;
-  return { kind, ...made, value: content };
+  return { kind, ...members, value: content };
 }
 
 function nonceOf(value: unknown): StoredNonce | undefined {

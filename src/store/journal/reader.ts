@@ -12,83 +12,83 @@ import {
 } from './line.ts';
 
 const newline = 0x0a;
-/** How every line begins. */
+/** The beginning of every line. */
 const lineStart = '{"crc":"';
 
-/** Where a journal stops being what was written, and how. */
+/** The first line of a journal that is not as it was written. */
 export interface Break {
-  /** Counted from 1. */
+  /** From 1. */
   readonly line: number;
   readonly byte: number;
-  readonly what: string;
-  /** Whether a crash can leave it so: the checksum does not fit. Otherwise somebody wrote it. */
+  readonly reason: string;
+  /** Whether a crash can cause it: the checksum is wrong. Otherwise the line was edited, or is of another version. */
   readonly torn: boolean;
 }
 
-/** What is in a journal. */
+/** The content of a journal. */
 export interface JournalContent {
-  /** How many bytes the file has. */
+  /** The length of the file in bytes. */
   readonly size: number;
-  /** Its first line; undefined when that is not whole. */
+  /** The first line; undefined if it is not valid. */
   readonly header: JournalHeader | undefined;
-  /** How many bytes the good lines have, from the first on. */
+  /** The length of the valid lines in bytes, from the first one on. */
   readonly bytes: number;
-  /** How many good changes it has. */
+  /** The number of valid changes. */
   readonly changes: number;
-  /** The number of the last good line; that before the first when there is none. */
+  /** The number of the last valid change; that of the last change before the journal if there is none. */
   readonly seq: number;
-  /** Undefined when nothing but space that was allocated follows the good lines. */
+  /** Undefined if nothing but preallocated space follows the valid lines. */
   readonly broken: Break | undefined;
-  /** Whether whole lines, or their remains, follow the line where it is broken. */
+  /** Whether other lines, complete or not, follow the invalid line. */
   readonly more: boolean;
-  /** The highest number that a good line behind the break says was on the medium; 0 when none says so. */
-  readonly shown: number;
+  /** The highest `durable` in the valid lines that follow the invalid one; 0 if there are none. */
+  readonly highestDurable: number;
 }
 
 /**
- * Reads a journal, and gives each good line up to the first that is not to `show`. Undefined when there is no such
- * file. NUL bytes at the end are space that was allocated ahead.
+ * Reads a journal, and calls `onLine` with each valid line before the first invalid one. Returns undefined if there is
+ * no such file. NUL bytes at the end are preallocated space.
  */
 export async function readJournal(
   disk: Disk,
   path: string,
-  show: (line: JournalLine, header: JournalHeader, at: number) => void,
+  onLine: (line: JournalLine, header: JournalHeader, at: number) => void,
   progress: Progress = () => {},
 ): Promise<JournalContent | undefined> {
   const file = await disk.openToRead(path);
   if (file === undefined) return undefined;
-  const reading = new LineReader(show);
+  const reader = new LineReader(onLine);
   try {
     await readInChunks(file, (bytes, ended) => {
-      const taken = reading.take(bytes, ended);
-      progress(reading.position, file.size, reading.changes);
+      const taken = reader.take(bytes, ended);
+      progress(reader.position, file.size, reader.changes);
       return taken;
     });
   } finally {
     await file.close();
   }
-  return reading.content();
+  return reader.content();
 }
 
 class LineReader {
-  readonly #show: (line: JournalLine, header: JournalHeader, at: number) => void;
+  readonly #onLine: (line: JournalLine, header: JournalHeader, at: number) => void;
   #header: JournalHeader | undefined;
   #line = 1;
   #bytes = 0;
   #seq = 0;
   #broken: Break | undefined;
   #more = false;
-  #shown = 0;
-  /** Where NUL bytes began that nothing has followed yet. */
+  #highestDurable = 0;
+  /** Where the NUL bytes begin that end at the current position. */
   #nuls: number | undefined;
   position = 0;
   changes = 0;
 
-  constructor(show: (line: JournalLine, header: JournalHeader, at: number) => void) {
-    this.#show = show;
+  constructor(onLine: (line: JournalLine, header: JournalHeader, at: number) => void) {
+    this.#onLine = onLine;
   }
 
-  /** Takes whole lines and allocated space, and at the end of the file all the rest. */
+  /** Reads complete lines and preallocated space, and at the end of the file all bytes. Returns the number of bytes read. */
   take(bytes: Buffer, ended: boolean): number {
     let at = 0;
     for (;;) {
@@ -116,7 +116,7 @@ class LineReader {
       seq: this.#seq,
       broken: this.#broken,
       more: this.#more,
-      shown: this.#shown,
+      highestDurable: this.#highestDurable,
     };
   }
 
@@ -125,9 +125,9 @@ class LineReader {
   }
 
   #takeLine(line: Buffer): void {
-    if (this.#nuls !== undefined) this.#break('what follows is not space that was allocated', true);
+    if (this.#nuls !== undefined) this.#break('something other than preallocated space follows', true);
     this.#nuls = undefined;
-    if (this.#broken !== undefined) this.#takeBehind(line);
+    if (this.#broken !== undefined) this.#takeAfterBreak(line);
     else if (this.#header === undefined) this.#takeHeader(line);
     else this.#takeChange(line, this.#header);
     this.#line += 1;
@@ -141,14 +141,14 @@ class LineReader {
       this.#seq = header.sequence;
       this.#bytes = this.position + line.length + 1;
     } else if (text === undefined) {
-      this.#takeBad(line, 'its first line does not fit its checksum');
+      this.#takeInvalid(line, 'its first line does not match its checksum');
     } else {
       const version = journalVersionOf(text);
-      const known = `its version is ${version}, and this program reads ${journalVersion}`;
+      const otherVersion = `its version is ${version}, and this program reads ${journalVersion}`;
       this.#break(
         version === undefined || version === journalVersion
           ? 'this is not the first line of a journal'
-          : known,
+          : otherVersion,
         false,
       );
     }
@@ -157,49 +157,49 @@ class LineReader {
   #takeChange(line: Buffer, header: JournalHeader): void {
     const text = checkedLine(line);
     const parsed = text === undefined ? undefined : parseJournalLine(text);
-    if (text === undefined) this.#takeBad(line, 'the line does not fit its checksum');
+    if (text === undefined) this.#takeInvalid(line, 'the line does not match its checksum');
     else if (parsed === undefined) this.#break('this is not a change', false);
     else if (parsed.seq !== this.#seq + 1)
-      this.#break(`change ${parsed.seq} stands where ${this.#seq + 1} belongs`, false);
+      this.#break(`it is change ${parsed.seq}, and ${this.#seq + 1} was expected`, false);
     else {
-      this.#show(parsed, header, this.position);
+      this.#onLine(parsed, header, this.position);
       this.#seq = parsed.seq;
       this.changes += 1;
       this.#bytes = this.position + line.length + 1;
     }
   }
 
-  /** Takes what is left at the end without an end of line. */
+  /** Reads the bytes after the last line end. */
   #takeRest(rest: Buffer): void {
     let end = rest.length;
     while (rest[end - 1] === 0) end -= 1;
-    if (this.#broken === undefined) this.#takeBad(rest.subarray(0, end), 'the line is not whole');
-    else this.#takeBehind(rest.subarray(0, end));
+    if (this.#broken === undefined) this.#takeInvalid(rest.subarray(0, end), 'the line is incomplete');
+    else this.#takeAfterBreak(rest.subarray(0, end));
   }
 
-  /** Breaks here. An end of line may be what is bad, so what follows in the line is looked at too. */
-  #takeBad(line: Buffer, what: string): void {
-    this.#break(what, true);
-    this.#look(line, 1);
+  /** Records an invalid line. Its line end may be what is damaged, so the line may contain other lines. */
+  #takeInvalid(line: Buffer, reason: string): void {
+    this.#break(reason, true);
+    this.#searchLines(line, 1);
   }
 
-  #takeBehind(line: Buffer): void {
+  #takeAfterBreak(line: Buffer): void {
     if (!isAllNul(line)) this.#more = true;
-    this.#look(line, 0);
+    this.#searchLines(line, 0);
   }
 
-  /** Looks for a whole line that says what was safe when it was written; some other remains may stand before it. */
-  #look(line: Buffer, from: number): void {
+  /** Searches for valid lines, which may follow remains of others, to find out what was on the disk. */
+  #searchLines(line: Buffer, from: number): void {
     for (let at = line.indexOf(lineStart, from); at >= 0; at = line.indexOf(lineStart, at + 1)) {
       const text = checkedLine(line.subarray(at));
       const parsed = text === undefined ? undefined : parseJournalLine(text);
-      this.#shown = Math.max(this.#shown, parsed?.durable ?? 0);
+      this.#highestDurable = Math.max(this.#highestDurable, parsed?.durable ?? 0);
       if (at > 0 && parsed !== undefined) this.#more = true;
     }
   }
 
-  #break(what: string, torn: boolean): void {
-    this.#broken ??= { line: this.#line, byte: this.#bytes, what, torn };
+  #break(reason: string, torn: boolean): void {
+    this.#broken ??= { line: this.#line, byte: this.#bytes, reason, torn };
   }
 }
 

@@ -6,129 +6,130 @@ import { bootId } from '../files/process-liveness.ts';
 import { type StoredNonce, StoreError } from '../store.ts';
 import { bucketSpanFor, type Claimed, createNonces, type MemoryNonces, type Nonces } from './nonces.ts';
 import { type Claim, earliest, latest } from './record.ts';
-import { type KeptNonces, readNonces } from './recovery.ts';
+import { type RecoveredNonces, readNonces } from './recovery.ts';
 import { NonceWriter } from './writer.ts';
 
-/** What nonces in a directory are opened with. */
+/** The options of nonces in files. */
 export interface NonceFileOptions {
-  /** Where the files are; it exists, and its lock is the caller's. */
+  /** The data directory. It exists, and the caller holds its lock. */
   readonly directory: string;
-  /** Whether `kept(true)` waits for the medium (`fsync`) or for the system (`os`). */
+  /** Whether `kept(true)` waits for the disk (`fsync`) or for the operating system (`os`). */
   readonly durability: 'fsync' | 'os';
-  /** How far a date may be from the clock, either way, in ms. */
+  /** The maximum difference between a date and the clock, in ms. */
   readonly window: number;
-  /** The most nonces remembered at once. Those kept from before may be more; then no new one is taken. */
+  /** The maximum number of nonces. If the files contain more, no new one is accepted. */
   readonly max: number;
-  /** The most nonces of one user remembered at once; default: a tenth of `max`. Those from before count. */
+  /** The maximum number of nonces of one user. Default: a tenth of `max`. Those in the files count. */
   readonly maxPerUser?: number | undefined;
-  /** 16 random bytes that nobody else knows. */
+  /** 16 secret random bytes. */
   readonly key: Uint8Array;
   readonly clock: Clock;
-  /** Told once, in one line, that nonces were lost and what follows from that, that none are kept, or are again. */
-  readonly tell: (line: string) => void;
-  /** The file operations; the host's own by default. */
+  /** Called with one line when nonces were lost, when none can be stored, and when they can again. */
+  readonly onReport: (line: string) => void;
+  /** The file operations. Default: those of the host. */
   readonly disk?: Disk;
-  /** Names this start of the host; the host is asked by default. */
+  /** Returns the id of the current boot of the host. Default: read from the host. */
   readonly boot?: () => Promise<string | undefined>;
 }
 
-/** Nonces that outlive the process. */
+/** Nonces that survive the process. */
 export interface FileNonces extends Nonces {
   /**
-   * Takes one that was kept with a change, whatever the clock says and however many there are. It is written here too,
-   * where it is not yet, with what is claimed next.
+   * Adds a nonce that was stored with a change, whatever the clock and however many there are. If it is new, it is also
+   * written here, with the next claims.
    */
-  remember(kept: StoredNonce): void;
-  /** Tells that a claim which was held is kept with a change. It is written here too, which nobody waits for. */
+  remember(nonce: StoredNonce): void;
+  /** Records that a held claim was stored with a change. It is also written here; no request waits for that. */
   keptWithChange(held: StoredNonce): void;
   /**
-   * Begins to keep, before anything is claimed or a store that is new keeps anything: from then on a directory without any
-   * file of nonces tells that they were taken away. Where some were lost, that is told and kept. Rejects with StoreError.
+   * Starts storing. Must be called before the first claim, and before a new store stores anything: from then on, missing
+   * nonce files are detected. Reports and records a loss of nonces. Rejects with StoreError.
    */
   begin(): Promise<void>;
   /**
-   * Writes what is claimed and not yet kept, and that the end was in order. No call may follow. Rejects with StoreError
-   * when that failed, or anything did for good before.
+   * Writes pending claims, records an orderly stop, and closes the files. No other method may be called afterwards.
+   * Rejects with StoreError if that failed, or if an earlier failure was permanent.
    */
   close(): Promise<void>;
 }
 
 /**
- * Opens the nonces in a directory; nothing is written yet. Where some were lost, requests with a date that one of these might
- * have are refused. Throws CorruptionError when the files cannot be used.
+ * Opens the nonces in a directory, without writing. If nonces were lost, requests with a date that one of these may have
+ * are rejected. Throws CorruptionError if a file is corrupt.
  */
 export async function openNonces(options: NonceFileOptions): Promise<FileNonces> {
   const { directory, durability, window, clock, disk = nodeDisk, boot = bootId } = options;
   const bucketSpan = bucketSpanFor(window);
   const memory = createNonces({ ...options, bucketSpan, monotonic: () => clock.steady() });
-  const show = ({ user, nonce, until }: Claim): void => void memory.remember(user, nonce, until);
-  const kept = await readNonces({ directory, disk, window, boot, show });
-  // Whoever made them held the lock then and does not now.
+  const onClaim = ({ user, nonce, until }: Claim): void => void memory.remember(user, nonce, until);
+  const stored = await readNonces({ directory, disk, window, boot, onClaim });
+  // The process that created them held the lock then, so it has ended.
   await removeLeftovers(disk, directory, 'nonces', () => true);
-  for (const { from, to } of kept.forgotten) memory.forget(from, to);
+  for (const { from, to } of stored.forgotten) memory.forget(from, to);
   const sync = durability === 'fsync';
-  const writer = new NonceWriter({ directory, disk, sync, window, clock, boot }, kept);
-  const begin = kept.losses.length > 0 ? refuseLost(kept, memory, writer, options) : firstFile(kept, writer);
-  return new NonceFile(memory, writer, sync, options.tell, begin);
+  const writer = new NonceWriter({ directory, disk, sync, window, clock, boot }, stored);
+  const begin =
+    stored.losses.length > 0 ? rejectLost(stored, memory, writer, options) : createFirstFile(stored, writer);
+  return new NonceFile(memory, writer, sync, options.onReport, begin);
 }
 
-/** What an opening would find. */
+/** The result of reading the nonces of a directory. */
 export interface NonceReport {
-  /** How many nonces have not passed. */
+  /** The number of nonces that have not expired. */
   readonly live: number;
-  /** What was lost, and what follows from that; undefined when nothing was. */
+  /** What was lost, and the consequence; undefined if nothing was. */
   readonly loss: string | undefined;
 }
 
-/** Looks at the nonces in a directory that is not in use, and changes nothing. Throws CorruptionError as `openNonces` does. */
+/** Reads the nonces in a directory that is not in use, and changes nothing. Throws CorruptionError. */
 export async function inspectNonces(directory: string, window: number, clock: Clock): Promise<NonceReport> {
   const now = clock.now();
   let live = 0;
-  const show = ({ until }: Claim): void => {
+  const onClaim = ({ until }: Claim): void => {
     if (until >= now) live += 1;
   };
-  const kept = await readNonces({ directory, disk: nodeDisk, window, boot: bootId, show });
-  const lost = kept.losses.length > 0;
-  return { live, loss: lost ? describeLost(kept, window, endOfLost(kept, window, now)) : undefined };
+  const stored = await readNonces({ directory, disk: nodeDisk, window, boot: bootId, onClaim });
+  const lost = stored.losses.length > 0;
+  return { live, loss: lost ? describeLoss(stored, window, endOfLost(stored, window, now)) : undefined };
 }
 
-/** The `until` (ms) from which on no claim can be that was lost before `now`. */
-function endOfLost({ opened }: KeptNonces, window: number, now: number): number {
-  // Its date is at most a window ahead of the clock, and good for a window, to the end of its second. The clock that it
-  // was claimed by may have been set back since, but to what it was when the file was begun.
+/** Returns a time (ms) that is later than `until` of every claim lost before `now`. */
+function endOfLost({ opened }: RecoveredNonces, window: number, now: number): number {
+  // The date of a claim is at most one window ahead of the clock, and valid for one window, until the end of its second.
+  // The clock may have been set back since then; the creation time of the last file is a lower bound of its old time.
   return Math.max(now, opened) + 2 * window + 1000;
 }
 
-/** What was lost, and what follows from that. */
-function describeLost({ losses }: KeptNonces, window: number, end: number): string {
+/** Describes what was lost, and the consequence. */
+function describeLoss({ losses }: RecoveredNonces, window: number, end: number): string {
   const time = formatIsoDate(end - window);
-  return `${losses.join('; ')}. Nonces may be lost: full signed requests dated before ${time} are refused`;
+  return `${losses.join('; ')}. Nonces may be lost: full signed requests dated before ${time} are rejected`;
 }
 
-/** Refuses what may have been claimed, and gives what tells and keeps that. */
-function refuseLost(
-  kept: KeptNonces,
+/** Rejects the nonces that may have been lost. Returns a function that reports and records the loss. */
+function rejectLost(
+  stored: RecoveredNonces,
   memory: MemoryNonces,
   writer: NonceWriter,
-  { window, clock, tell }: NonceFileOptions,
+  { window, clock, onReport }: NonceFileOptions,
 ): () => Promise<void> {
-  const end = endOfLost(kept, window, clock.now());
+  const end = endOfLost(stored, window, clock.now());
   memory.forget(earliest, end);
   return async () => {
-    tell(describeLost(kept, window, end));
-    // When this cannot be kept now, it is with the next claim; and until then the loss is found again.
+    onReport(describeLoss(stored, window, end));
+    // If that fails, it is recorded with the next claim. Until then, the next start detects the loss again.
     await writer.forget(earliest, end).catch(() => {});
   };
 }
 
-/** Gives what makes the first file, where there is none. */
-function firstFile({ highest }: KeptNonces, writer: NonceWriter): () => Promise<void> {
+/** Returns a function that creates the first file if there is none. */
+function createFirstFile({ highest }: RecoveredNonces, writer: NonceWriter): () => Promise<void> {
   return async () => {
     if (highest === 0) await writer.write([]);
   };
 }
 
-/** Somebody who waits until all up to the `position`th claim is kept. */
+/** A promise that waits until the first `position` claims are stored. */
 interface Waiting {
   readonly position: number;
   resolve(): void;
@@ -136,46 +137,46 @@ interface Waiting {
 }
 
 /**
- * Claims are answered from memory, and written in groups: what is claimed while a write is under way makes the next one,
- * and what is written while the medium is waited for shares the next wait. Who needs no medium waits for none.
+ * Claims are checked in memory, and written in groups: claims during a write form the next one, and claims that are
+ * written during a sync share the next one. Only callers that need durability wait for a sync.
  */
 class NonceFile implements FileNonces {
   readonly #memory: MemoryNonces;
   readonly #writer: NonceWriter;
   readonly #sync: boolean;
-  readonly #tell: (line: string) => void;
+  readonly #onReport: (line: string) => void;
   readonly #begin: () => Promise<void>;
   #pending: Claim[] = [];
-  /** Claims that were held and are kept with a change. */
+  /** Held claims that were stored with a change. */
   readonly #withChange = new WeakSet<StoredNonce>();
-  /** How many claims there were, how many are written, and how many of these are on the medium. */
+  /** The number of claims, of written claims, and of claims on the disk. */
   #claimed = 0;
   #written = 0;
   #synced = 0;
-  /** In the order of their positions. */
+  /** In ascending order of position. */
   #awaitingWrite: Waiting[] = [];
   #awaitingSync: Waiting[] = [];
   #writing: Promise<void> | undefined;
   #syncing: Promise<void> | undefined;
-  /** Whether it is in use: what was only opened is left as it was found. */
+  /** Whether `begin` was called. Otherwise `close` does not change the files. */
   #begun = false;
-  /** Why nothing is written any more. */
+  /** The permanent failure; undefined if there is none. */
   #failure: StoreError | undefined;
-  /** Whether it was told that nothing can be written. */
-  #told = false;
+  /** Whether the current failure was reported. */
+  #failureReported = false;
 
   constructor(
     memory: MemoryNonces,
     writer: NonceWriter,
     sync: boolean,
-    tell: (line: string) => void,
+    onReport: (line: string) => void,
     begin: () => Promise<void>,
   ) {
     this.#begin = begin;
     this.#memory = memory;
     this.#writer = writer;
     this.#sync = sync;
-    this.#tell = tell;
+    this.#onReport = onReport;
   }
 
   get size(): number {
@@ -183,7 +184,7 @@ class NonceFile implements FileNonces {
   }
 
   claim(user: string, nonce: string, until: number, now: number): Claimed {
-    // What has no date cannot be written down.
+    // A time outside the range of dates cannot be written.
     if (!(until > earliest && until < latest)) return 'seen';
     const claimed = this.#memory.claim(user, nonce, until, now);
     if (claimed === 'fresh') {
@@ -218,9 +219,9 @@ class NonceFile implements FileNonces {
     return this.kept(durably);
   }
 
-  remember(kept: StoredNonce): void {
-    if (!this.#memory.remember(kept.user, kept.nonce, kept.until)) return;
-    this.#pending.push(kept);
+  remember(nonce: StoredNonce): void {
+    if (!this.#memory.remember(nonce.user, nonce.nonce, nonce.until)) return;
+    this.#pending.push(nonce);
     this.#claimed += 1;
   }
 
@@ -250,7 +251,7 @@ class NonceFile implements FileNonces {
     }
   }
 
-  /** Sees to it that somebody writes what is pending, and then waits for the medium where that is asked for. */
+  /** Starts writing pending claims, or a sync that a caller waits for. */
   #work(): void {
     if (this.#failure !== undefined) this.#fail(this.#failure, -1, this.#claimed);
     else if (this.#pending.length > 0) this.#writing ??= this.#writeAll();
@@ -258,7 +259,7 @@ class NonceFile implements FileNonces {
   }
 
   async #writeAll(): Promise<void> {
-    await Promise.resolve(); // all that is claimed in this turn shares the first write
+    await Promise.resolve(); // the claims of one turn of the event loop share the first write
     while (this.#pending.length > 0 && this.#failure === undefined) await this.#writePending();
     this.#writing = undefined;
   }
@@ -269,8 +270,8 @@ class NonceFile implements FileNonces {
     this.#pending = [];
     try {
       if (await this.#writer.write(claims)) this.#synced = position;
-      if (this.#told) this.#tell('nonces are kept again');
-      this.#told = false;
+      if (this.#failureReported) this.#onReport('nonces are stored again');
+      this.#failureReported = false;
     } catch (error) {
       this.#fail(error, this.#written, position);
     }
@@ -280,7 +281,7 @@ class NonceFile implements FileNonces {
     this.#beginSync();
   }
 
-  /** Begins to sync where somebody waits for what is written, and nobody does already. */
+  /** Starts a sync if a caller waits for one and none is running. */
   #beginSync(): void {
     if (this.#isSyncWanted()) this.#syncing ??= this.#syncAll();
   }
@@ -289,7 +290,7 @@ class NonceFile implements FileNonces {
     return (this.#awaitingSync[0]?.position ?? Number.POSITIVE_INFINITY) <= this.#written;
   }
 
-  /** Only where one is wanted: else it would be over before it is known to be under way. */
+  /** Syncs while a caller waits for it. Must only be called if one does: `#syncing` is set after the call. */
   async #syncAll(): Promise<void> {
     while (this.#isSyncWanted()) {
       const position = this.#written;
@@ -304,35 +305,36 @@ class NonceFile implements FileNonces {
     this.#syncing = undefined;
   }
 
-  /** Tells those who wait for what is after one position and up to another that it is not kept. */
+  /** Rejects the promises for positions after `after` and up to `position`; all of them after a permanent failure. */
   #fail(error: unknown, after: number, position: number): void {
     const failure =
-      error instanceof StoreError ? error : new StoreError('failed', 'nonces were not kept', error);
-    const final = !(failure instanceof AtomicWriteError) || failure.final;
-    if (final) this.#failure = failure;
-    if (!this.#told) this.#tell(`${failure.message}; no nonce is kept ${final ? 'any more' : 'for now'}`);
-    this.#told = true;
-    const [from, to] = final ? [-1, this.#claimed] : [after, position];
+      error instanceof StoreError ? error : new StoreError('failed', 'nonces were not stored', error);
+    const permanent = !(failure instanceof AtomicWriteError) || failure.final;
+    if (permanent) this.#failure = failure;
+    if (!this.#failureReported)
+      this.#onReport(`${failure.message}; no nonce is stored ${permanent ? 'any more' : 'for now'}`);
+    this.#failureReported = true;
+    const [from, to] = permanent ? [-1, this.#claimed] : [after, position];
     this.#awaitingWrite = rejected(this.#awaitingWrite, from, to, failure);
     this.#awaitingSync = rejected(this.#awaitingSync, from, to, failure);
   }
 }
 
-/** Resolves those who wait for what is up to this position, and gives the others. */
+/** Resolves the promises up to a position. Returns the others. */
 function resolved(list: readonly Waiting[], position: number): Waiting[] {
   for (const waiting of list) if (waiting.position <= position) waiting.resolve();
   return list.filter((waiting) => waiting.position > position);
 }
 
-/** Rejects those after one position and up to another, each with an error of its own, and gives the others. */
+/** Rejects the promises after one position and up to another, each with a new error. Returns the others. */
 function rejected(
   list: readonly Waiting[],
   after: number,
   position: number,
   { code, message, cause }: StoreError,
 ): Waiting[] {
-  const concerns = (waiting: Waiting): boolean => after < waiting.position && waiting.position <= position;
+  const isAffected = (waiting: Waiting): boolean => after < waiting.position && waiting.position <= position;
   for (const waiting of list)
-    if (concerns(waiting)) waiting.reject(new StoreError(code, message, cause, true));
-  return list.filter((waiting) => !concerns(waiting));
+    if (isAffected(waiting)) waiting.reject(new StoreError(code, message, cause, true));
+  return list.filter((waiting) => !isAffected(waiting));
 }

@@ -1,44 +1,43 @@
 import { createCipheriv, createHash } from 'node:crypto';
 
-/** The largest prime below 2^32. Both halves of a fingerprint are counted modulo it. */
+/** The largest prime below 2^32. Both halves of a fingerprint are computed modulo it. */
 const prime = 4_294_967_291;
 const inverse = 1 / prime;
-/** The most characters of a user or a nonce that are read one by one. */
-const longest = 256;
+/** The maximum length of a user or a nonce that is hashed without SHA-256. */
+const maxLength = 256;
 /**
- * Characters of a text after which the sum is reduced: with what is left of the text before, 15 numbers, at most 31 of
- * at most 2^48 come together, and the lengths, which is exact since it is below 2^53.
+ * The number of characters after which the sum is reduced. With the remainder of the previous text (15 numbers), at most
+ * 31 products below 2^48 and the lengths are added. The sum is below 2^53, so it is exact.
  */
-const stretch = 32;
-/** Numbers that come before the characters: both lengths, and what kind of text follows. */
+const charactersPerReduction = 32;
+/** The number of values before the characters: both lengths, and the kind of the text. */
 const leading = 3;
 
 /**
- * Makes fingerprints of 64 bits of a user's nonce. A text is a vector of numbers: the two lengths, its kind, and
- * the characters by twos. Each half of a fingerprint is the sum of these, times one secret number each, modulo
- * a prime p (multilinear hashing: Carter and Wegman, "Universal classes of hash functions", 1979). Two
- * different texts differ in at least one number, and then exactly one of the p values of its secret factor
- * makes their sums equal: whoever chooses texts without knowing the factors makes two collide with a chance of
- * 1 / p² = 2^-64 × (1 + 2 × 10^-9), however he chooses them, and not with a better one.
+ * Computes fingerprints of 64 bits of a user's nonce. The input is a vector of numbers: the two lengths, the kind of the
+ * text, and its characters in pairs. Each half of a fingerprint is the sum of these numbers, each multiplied by a secret
+ * factor, modulo a prime p (multilinear hashing: Carter and Wegman, "Universal classes of hash functions", 1979). Two
+ * different inputs differ in at least one number. Their sums are equal for exactly one of the p values of its
+ * factor. So without the factors, two chosen inputs collide with a probability of 1 / p² = 2^-64 × (1 + 2 × 10^-9).
  *
- * The factors are drawn from the key with AES-128 in counter mode. Reading characters is most of the work, so this
- * takes half the time of SipHash-1-3; numbers stay exact below 2^53, and nothing is allocated.
+ * The factors are derived from the key with AES-128 in counter mode. This takes half the time of SipHash-1-3. All
+ * numbers are exact, because they are below 2^53, and nothing is allocated.
  */
 export class Fingerprint {
-  /** The first 32 bits of the latest, signed. Never 0 together with the others. */
+  /** The first 32 bits of the last fingerprint, signed. The two halves are never both 0. */
   low = 0;
   /** The other 32 bits, signed. */
   high = 0;
-  /** The factors, of the first half and of the second by turns; none before the first text. */
+  /** The factors, alternately of the first and of the second half; empty before the first fingerprint. */
   #factors: Float64Array = new Float64Array(0);
-  /** The key, until the factors are drawn from it: what nobody has signed for yet need not be ready at a start. */
+  /** The key, until the factors are derived from it. That is not done at the start, to save time. */
   #key: Uint8Array | undefined;
   #first = 0;
   #second = 0;
-  /** Has a bit above the lowest eight when a character that was read is not in latin1. */
+  /** All characters combined with OR: above 255 if one of them is not in Latin-1. */
   #characters = 0;
 
-  /** Takes the 16 bytes of the key, and keeps only what is drawn from them as soon as that is needed. Throws RangeError when they are not 16. */
+  /** @param key 16 bytes. Throws RangeError for any other length. */
   constructor(key: Uint8Array) {
     if (key.length !== 16) throw new RangeError('the key must have 16 bytes');
     this.#key = Uint8Array.from(key);
@@ -46,8 +45,8 @@ export class Fingerprint {
 
   /** Sets `low` and `high` to the fingerprint of this user's nonce. */
   take(user: string, nonce: string): void {
-    if (this.#key !== undefined) this.#draw(this.#key);
-    if (user.length > longest || nonce.length > longest) this.#sum('', digestOf(user, nonce), 1);
+    if (this.#key !== undefined) this.#deriveFactors(this.#key);
+    if (user.length > maxLength || nonce.length > maxLength) this.#sum('', digestOf(user, nonce), 1);
     else {
       this.#sum(user, nonce, 0);
       if (this.#characters > 0xff) this.#sum('', digestOf(user, nonce), 1);
@@ -55,8 +54,8 @@ export class Fingerprint {
     this.#mix();
   }
 
-  #draw(key: Uint8Array): void {
-    this.#factors = factorsFrom(key, (leading + longest) * 2);
+  #deriveFactors(key: Uint8Array): void {
+    this.#factors = factorsFrom(key, (leading + maxLength) * 2);
     this.#key = undefined;
   }
 
@@ -69,7 +68,7 @@ export class Fingerprint {
     this.#reduce();
   }
 
-  /** Adds the text's characters from this factor on, and gives the factor for what follows. */
+  /** Adds the characters of a text, from this factor on. Returns the index of the next factor. */
   #add(text: string, from: number): number {
     const factors = this.#factors;
     const length = text.length;
@@ -85,7 +84,7 @@ export class Fingerprint {
       first += both * at(factors, factor);
       second += both * at(factors, factor + 1);
       factor += 2;
-      if (index % stretch === stretch - 2) {
+      if (index % charactersPerReduction === charactersPerReduction - 2) {
         first = remainder(first);
         second = remainder(second);
       }
@@ -102,15 +101,15 @@ export class Fingerprint {
   }
 
   /**
-   * Spreads both halves over all bits, since sums of texts that are alike are at regular distances. Each of the two
-   * steps can be undone, so what was different stays so.
+   * Distributes both halves over all bits, because the sums of similar texts have regular differences. Both steps are
+   * invertible, so different sums remain different.
    */
   #mix(): void {
     const first = this.#first | 0;
     let mixed = Math.imul(first ^ (first >>> 16), 0x85ebca6b);
     const low = (this.#second | 0) ^ mixed ^ (mixed >>> 13);
     mixed = Math.imul(low ^ (low >>> 16), 0xc2b2ae35);
-    // Both 0 mean an empty place. That one value less is left is nothing beside what is counted with.
+    // Two zeros represent an unused entry. One value less does not matter for the probability of a collision.
     this.high = first ^ mixed ^ (mixed >>> 13);
     this.low = low === 0 && this.high === 0 ? 1 : low;
   }
@@ -120,14 +119,14 @@ function at(factors: Float64Array, index: number): number {
   return factors[index] ?? 0;
 }
 
-/** For a whole number below 2^53. The operator % would take five times as long. */
+/** Returns an integer below 2^53 modulo the prime. The operator % would take five times as long. */
 function remainder(sum: number): number {
   const rest = sum - Math.floor(sum * inverse) * prime;
   if (rest < 0) return rest + prime;
   return rest >= prime ? rest - prime : rest;
 }
 
-/** Numbers below the prime, all equally likely: words of AES-128 in counter mode, without those above. */
+/** Returns uniformly distributed numbers below the prime: the key stream of AES-128 in counter mode, without larger words. */
 function factorsFrom(key: Uint8Array, count: number): Float64Array {
   const cipher = createCipheriv('aes-128-ctr', key, Buffer.alloc(16));
   const factors = new Float64Array(count);
@@ -143,7 +142,7 @@ function factorsFrom(key: Uint8Array, count: number): Float64Array {
   return factors;
 }
 
-/** What stands for texts that are long or not in latin1: a character for each byte of their SHA-256. */
+/** Returns the SHA-256 of texts that are long or not in Latin-1, with one character per byte. */
 function digestOf(user: string, nonce: string): string {
   const text = Buffer.from(`${user.length}:${user}${nonce}`, 'utf16le');
   return createHash('sha256').update(text).digest().toString('latin1');

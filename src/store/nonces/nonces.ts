@@ -4,91 +4,91 @@ import { type CountedBucket, NonceShares } from './shares.ts';
 import { FingerprintTable } from './table.ts';
 import { ForgottenSpans, LeastTime } from './time.ts';
 
-/** How many nonces are kept, how finely time is cut to drop them, and what is drawn and measured for that. */
+/** The options of a set of nonces. */
 export interface NoncesOptions {
-  /** The time (ms) that one bucket covers: at most so much longer than needed a nonce is kept. */
+  /** The time (ms) that one bucket covers. A nonce is stored at most this much longer than necessary. */
   readonly bucketSpan: number;
-  /** The most nonces kept at once, up to 2,147,483,648. */
+  /** The maximum number of nonces, up to 2,147,483,648. */
   readonly max: number;
-  /** The most nonces of one user kept at once, up to `max`; default: a tenth of `max`, at least 1. */
+  /** The maximum number of nonces of one user, up to `max`. Default: a tenth of `max`, at least 1. */
   readonly maxPerUser?: number | undefined;
-  /** 16 random bytes that nobody else knows. They are copied. */
+  /** 16 secret random bytes. They are copied. */
   readonly key: Uint8Array;
-  /** A clock (ms since any moment) that passes steadily and is never set. */
+  /** A monotonic clock (ms). */
   readonly monotonic: () => number;
 }
 
-/** Says that a user has as many nonces as one user may have. */
+/** The result of a claim if the user has the maximum number of nonces. */
 export interface ShareUsed {
-  /** The time (ms) from which on the user has room for another nonce, while the clock does not jump. */
+  /** The time (ms) when the first nonces of the user expire, if the clock does not jump. */
   readonly freeAt: number;
 }
 
-/** The result of a claim; only `fresh` keeps the nonce. */
+/** The result of a claim. The nonce is stored only if it is `fresh`. */
 export type Claimed = 'fresh' | 'seen' | 'full' | ShareUsed;
 
-/** Remembers which nonces were used, as long as a request that carries one could be accepted again. */
+/** Stores the nonces that were used, as long as a request with such a nonce could be accepted again. */
 export interface Nonces {
   /**
-   * Claims a user's nonce in one step. Returns `fresh` if nobody had it before, `seen` if that user did or might
-   * have, `full` if there is no room for any nonce, and ShareUsed if there is none for another one of this user.
-   * `until` is the time (ms) up to which a request carrying it could still be accepted; the nonce is kept until
-   * that has passed and, while the clock does not jump, at most one span longer.
+   * Claims a nonce of a user, as one atomic step. Returns `fresh` if the user has not used it before, `seen` if the user
+   * has or may have, `full` if there are `max` nonces, and ShareUsed if the user has `maxPerUser` nonces.
+   * @param until the last time (ms) at which a request with this nonce could be accepted. The nonce is stored until then
+   *   and, if the clock does not jump, at most one bucket span longer.
    */
   claim(user: string, nonce: string, until: number, now: number): Claimed;
   /**
-   * Resolves when all that was claimed so far outlives the process, and with `durably` also a loss of power; undefined
-   * when there is nothing to wait for. Rejects with StoreError when it could not be kept; it stays claimed.
+   * Resolves when all claims so far survive the end of the process; with `durably`, also a power failure. Returns
+   * undefined if they do already. Rejects with StoreError if they could not be stored; the nonces remain claimed.
    */
   kept(durably: boolean): Promise<void> | undefined;
   /**
-   * Takes the latest claim out of what is written: whoever asks sees to it that the claim is kept with what its
-   * request changes, or gives it to `release`. Undefined where nothing is written.
+   * Removes the latest claim from the queue of those to be written. The caller must store it with the change of its
+   * request, or pass it to `release`. Returns undefined if nonces are not written.
    */
   hold(): StoredNonce | undefined;
-  /** Has a claim that was held kept like any other; does nothing where it was kept with a change. */
+  /** Returns a held claim to the queue, unless it was stored with a change. The result is that of `kept`. */
   release(held: StoredNonce, durably: boolean): Promise<void> | undefined;
-  /** How many are kept. */
+  /** The number of nonces. */
   readonly size: number;
 }
 
-/** Nonces in memory, which can be told what was before. */
+/** Nonces in memory, to which earlier claims can be added. */
 export interface MemoryNonces extends Nonces {
-  /** Takes a nonce that was claimed before, even if there are more than `max` then; says whether it was not known yet. */
+  /** Adds an earlier claim, even if there are then more than `max`. Returns whether it is new. */
   remember(user: string, nonce: string, until: number): boolean;
-  /** Takes every nonce for seen whose `until` (ms) is from `from` to before `to`: what was claimed there is not known. */
+  /** Treats all nonces as seen whose `until` (ms) is at least `from` and below `to`, because the claims of that time are unknown. */
   forget(from: number, to: number): void;
 }
 
-const mostNonces = 2 ** 31;
-/** Tags that the table has for buckets. */
-const mostTag = 255;
-/** For how many spans a clock must keep to a time it jumped to until that is believed: two hours of 150 s. */
-const spansOfDoubt = 48;
-/** At least so long (ms) from one piece of sweeping to the next, so that few claims are the ones that wait for it. */
-const sweepPause = 8;
+const maxNonces = 2 ** 31;
+/** The highest tag of a bucket in the table. */
+const maxTag = 255;
+/** The number of bucket spans after a jump of the clock until the new time is trusted: two hours for spans of 150 s. */
+const spansUntilTrusted = 48;
+/** The minimum time (ms) between two steps of a sweep, so that few claims are delayed by one. */
+const sweepInterval = 8;
 
-/** Makes an empty set of nonces in memory. Throws RangeError for options out of range. */
+/** Creates an empty set of nonces in memory. Throws RangeError for options out of range. */
 export function createNonces(options: NoncesOptions): MemoryNonces {
   return new NonceBuckets(options);
 }
 
-/** The span of a bucket for requests that may be dated this far (ms) from the clock. */
+/** Returns the span (ms) of a bucket for dates that may differ from the clock by `window` ms. */
 export function bucketSpanFor(window: number): number {
   return Math.max(1000, window / 4);
 }
 
-/** For how long (ms) a clock must keep to a time it jumped to until that is believed. */
-export function doubtFor(bucketSpan: number): number {
-  return spansOfDoubt * bucketSpan;
+/** Returns the time (ms) after a jump of the clock until the new time is trusted. */
+export function trustDelayFor(bucketSpan: number): number {
+  return spansUntilTrusted * bucketSpan;
 }
 
-/** Returns the most nonces that one user may have, unless it is set: a tenth of all, at least 1. */
-export function defaultShareOf(max: number): number {
+/** Returns the default of `maxPerUser`: a tenth of all, at least 1. */
+function defaultShareOf(max: number): number {
   return Math.max(1, Math.floor(max / 10));
 }
 
-/** The nonces whose `until` lies in one span of time, from `from` to before `to`. They are dropped together. */
+/** The nonces whose `until` is at least `from` and below `to`. They are dropped together. */
 interface Bucket extends CountedBucket {
   from: number;
   to: number;
@@ -96,23 +96,22 @@ interface Bucket extends CountedBucket {
 }
 
 /**
- * One table of fingerprints for all buckets, in which each entry is tagged with its bucket. A claim then asks one
- * table, however many buckets there are, and dropping a bucket is marking its tag: its entries are taken out later,
- * some thousands at a time.
+ * One table of fingerprints for all buckets, in which each entry has the tag of its bucket. So a claim looks up one
+ * table, however many buckets there are. Dropping a bucket only marks its tag; its entries are removed later, some
+ * thousands at a time.
  *
- * A fingerprint of 64 bits stands for a nonce. One that was kept is always found again, so no replay passes. A
- * fresh one is taken for a replay when its fingerprint is that of one of the n that are kept: with a chance of at
- * most n / 2^64, which for 10 million is 10^7 / 1.845 × 10^19 = 5.4 × 10^-13 a claim (and 10^-12 at 18 million). An
- * entry takes nine bytes, and a segment of the table is between 40 and 80 % full, which makes 16 bytes each.
+ * A nonce is represented by a fingerprint of 64 bits. A stored nonce is always found, so no replay is accepted. A fresh
+ * nonce is mistaken for a replay if one of n stored nonces has the same fingerprint: with a probability of at most
+ * n / 2^64, which for 10 million is 10^7 / 1.845 × 10^19 = 5.4 × 10^-13 per claim (and 10^-12 for 18 million). An entry
+ * has nine bytes, and a segment of the table is between 40 and 80 % full, which makes 16 bytes per nonce.
  *
- * When a nonce may be forgotten: whoever sends a request again sends its date again, and so claims the same `until`.
- * A clock that was ahead and is set back gives old dates a second life. So a bucket is dropped only when its
- * time has passed both by the clock and by the lowest offset to the steady clock that was seen lately: a clock may go
- * ahead and return, or back and return, within `spansOfDoubt`, and nothing was forgotten that could be accepted again.
- * For what is left, a clock set back to a time it had not lately, the spans of dropped buckets are remembered, and
- * a claim whose `until` lies in one is `seen`: it might have been in there. Only dates that come a second
- * time are refused so: a jump back by less than two windows refuses them for less than one, since dates up to a
- * window ahead were not forgotten; after a longer one either these dates are refused or replays of them pass.
+ * A replayed request has the same date, and so the same `until`. If a clock that was ahead is set back, old dates become
+ * acceptable again. So a bucket is dropped only when its time has passed both by the clock and by the lowest recent
+ * offset to the monotonic clock. A clock may jump and return within `spansUntilTrusted`: no nonce is forgotten that
+ * could be accepted again. For the remaining case, a clock that is set back to a time which it did not have recently,
+ * the spans of dropped buckets are stored, and a claim with `until` in such a span is `seen`. This only rejects dates
+ * that occur a second time. After a jump back by less than two windows, they are rejected for less than one window,
+ * because dates up to one window ahead were not forgotten. After a longer jump, the alternative would be to accept replays.
  */
 class NonceBuckets implements MemoryNonces {
   readonly #span: number;
@@ -125,24 +124,24 @@ class NonceBuckets implements MemoryNonces {
   readonly #forgotten = new ForgottenSpans();
   readonly #shares = new NonceShares();
   #buckets: Bucket[] = [];
-  /** The bucket that was asked for last. */
+  /** The bucket that was used last. */
   #latest: Bucket | undefined;
   #size = 0;
-  /** The time of the claim before. */
+  /** The time of the previous claim. */
   #now = Number.NaN;
-  /** When the table was swept last, by the steady clock. */
+  /** The time of the last sweep, by the monotonic clock. */
   #swept = Number.NEGATIVE_INFINITY;
 
   constructor({ bucketSpan, max, maxPerUser = defaultShareOf(max), key, monotonic }: NoncesOptions) {
     if (!(bucketSpan > 0 && bucketSpan < Infinity)) throw new RangeError('bucketSpan must be above 0');
-    if (!(max >= 1 && max <= mostNonces)) throw new RangeError(`max must be from 1 to ${mostNonces}`);
+    if (!(max >= 1 && max <= maxNonces)) throw new RangeError(`max must be from 1 to ${maxNonces}`);
     if (!(maxPerUser >= 1 && maxPerUser <= max)) throw new RangeError(`maxPerUser must be from 1 to ${max}`);
     this.#span = bucketSpan;
     this.#max = max;
     this.#maxPerUser = maxPerUser;
     this.#monotonic = monotonic;
     this.#fingerprint = new Fingerprint(key);
-    this.#leastTime = new LeastTime(doubtFor(bucketSpan));
+    this.#leastTime = new LeastTime(trustDelayFor(bucketSpan));
   }
 
   get size(): number {
@@ -150,9 +149,9 @@ class NonceBuckets implements MemoryNonces {
   }
 
   claim(user: string, nonce: string, until: number, now: number): Claimed {
-    // What has no place in time could never be dropped.
+    // A nonce without a valid time could never be dropped.
     if (!(Number.isFinite(until) && Number.isFinite(now))) return 'seen';
-    if (now !== this.#now) this.#timePassed(now);
+    if (now !== this.#now) this.#advanceTo(now);
     const fingerprint = this.#fingerprint;
     fingerprint.take(user, nonce);
     const { low, high } = fingerprint;
@@ -180,7 +179,7 @@ class NonceBuckets implements MemoryNonces {
   release(): undefined {}
 
   remember(user: string, nonce: string, until: number): boolean {
-    // It is taken for seen as it is.
+    // It is treated as seen anyway.
     if (this.#forgotten.has(until)) return false;
     this.#fingerprint.take(user, nonce);
     const { low, high } = this.#fingerprint;
@@ -194,7 +193,7 @@ class NonceBuckets implements MemoryNonces {
     }
     const before = this.#buckets.find((bucket) => bucket.tag === tag && bucket.to <= until);
     if (before === undefined) return false;
-    // Claimed again when its first time had passed.
+    // It was claimed again after it had expired.
     const bucket = this.#bucketFor(until);
     this.#table.retag(low, high, bucket.tag);
     this.#shares.of(user).move(before, bucket);
@@ -205,19 +204,19 @@ class NonceBuckets implements MemoryNonces {
     this.#forgotten.add(from, to);
   }
 
-  /** Drops what has passed, or else takes a piece of what was dropped before out of the table. */
-  #timePassed(now: number): void {
+  /** Drops expired buckets; if there are none, removes some entries of dropped buckets from the table. */
+  #advanceTo(now: number): void {
     this.#now = now;
     const steady = this.#monotonic();
-    if (this.#drop(this.#leastTime.at(now, steady)) || steady - this.#swept < sweepPause) return;
+    if (this.#drop(this.#leastTime.at(now, steady)) || steady - this.#swept < sweepInterval) return;
     this.#swept = steady;
     this.#table.sweep();
     this.#shares.sweep();
   }
 
   /**
-   * Drops the buckets whose time has passed at `time`, and says whether there were any. When the set is full, that
-   * is the clock's own time: what is kept only in case that the clock comes back makes room.
+   * Drops the buckets that have expired at `time`. Returns whether there were any. If the set is full, `time` is that of
+   * the clock: nonces that are only stored because the clock might be set back are dropped.
    */
   #drop(time: number): boolean {
     let dropped = false;
@@ -239,8 +238,8 @@ class NonceBuckets implements MemoryNonces {
   #bucketFor(until: number): Bucket {
     const latest = this.#latest;
     if (latest !== undefined && latest.from <= until && until < latest.to) return latest;
-    const there = this.#buckets.find(({ from, to }) => from <= until && until < to);
-    this.#latest = there ?? this.#newBucket(until);
+    const existing = this.#buckets.find(({ from, to }) => from <= until && until < to);
+    this.#latest = existing ?? this.#newBucket(until);
     return this.#latest;
   }
 
@@ -254,16 +253,16 @@ class NonceBuckets implements MemoryNonces {
     return bucket;
   }
 
-  /** A tag that neither a bucket has nor an entry which waits to be taken out; 0 when there is none. */
+  /** Returns a tag that no bucket and no entry has; 0 if there is none. */
   #freeTag(): number {
     const inUse = new Set(this.#buckets.map(({ tag }) => tag));
-    for (let tag = 1; tag <= mostTag; tag += 1) {
+    for (let tag = 1; tag <= maxTag; tag += 1) {
       if (!inUse.has(tag) && this.#table.entriesOf(tag) === 0) return tag;
     }
     return 0;
   }
 
-  /** The bucket which ends next after this span, or else the last one, made to cover the span too. */
+  /** Extends the next bucket that ends after this span, or the last one, so that it covers the span. Returns it. */
   #widenedBucket(from: number, to: number): Bucket {
     const [first, ...others] = this.#buckets.toSorted((one, other) => one.to - other.to);
     if (first === undefined) throw new RangeError('no bucket has a tag');

@@ -1,67 +1,64 @@
-import { crc32 } from '../encoding/crc32.ts';
+import { crc32 } from 'node:zlib';
+import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate, parseIsoDate } from '../encoding/iso-date.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
 import type { Span } from './time.ts';
 
 /**
- * The format of the files `nonces-N.jsonl`. Every line is JSON and begins with `{"crc":"xxxxxxxx"`: the CRC-32 of
- * what follows in the line, its end included, begun with that of the line before, so that no line can be missing,
- * stand twice or have another's place. The first line says what the file is; each further one is a claim.
+ * The version of the format of the files `nonces-N.jsonl`. The checksum of a line continues that of the previous line, so
+ * that a missing, repeated or moved line is detected. The format is described in docs/data-format.md.
  */
 const version = 1;
 
-/** What every line begins with; the checksum of what follows is in the place of the x. */
-const emptyPrefix = '{"crc":"xxxxxxxx"';
-const prefixLength = emptyPrefix.length;
-const firstDigit = emptyPrefix.indexOf('x');
-const digits = '0123456789abcdef';
+/** The length of `{"crc":"89abcdef"`. */
+const prefixLength = 17;
 
-/** The earliest and the latest time there is (ECMA-262 §21.4.1.1), in ms. */
+/** The earliest and the latest date in ms (ECMA-262 §21.4.1.1). */
 export const earliest = -8.64e15;
 export const latest = 8.64e15;
 
-/** A claim as it is kept. */
+/** A stored claim. */
 export interface Claim {
   readonly user: string;
   readonly nonce: string;
-  /** The time (ms) up to which a request that carries it could be accepted. */
+  /** The last time (ms) at which a request with this nonce could be accepted. */
   readonly until: number;
 }
 
-/** How far a file reaches that is written no more. */
+/** The length and the checksum of a file that is not changed any more. */
 export interface Extent {
   readonly number: number;
   readonly bytes: number;
-  /** The checksum of its last line. */
+  /** The checksum of the last line. */
   readonly crc: number;
 }
 
-/** What a file says of itself and of those before it. */
+/** The first line of a file. */
 export interface Header {
-  /** When it was begun, by the clock (ms). */
+  /** The time of its creation, by the clock (ms). */
   readonly opened: number;
-  /** Which start of the host that was in; undefined where the host does not say. */
+  /** The boot id of the host; undefined if the host does not provide one. */
   readonly boot: string | undefined;
-  /** How far a date could be from the clock (ms): what `until` is counted with. */
+  /** The maximum difference between a date and the clock (ms), from which `until` is computed. */
   readonly window: number;
-  /** Whether the files before are on the medium, and not only with the system. */
+  /** Whether the earlier files are on the disk. */
   readonly synced: boolean;
-  /** Whether it was made by a server that stopped in order: it is the last then, and has no claims. */
+  /** Whether the file was created by an orderly stop: it is then the last one, and has no claims. */
   readonly closed: boolean;
-  /** Times of which claims are not known any more. */
+  /** The spans of time whose claims are unknown. */
   readonly forgotten: readonly Readonly<Span>[];
-  /** The files before it that count. */
+  /** The earlier files that are needed. */
   readonly files: readonly Extent[];
 }
 
-/** Gathers lines for a file. */
+/** Formats lines for a file. */
 export class RecordLines {
-  /** All lines so far. */
+  /** All lines. */
   text = '';
   /** The checksum of the last one. */
   crc: number;
 
-  /** They follow a line with this checksum. */
+  /** @param crc the checksum of the previous line */
   constructor(crc = 0) {
     this.crc = crc;
   }
@@ -75,7 +72,7 @@ export class RecordLines {
       synced,
       closed,
       forgotten: forgotten.map(({ from, to }) => [formatIsoDate(from), formatIsoDate(to)]),
-      files: files.map(({ number, bytes, crc }) => ({ number, bytes, crc: hex(crc) })),
+      files: files.map(({ number, bytes, crc }) => ({ number, bytes, crc: formatChecksum(crc) })),
     };
     this.#add(JSON.stringify(members).slice(1));
   }
@@ -88,32 +85,33 @@ export class RecordLines {
   #add(members: string): void {
     const rest = `,${members}\n`;
     this.crc = crc32(rest, this.crc);
-    this.text += `{"crc":"${hex(this.crc)}"${rest}`;
+    this.text += prefixOf(this.crc) + rest;
   }
 }
 
-/** What is in a file. */
+/** The content of a file. */
 export interface RecordContent {
-  /** Undefined when already the first line is bad. */
+  /** The first line; undefined if it is invalid. */
   readonly header: Header | undefined;
-  /** How many lines are good, and all before them. */
+  /** The number of valid lines from the start of the file. */
   readonly lines: number;
-  /** How many bytes these have. */
+  /** The length of these lines in bytes. */
   readonly bytes: number;
-  /** The checksum of the last of them. */
+  /** The checksum of the last of these lines. */
   readonly crc: number;
-  /** What follows them: nothing, a line without its end, one that is not what was written, or more. */
-  readonly rest: 'nothing' | 'cut line' | 'bad line' | 'bad lines';
+  /** What follows these lines: an incomplete line, one invalid line, or an invalid line and others. */
+  readonly rest: 'nothing' | 'incomplete line' | 'invalid line' | 'invalid lines';
 }
 
 /**
- * Reads the bytes of a file, `file` being its path for messages, and shows every claim up to the first line that is bad.
- * Throws CorruptionError for lines that are as they were written and yet say nothing that is known.
+ * Reads the bytes of a file, and calls `onClaim` with every claim before the first invalid line. Throws CorruptionError
+ * for a line that has a correct checksum but an unknown content.
+ * @param file the path of the file for messages
  */
 export function readRecord(
   file: string,
   content: Uint8Array,
-  show: (claim: Claim, header: Header) => void,
+  onClaim: (claim: Claim, header: Header) => void,
 ): RecordContent {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
   const claims = new ClaimReader(file);
@@ -123,13 +121,13 @@ export function readRecord(
     const newline = bytes.indexOf(10, start);
     const end = newline < 0 ? bytes.length : newline + 1;
     const sum = crc32(bytes.subarray(start + prefixLength, end), crc);
-    if (newline < 0 || !beginsWith(bytes, start, sum)) {
-      const rest = newline < 0 ? 'cut line' : end === bytes.length ? 'bad line' : 'bad lines';
+    if (newline < 0 || bytes.toString('latin1', start, start + prefixLength) !== prefixOf(sum)) {
+      const rest = newline < 0 ? 'incomplete line' : end === bytes.length ? 'invalid line' : 'invalid lines';
       return { header, lines, bytes: start, crc, rest };
     }
     lines += 1;
     if (header === undefined) header = readHeader(file, bytes.subarray(start, end));
-    else show(claims.read(bytes.toString('utf8', start, end), lines), header);
+    else onClaim(claims.read(bytes.toString('utf8', start, end), lines), header);
     start = end;
     crc = sum;
   }
@@ -165,10 +163,10 @@ function readHeader(file: string, line: Uint8Array): Header {
   };
 }
 
-/** Reads the lines of one file's claims. */
+/** Parses the claims of one file. */
 class ClaimReader {
   readonly #document: JsonFields;
-  /** The date that was read last: many claims share one. */
+  /** The last parsed date. Many claims have the same date. */
   #date = '';
   #time = Number.NaN;
 
@@ -177,7 +175,7 @@ class ClaimReader {
   }
 
   read(text: string, line: number): Claim {
-    // Its checksum fits, so it is a line that some version of this program wrote.
+    // The checksum is correct, so the line is JSON that some version of this program wrote.
     const value: unknown = JSON.parse(text);
     if (
       typeof value === 'object' &&
@@ -191,13 +189,13 @@ class ClaimReader {
         return { user, nonce, until: this.#timeOf(until, line) };
       }
     }
-    throw this.#document.damage(`line ${line} is no claim`);
+    throw this.#document.corruption(`line ${line} is not a claim`);
   }
 
   #timeOf(date: string, line: number): number {
     if (date !== this.#date) {
       const time = parseIsoDate(date);
-      if (time === undefined) throw this.#document.damage(`until of line ${line} is not a date`);
+      if (time === undefined) throw this.#document.corruption(`until of line ${line} is not a date`);
       this.#date = date;
       this.#time = time;
     }
@@ -205,19 +203,7 @@ class ClaimReader {
   }
 }
 
-/** Whether the line that starts there begins with this checksum. */
-function beginsWith(bytes: Uint8Array, start: number, crc: number): boolean {
-  for (let place = 0; place < prefixLength; place += 1) {
-    const digit = place - firstDigit;
-    const code =
-      digit >= 0 && digit < 8
-        ? digits.charCodeAt((crc >>> (28 - 4 * digit)) & 15)
-        : emptyPrefix.charCodeAt(place);
-    if (bytes[start + place] !== code) return false;
-  }
-  return true;
-}
-
-function hex(crc: number): string {
-  return crc.toString(16).padStart(8, '0');
+/** Returns the beginning of a line with this checksum. */
+function prefixOf(checksum: number): string {
+  return `{"crc":"${formatChecksum(checksum)}"`;
 }

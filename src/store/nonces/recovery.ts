@@ -5,82 +5,82 @@ import { journalGeneration, previousName, snapshotName } from '../recovery/recov
 import { type Claim, type Extent, earliest, type Header, type RecordContent, readRecord } from './record.ts';
 import type { Span } from './time.ts';
 
-/** A file of claims, and when they have passed. */
+/** A file of claims. */
 export interface ClaimFile extends Extent {
-  /** The earliest and the latest `until` in it; Infinity and -Infinity when it has no claim. */
+  /** The earliest and the latest `until` in the file; Infinity and -Infinity if it has no claims. */
   readonly from: number;
   readonly until: number;
 }
 
-/** What is kept in a directory. */
-export interface KeptNonces {
-  /** The files that count, in order. */
+/** The nonces in a directory. */
+export interface RecoveredNonces {
+  /** The files that are needed, in order. */
   readonly files: readonly ClaimFile[];
-  /** What counts no more, and was not deleted yet. */
+  /** The numbers of files that are to be deleted. */
   readonly obsolete: readonly number[];
-  /** The highest number that a file has; 0 without any. */
+  /** The highest number of a file; 0 if there are none. */
   readonly highest: number;
-  /** Whether the last server stopped in order, or there never was one. */
+  /** Whether the last server stopped in an orderly way, or there was none. */
   readonly closed: boolean;
-  /** Times of which claims are not known any more. */
+  /** The spans of time whose claims are unknown. */
   readonly forgotten: readonly Readonly<Span>[];
-  /** When the last file was begun (ms). */
+  /** The creation time of the last file (ms). */
   readonly opened: number;
-  /** What was lost, a sentence each; nothing when every claim is known. */
+  /** Descriptions of what was lost, one sentence each; empty if all claims are known. */
   readonly losses: readonly string[];
 }
 
-/** What is read, and how. */
-export interface Reading {
+/** The options of reading nonces. */
+export interface ReadNoncesOptions {
   readonly directory: string;
   readonly disk: Disk;
-  /** How far a date may now be from the clock (ms): `until` of what was claimed under another is counted anew. */
+  /** The maximum difference between a date and the clock (ms). `until` of claims with another window is adjusted. */
   readonly window: number;
-  /** Names this start of the host. */
+  /** Returns the id of the current boot of the host. */
   readonly boot: () => Promise<string | undefined>;
-  /** Shown every claim. */
-  readonly show: (claim: Claim) => void;
+  /** Called with every claim. */
+  readonly onClaim: (claim: Claim) => void;
 }
 
-/** The path of a file of claims. */
+/** Returns the path of a file of claims. */
 export function nonceFilePath(directory: string, number: number): string {
   return join(directory, `nonces-${number}.jsonl`);
 }
 
 /**
- * Reads all claims that are kept, and changes nothing. The last file says which others count, and how far: these must
- * be there whole. In the last one itself a line that a crash cut off is a loss, and so is a loss of power, since what
- * was not yet on the medium then leaves no trace. Throws CorruptionError for damage that no crash makes.
+ * Reads all claims, and changes nothing. The last file lists the other ones that are needed, with their lengths: these
+ * must be complete. In the last file, an incomplete line is a loss. A power failure is a loss too, because claims that
+ * were not on the disk are then missing without a trace. Throws CorruptionError for damage that no crash causes.
  */
-export function readNonces(reading: Reading): Promise<KeptNonces> {
-  return new Recovery(reading).run();
+export function readNonces(options: ReadNoncesOptions): Promise<RecoveredNonces> {
+  return new Recovery(options).run();
 }
 
-/** The least page there is, in bytes: the others are multiples of it. */
-const leastPage = 4096;
+/** The smallest page size in bytes. All other page sizes are multiples of it. */
+const minPageSize = 4096;
 
-/** What to do about damage. */
-const choices =
-  'Put back an intact copy of it; or, without one, empty the file: the server then starts, and for one window refuses every request that is dated';
+/** What the user can do about a corrupt file. */
+const advice =
+  'Restore a copy of the file, or empty it: the server then starts, and rejects all requests with a date for one window';
 
 class Recovery {
-  readonly #reading: Reading;
+  readonly #options: ReadNoncesOptions;
   readonly #files: ClaimFile[] = [];
   readonly #losses: string[] = [];
-  /** Which files may lack what was written, because the host ended: the last one, and those before it. */
+  /** Whether the last file, and the earlier ones, may be incomplete because the host stopped. */
   #unwritten = { last: false, others: false };
 
-  constructor(reading: Reading) {
-    this.#reading = reading;
+  constructor(options: ReadNoncesOptions) {
+    this.#options = options;
   }
 
-  async run(): Promise<KeptNonces> {
-    const { directory, disk, window } = this.#reading;
+  async run(): Promise<RecoveredNonces> {
+    const { directory, disk, window } = this.#options;
     const names = await disk.list(directory);
     const numbers = names.map(numberOf).filter((number) => number > 0);
     numbers.sort((one, other) => other - one);
     if (numbers.length === 0 && names.some(isOfStore))
-      this.#losses.push(`${directory} has a store, and no file of nonces any more`);
+      this.#losses.push(`${directory} has a store, but no nonce files any more`);
     const last = await this.#readLast(numbers);
     for (const extent of last?.files ?? []) await this.#readSealed(extent);
     this.#files.sort((one, other) => one.number - other.number);
@@ -99,36 +99,35 @@ class Recovery {
     };
   }
 
-  /** Reads the last file whose first line is whole, and gives that. What comes after it was cut off at its beginning. */
+  /** Reads the last file with a valid first line. Returns that line. Later files are incomplete. */
   async #readLast(descending: readonly number[]): Promise<Header | undefined> {
     for (const number of descending) {
       const all = await this.#bytesOf(number);
       const content = this.#read(number, all);
       const { header, lines, bytes, rest } = content;
-      if (header !== undefined) await this.#judgeEnd(header);
-      if (rest === 'bad lines' && !this.#unwritten.last) throw this.#damaged(number, content);
-      // A kill stops a write between two pages, and what it was writing then had been told to nobody. A line that is cut
-      // off anywhere else was cut by somebody, and others may be gone with it.
-      const betweenPages = rest === 'cut line' && all.length % leastPage === 0;
+      if (header !== undefined) await this.#checkHost(header);
+      if (rest === 'invalid lines' && !this.#unwritten.last) throw this.#damaged(number, content);
+      // If the process is killed, a write ends between two pages, and its claims were not acknowledged. A line that ends
+      // elsewhere was truncated in another way, and other lines may be missing too.
+      const betweenPages = rest === 'incomplete line' && all.length % minPageSize === 0;
       const killed = header !== undefined && betweenPages && !this.#unwritten.last;
       if (header === undefined || (rest !== 'nothing' && !killed))
-        this.#losses.push(`${this.#path(number)} is cut off in line ${lines + 1}, at byte ${bytes}`);
+        this.#losses.push(`${this.#path(number)} is truncated in line ${lines + 1}, at byte ${bytes}`);
       if (header !== undefined) return header;
     }
     return undefined;
   }
 
-  /** Finds out whether the host ended when what was written was not on the medium. */
-  async #judgeEnd({ closed, synced, boot }: Header): Promise<void> {
+  /** Checks whether the host stopped while written data was not on the disk. */
+  async #checkHost({ closed, synced, boot }: Header): Promise<void> {
     if (closed && synced) return;
-    const now = await this.#reading.boot();
+    const now = await this.#options.boot();
     if (now !== undefined && now === boot) return;
     this.#unwritten = { last: !closed, others: !synced };
-    if (!closed)
-      this.#losses.push(`${this.#reading.directory} was in use when the host ended, as far as can be told`);
+    if (!closed) this.#losses.push(`${this.#options.directory} was probably in use when the host stopped`);
   }
 
-  /** Reads a file that must be as long as it was. */
+  /** Reads a file that must be complete. */
   async #readSealed(extent: Extent): Promise<void> {
     if (extent.bytes === 0) {
       this.#files.push({ ...extent, ...noClaims });
@@ -139,47 +138,47 @@ class Recovery {
     if (content.bytes === extent.bytes && content.crc === extent.crc) return;
     if (all.length > 0 && !this.#unwritten.others) throw this.#damaged(extent.number, content);
     this.#losses.push(
-      `${this.#path(extent.number)} is empty, or lacks what the host had not yet put on the medium`,
+      `${this.#path(extent.number)} is empty, or lacks data that was not on the disk when the host stopped`,
     );
   }
 
-  /** The content of a file; nothing when there is none. */
+  /** Returns the content of a file; no bytes if there is no such file. */
   async #bytesOf(number: number): Promise<Uint8Array> {
-    return (await this.#reading.disk.read(this.#path(number))) ?? new Uint8Array();
+    return (await this.#options.disk.read(this.#path(number))) ?? new Uint8Array();
   }
 
   #read(number: number, bytes: Uint8Array): RecordContent {
-    const { window, show } = this.#reading;
+    const { window, onClaim } = this.#options;
     let { from, until } = noClaims;
     const content = readRecord(this.#path(number), bytes, (claim, header) => {
       const moved = { ...claim, until: claim.until - header.window + window };
       from = Math.min(from, moved.until);
       until = Math.max(until, moved.until);
-      show(moved);
+      onClaim(moved);
     });
     this.#files.push({ number, bytes: content.bytes, crc: content.crc, from, until });
     return content;
   }
 
   #path(number: number): string {
-    return nonceFilePath(this.#reading.directory, number);
+    return nonceFilePath(this.#options.directory, number);
   }
 
   #damaged(number: number, { lines, bytes }: RecordContent): CorruptionError {
-    const place = `line ${lines + 1}, at byte ${bytes}, is missing or not what was written there`;
-    return new CorruptionError(this.#path(number), `${place}. ${choices}`);
+    const reason = `line ${lines + 1}, at byte ${bytes}, is missing or damaged`;
+    return new CorruptionError(this.#path(number), `${reason}. ${advice}`);
   }
 }
 
-/** The times of a file that has none. */
+/** The times of a file without claims. */
 export const noClaims = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
 
-/** Whether a file of this name is made only after the first file of claims. */
+/** Returns whether a file of this name is created only after the first file of claims. */
 function isOfStore(name: string): boolean {
   return name === snapshotName || name === previousName || journalGeneration(name) !== undefined;
 }
 
-/** The number of a file of claims; 0 for any other name. */
+/** Returns the number of a file of claims; 0 for any other name. */
 function numberOf(name: string): number {
   return Number(/^nonces-([1-9][0-9]{0,14})\.jsonl$/.exec(name)?.[1] ?? 0);
 }

@@ -1,4 +1,4 @@
-/** A bucket of nonces, as far as the count of a user's nonces depends on it. */
+/** The members of a bucket that the counts of nonces depend on. */
 export interface CountedBucket {
   /** When its nonces expire (ms). */
   readonly to: number;
@@ -17,7 +17,7 @@ function isLive({ bucket, count }: Part): boolean {
 }
 
 /** Counts the nonces of one user, by bucket. */
-export class NonceShare {
+class NonceShare {
   /** The sum of all parts; that of a dropped bucket is included until it is removed. */
   #total = 0;
   /** The bucket counted last is at the end. */
@@ -30,7 +30,7 @@ export class NonceShare {
     return this.#total >= count;
   }
 
-  /** When the first of the nonces expire (ms); Infinity if there are none. */
+  /** The time when the first nonces expire (ms); Infinity if there are none. */
   get freeAt(): number {
     return Math.min(...this.#parts.filter(isLive).map(({ bucket }) => bucket.to));
   }
@@ -70,7 +70,7 @@ export class NonceShare {
   }
 }
 
-/** The most users that one sweep looks at. */
+/** The number of users that one sweep checks. */
 const usersPerSweep = 16;
 
 /**
@@ -82,10 +82,10 @@ export class NonceShares {
   readonly #shares = new Map<string, NonceShare>();
   #sweeping: Iterator<[string, NonceShare]> = this.#shares.entries();
 
-  /** Returns the count of a user's nonces. It must not be kept beyond the claim. */
+  /** Returns the count of a user's nonces. It is valid for one claim only. */
   of(user: string): NonceShare {
-    const known = this.#shares.get(user);
-    if (known !== undefined) return known;
+    const existing = this.#shares.get(user);
+    if (existing !== undefined) return existing;
     const share = new NonceShare();
     this.#shares.set(user, share);
     return share;

@@ -1,66 +1,66 @@
-import { Segments, type Way } from './segments.ts';
+import { type Destination, Segments } from './segments.ts';
 
-/** Groups of the first segment when nothing is kept yet: 8 kB. */
-const fewestGroups = 1 << 7;
-/** Groups of a segment that is split rather than made larger: 512 kB. Moving all of it takes one or two milliseconds. */
-const mostGroups = 1 << 13;
-/** How many of those stand together: 4 MB. */
-const segmentsInBlock = 8;
-/** The share of kept entries above which a full segment gets more room. With fewer, taking out the others is enough. */
+/** The number of groups in the first segment of an empty table: 8 kB. */
+const minGroups = 1 << 7;
+/** The maximum number of groups in a segment: 512 kB. A larger one is split. Moving it takes one or two milliseconds. */
+const maxGroups = 1 << 13;
+/** The number of these segments in a block: 4 MB. */
+const segmentsPerBlock = 8;
+/** The share of live entries above which a full segment grows or is split. Otherwise removing the others is enough. */
 const growAbove = 0.7;
-/** The share of kept entries of two halves below which they become one segment again. */
+/** The share of entries below which two halves are joined. */
 const joinBelow = 0.3;
 
 /**
- * Fingerprints of 64 bits, each with a tag from 1 to 255, in segments of typed arrays (extendible hashing: Fagin,
- * Nievergelt, Pippenger and Strong, 1979). A full segment is split in two, and that is all that growing ever moves;
- * a larger array is needed only for the directory, which has a number for a few thousand entries.
+ * A hash table of fingerprints of 64 bits, each with a tag from 1 to 255, in segments of typed arrays (extendible
+ * hashing: Fagin, Nievergelt, Pippenger and Strong, 1979). A full segment is split in two; growing moves no other
+ * entries. The directory has one number for some thousand entries.
  *
- * If positions were spread evenly, all segments would become full at the same time, and after that all be half
- * empty. Here they are up to twice as dense at one end as at the other (spiral storage: Martin, 1979), so that at
- * any time some have just been split and some are about to be, and the memory for an entry stays the same.
+ * If positions were distributed evenly, all segments would become full at the same time. They are up to twice as dense
+ * at one end as at the other (spiral storage: Martin, 1979). So the segments are split one after the other, and the
+ * memory per entry remains about the same.
  *
- * All entries of one tag are let go at once by marking the tag. They are then not found any more, and taken out
- * piece by piece: by `sweep`, and when their segment is full.
+ * All entries with a tag are removed at once by marking the tag. They are then not found any more. Their memory is
+ * released step by step: by `sweep`, and when their segment is full.
  */
 export class FingerprintTable {
-  #segments = new Segments(fewestGroups, 1);
-  /** As many as a power of 2; a segment's number stands in as many as have its first bits. */
+  #segments = new Segments(minGroups, 1);
+  /** Segment numbers by the leading bits of a position. The length is a power of 2. */
   #directory: Int32Array = Int32Array.of(this.#segments.create(0));
-  /** 1 for a tag that was let go. */
-  readonly #dead = new Uint8Array(256);
-  /** Entries in the table by tag, those let go and not yet taken out among them. */
+  /** 1 for a tag that was released. */
+  readonly #released = new Uint8Array(256);
+  /** The number of entries by tag, including released ones that are still in the table. */
   readonly #entries = new Float64Array(256);
-  /** How many entries were let go and not yet taken out. */
-  #dying = 0;
-  /** The position up to which they were taken out. */
+  /** The number of released entries that are still in the table. */
+  #releasedCount = 0;
+  /** The position up to which the sweep has removed released entries. */
   #swept = 0;
 
-  /** The tag with which this fingerprint is kept, or 0. Its halves must not both be 0. */
+  /** Returns the tag of a fingerprint, or 0 if it is not in the table. Its halves must not both be 0. */
   find(low: number, high: number): number {
     const segment = this.#segmentAt(positionOf(low));
     const at = this.#segments.find(segment, low, high);
     if (at < 0) return 0;
     const tag = this.#segments.tagAt(segment, at);
-    return this.#dead[tag] === 1 ? 0 : tag;
+    return this.#released[tag] === 1 ? 0 : tag;
   }
 
-  /** Adds a fingerprint, with a tag that was not let go, unless `find` finds it. Whether it was added. */
+  /** Adds a fingerprint with a tag that is not released. Returns false if the fingerprint exists. */
   add(low: number, high: number, tag: number): boolean {
     const position = positionOf(low);
     const segment = this.#segmentAt(position);
-    const there = this.#segments.claim(segment, low, high, tag);
-    if (there >= 0) {
-      const before = this.#segments.tagAt(segment, there);
-      if (this.#dead[before] === 0) return false;
+    const existing = this.#segments.claim(segment, low, high, tag);
+    if (existing >= 0) {
+      const before = this.#segments.tagAt(segment, existing);
+      if (this.#released[before] === 0) return false;
       this.#removed(before);
-      this.#segments.retag(segment, there, tag);
-    } else if (there === -2) this.#addToFull(position, low, high, tag);
+      this.#segments.retag(segment, existing, tag);
+    } else if (existing === -2) this.#addToFull(position, low, high, tag);
     this.#entries[tag] = this.entriesOf(tag) + 1;
     return true;
   }
 
-  /** Gives a fingerprint that `find` finds another tag, which was not let go. */
+  /** Changes the tag of an existing fingerprint. The new tag must not be released. */
   retag(low: number, high: number, tag: number): void {
     const segment = this.#segmentAt(positionOf(low));
     const at = this.#segments.find(segment, low, high);
@@ -70,22 +70,22 @@ export class FingerprintTable {
     this.#segments.retag(segment, at, tag);
   }
 
-  /** How many entries of this tag are in the table: a tag that was let go may be used again when there are none. */
+  /** Returns the number of entries with a tag. A released tag can be reused when there are none. */
   entriesOf(tag: number): number {
     return this.#entries[tag] ?? 0;
   }
 
-  /** Lets all entries of a tag go. */
+  /** Removes all entries with a tag. */
   release(tag: number): void {
     if (this.entriesOf(tag) === 0) return;
-    this.#dead[tag] = 1;
-    this.#dying += this.entriesOf(tag);
+    this.#released[tag] = 1;
+    this.#releasedCount += this.entriesOf(tag);
     this.#swept = 0;
   }
 
-  /** Takes out of one segment what was let go. Does nothing when nothing is left of that. */
+  /** Removes the released entries of one segment from memory, if there are any released entries. */
   sweep(): void {
-    if (this.#dying === 0) return;
+    if (this.#releasedCount === 0) return;
     const position = this.#swept < 1 ? this.#swept : 0;
     const segment = this.#segmentAt(position);
     this.#rebuild(segment, segment);
@@ -93,19 +93,19 @@ export class FingerprintTable {
     this.#join(position);
   }
 
-  /** Lets everything go at once. */
+  /** Removes all entries. */
   clear(): void {
-    this.#segments = new Segments(fewestGroups, 1);
+    this.#segments = new Segments(minGroups, 1);
     this.#directory = Int32Array.of(this.#segments.create(0));
-    this.#dead.fill(0);
+    this.#released.fill(0);
     this.#entries.fill(0);
-    this.#dying = 0;
+    this.#releasedCount = 0;
   }
 
   #addToFull(position: number, low: number, high: number, tag: number): void {
     let segment = this.#segmentAt(position);
-    while (this.#segments.takenIn(segment) >= this.#segments.limit) {
-      this.#relieve(segment, position);
+    while (this.#segments.countOf(segment) >= this.#segments.limit) {
+      this.#makeSpace(segment, position);
       segment = this.#segmentAt(position);
     }
     this.#segments.put(segment, low, high, tag);
@@ -113,29 +113,31 @@ export class FingerprintTable {
 
   #segmentAt(position: number): number {
     const segment = this.#directory[(position * this.#directory.length) | 0];
-    if (segment === undefined) throw new RangeError(`there is no position ${position}`);
+    if (segment === undefined) throw new RangeError(`position ${position} is out of range`);
     return segment;
   }
 
-  /** Makes room in a full segment. */
-  #relieve(segment: number, position: number): void {
-    const { most, groups } = this.#segments;
-    const kept =
-      this.#dying === 0 ? this.#segments.takenIn(segment) : this.#segments.countWithout(this.#dead, segment);
-    if (kept <= most * growAbove) this.#rebuild(segment, segment);
-    else if (groups < mostGroups) this.#enlarge();
+  /** Makes space in a full segment. */
+  #makeSpace(segment: number, position: number): void {
+    const { capacity, groups } = this.#segments;
+    const live =
+      this.#releasedCount === 0
+        ? this.#segments.countOf(segment)
+        : this.#segments.countWithout(this.#released, segment);
+    if (live <= capacity * growAbove) this.#rebuild(segment, segment);
+    else if (groups < maxGroups) this.#enlarge();
     else this.#split(segment, position);
   }
 
-  /** Only the first segment is ever enlarged, as long as it is the only one. */
+  /** Doubles the size of the only segment. */
   #enlarge(): void {
     const small = this.#segments;
     const only = this.#segmentAt(0);
     const groups = small.groups * 2;
-    this.#segments = new Segments(groups, groups < mostGroups ? 1 : segmentsInBlock);
+    this.#segments = new Segments(groups, groups < maxGroups ? 1 : segmentsPerBlock);
     const larger = this.#segments.create(0);
     this.#directory = Int32Array.of(larger);
-    small.empty(only, this.#segments, [larger, larger], (_, tag) => this.#way(tag));
+    small.empty(only, this.#segments, [larger, larger], (_, tag) => this.#destination(tag));
   }
 
   #split(segment: number, position: number): void {
@@ -147,21 +149,23 @@ export class FingerprintTable {
     this.#rebuild(segment, upper);
   }
 
-  /** Makes a segment stand at the `number`th part of all positions, counted in parts as wide as it. */
+  /** Enters a segment in the directory for the positions of its `number`th part, counted from 0. */
   #enter(segment: number, number: number): void {
     const width = this.#directory.length / 2 ** this.#segments.depthOf(segment);
     this.#directory.fill(segment, number * width, (number + 1) * width);
   }
 
-  /** Puts the segment's entries in again, those of its upper half into `upper`. */
+  /** Adds the live entries of a segment again; those of its upper half to `upper`. */
   #rebuild(segment: number, upper: number): void {
     const parts = 2 ** this.#segments.depthOf(segment);
     this.#segments.empty(segment, this.#segments, [segment, upper], (low, tag) =>
-      segment === upper || ((positionOf(low) * parts) & 1) === 0 ? this.#way(tag) : this.#way(tag, 'upper'),
+      segment === upper || ((positionOf(low) * parts) & 1) === 0
+        ? this.#destination(tag)
+        : this.#destination(tag, 'upper'),
     );
   }
 
-  /** Makes the segment here one with the half before it, and so on, where both hold little. */
+  /** Joins the segment at a position with its lower half if both have few entries, and so on. */
   #join(position: number): void {
     const segments = this.#segments;
     let segment = this.#segmentAt(position);
@@ -169,9 +173,9 @@ export class FingerprintTable {
     let number = Math.floor(position * 2 ** depth);
     while (number % 2 === 1) {
       const lower = this.#segmentAt((number - 1) / 2 ** depth);
-      const taken = segments.takenIn(lower) + segments.takenIn(segment);
-      if (segments.depthOf(lower) !== depth || taken > joinBelow * segments.most) return;
-      segments.empty(segment, segments, [lower, lower], (_, tag) => this.#way(tag));
+      const count = segments.countOf(lower) + segments.countOf(segment);
+      if (segments.depthOf(lower) !== depth || count > joinBelow * segments.capacity) return;
+      segments.empty(segment, segments, [lower, lower], (_, tag) => this.#destination(tag));
       segments.release(segment);
       depth -= 1;
       segments.setDepth(lower, depth);
@@ -181,9 +185,9 @@ export class FingerprintTable {
     }
   }
 
-  /** This way for an entry that is kept; one that was let go goes out, and is counted. */
-  #way(tag: number, kept: Way = 'lower'): Way {
-    if (this.#dead[tag] === 0) return kept;
+  /** Returns the destination of a live entry; counts and removes a released one. */
+  #destination(tag: number, live: Destination = 'lower'): Destination {
+    if (this.#released[tag] === 0) return live;
     this.#removed(tag);
     return 'out';
   }
@@ -191,8 +195,8 @@ export class FingerprintTable {
   #removed(tag: number): void {
     const left = this.entriesOf(tag) - 1;
     this.#entries[tag] = left;
-    this.#dying -= 1;
-    if (left === 0) this.#dead[tag] = 0;
+    this.#releasedCount -= 1;
+    if (left === 0) this.#released[tag] = 0;
   }
 }
 
@@ -200,9 +204,9 @@ function doubled(directory: Int32Array): Int32Array {
   return Int32Array.from({ length: directory.length * 2 }, (_, at) => directory[at >> 1] ?? 0);
 }
 
-/** From 0 to below 1; positions near 0 are twice as dense as those near 1. */
+/** Returns the position of a fingerprint, from 0 to below 1. Positions near 0 are twice as dense as those near 1. */
 function positionOf(low: number): number {
   const even = (low >>> 0) / 4294967296;
-  // Dividing would take five times as long as this.
+  // A division would take five times as long.
   return even * (2 + even) * (1 / 3);
 }

@@ -1,66 +1,65 @@
 /**
- * The least time that a clock which may jump can be taken to have reached: the time by the lowest offset between
- * it and a clock that never jumps, out of those seen lately. After a jump ahead it goes on as if there had been
- * none, until the clock has kept to its new time for `memory` ms (and at most twice as long): so long it may turn
- * out that the jump was a mistake. After a jump back it is the clock's own time at once.
+ * Computes the minimum time that a clock which may jump has reached: the monotonic time plus the lowest recent offset
+ * between both clocks. A jump ahead is ignored until the clock has kept the new time for `memory` ms (at most twice
+ * that), because it may be a mistake. A jump back counts immediately.
  */
 export class LeastTime {
   readonly #memory: number;
-  /** The lowest offset since the latest turn, and the one between the two turns before. */
+  /** The lowest offset of the current period, and that of the previous one. */
   #lowest = Number.POSITIVE_INFINITY;
   #lowestBefore = Number.POSITIVE_INFINITY;
-  #turn = Number.NEGATIVE_INFINITY;
+  #periodEnd = Number.NEGATIVE_INFINITY;
 
   constructor(memory: number) {
     this.#memory = memory;
   }
 
-  /** The least time when the clock says `now` and the one that never jumps says `steady` (both ms). */
+  /** Returns the minimum time (ms). `now` is the time of the clock, `steady` that of the monotonic clock. */
   at(now: number, steady: number): number {
     const offset = now - steady;
-    // One turn for each look at most: what is forgotten was not seen while the clock was looked at for that long.
-    if (steady >= this.#turn) {
+    // At most one new period per call: an offset is only forgotten if the clock was read throughout a period.
+    if (steady >= this.#periodEnd) {
       this.#lowestBefore = this.#lowest;
       this.#lowest = offset;
-      this.#turn = steady + this.#memory;
+      this.#periodEnd = steady + this.#memory;
     } else if (offset < this.#lowest) this.#lowest = offset;
     return steady + Math.min(this.#lowest, this.#lowestBefore);
   }
 }
 
-/** How many spans are told apart. */
-const mostSpans = 16;
+/** The maximum number of separate spans. */
+const maxSpans = 16;
 
-/** A span of time, from `from` to before `to` (ms). */
+/** A span of time (ms), from `from` inclusive to `to` exclusive. */
 export interface Span {
   readonly from: number;
   to: number;
 }
 
-/** Spans of time of which nothing is known any more. When they become many, the two nearest count as one. */
+/** Spans of time whose claims are unknown. If there are too many, the two closest ones are joined. */
 export class ForgottenSpans {
-  /** In order of time, without overlaps. */
+  /** In ascending order, without overlaps. */
   #spans: Span[] = [];
-  /** Where the last one ends. */
+  /** The end of the last span. */
   #end = Number.NEGATIVE_INFINITY;
 
-  /** All of them, in order of time. */
+  /** Returns all spans in ascending order. */
   list(): readonly Readonly<Span>[] {
     return this.#spans;
   }
 
-  /** Adds the span from `from` to before `to`. */
+  /** Adds a span. */
   add(from: number, to: number): void {
     const last = this.#spans.at(-1);
-    // While the clock does not jump, each one follows the one before.
+    // If the clock does not jump, each span follows the previous one.
     if (last === undefined || from > last.to) this.#spans.push({ from, to });
     else if (from >= last.from) last.to = Math.max(last.to, to);
     else this.#insert(from, to);
-    if (this.#spans.length > mostSpans) this.#closeNarrowestGap();
+    if (this.#spans.length > maxSpans) this.#closeNarrowestGap();
     this.#end = Math.max(this.#end, to);
   }
 
-  /** Whether this time lies in one of them. */
+  /** Returns whether a time is in one of the spans. */
   has(time: number): boolean {
     return time < this.#end && this.#spans.some((span) => span.from <= time && time < span.to);
   }

@@ -1,106 +1,106 @@
 import type { Clock } from '../../clock.ts';
 import { createTemporary, step, writeWhole } from '../files/atomic-write.ts';
 import type { Disk, DiskFile } from '../files/disk.ts';
-import { bucketSpanFor, doubtFor } from './nonces.ts';
+import { bucketSpanFor, trustDelayFor } from './nonces.ts';
 import { type Claim, RecordLines } from './record.ts';
-import { type ClaimFile, type KeptNonces, noClaims, nonceFilePath } from './recovery.ts';
+import { type ClaimFile, noClaims, nonceFilePath, type RecoveredNonces } from './recovery.ts';
 import { ForgottenSpans, LeastTime } from './time.ts';
 
-/** A file takes no more claims when it has so many bytes. */
-const mostBytes = 32 * 1024 * 1024;
-/** A file takes claims for one window, and at least so long (ms). */
-const shortestTurn = 60_000;
+/** The length in bytes at which a file is closed. */
+const maxBytes = 32 * 1024 * 1024;
+/** The minimum time (ms) for which a file receives claims; otherwise it is one window. */
+const minFileAge = 60_000;
 
-/** Where claims are written, and how. */
+/** The options of a writer. */
 export interface WriterOptions {
   readonly directory: string;
   readonly disk: Disk;
-  /** Whether anything is ever put on the medium before the system does that by itself. */
+  /** Whether files are synced at all. */
   readonly sync: boolean;
-  /** How far a date may be from the clock, either way, in ms. */
+  /** The maximum difference between a date and the clock (ms). */
   readonly window: number;
   readonly clock: Clock;
-  /** Names this start of the host. */
+  /** Returns the id of the current boot of the host. */
   readonly boot: () => Promise<string | undefined>;
 }
 
-/** The file that takes claims. */
+/** The file that receives claims. */
 interface Current {
   readonly file: DiskFile;
   readonly path: string;
-  /** When it was begun, by the steady clock (ms). */
+  /** The time of its creation, by the monotonic clock (ms). */
   readonly begun: number;
-  /** Up to where it is good, and with what. */
+  /** The valid part of the file. */
   extent: ClaimFile;
 }
 
 /**
- * Writes claims, a file for each turn. The first line of a file seals those before it: which they are, and how far they
- * reach. A file is deleted when all in it has passed by the least time that the clock may have reached; the span of its
- * claims is in that first line then, so that a clock that is set back later lets in none of them.
+ * Writes claims to files. The first line of a file seals the earlier ones: it lists them with their lengths and
+ * checksums. A file is deleted when all its claims have expired by the minimum time that the clock has reached. The
+ * first line of later files then contains their span, so that none of them is accepted if the clock is set back.
  *
- * One call of `write` or `close` may be under way at a time, and one of `sync` beside it. All throw AtomicWriteError.
+ * Only one call of `write` or `close` may be pending at a time, and one of `sync`. All throw AtomicWriteError.
  */
 export class NonceWriter {
   readonly #options: WriterOptions;
   readonly #leastTime: LeastTime;
   readonly #forgotten = new ForgottenSpans();
-  /** The files that count and take no more claims. */
+  /** The sealed files that are still needed. */
   #files: readonly ClaimFile[];
-  /** Those that count no more and may still be there. */
+  /** The numbers of files that are to be deleted. */
   #obsolete: readonly number[];
   #highest: number;
-  /** Whether the last file says that the end was in order. */
+  /** Whether the last file records an orderly stop. */
   #closed: boolean;
   #current: Current | undefined;
-  /** Whether the current file ends with what could not be written whole. */
+  /** Whether the current file may end with an incomplete line. */
   #torn = false;
   #syncing: Promise<void> | undefined;
 
-  /** Goes on after what is kept already. */
-  constructor(options: WriterOptions, kept: KeptNonces) {
+  /** Continues after the files that were read. */
+  constructor(options: WriterOptions, recovered: RecoveredNonces) {
     this.#options = options;
-    this.#leastTime = new LeastTime(doubtFor(bucketSpanFor(options.window)));
-    for (const { from, to } of kept.forgotten) this.#forgotten.add(from, to);
-    this.#files = kept.files;
-    this.#obsolete = kept.obsolete;
-    this.#highest = kept.highest;
-    this.#closed = kept.closed;
+    this.#leastTime = new LeastTime(trustDelayFor(bucketSpanFor(options.window)));
+    for (const { from, to } of recovered.forgotten) this.#forgotten.add(from, to);
+    this.#files = recovered.files;
+    this.#obsolete = recovered.obsolete;
+    this.#highest = recovered.highest;
+    this.#closed = recovered.closed;
   }
 
-  /** Writes claims. Whether they, and all before, are then on the medium already. */
+  /** Writes claims. Returns whether they and all earlier ones are on the disk. */
   async write(claims: readonly Claim[]): Promise<boolean> {
     const { clock, window, sync } = this.#options;
     const current = this.#current;
     const least = this.#leastTime.at(clock.now(), clock.steady());
-    const turn = Math.max(window, shortestTurn);
-    if (current === undefined || this.#torn || isOver(current, clock.steady() - turn)) {
-      await this.#begin(claims, least, false);
+    const maxAge = Math.max(window, minFileAge);
+    if (current === undefined || this.#torn || isFull(current, clock.steady() - maxAge)) {
+      await this.#createNext(claims, least, false);
       return sync;
     }
     await this.#append(current, claims);
     return false;
   }
 
-  /** Resolves when what was written before the call is on the medium. */
+  /** Resolves when all claims that were written before the call are on the disk. */
   async sync(): Promise<void> {
     this.#syncing = this.#syncAfter(this.#settled());
     await this.#syncing;
   }
 
-  /** Keeps that the claims of this span (of their `until`, from `from` to before `to`) are not known. */
+  /** Records that the claims with `until` in this span, from `from` inclusive to `to` exclusive, are unknown. */
   async forget(from: number, to: number): Promise<void> {
     this.#forgotten.add(from, to);
-    await this.#begin([], Number.NEGATIVE_INFINITY, false);
+    await this.#createNext([], Number.NEGATIVE_INFINITY, false);
   }
 
-  /** Keeps that the end was in order, where there was anything since the last one. */
+  /** Records an orderly stop, if anything was written since the last one. */
   async seal(): Promise<void> {
     const { clock } = this.#options;
-    if (!this.#closed) await this.#begin([], this.#leastTime.at(clock.now(), clock.steady()), true);
+    if (!this.#closed) await this.#createNext([], this.#leastTime.at(clock.now(), clock.steady()), true);
   }
 
-  /** Lets go of the file. */
+  /** Closes the file. */
   async close(): Promise<void> {
     await this.#settled();
     await this.#current?.file.close();
@@ -116,34 +116,34 @@ export class NonceWriter {
     current.extent = extended(current.extent, bytes.length, lines.crc, claims);
   }
 
-  /** Begins a file with these claims, and deletes those of which all has passed at the time `least`. */
-  async #begin(claims: readonly Claim[], least: number, closed: boolean): Promise<void> {
+  /** Creates a file with these claims, and deletes the files whose claims have all expired at the time `least`. */
+  async #createNext(claims: readonly Claim[], least: number, closed: boolean): Promise<void> {
     const before = this.#current;
     await this.#settled();
-    // What it seals must be on the medium before it is.
+    // The files that it seals must be on the disk first.
     if (before !== undefined && this.#options.sync) await this.sync();
     const all = before === undefined ? this.#files : [...this.#files, before.extent];
     const files = all.filter(({ until }) => until >= least);
-    const passed = all.filter(({ until }) => until < least);
-    for (const { from, until } of passed) if (from <= until) this.#forgotten.add(from, until + 1);
+    const expired = all.filter(({ until }) => until < least);
+    for (const { from, until } of expired) if (from <= until) this.#forgotten.add(from, until + 1);
     this.#current = await this.#create(claims, files, closed);
     this.#torn = false;
     this.#files = files;
     this.#closed = closed;
-    this.#obsolete = [...this.#obsolete, ...passed.map(({ number }) => number)];
-    await before?.file.close().catch(() => {}); // it is whole already
+    this.#obsolete = [...this.#obsolete, ...expired.map(({ number }) => number)];
+    await before?.file.close().catch(() => {}); // it is complete already
     await this.#deleteObsolete();
   }
 
   async #create(claims: readonly Claim[], files: readonly ClaimFile[], closed: boolean): Promise<Current> {
     const { directory, disk, sync, clock } = this.#options;
-    const lines = await this.#headed(files, closed);
+    const lines = await this.#withHeader(files, closed);
     for (const claim of claims) lines.addClaim(claim);
     const bytes = Buffer.from(lines.text);
     this.#highest += 1;
     const number = this.#highest;
     const path = nonceFilePath(directory, number);
-    // It has its name when it is whole: else one that a crash left empty would count as a loss.
+    // It is renamed when it is complete: an empty file after a crash would count as a loss.
     const { path: temporary, file } = await createTemporary(disk, directory, 'nonces');
     try {
       await writeWhole(file, bytes, path);
@@ -151,8 +151,8 @@ export class NonceWriter {
       await step(path, 'rename', disk.rename(temporary, path));
       if (sync) await step(path, 'fsync', disk.syncDirectory(directory));
     } catch (error) {
-      await file.close().catch(() => {}); // the first failure is the one to tell
-      // What stays is sealed by none, and so counts for nothing.
+      await file.close().catch(() => {}); // the first failure is reported
+      // If that fails, the file is ignored, because no other file seals it.
       for (const each of [temporary, path]) await disk.unlink(each).catch(() => {});
       throw error;
     }
@@ -160,7 +160,7 @@ export class NonceWriter {
     return { file, path, begun: clock.steady(), extent: extended(empty, bytes.length, lines.crc, claims) };
   }
 
-  async #headed(files: readonly ClaimFile[], closed: boolean): Promise<RecordLines> {
+  async #withHeader(files: readonly ClaimFile[], closed: boolean): Promise<RecordLines> {
     const { window, sync, clock, boot } = this.#options;
     const lines = new RecordLines();
     const forgotten = this.#forgotten.list();
@@ -180,7 +180,7 @@ export class NonceWriter {
     const { directory, disk } = this.#options;
     const numbers = this.#obsolete;
     this.#obsolete = [];
-    // One that stays is found again at the next start.
+    // If that fails, the next start deletes it.
     for (const number of numbers) await disk.unlink(nonceFilePath(directory, number)).catch(() => {});
   }
 
@@ -190,14 +190,14 @@ export class NonceWriter {
     if (current !== undefined) await step(current.path, 'fsync', current.file.syncData());
   }
 
-  /** Resolves when no sync is under way. */
+  /** Resolves when no sync is pending. */
   async #settled(): Promise<void> {
-    await this.#syncing?.catch(() => {}); // told to who began it
+    await this.#syncing?.catch(() => {}); // reported to its caller
   }
 }
 
-function isOver({ begun, extent }: Current, since: number): boolean {
-  return begun <= since || extent.bytes >= mostBytes;
+function isFull({ begun, extent }: Current, since: number): boolean {
+  return begun <= since || extent.bytes >= maxBytes;
 }
 
 function extended(extent: ClaimFile, bytes: number, crc: number, claims: readonly Claim[]): ClaimFile {

@@ -5,29 +5,30 @@ import { writeSnapshot } from '../snapshot/writer.ts';
 import type { State } from '../state/state.ts';
 import { journalName, snapshotName } from './recovery.ts';
 
-/** What a store's files are begun with. */
+/** The content of a new data directory. */
 export interface NewFiles {
   readonly directory: string;
-  readonly lineage: string;
+  readonly storeId: string;
   readonly generation: number;
-  /** The number of the last change before. */
+  /** The number of the last change before the journal. */
   readonly sequence: number;
   readonly state: State;
-  /** The time (ms). */
+  /** The current time (ms). */
   readonly now: number;
 }
 
 /**
- * Writes a state as a snapshot with a journal of its generation, which has nothing yet. The journal is there first, so
- * that what was there before counts until the snapshot stands. All is on the medium when it resolves; throws StoreError.
+ * Writes a state as a snapshot, and an empty journal of its generation. The journal is written first, so that the
+ * previous files remain valid until the snapshot replaces the old one. Resolves when both are on the disk. Throws
+ * StoreError.
  */
-export async function writeNewFiles(disk: Disk, beginning: NewFiles): Promise<void> {
-  const { directory, lineage, generation, sequence, state, now } = beginning;
+export async function writeNewFiles(disk: Disk, files: NewFiles): Promise<void> {
+  const { directory, storeId, generation, sequence, state, now } = files;
   const { revision } = state;
-  const header = formatJournalHeader({ lineage, generation, revision, sequence, opened: now });
+  const header = formatJournalHeader({ storeId, generation, revision, sequence, opened: now });
   await replaceFile(disk, { directory, name: journalName(generation), content: [header], sync: true });
   const content = writeSnapshot(
-    { lineage, generation, revision, sequence, written: now },
+    { storeId, generation, revision, sequence, written: now },
     state,
     () => sequence,
   );

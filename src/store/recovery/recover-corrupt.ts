@@ -12,16 +12,16 @@ import type { Entry, StoredNonce } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { journalGeneration, journalName, previousName, snapshotName } from './recovery.ts';
 
-/** What could be read of a damaged store. */
+/** The readable data of a corrupt store. */
 export interface RecoveredData {
   readonly state: State;
-  /** What could not be read, and what may not be as it was: a sentence each, with file and line. */
+  /** Descriptions of lost and doubtful data, one sentence each, with file and line. */
   readonly lost: readonly string[];
   readonly nonces: readonly StoredNonce[];
 }
 
-/** What is known of a collection. */
-interface Found {
+/** The readable data of a collection. */
+interface RecoveredCollection {
   readonly entries: Map<string, Entry>;
   numbers: CollectionNumbers;
 }
@@ -29,17 +29,17 @@ interface Found {
 const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
 
 /**
- * Reads all that can be read of the files of a directory, whatever is damaged, and changes nothing. Where the newest
- * snapshot is not whole, what it lacks is taken from the one before. Of each item the newest change counts.
+ * Reads all readable data of a data directory, and changes nothing. If the newest snapshot is corrupt, the previous one
+ * is read too. The newest revision of each item is used.
  */
 export function recoverCorrupt(disk: Disk, directory: string): Promise<RecoveredData> {
-  return new Salvage(disk, directory).run();
+  return new CorruptStoreReader(disk, directory).run();
 }
 
-class Salvage {
+class CorruptStoreReader {
   readonly #disk: Disk;
   readonly #directory: string;
-  readonly #found = new Map<string, Found>();
+  readonly #collections = new Map<string, RecoveredCollection>();
   readonly #lost: string[] = [];
   readonly #nonces: StoredNonce[] = [];
   #revision = 0;
@@ -59,30 +59,30 @@ class Salvage {
       if (each < generation) continue;
       const former = generations[index - 1];
       if (former !== undefined && former >= generation && former + 1 !== each)
-        this.#lost.push(`${this.#path(journalName(former + 1))} is missing, with all its changes`);
+        this.#lost.push(`${this.#path(journalName(former + 1))} is missing with all its changes`);
       before = await this.#readJournal(journalName(each), before);
     }
     return { state: this.#build(), lost: this.#lost, nonces: this.#nonces };
   }
 
-  /** Gives the first generation of journals that has changes which are not read yet. */
+  /** Reads the snapshots. Returns the generation of the first journal to read. */
   async #readSnapshots(): Promise<number> {
-    const whole = await this.#readWhole(snapshotName);
-    if (whole !== undefined) return whole;
+    const generation = await this.#readValid(snapshotName);
+    if (generation !== undefined) return generation;
     await this.#readParts(snapshotName);
-    if ((await this.#readWhole(previousName)) === undefined) await this.#readParts(previousName);
+    if ((await this.#readValid(previousName)) === undefined) await this.#readParts(previousName);
     return 0;
   }
 
-  /** Takes a snapshot that is not damaged, and gives its generation. */
-  async #readWhole(name: string): Promise<number | undefined> {
+  /** Reads a snapshot. Returns its generation, or undefined if it is missing or corrupt. */
+  async #readValid(name: string): Promise<number | undefined> {
     try {
       const snapshot = await readSnapshot(this.#disk, this.#path(name));
       if (snapshot === undefined) return undefined;
       this.#revision = Math.max(this.#revision, snapshot.state.revision);
       for (const { path, entries, ...numbers } of snapshot.state.collections()) {
         this.#raise(path, numbers);
-        for (const entry of entries) this.#keep(path, entry);
+        for (const entry of entries) this.#add(path, entry);
       }
       return snapshot.head.generation;
     } catch (error) {
@@ -91,18 +91,18 @@ class Salvage {
     }
   }
 
-  /** Takes each line of a snapshot that can be read. */
+  /** Reads the readable lines of a corrupt snapshot. */
   async #readParts(name: string): Promise<void> {
     const path = this.#path(name);
     let collection: string | undefined;
     let [first, taken] = [0, 0];
-    const there = await readSnapshotLines(this.#disk, path, (line) => {
-      const at = line.place.line;
+    const exists = await readSnapshotLines(this.#disk, path, (line) => {
+      const at = line.location.line;
       if (line.kind === 'block') {
         collection = this.#readBlock(path, line);
         [first, taken] = [at, 0];
         if (collection === undefined)
-          this.#lost.push(`${path}, line ${at}: of which collection the items after it are`);
+          this.#lost.push(`${path}, line ${at}: the collection of the items that follow`);
       } else if (line.kind === 'item') {
         const entry = itemOf(line.text);
         if (collection === undefined || entry === undefined)
@@ -110,25 +110,25 @@ class Salvage {
             `${path}, line ${at}: an item${collection === undefined ? '' : ` of ${collection}`}`,
           );
         else {
-          this.#keep(collection, entry);
+          this.#add(collection, entry);
           taken += 1;
         }
       } else if (line.kind === 'end') {
-        if (!line.fits && taken > 0)
-          this.#lost.push(`${path}, lines ${first} to ${at}: saved, but perhaps not as they were written`);
+        if (!line.matches && taken > 0)
+          this.#lost.push(
+            `${path}, lines ${first} to ${at}: recovered, but perhaps not as they were written`,
+          );
         collection = undefined;
       } else if (line.kind === 'other') this.#lost.push(`${path}, line ${at}: it cannot be read`);
     });
     this.#lost.push(
-      there
-        ? `${path}: it is damaged, and what it had and is not told here may be lost`
-        : `${path} is missing`,
+      exists ? `${path}: it is damaged, and data that is not listed here may be lost` : `${path} is missing`,
     );
   }
 
-  #readBlock(path: string, { text, place }: SnapshotLine): string | undefined {
+  #readBlock(path: string, { text, location }: SnapshotLine): string | undefined {
     try {
-      const document = new JsonFields(path, place);
+      const document = new JsonFields(path, location);
       const members = document.members(JSON.parse(`${text}]}`), 'this line');
       const collection = document.text(members.get('collection'), 'collection');
       this.#raise(collection, readNumbers(document, members, collection).numbers);
@@ -138,12 +138,12 @@ class Salvage {
     }
   }
 
-  /** Makes the changes of a journal that can be read; gives the number of the last. */
+  /** Applies the readable changes of a journal. Returns the number of the last one. */
   async #readJournal(name: string, before: number | undefined): Promise<number | undefined> {
     const path = this.#path(name);
     let [last, number] = [before, 0];
     const takeLine = (line: Buffer, whole: boolean): void => {
-      // Space that was allocated ahead.
+      // Preallocated space.
       if (!whole && line.every((byte) => byte === 0)) return;
       number += 1;
       const text = checkedLine(line);
@@ -154,7 +154,7 @@ class Salvage {
         if (last !== undefined && seq > last + 1)
           this.#lost.push(`${path}, before line ${number}: ${changesFrom(last + 1, seq - 1)}`);
         last = Math.max(last ?? 0, seq);
-        this.#make(change.change);
+        this.#apply(change.change);
         if (change.nonce !== undefined) this.#nonces.push(change.nonce);
       } else if (header !== undefined) {
         this.#revision = Math.max(this.#revision, header.revision);
@@ -167,24 +167,24 @@ class Salvage {
     return last;
   }
 
-  #make(change: MadeChange): void {
+  #apply(change: MadeChange): void {
     const { collection, id, sequence, revision, modified, value } = change;
     const number = change.kind === 'create' ? (counterNumber(id) ?? 0) : 0;
     this.#raise(collection, { counter: number, sequence, revision, modified });
     if (change.kind !== 'delete')
-      this.#keep(collection, { id, sequence, revision, modified, value: value ?? {} });
-    else if ((this.#of(collection).entries.get(id)?.revision ?? revision) < revision)
-      this.#of(collection).entries.delete(id);
+      this.#add(collection, { id, sequence, revision, modified, value: value ?? {} });
+    else if ((this.#collectionOf(collection).entries.get(id)?.revision ?? revision) < revision)
+      this.#collectionOf(collection).entries.delete(id);
   }
 
-  #keep(collection: string, entry: Entry): void {
-    const { entries } = this.#of(collection);
+  #add(collection: string, entry: Entry): void {
+    const { entries } = this.#collectionOf(collection);
     if ((entries.get(entry.id)?.revision ?? 0) < entry.revision) entries.set(entry.id, entry);
     this.#raise(collection, { ...noNumbers, sequence: entry.sequence, revision: entry.revision });
   }
 
   #raise(collection: string, numbers: CollectionNumbers): void {
-    const found = this.#of(collection);
+    const found = this.#collectionOf(collection);
     const { counter, sequence, revision, modified } = found.numbers;
     found.numbers = {
       counter: Math.max(counter, numbers.counter),
@@ -195,24 +195,27 @@ class Salvage {
     this.#revision = Math.max(this.#revision, numbers.revision);
   }
 
-  #of(collection: string): Found {
-    const found = this.#found.get(collection) ?? { entries: new Map<string, Entry>(), numbers: noNumbers };
-    this.#found.set(collection, found);
+  #collectionOf(collection: string): RecoveredCollection {
+    const found = this.#collections.get(collection) ?? {
+      entries: new Map<string, Entry>(),
+      numbers: noNumbers,
+    };
+    this.#collections.set(collection, found);
     return found;
   }
 
   #build(): State {
     const state = new State(this.#revision);
-    for (const [path, { entries, numbers }] of this.#found) {
+    for (const [path, { entries, numbers }] of this.#collections) {
       const sorted = [...entries.values()].sort((one, other) => one.sequence - other.sequence);
-      const placed: Entry[] = [];
+      const ordered: Entry[] = [];
       for (const entry of sorted) {
-        // Two that claim one place stand one behind the other.
-        const sequence = Math.max(entry.sequence, (placed.at(-1)?.sequence ?? 0) + 1);
-        placed.push({ ...entry, sequence });
+        // If two items have the same sequence, the second one is moved.
+        const sequence = Math.max(entry.sequence, (ordered.at(-1)?.sequence ?? 0) + 1);
+        ordered.push({ ...entry, sequence });
       }
-      const sequence = Math.max(numbers.sequence, placed.at(-1)?.sequence ?? 0);
-      state.restore(path, { ...numbers, sequence }, reservedIdsOf(entries.keys(), numbers.counter), placed);
+      const sequence = Math.max(numbers.sequence, ordered.at(-1)?.sequence ?? 0);
+      state.restore(path, { ...numbers, sequence }, reservedIdsOf(entries.keys(), numbers.counter), ordered);
     }
     return state;
   }
@@ -222,7 +225,7 @@ class Salvage {
   }
 }
 
-/** The numbers above the counter among ids. */
+/** Returns the ids above the counter. */
 function reservedIdsOf(ids: Iterable<string>, counter: number): ReservedIds {
   const chosen = new ReservedIds();
   for (const id of ids) {
@@ -232,7 +235,7 @@ function reservedIdsOf(ids: Iterable<string>, counter: number): ReservedIds {
   return chosen;
 }
 
-/** The item of a line; undefined when it is none. */
+/** Parses a line as an item; returns undefined if it is not one. */
 function itemOf(text: string): Entry | undefined {
   try {
     const document = new JsonFields('');

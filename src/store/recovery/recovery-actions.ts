@@ -2,43 +2,43 @@ import { join } from 'node:path';
 import { fileMode, removeLeftovers, step, writeWhole } from '../files/atomic-write.ts';
 import { type Disk, type DiskFile, errorCode } from '../files/disk.ts';
 
-/** Something to do to the files that a crash left, before the directory is written on. */
+/** A change to the files of a data directory that repairs the effects of a crash. */
 export type RecoveryAction =
-  /** Gives a file that cannot be read another name. */
+  /** Renames an unreadable file. */
   | { readonly kind: 'set aside'; readonly name: string }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
-  /** Cuts a file off at a byte, and keeps what was behind it in another. */
-  | { readonly kind: 'cut'; readonly name: string; readonly at: number; readonly kept: string }
-  /** Takes a file away, and keeps what was in it in another, if there was anything. */
-  | { readonly kind: 'remove'; readonly name: string; readonly kept: string | undefined };
+  /** Truncates a file, and saves its end in another file. */
+  | { readonly kind: 'cut'; readonly name: string; readonly at: number; readonly savedAs: string }
+  /** Removes a file, and saves its content in another file unless `savedAs` is undefined. */
+  | { readonly kind: 'remove'; readonly name: string; readonly savedAs: string | undefined };
 
-/** Does what is to be done, one after the other, and takes away what was on its way to become a snapshot. */
+/** Applies recovery actions in order, and removes the temporary files of snapshots. */
 export async function applyRecoveryActions(
   disk: Disk,
   directory: string,
-  mends: readonly RecoveryAction[],
+  actions: readonly RecoveryAction[],
 ): Promise<void> {
-  for (const each of mends) await mendOne(disk, directory, each);
-  // Whoever made them held the lock then and does not now.
+  for (const action of actions) await applyAction(disk, directory, action);
+  // The process that created them held the lock then, so it has ended.
   await removeLeftovers(disk, directory, 'store.json', () => true);
-  if (mends.length > 0) await disk.syncDirectory(directory);
+  if (actions.length > 0) await disk.syncDirectory(directory);
 }
 
-async function mendOne(disk: Disk, directory: string, each: RecoveryAction): Promise<void> {
-  switch (each.kind) {
+async function applyAction(disk: Disk, directory: string, action: RecoveryAction): Promise<void> {
+  switch (action.kind) {
     case 'set aside':
-      return disk.rename(join(directory, each.name), join(directory, await freeName(disk, directory)));
+      return disk.rename(join(directory, action.name), join(directory, await freeName(disk, directory)));
     case 'rename':
-      return disk.rename(join(directory, each.from), join(directory, each.to));
+      return disk.rename(join(directory, action.from), join(directory, action.to));
     case 'cut':
-      await keepEnd(disk, directory, each);
+      await saveEnd(disk, directory, action);
       await disk.syncDirectory(directory);
-      return disk.truncate(join(directory, each.name), each.at);
+      return disk.truncate(join(directory, action.name), action.at);
     case 'remove':
-      if (each.kept !== undefined)
-        await keepEnd(disk, directory, { name: each.name, at: 0, kept: each.kept });
+      if (action.savedAs !== undefined)
+        await saveEnd(disk, directory, { name: action.name, at: 0, savedAs: action.savedAs });
       await disk.syncDirectory(directory);
-      return disk.unlink(join(directory, each.name));
+      return disk.unlink(join(directory, action.name));
   }
 }
 
@@ -50,16 +50,16 @@ async function freeName(disk: Disk, directory: string): Promise<string> {
   }
 }
 
-/** Writes what follows a byte of a file into a file of its own, without the NUL bytes at the end. */
-async function keepEnd(
+/** Saves the end of a file, from a byte on, in another file. NUL bytes at the end are omitted. */
+async function saveEnd(
   disk: Disk,
   directory: string,
-  { name, at, kept }: { readonly name: string; readonly at: number; readonly kept: string },
+  { name, at, savedAs }: { readonly name: string; readonly at: number; readonly savedAs: string },
 ): Promise<void> {
   const bytes = await readFrom(disk, join(directory, name), at);
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 0) end -= 1;
-  const { path, file } = await createAside(disk, directory, kept);
+  const { path, file } = await createSaved(disk, directory, savedAs);
   try {
     await writeWhole(file, bytes.subarray(0, end), path);
     await step(path, 'fsync', file.sync());
@@ -68,13 +68,13 @@ async function keepEnd(
   }
 }
 
-async function createAside(
+async function createSaved(
   disk: Disk,
   directory: string,
-  kept: string,
+  savedAs: string,
 ): Promise<{ readonly path: string; readonly file: DiskFile }> {
   for (let attempt = 1; ; attempt += 1) {
-    const name = attempt === 1 ? kept : kept.replace(/\.bin$/, `-${attempt}.bin`);
+    const name = attempt === 1 ? savedAs : savedAs.replace(/\.bin$/, `-${attempt}.bin`);
     const path = join(directory, name);
     try {
       return { path, file: await disk.create(path, fileMode) };

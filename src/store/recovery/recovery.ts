@@ -8,93 +8,96 @@ import { State } from '../state/state.ts';
 import type { StoredNonce } from '../store.ts';
 import { applyRecoveryActions, type RecoveryAction } from './recovery-actions.ts';
 
-/** The names of the files of a store, beside its journals. */
+/** The file names of the current and of the previous snapshot. */
 export const snapshotName = 'store.json';
 export const previousName = 'store.previous.json';
 
-/** The name of a journal. */
+/** Returns the file name of a journal. */
 export function journalName(generation: number): string {
   return `journal-${generation}.jsonl`;
 }
 
-/** The generation of a journal; undefined for any other name. */
+/** Returns the generation of a journal from its file name; undefined for any other name. */
 export function journalGeneration(name: string): number | undefined {
   const digits = /^journal-(0|[1-9][0-9]{0,14})\.jsonl$/.exec(name)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** A journal that counts. */
+/** A journal that is read. */
 export interface FoundJournal {
   readonly generation: number;
   readonly path: string;
-  /** How many bytes its lines have; what follows is allocated space. */
+  /** The length of the lines in bytes. Preallocated space may follow. */
   readonly bytes: number;
   readonly header: JournalHeader;
 }
 
-/** What a directory holds. */
+/** The content of a data directory. */
 export interface Recovered {
-  /** Undefined when there is nothing yet, or only what a first start left that came to nothing. */
-  readonly lineage: string | undefined;
+  /** The id of the store; undefined if there is no store yet, or only the remains of a first start that failed. */
+  readonly storeId: string | undefined;
   readonly state: State;
-  /** That of the snapshot; 0 when there is none. */
+  /** The generation of the snapshot; 0 if there is none. */
   readonly generation: number;
   /** The number of the last line of the journals. */
   readonly sequence: number;
-  /** The nonces that came with the changes of the journals, in their order. */
+  /** The nonces in the journals, in order. */
   readonly nonces: readonly StoredNonce[];
-  /** The journals from that of the snapshot on, in order; the last one is written on. */
+  /** The journals from the generation of the snapshot on, in order. The last one is continued. */
   readonly journals: readonly FoundJournal[];
-  /** How many changes they have. */
+  /** The number of changes in the journals. */
   readonly changes: number;
-  /** What was found and is mended, a sentence each. */
-  readonly told: readonly string[];
+  /** Descriptions of what is repaired, one sentence each. */
+  readonly reports: readonly string[];
 }
 
-/** Tells how far loading is: which file, how many bytes of how many, and how many items or changes that are. */
+/** Reports progress: the file, the bytes read, its length, and the number of items or changes read. */
 export type OnProgress = (file: string, done: number, size: number, count: number) => void;
 
-/** What a directory is looked at with. */
+/** The options of a recovery. */
 export interface RecoveryOptions {
   readonly directory: string;
   readonly disk?: Disk;
-  readonly loading?: OnProgress;
+  readonly onProgress?: OnProgress;
 }
 
-/** What was found, and what has to be done before it can be written on. */
+/** The content of a data directory, and the actions that are necessary before it can be changed. */
 export interface Examined extends Recovered {
-  readonly mends: readonly RecoveryAction[];
+  readonly actions: readonly RecoveryAction[];
 }
 
-/** What can be done about a journal that is not what was written. */
-const choices =
-  'Put back a copy of the whole directory, or "countersign check --repair NEWDIR" saves what can be read';
+/** What the user can do about a corrupt file. */
+const advice =
+  'Restore a copy of the whole directory, or write what can be read to a new directory with "countersign check --repair NEWDIR"';
 
 /**
- * Finds out what the files of a directory hold, and mends what a crash left: a torn end is cut off and kept beside, a
- * snapshot that cannot be read is put aside. The directory is the caller's own. Throws CorruptionError for all that no
- * crash makes, and then changes nothing.
+ * Reads the files of a data directory, and repairs the effects of a crash: an incomplete end of a journal is moved to a
+ * file of its own, and an unreadable snapshot is renamed. The caller holds the lock of the directory. Throws
+ * CorruptionError for damage that no crash causes, and then changes nothing.
  */
-export async function recover(looking: RecoveryOptions): Promise<Recovered> {
-  const examined = await examine(looking);
-  const disk = looking.disk ?? nodeDisk;
-  await applyRecoveryActions(disk, looking.directory, examined.mends);
-  // What is read back may be with the system alone, and so may the names; before anybody sees it, it has to be on the
-  // medium.
+export async function recover(options: RecoveryOptions): Promise<Recovered> {
+  const examined = await examine(options);
+  const disk = options.disk ?? nodeDisk;
+  await applyRecoveryActions(disk, options.directory, examined.actions);
+  // The files and their names may be in the cache of the operating system only. They must be on the disk before
+  // they are used.
   const last = examined.journals.at(-1);
   if (last === undefined) return examined;
   await disk.truncate(last.path, last.bytes);
-  await disk.syncDirectory(looking.directory);
+  await disk.syncDirectory(options.directory);
   return examined;
 }
 
-/** The same without changing anything; also of a directory that a server writes to, though then it may find it torn. */
-export async function examine(looking: RecoveryOptions): Promise<Examined> {
-  return new Examination(looking).run();
+/**
+ * Reads the files of a data directory without changing them. A server may be using it: the end of a journal may then
+ * be incomplete. Throws CorruptionError.
+ */
+export async function examine(options: RecoveryOptions): Promise<Examined> {
+  return new Examination(options).run();
 }
 
-/** Where a journal stands among the others. */
-interface Standing {
+/** The position of a journal among the others. */
+interface JournalPosition {
   readonly last: boolean;
   /** The number of the last change before it. */
   readonly before: number;
@@ -102,69 +105,69 @@ interface Standing {
 }
 
 class Examination {
-  readonly #looking: RecoveryOptions;
+  readonly #options: RecoveryOptions;
   readonly #disk: Disk;
-  readonly #told: string[] = [];
-  readonly #mends: RecoveryAction[] = [];
+  readonly #reports: string[] = [];
+  readonly #actions: RecoveryAction[] = [];
   readonly #nonces: StoredNonce[] = [];
   readonly #journals: FoundJournal[] = [];
   #state = new State();
-  #lineage: string | undefined;
+  #storeId: string | undefined;
   #changes = 0;
 
-  constructor(looking: RecoveryOptions) {
-    this.#looking = looking;
-    this.#disk = looking.disk ?? nodeDisk;
+  constructor(options: RecoveryOptions) {
+    this.#options = options;
+    this.#disk = options.disk ?? nodeDisk;
   }
 
   async run(): Promise<Examined> {
-    const names = await this.#disk.list(this.#looking.directory);
+    const names = await this.#disk.list(this.#options.directory);
     const generations = names.map(journalGeneration).filter((generation) => generation !== undefined);
     generations.sort((one, other) => one - other);
     const snapshot = await this.#snapshot(generations);
     if (snapshot !== undefined) {
       this.#state = snapshot.state;
-      this.#lineage = snapshot.head.lineage;
+      this.#storeId = snapshot.head.storeId;
     }
     const own = generations.filter((generation) => generation >= (snapshot?.head.generation ?? 0));
-    this.#refuseGaps(own, snapshot);
+    this.#rejectGaps(own, snapshot);
     let sequence = snapshot?.head.sequence ?? 0;
     for (const generation of own) {
       const last = generation === own.at(-1);
       const content = await this.#readJournal(generation, sequence, snapshot);
       if (content === undefined) continue;
-      this.#judge(generation, content, { last, before: sequence, snapshot });
+      this.#checkEnd(generation, content, { last, before: sequence, snapshot });
       if (content.header !== undefined) sequence = content.seq;
     }
-    this.#refuseLoss(sequence, snapshot);
+    this.#rejectLoss(sequence, snapshot);
     const { head } = snapshot ?? {};
     return {
-      lineage: this.#lineage,
+      storeId: this.#storeId,
       state: this.#state,
       generation: head?.generation ?? 0,
       sequence,
       nonces: this.#nonces,
       journals: this.#journals,
       changes: this.#changes,
-      told: this.#told,
-      mends: this.#mends,
+      reports: this.#reports,
+      actions: this.#actions,
     };
   }
 
-  /** The newest snapshot that can be read. Without one the journals must have everything, from the first change on. */
+  /** Reads the newest valid snapshot. Without one, the journals must contain all changes from the first one on. */
   async #snapshot(generations: readonly number[]): Promise<Snapshot | undefined> {
     const newest = await this.#tryRead(snapshotName);
     if (newest.snapshot !== undefined) return newest.snapshot;
     const previous = await this.#tryRead(previousName);
     const { damage } = newest;
     if (previous.snapshot !== undefined) {
-      const from = `the state is that of ${previousName} and all journals since`;
-      if (damage === undefined) this.#told.push(`${this.#path(snapshotName)} is missing; ${from}`);
+      const from = `${previousName} and all journals since are used`;
+      if (damage === undefined) this.#reports.push(`${this.#path(snapshotName)} is missing; ${from}`);
       else {
-        this.#told.push(`${damage.message} Instead, ${from}; the damaged file is kept aside`);
-        this.#mends.push({ kind: 'set aside', name: snapshotName });
+        this.#reports.push(`${damage.message} Instead, ${from}; the damaged file is renamed`);
+        this.#actions.push({ kind: 'set aside', name: snapshotName });
       }
-      this.#mends.push({ kind: 'rename', from: previousName, to: snapshotName });
+      this.#actions.push({ kind: 'rename', from: previousName, to: snapshotName });
       return previous.snapshot;
     }
     const first = generations[0];
@@ -174,13 +177,13 @@ class Examination {
       (await this.#isWholeHistory(first, damage === undefined))
     ) {
       if (damage === undefined) return undefined;
-      const from = 'the journals have all changes from the first on';
-      this.#told.push(`${damage.message} Instead, ${from}; the damaged file is kept aside`);
-      this.#mends.push({ kind: 'set aside', name: snapshotName });
+      const from = 'the journals are used, which contain all changes from the first one on';
+      this.#reports.push(`${damage.message} Instead, ${from}; the damaged file is renamed`);
+      this.#actions.push({ kind: 'set aside', name: snapshotName });
       return undefined;
     }
     if (first !== undefined && damage === undefined && previous.damage === undefined)
-      throw this.#damage(snapshotName, `it is missing, though there is ${journalName(first)}`);
+      throw this.#corruption(snapshotName, `it is missing, although there is ${journalName(first)}`);
     if (damage !== undefined) throw damage;
     if (previous.damage !== undefined) throw previous.damage;
     return undefined;
@@ -197,7 +200,10 @@ class Examination {
     }
   }
 
-  /** Whether a journal begins with the first change ever, or, where it is alone, was being begun by a first start. */
+  /**
+   * Returns whether a journal begins with the first change. If `alone`, a journal without a header counts too: a first
+   * start was creating it.
+   */
   async #isWholeHistory(generation: number, alone: boolean): Promise<boolean> {
     const content = await readJournal(this.#disk, this.#path(journalName(generation)), () => {});
     if (content === undefined) return true;
@@ -206,18 +212,21 @@ class Examination {
     return content.header.sequence === 0 && content.header.revision === 0;
   }
 
-  #refuseGaps(own: readonly number[], snapshot: Snapshot | undefined): void {
+  #rejectGaps(own: readonly number[], snapshot: Snapshot | undefined): void {
     const generation = snapshot?.head.generation;
     const first = own[0];
     if (generation !== undefined && first !== generation)
-      throw this.#damage(
+      throw this.#corruption(
         journalName(generation),
-        `it is missing, though ${snapshotName} is of its generation`,
+        `it is missing, although ${snapshotName} has this generation`,
       );
     for (const [index, each] of own.entries()) {
       const next = own[index + 1];
       if (next !== undefined && next !== each + 1)
-        throw this.#damage(journalName(each + 1), `it is missing, though there is ${journalName(next)}`);
+        throw this.#corruption(
+          journalName(each + 1),
+          `it is missing, although there is ${journalName(next)}`,
+        );
     }
   }
 
@@ -227,13 +236,13 @@ class Examination {
     snapshot: Snapshot | undefined,
   ): Promise<JournalContent | undefined> {
     const name = journalName(generation);
-    let known = false;
+    let headerChecked = false;
     return readJournal(
       this.#disk,
       this.#path(name),
       ({ change, nonce }, header) => {
-        if (!known) this.#judgeHeader(generation, header, before, snapshot);
-        known = true;
+        if (!headerChecked) this.#checkHeader(generation, header, before, snapshot);
+        headerChecked = true;
         this.#state.replay(change);
         if (nonce !== undefined) this.#nonces.push(nonce);
       },
@@ -241,97 +250,115 @@ class Examination {
     );
   }
 
-  #judgeHeader(
+  #checkHeader(
     generation: number,
     header: JournalHeader,
     before: number,
     snapshot: Snapshot | undefined,
   ): void {
     const name = journalName(generation);
-    const place = { line: 1, byte: 0 };
+    const location = { line: 1, byte: 0 };
     if (header.generation !== generation)
-      throw this.#damage(name, `it says that it is of generation ${header.generation}`, place);
-    if (this.#lineage !== undefined && header.lineage !== this.#lineage)
-      throw this.#damage(name, 'it is of another store: its lineage is another', place);
-    // The copy of a snapshot is begun after its journal, and may be begun some changes later.
+      throw this.#corruption(name, `its header has generation ${header.generation}`, location);
+    if (this.#storeId !== undefined && header.storeId !== this.#storeId)
+      throw this.#corruption(name, 'it belongs to another store: its lineage is different', location);
+    // A snapshot is begun after the journal of its generation, perhaps some changes later.
     const first = generation === snapshot?.head.generation;
     if (first ? header.sequence > before : header.sequence !== before)
-      throw this.#damage(
+      throw this.#corruption(
         name,
-        `it begins after change ${header.sequence}, where ${before} was the last`,
-        place,
+        `it begins after change ${header.sequence}, although ${before} was the last one`,
+        location,
       );
-    this.#lineage = header.lineage;
+    this.#storeId = header.storeId;
   }
 
-  /** Decides whether what a journal ends with is the trace of a crash. */
-  #judge(generation: number, content: JournalContent, { last, before, snapshot }: Standing): void {
+  /** Checks whether a crash can have caused the invalid end of a journal. */
+  #checkEnd(generation: number, content: JournalContent, { last, before, snapshot }: JournalPosition): void {
     const name = journalName(generation);
     const { header, broken, bytes, changes } = content;
     if (header === undefined) {
-      this.#judgeUnbegun(generation, content, last, snapshot);
+      this.#checkWithoutHeader(generation, content, last, snapshot);
       return;
     }
-    if (changes === 0) this.#judgeHeader(generation, header, before, snapshot);
+    if (changes === 0) this.#checkHeader(generation, header, before, snapshot);
     this.#changes += changes;
     this.#journals.push({ generation, path: this.#path(name), bytes, header });
     if (broken === undefined) return;
-    const place = { line: broken.line, byte: broken.byte };
-    if (!broken.torn) throw this.#damage(name, broken.what, place);
-    if (!last) throw this.#damage(name, `${broken.what}, though a later journal was begun after it`, place);
+    const location = { line: broken.line, byte: broken.byte };
+    if (!broken.torn) throw this.#corruption(name, broken.reason, location);
+    if (!last)
+      throw this.#corruption(
+        name,
+        `${broken.reason}, although a later journal was created after it`,
+        location,
+      );
     const missing = content.seq + 1;
-    if (content.shown >= missing)
-      throw this.#damage(name, `${broken.what}, though a later line says that it was safe`, place);
+    if (content.highestDurable >= missing)
+      throw this.#corruption(
+        name,
+        `${broken.reason}, although a later line shows that it was on the disk`,
+        location,
+      );
     if ((snapshot?.reached ?? 0) >= missing)
-      throw this.#damage(name, `${broken.what}, though ${snapshotName} was made after it was safe`, place);
-    const kept = `torn-${generation}-${broken.byte}.bin`;
-    this.#told.push(
-      `${this.#path(name)} has a torn end, as a crash leaves it, from line ${broken.line}, at byte ${broken.byte}, on: ${broken.what}; nothing shows that it was ever safe; it is cut off and kept in ${kept}`,
+      throw this.#corruption(
+        name,
+        `${broken.reason}, although ${snapshotName} was written after it was on the disk`,
+        location,
+      );
+    const savedAs = `torn-${generation}-${broken.byte}.bin`;
+    this.#reports.push(
+      `${this.#path(name)} has an incomplete end, as after a crash, from line ${broken.line}, at byte ${broken.byte}, on: ${broken.reason}; nothing shows that it was on the disk; it is moved to ${savedAs}`,
     );
-    this.#mends.push({ kind: 'cut', name, at: broken.byte, kept });
+    this.#actions.push({ kind: 'cut', name, at: broken.byte, savedAs });
   }
 
-  /** A journal without a first line: it was being begun when the server ended, or it is damaged. */
-  #judgeUnbegun(
+  /** Checks a journal without a valid header: the server ended while creating it, or it is corrupt. */
+  #checkWithoutHeader(
     generation: number,
     { broken, more }: JournalContent,
     last: boolean,
     snapshot: Snapshot | undefined,
   ): void {
     const name = journalName(generation);
-    const place = { line: 1, byte: 0 };
-    const what = broken?.what ?? 'it is empty';
-    if (!last) throw this.#damage(name, `${what}, though a later journal was begun after it`, place);
+    const location = { line: 1, byte: 0 };
+    const reason = broken?.reason ?? 'it is empty';
+    if (!last)
+      throw this.#corruption(name, `${reason}, although a later journal was created after it`, location);
     if (generation === snapshot?.head.generation)
-      throw this.#damage(name, `${what}, though ${snapshotName} was made after it was begun`, place);
-    if (more || broken?.torn === false) throw this.#damage(name, what, place);
-    const kept = broken === undefined ? undefined : `torn-${generation}-0.bin`;
-    this.#told.push(
-      `${this.#path(name)} was being begun when the server ended, and has no line yet; it is ${kept === undefined ? 'removed' : `kept in ${kept}`}`,
+      throw this.#corruption(
+        name,
+        `${reason}, although ${snapshotName} was written after the journal was created`,
+        location,
+      );
+    if (more || broken?.torn === false) throw this.#corruption(name, reason, location);
+    const savedAs = broken === undefined ? undefined : `torn-${generation}-0.bin`;
+    this.#reports.push(
+      `${this.#path(name)} was being created when the server ended, and has no lines; it is ${savedAs === undefined ? 'removed' : `renamed to ${savedAs}`}`,
     );
-    this.#mends.push({ kind: 'remove', name, kept });
+    this.#actions.push({ kind: 'remove', name, savedAs });
   }
 
-  /** A snapshot is made only when all that it may have is safe in the journals. */
-  #refuseLoss(sequence: number, snapshot: Snapshot | undefined): void {
+  /** Throws if changes are missing: a snapshot is only written when all its changes are on the disk in the journals. */
+  #rejectLoss(sequence: number, snapshot: Snapshot | undefined): void {
     if (snapshot === undefined || sequence >= snapshot.reached) return;
     const last = this.#journals.at(-1);
-    const what = `the journals end at change ${sequence}, though ${snapshotName} was made after change ${snapshot.reached} was safe`;
-    throw this.#damage(
+    const reason = `the journals end at change ${sequence}, although ${snapshotName} was written after change ${snapshot.reached} was on the disk`;
+    throw this.#corruption(
       last === undefined ? journalName(snapshot.head.generation) : journalName(last.generation),
-      what,
+      reason,
     );
   }
 
   #progress(name: string): (done: number, size: number, count: number) => void {
-    return (done, size, count) => this.#looking.loading?.(name, done, size, count);
+    return (done, size, count) => this.#options.onProgress?.(name, done, size, count);
   }
 
   #path(name: string): string {
-    return join(this.#looking.directory, name);
+    return join(this.#options.directory, name);
   }
 
-  #damage(name: string, what: string, place?: CorruptionLocation): CorruptionError {
-    return new CorruptionError(this.#path(name), what, place, choices);
+  #corruption(name: string, reason: string, location?: CorruptionLocation): CorruptionError {
+    return new CorruptionError(this.#path(name), reason, location, advice);
   }
 }

@@ -4,83 +4,87 @@ import { AtomicWriteError } from '../files/atomic-write.ts';
 import type { Disk } from '../files/disk.ts';
 import { snapshotName } from '../recovery/recovery.ts';
 import type { State } from '../state/state.ts';
-import { copyState, discard, removeJournals, takeOver } from './copy.ts';
+import { copyState, discard, installSnapshot, removeJournals } from './copy.ts';
 
-/** When the journals are so many bytes, and so many times as large as the snapshot, they are worth a new one. */
+/** When a new snapshot is written. */
 export interface CompactionLimits {
-  readonly leastBytes: number;
+  /** The minimum length of the journals in bytes. */
+  readonly minBytes: number;
+  /** The minimum length of the journals as a multiple of that of the snapshot. */
   readonly ratio: number;
-  /** Up to how many bytes in all there is a new snapshot at the end too; none when left out. */
-  readonly mostAtEnd?: number;
+  /** The maximum length in bytes of all files for which a snapshot is also written on close. Default: 0. */
+  readonly maxBytesOnClose?: number;
 }
 
 const defaultLimits: CompactionLimits = {
-  leastBytes: 16 * 1024 * 1024,
+  minBytes: 16 * 1024 * 1024,
   ratio: 1,
-  mostAtEnd: 16 * 1024 * 1024,
+  maxBytesOnClose: 16 * 1024 * 1024,
 };
 
-/** The journals, as a compaction sees them. */
+/** The operations of the journal that a compaction needs. */
 export interface Journals {
-  /** Begins a new one, and gives its generation; all that is visible before stands in those before, on the medium. */
+  /** Begins a new journal. Returns its generation. All visible changes are on the disk in the earlier journals. */
   rotate(): Promise<number>;
-  /** The number of the last change that is visible. */
+  /** The number of the last visible change. */
   readonly sequence: number;
-  /** Resolves when all that is visible is on the medium. */
+  /** Resolves when all visible changes are on the disk. */
   sync(): Promise<void>;
 }
 
-/** What is compacted. */
-export interface Compacting {
+/** The options of a compaction. */
+export interface CompactionOptions {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly directory: string;
-  readonly lineage: string;
+  readonly storeId: string;
   readonly state: State;
   readonly journals: Journals;
-  /** Waited for before a snapshot takes the place of journals, which are then read no more. */
+  /** Awaited before a snapshot replaces journals, which are then not read any more. */
   readonly beforeForgetting: () => Promise<void>;
-  /** Is told in a line that a compaction came to nothing. */
-  readonly tell: (line: string) => void;
+  /** Called with one line when a compaction failed. */
+  readonly onReport: (line: string) => void;
   readonly limits?: CompactionLimits | undefined;
 }
 
 /**
- * Puts a new snapshot in the place of journals that outweigh the old one, while changes go on. One compaction is under
- * way at a time; one that fails leaves all as it was and is tried again when the journals have grown, unless the medium
- * must not be believed any more.
+ * Replaces long journals by a new snapshot, while changes continue. Only one compaction runs at a time. One that fails
+ * changes nothing, and is repeated when the journals have grown, unless the disk cannot be trusted any more.
  */
 export class Compaction {
-  readonly #compacting: Compacting;
+  readonly #options: CompactionOptions;
   readonly #limits: CompactionLimits;
-  /** The generation of the snapshot; 0 when there is none. */
+  /** The generation of the snapshot; 0 if there is none. */
   #generation: number;
-  /** The bytes of the journals from that generation on, without the one that is written on. */
+  /** The length in bytes of the journals from that generation on, except the open one. */
   #earlier: number;
-  /** The generation that was begun for a copy which came to nothing: the next copy does with it too. */
-  #begun: number | undefined;
-  /** How many bytes the journals must have. */
+  /** The generation of a journal that was begun for a failed copy. The next copy uses it. */
+  #pendingGeneration: number | undefined;
+  /** The length of the journals in bytes that starts a compaction. */
   #threshold: number;
   #snapshotBytes: number | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
   #failure: string | undefined;
 
-  /** `generation` is that of the snapshot, and `earlier` the bytes of the journals since but the last. */
-  constructor(compacting: Compacting, generation: number, earlier: number) {
-    this.#compacting = compacting;
-    this.#limits = compacting.limits ?? defaultLimits;
-    this.#threshold = this.#limits.leastBytes;
+  /**
+   * @param generation the generation of the snapshot
+   * @param earlier the length in bytes of the journals since then, except the open one
+   */
+  constructor(options: CompactionOptions, generation: number, earlier: number) {
+    this.#options = options;
+    this.#limits = options.limits ?? defaultLimits;
+    this.#threshold = this.#limits.minBytes;
     this.#generation = generation;
     this.#earlier = earlier;
   }
 
-  /** Why the last one came to nothing; undefined when it did not. */
+  /** Why the last compaction failed; undefined if it succeeded. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
-  /** Begins one if it is time: `bytes` is how many the journal has that is written on. */
+  /** Starts a compaction if the journals are long enough. `bytes` is the length of the open journal. */
   consider(bytes: number): void {
     if (this.#stopped || this.#running !== undefined || this.#earlier + bytes < this.#threshold) return;
     this.#running = this.#run(bytes).finally(() => {
@@ -88,22 +92,22 @@ export class Compaction {
     });
   }
 
-  /** Gives up one that is under way, as long as it has come to nothing yet. None is begun any more. */
+  /** Aborts a running compaction, unless its copy is complete. No other one starts. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;
   }
 
   /**
-   * Makes a last snapshot where all is small: so a person finds all of it in store.json while no server runs. Nothing is
-   * lost where it comes to nothing. To be called after `stop`.
+   * Writes a last snapshot if there is little data, so that the next start is fast and store.json contains everything. A
+   * failure loses nothing. Must be called after `stop`.
    */
   async conclude(bytes: number): Promise<void> {
-    const { mostAtEnd = 0 } = this.#limits;
-    if (this.#failure !== undefined || this.#earlier + bytes > mostAtEnd) return;
+    const { maxBytesOnClose = 0 } = this.#limits;
+    if (this.#failure !== undefined || this.#earlier + bytes > maxBytesOnClose) return;
     try {
       this.#snapshotBytes ??= await this.#sizeOfSnapshot();
-      if (this.#earlier + bytes + this.#snapshotBytes > mostAtEnd) return;
+      if (this.#earlier + bytes + this.#snapshotBytes > maxBytesOnClose) return;
       this.#stopped = false;
       await this.#compact(bytes);
     } catch (error) {
@@ -127,18 +131,18 @@ export class Compaction {
   }
 
   async #compact(bytes: number): Promise<void> {
-    const { journals, disk, directory } = this.#compacting;
-    if (this.#begun === undefined) {
-      this.#begun = await journals.rotate();
+    const { journals, disk, directory } = this.#options;
+    if (this.#pendingGeneration === undefined) {
+      this.#pendingGeneration = await journals.rotate();
       this.#earlier += bytes;
     }
-    const generation = this.#begun;
+    const generation = this.#pendingGeneration;
     const copy = await this.#copy(generation);
     if (copy === undefined) return;
-    await takeOver(disk, directory, copy.path);
+    await installSnapshot(disk, directory, copy.path);
     const previous = this.#generation;
     this.#generation = generation;
-    this.#begun = undefined;
+    this.#pendingGeneration = undefined;
     this.#earlier = 0;
     this.#snapshotBytes = copy.bytes;
     this.#threshold = this.#thresholdFor(copy.bytes);
@@ -146,13 +150,13 @@ export class Compaction {
   }
 
   /**
-   * A copy that may become the snapshot: all it may have is on the medium in the journals too, and what only the journals
-   * before it have is kept elsewhere.
+   * Writes a copy that may become the snapshot: all changes in it are on the disk in the journals, and the nonces of the
+   * journals before it are stored elsewhere. Returns undefined if the compaction was stopped.
    */
   async #copy(generation: number): Promise<{ path: string; bytes: number } | undefined> {
-    const { journals, disk, directory, clock, state, lineage, beforeForgetting } = this.#compacting;
+    const { journals, disk, directory, clock, state, storeId, beforeForgetting } = this.#options;
     const { sequence } = journals;
-    const head = { lineage, generation, revision: state.revision, sequence, written: clock.now() };
+    const head = { storeId, generation, revision: state.revision, sequence, written: clock.now() };
     const reached = (): number => journals.sequence;
     const abandoned = (): boolean => this.#stopped;
     const copy = await copyState({ disk, directory, clock, state, head, reached, abandoned });
@@ -171,18 +175,20 @@ export class Compaction {
     const reason = error instanceof Error ? error.message : String(error);
     const final = error instanceof AtomicWriteError && error.final;
     if (final) this.#stopped = true;
-    this.#threshold = weight + this.#limits.leastBytes;
+    this.#threshold = weight + this.#limits.minBytes;
     this.#failure = reason;
     const then = final ? 'it is not tried again before the next start' : 'it is tried again later';
-    this.#compacting.tell(`no new snapshot was made, and the journals grow on: ${reason}; ${then}`);
+    this.#options.onReport(
+      `no new snapshot was written, and the journals continue to grow: ${reason}; ${then}`,
+    );
   }
 
   #thresholdFor(snapshotBytes: number): number {
-    return Math.max(this.#limits.leastBytes, this.#limits.ratio * snapshotBytes);
+    return Math.max(this.#limits.minBytes, this.#limits.ratio * snapshotBytes);
   }
 
   async #sizeOfSnapshot(): Promise<number> {
-    const { disk, directory } = this.#compacting;
+    const { disk, directory } = this.#options;
     const file = await disk.openToRead(join(directory, snapshotName));
     await file?.close();
     return file?.size ?? 0;

@@ -7,41 +7,41 @@ import { journalGeneration, previousName, snapshotName } from '../recovery/recov
 import type { State } from '../state/state.ts';
 import { type SnapshotHead, writeSnapshot } from './writer.ts';
 
-/** After so many bytes, or so many milliseconds, others have their turn. */
+/** The number of bytes, and of milliseconds, after which the event loop continues. */
 const sliceLength = 32_768;
 const sliceTime = 5;
 
-/** After so many bytes they are synced: else the sync at the end holds up those of the journal. */
+/** The number of bytes after which the copy is synced: one long sync at the end would delay those of the journal. */
 const bytesPerSync = 8 * 1024 * 1024;
 
-/** What a snapshot is copied from and to. */
+/** The options of a copy. */
 export interface SnapshotCopyOptions {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly directory: string;
   readonly state: State;
   readonly head: SnapshotHead;
-  /** The number of the last change that is visible. */
+  /** Returns the number of the last visible change. */
   readonly reached: () => number;
-  /** Whether the copy is not wanted any more. */
+  /** Returns whether the copy should be aborted. */
   readonly abandoned: () => boolean;
 }
 
-/** A copy that is on the medium, and not yet the snapshot. */
+/** A copy that is on the disk and not yet the snapshot. */
 export interface SnapshotCopy {
   readonly path: string;
   readonly bytes: number;
 }
 
 /**
- * Copies the state, a slice at a time, to a file on its way to become the snapshot. Gives undefined, and leaves nothing,
- * when it is abandoned. Throws AtomicWriteError.
+ * Copies the state to a temporary file, slice by slice. Returns undefined if the copy was aborted; the file is then removed.
+ * Throws AtomicWriteError.
  */
-export async function copyState(copying: SnapshotCopyOptions): Promise<SnapshotCopy | undefined> {
-  const { disk, directory } = copying;
+export async function copyState(options: SnapshotCopyOptions): Promise<SnapshotCopy | undefined> {
+  const { disk, directory } = options;
   const { path, file } = await createTemporary(disk, directory, snapshotName);
   try {
-    const bytes = await fill(copying, path, file);
+    const bytes = await fill(options, path, file);
     if (bytes !== undefined) return { path, bytes };
     await discard(disk, path);
     return undefined;
@@ -51,33 +51,33 @@ export async function copyState(copying: SnapshotCopyOptions): Promise<SnapshotC
   }
 }
 
-/** Takes a copy away. What stays is removed at the next start. */
+/** Removes a copy. If that fails, the next start removes it. */
 export async function discard(disk: Disk, path: string): Promise<void> {
   await disk.unlink(path).catch(() => {});
 }
 
-async function fill(copying: SnapshotCopyOptions, path: string, file: DiskFile): Promise<number | undefined> {
+async function fill(options: SnapshotCopyOptions, path: string, file: DiskFile): Promise<number | undefined> {
   let bytes: number | undefined;
   try {
-    bytes = await writeSlices(copying, path, file);
+    bytes = await writeSlices(options, path, file);
     if (bytes !== undefined) await step(path, 'fsync', file.sync());
   } catch (error) {
-    await file.close().catch(() => {}); // the first failure is the one to tell
+    await file.close().catch(() => {}); // the first failure is reported
     throw error;
   }
   await step(path, 'close', file.close());
   return bytes;
 }
 
-/** Gives how many bytes were written; undefined when the copy was abandoned. */
+/** Returns the number of bytes written, or undefined if the copy was aborted. */
 async function writeSlices(
-  copying: SnapshotCopyOptions,
+  options: SnapshotCopyOptions,
   path: string,
   file: DiskFile,
 ): Promise<number | undefined> {
   let [bytes, synced] = [0, 0];
-  for (const slice of slicesOf(copying)) {
-    if (copying.abandoned()) return undefined;
+  for (const slice of slicesOf(options)) {
+    if (options.abandoned()) return undefined;
     await writeWhole(file, slice, path);
     bytes += slice.length;
     if (bytes - synced >= bytesPerSync) {
@@ -90,33 +90,33 @@ async function writeSlices(
 }
 
 function* slicesOf({ clock, state, head, reached }: SnapshotCopyOptions): Generator<Uint8Array> {
-  let gathered: Buffer[] = [];
+  let parts: Buffer[] = [];
   let length = 0;
-  let begun = clock.steady();
+  let started = clock.steady();
   for (const part of writeSnapshot(head, state, reached)) {
-    gathered.push(part);
+    parts.push(part);
     length += part.length;
-    if (length < sliceLength && clock.steady() - begun < sliceTime) continue;
-    yield gathered.length === 1 ? part : Buffer.concat(gathered);
-    gathered = [];
+    if (length < sliceLength && clock.steady() - started < sliceTime) continue;
+    yield parts.length === 1 ? part : Buffer.concat(parts);
+    parts = [];
     length = 0;
-    begun = clock.steady();
+    started = clock.steady();
   }
-  if (length > 0) yield Buffer.concat(gathered);
+  if (length > 0) yield Buffer.concat(parts);
 }
 
 /**
- * Makes a copy the snapshot, and the snapshot the previous one, which stays until the next copy is safe. Whatever
- * names a crash leaves, the journals from the previous one on are there, and so is a snapshot that they go with.
+ * Renames a copy to the current snapshot, and the current one to the previous one, which remains until the next copy is
+ * complete. After a crash at any point, there is a snapshot with all journals since its generation.
  * Throws AtomicWriteError.
  */
-export async function takeOver(disk: Disk, directory: string, copy: string): Promise<void> {
+export async function installSnapshot(disk: Disk, directory: string, copy: string): Promise<void> {
   const current = join(directory, snapshotName);
   const previous = join(directory, previousName);
   try {
     const moved = await step(current, 'rename', renamed(disk, current, previous));
     await step(current, 'rename', disk.rename(copy, current)).catch(async (error) => {
-      if (moved) await disk.rename(previous, current).catch(() => {}); // else the next start does it
+      if (moved) await disk.rename(previous, current).catch(() => {}); // otherwise the next start does it
       throw error;
     });
   } catch (error) {
@@ -131,12 +131,12 @@ async function renamed(disk: Disk, from: string, to: string): Promise<boolean> {
     await disk.rename(from, to);
     return true;
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return false; // there was none yet
+    if (errorCode(error) === 'ENOENT') return false; // there is none yet
     throw error;
   }
 }
 
-/** Removes the journals before a generation. What stays is removed the next time. */
+/** Removes the journals before a generation. If that fails, the next compaction removes them. */
 export async function removeJournals(disk: Disk, directory: string, before: number): Promise<void> {
   for (const name of await disk.list(directory)) {
     const generation = journalGeneration(name);

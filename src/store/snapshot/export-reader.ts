@@ -1,5 +1,6 @@
+import { crc32 } from 'node:zlib';
 import type { CorruptionError, CorruptionLocation } from '../corruption-error.ts';
-import { crc32 } from '../encoding/crc32.ts';
+import { formatChecksum } from '../encoding/checksum.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
 import { splitLines } from '../files/read-chunks.ts';
 import { counterNumber, ReservedIds } from '../state/reserved-ids.ts';
@@ -8,10 +9,9 @@ import type { Entry, RecordValue } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { exportFormat, exportVersion } from './export-writer.ts';
 import { readChosen } from './reader.ts';
-import { formatChecksum } from './writer.ts';
 
-/** What an export is read with. */
-export interface ExportReading {
+/** The options of an import. */
+export interface ImportOptions {
   /** The name of the file in messages. */
   readonly file: string;
   /** The time of items without one (ms). */
@@ -22,13 +22,13 @@ export interface ExportReading {
 
 /** The content of an export. */
 export interface Imported {
-  /** Undefined if the export has none: then a new one is drawn, and no earlier entity tag matches. */
+  /** Undefined if the export has none: then a new one is generated, and no earlier entity tag matches. */
   readonly storeId: string | undefined;
   readonly state: State;
 }
 
-/** What was read of a collection; the revision of an item without one is 0. */
-interface Collected {
+/** A collection that was read. The revision of an item without one is 0. */
+interface ImportedCollection {
   readonly numbers: CollectionNumbers;
   readonly chosen: ReservedIds;
   readonly entries: Entry[];
@@ -41,32 +41,32 @@ const mostCount = 2 ** 52;
 const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
 
 /**
- * Reads an export, and validates every line. Numbers that are left out are drawn: an item with `collection`, `id` and
- * `value` alone is the newest one of its collection. An export with a store id must be as it was written, because its entity tags
- * remain valid. Every method throws CorruptionError.
+ * Reads an export, and validates every line. Missing numbers are assigned: an item with only `collection`, `id` and
+ * `value` becomes the newest one of its collection. An export with a store id must be unchanged, because its entity
+ * tags remain valid. Every method throws CorruptionError.
  */
 export class ExportReader {
-  readonly #reading: ExportReading;
-  readonly #collections = new Map<string, Collected>();
-  #place: CorruptionLocation = { line: 1, byte: 0 };
+  readonly #options: ImportOptions;
+  readonly #collections = new Map<string, ImportedCollection>();
+  #location: CorruptionLocation = { line: 1, byte: 0 };
   #checksum = 0;
   #storeId: string | undefined;
   #revision = 0;
   #items = 0;
   #ended = false;
 
-  constructor(reading: ExportReading) {
-    this.#reading = reading;
+  constructor(options: ImportOptions) {
+    this.#options = options;
   }
 
-  /** Reads the whole lines, and at the end the last one; returns the number of bytes that were read. */
+  /** Reads all complete lines, and at the end the last one. Returns the number of bytes read. */
   take(bytes: Buffer, ended: boolean): number {
     const taken = splitLines(bytes, ended, (line) => this.#takeLine(line));
-    if (ended && !this.#ended) throw this.#damage('the end is missing, so the file is not complete');
+    if (ended && !this.#ended) throw this.#corruption('the end is missing, so the file is not complete');
     return taken;
   }
 
-  /** Returns the content, once all is read. */
+  /** Returns the content, once all bytes are read. */
   result(): Imported {
     const state = new State(this.#revision);
     for (const [path, { numbers, chosen, entries }] of this.#collections) {
@@ -85,32 +85,35 @@ export class ExportReader {
   }
 
   #takeLine(bytes: Buffer): void {
-    const document = new JsonFields(this.#reading.file, this.#place);
-    if (this.#ended) throw document.damage('a line follows the end');
+    const document = new JsonFields(this.#options.file, this.#location);
+    if (this.#ended) throw document.corruption('a line follows the end');
     const line = document.parse(bytes);
     const members = document.members(line, 'the line');
-    if (this.#place.line === 1) this.#takeHeader(document, document.object(line, 'the header', headerNames));
+    if (this.#location.line === 1)
+      this.#takeHeader(document, document.object(line, 'the header', headerNames));
     else if (members.has('end')) this.#takeEnd(document, document.object(line, 'the end', endNames));
     else if (members.has('value')) this.#takeItem(document, document.object(line, 'the item', itemNames));
     else this.#takeCollection(document, document.object(line, 'the collection', collectionNames));
     this.#checksum = crc32('\n', crc32(bytes, this.#checksum));
-    this.#place = { line: this.#place.line + 1, byte: this.#place.byte + bytes.length + 1 };
+    this.#location = { line: this.#location.line + 1, byte: this.#location.byte + bytes.length + 1 };
   }
 
   #takeHeader(document: JsonFields, members: ReadonlyMap<string, unknown>): void {
-    if (members.get('format') !== exportFormat) throw document.damage('this is not the header of an export');
+    if (members.get('format') !== exportFormat)
+      throw document.corruption('this is not the header of an export');
     const version = document.count(members.get('version'), 'version');
     if (version !== exportVersion)
-      throw document.damage(`its version is ${version}, and this program reads ${exportVersion}`);
+      throw document.corruption(`its version is ${version}, and this program reads ${exportVersion}`);
     if (members.has('storeId')) this.#storeId = document.text(members.get('storeId'), 'storeId');
     if (this.#storeId !== undefined && !/^[A-Za-z0-9]{1,32}$/.test(this.#storeId))
-      throw document.damage('storeId has characters other than letters and digits');
+      throw document.corruption('storeId has characters other than letters and digits');
     this.#revision = countOr(document, members, 'revision', 0);
   }
 
   #takeCollection(document: JsonFields, members: ReadonlyMap<string, unknown>): void {
     const path = document.text(members.get('collection'), 'collection');
-    if (this.#collections.has(path)) throw document.damage('the collection has items or counters already');
+    if (this.#collections.has(path))
+      throw document.corruption('the collection has items or counters already');
     const counter = countOr(document, members, 'counter', 0);
     const numbers = {
       counter,
@@ -125,27 +128,29 @@ export class ExportReader {
 
   #takeItem(document: JsonFields, members: ReadonlyMap<string, unknown>): void {
     const path = document.text(members.get('collection'), 'collection');
-    const collected = this.#collections.get(path) ?? emptyCollection();
-    this.#collections.set(path, collected);
-    const former = collected.entries.at(-1)?.sequence ?? 0;
+    const collection = this.#collections.get(path) ?? emptyCollection();
+    this.#collections.set(path, collection);
+    const former = collection.entries.at(-1)?.sequence ?? 0;
     const entry: Entry = {
       id: document.text(members.get('id'), 'id'),
       sequence: countOr(document, members, 'sequence', former + 1),
       revision: countOr(document, members, 'revision', 0),
       modified: members.has('modified')
         ? document.time(members.get('modified'), 'modified')
-        : this.#reading.now,
+        : this.#options.now,
       value: itemValue(document, members.get('value')),
     };
-    if (entry.sequence <= former) throw document.damage('its sequence is not above that of the item before');
-    if (collected.ids.has(entry.id)) throw document.damage('the collection has an item with this id already');
-    const fault = this.#reading.faultOf(path, entry);
-    if (fault !== undefined) throw document.damage(fault);
+    if (entry.sequence <= former)
+      throw document.corruption('its sequence is not above that of the item before');
+    if (collection.ids.has(entry.id))
+      throw document.corruption('the collection has an item with this id already');
+    const fault = this.#options.faultOf(path, entry);
+    if (fault !== undefined) throw document.corruption(fault);
     this.#revision = Math.max(this.#revision, entry.revision);
-    collected.ids.add(entry.id);
-    collected.entries.push(entry);
+    collection.ids.add(entry.id);
+    collection.entries.push(entry);
     const number = counterNumber(entry.id);
-    if (number !== undefined && number > collected.numbers.counter) collected.chosen.add(number);
+    if (number !== undefined && number > collection.numbers.counter) collection.chosen.add(number);
     this.#items += 1;
   }
 
@@ -153,14 +158,14 @@ export class ExportReader {
     const complete =
       members.get('items') === this.#items && members.get('crc') === formatChecksum(this.#checksum);
     if (this.#storeId !== undefined && !complete)
-      throw document.damage(
-        'the export was changed since it was written; remove "storeId" from its first line, so that no entity tag from before matches',
+      throw document.corruption(
+        'the export was changed since it was written; remove "storeId" from its first line, so that no earlier entity tag matches',
       );
     this.#ended = true;
   }
 
-  #damage(what: string): CorruptionError {
-    return new JsonFields(this.#reading.file, this.#place).damage(what);
+  #corruption(reason: string): CorruptionError {
+    return new JsonFields(this.#options.file, this.#location).corruption(reason);
   }
 }
 
@@ -169,7 +174,7 @@ const collectionNames = ['collection', 'counter', 'chosen', 'sequence', 'revisio
 const itemNames = ['collection', 'id', 'sequence', 'revision', 'modified', 'value'];
 const endNames = ['end', 'items', 'crc'];
 
-function emptyCollection(): Collected {
+function emptyCollection(): ImportedCollection {
   return { numbers: noNumbers, chosen: new ReservedIds(), entries: [], ids: new Set() };
 }
 
@@ -181,12 +186,12 @@ function countOr(
   fallback: number,
 ): number {
   const count = members.has(name) ? document.count(members.get(name), name) : fallback;
-  if (count > mostCount) throw document.damage(`${name} is above ${mostCount}`);
+  if (count > mostCount) throw document.corruption(`${name} is above ${mostCount}`);
   return count;
 }
 
 function itemValue(document: JsonFields, value: unknown): RecordValue {
   if (!isRecordValue(value))
-    throw document.damage('its value is not an object of texts, numbers and the like');
+    throw document.corruption('its value is not an object of strings, numbers, booleans, arrays and objects');
   return value;
 }

@@ -1,29 +1,29 @@
-import { crc32 } from '../encoding/crc32.ts';
+import { crc32 } from 'node:zlib';
+import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { formatMembers } from '../encoding/item-json.ts';
 import type { CollectionView, State } from '../state/state.ts';
-import { formatChecksum } from './writer.ts';
 
 /** The name and the version of the format of an export. */
 export const exportFormat = 'countersign-export';
 export const exportVersion = 1;
 
-/** The content of an export. */
-export interface Exporting {
-  /** Part of every entity tag. */
+/** The options of an export. */
+export interface ExportOptions {
+  /** The id of the store. It is part of every entity tag. */
   readonly storeId: string;
   readonly state: State;
-  /** When the export is written (ms). */
+  /** The current time (ms). */
   readonly at: number;
-  /** Whether a collection is exported. */
+  /** Returns whether a collection is exported. */
   readonly includes: (path: string) => boolean;
 }
 
 /**
- * Returns an export as lines of JSON: a header; for each collection a line with its counters, then its items in the
- * order of their creation; and an end with the number of items and the CRC-32 of all bytes before it.
+ * Returns the lines of an export: a header; for each collection a line with its counters, then its items in the
+ * order of creation; and a last line with the number of items and the CRC-32 of all bytes before it.
  */
-export function* formatExport({ storeId, state, at, includes }: Exporting): Generator<string> {
+export function* formatExport({ storeId, state, at, includes }: ExportOptions): Generator<string> {
   const exported = [...state.collections()].filter(({ path }) => includes(path));
   let checksum = 0;
   const counted = (line: string): string => {

@@ -1,35 +1,36 @@
+import { crc32 } from 'node:zlib';
 import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
-import { crc32 } from '../encoding/crc32.ts';
+import { formatChecksum } from '../encoding/checksum.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
 import type { Disk } from '../files/disk.ts';
 import { readInChunks } from '../files/read-chunks.ts';
 import { ReservedIds } from '../state/reserved-ids.ts';
 import { type CollectionNumbers, State } from '../state/state.ts';
-import { formatChecksum, type SnapshotHead, snapshotVersion } from './writer.ts';
+import { type SnapshotHead, snapshotVersion } from './writer.ts';
 
-/** What store.json holds. */
+/** The content of store.json. */
 export interface Snapshot {
   readonly head: SnapshotHead;
-  /** The number of the last line of a journal whose change it may have. */
+  /** The number of the last journal line whose change the snapshot may contain. */
   readonly reached: number;
   readonly state: State;
 }
 
-/** Is told how many bytes of how many are read, and how many items that were. */
+/** Reports progress: the bytes read, the length of the file, and the number of items or changes read. */
 export type Progress = (done: number, size: number, items: number) => void;
 
-/** What can be done about a snapshot that is not what was written. */
-const snapshotChoices =
-  'Put back a copy of it, with its journals, or save what can be read with "countersign check --repair NEWDIR"; to edit items, use "countersign export" and "countersign import"';
+/** What the user can do about a corrupt snapshot. */
+const advice =
+  'Restore a copy of it with its journals, or write what can be read to a new directory with "countersign check --repair NEWDIR"; to edit items, use "countersign export" and "countersign import"';
 
-/** `{"crc":"89abcdef",` */
+/** The length of `{"crc":"89abcdef",`. */
 const checksumLength = 18;
 const [newline, comma, brace, bracket] = [0x0a, 0x2c, 0x7b, 0x5d];
 const blockEnd = '\n]}';
 
 /**
- * Reads a snapshot; returns undefined if there is no such file. The values of items are not parsed: the checksums of their blocks
- * are verified. Throws CorruptionError.
+ * Reads a snapshot. Returns undefined if there is no such file. The checksums of all blocks are verified, and the values
+ * of items are not parsed. Throws CorruptionError.
  */
 export async function readSnapshot(
   disk: Disk,
@@ -51,7 +52,7 @@ export async function readSnapshot(
   return reader.end();
 }
 
-/** Reads a snapshot part by part: its first line, its blocks, its footer. */
+/** Reads the parts of a snapshot: its first line, its blocks and its footer. */
 class BlockReader {
   readonly #path: string;
   #state = new State();
@@ -60,9 +61,9 @@ class BlockReader {
   #sum = 0;
   #blocks = 0;
   #reached: number | undefined;
-  /** What may come next. */
+  /** The parts that may follow. */
   #next: 'head' | 'block or footer' | 'block' | 'footer' | 'nothing' = 'head';
-  /** How many bytes and items are taken. */
+  /** The number of bytes and items read. */
   bytes = 0;
   items = 0;
 
@@ -70,7 +71,7 @@ class BlockReader {
     this.#path = path;
   }
 
-  /** Takes all whole parts, and gives how many bytes they have. */
+  /** Reads all complete parts. Returns their length in bytes. */
   take(bytes: Buffer, ended: boolean): number {
     let at = 0;
     while (at < bytes.length) {
@@ -79,22 +80,23 @@ class BlockReader {
       at += length;
       this.bytes += length;
     }
-    if (ended && at < bytes.length) throw this.#damage('it is cut off here');
+    if (ended && at < bytes.length) throw this.#corruption('the file is truncated here');
     return at;
   }
 
-  /** What was read. */
+  /** Returns the content, once all bytes are read. */
   end(): Snapshot {
-    if (this.#head === undefined || this.#reached === undefined) throw this.#damage('it is cut off here');
+    if (this.#head === undefined || this.#reached === undefined)
+      throw this.#corruption('the file is truncated here');
     return { head: this.#head, reached: this.#reached, state: this.#state };
   }
 
   #takePart(bytes: Buffer, at: number, ended: boolean): number {
-    if (this.#next === 'nothing') throw this.#damage('something follows its end');
+    if (this.#next === 'nothing') throw this.#corruption('something follows the end of the snapshot');
     if (this.#next === 'head') return this.#takeHead(bytes, ended);
     if (bytes[at] === brace && this.#next !== 'footer') return this.#takeBlock(bytes, at);
     if (bytes[at] === bracket && this.#next !== 'block') return this.#takeFooter(bytes, at);
-    throw this.#damage('neither a block nor the end begins here');
+    throw this.#corruption('neither a block nor the footer begins here');
   }
 
   #takeHead(bytes: Buffer, ended: boolean): number {
@@ -120,7 +122,7 @@ class BlockReader {
       'blocks',
     ]);
     const head = {
-      lineage: document.text(members.get('lineage'), 'lineage'),
+      storeId: document.text(members.get('lineage'), 'lineage'),
       generation: document.count(members.get('generation'), 'generation'),
       revision: document.count(members.get('revision'), 'revision'),
       sequence: document.count(members.get('sequence'), 'sequence'),
@@ -137,17 +139,18 @@ class BlockReader {
   #takeBlock(bytes: Buffer, at: number): number {
     const found = bytes.indexOf(blockEnd, at);
     const end = found + blockEnd.length;
-    // Whether another block follows is in the two bytes behind it.
+    // The two bytes after a block show whether another block follows.
     if (found < 0 || end + 2 > bytes.length) return 0;
     const block = bytes.subarray(at, end);
     const checksum = formatChecksum(crc32(block.subarray(checksumLength)));
     if (block.toString('latin1', 0, checksumLength) !== `{"crc":"${checksum}",`)
-      throw this.#misfit(block.toString());
+      throw this.#blockError(block.toString());
     this.#restore(block);
     this.#sum = crc32(checksum, this.#sum);
     this.#blocks += 1;
     const follows = bytes[end] === comma;
-    if (bytes[follows ? end + 1 : end] !== newline) throw this.#damage('a block does not end as it should');
+    if (bytes[follows ? end + 1 : end] !== newline)
+      throw this.#corruption('neither a comma nor a line end follows the block');
     this.#next = follows ? 'block' : 'footer';
     return end - at + (follows ? 2 : 1);
   }
@@ -162,7 +165,10 @@ class BlockReader {
     this.#state.restoreNumbers(path, numbers, chosen);
     const lines = block.subarray(start, 1 - blockEnd.length);
     const count = lines.length === 0 ? 0 : this.#state.restoreLines(path, lines);
-    if (count === undefined) throw this.#damage('the items of this block do not fit those before');
+    if (count === undefined)
+      throw this.#corruption(
+        'the items of this block are invalid, or do not follow those of the previous block',
+      );
     this.items += count;
     this.#line += count + 2;
   }
@@ -172,14 +178,16 @@ class BlockReader {
     if (end === 0) return 0;
     const line = bytes.toString('utf8', at, end);
     const [, checksum, rest = ''] = /^\],"footer":\{"crc":"([0-9a-f]{8})"(,.*\}\})\n$/.exec(line) ?? [];
-    if (checksum === undefined) throw this.#damage('this is not the end of a snapshot');
+    if (checksum === undefined) throw this.#corruption('this is not the footer of a snapshot');
     if (checksum !== formatChecksum(crc32(rest, this.#sum)))
-      throw this.#damage('the checksum of the first line and of all blocks does not fit');
+      throw this.#corruption('the first line and the blocks do not match the checksum of the footer');
     const document = this.#document();
     const members = this.#object(document, `{${rest.slice(1, -1)}`, ['blocks', 'items', 'sequence']);
     this.#reached = document.count(members.get('sequence'), 'sequence');
     if (members.get('blocks') !== this.#blocks || members.get('items') !== this.items)
-      throw this.#damage(`it says ${members.get('blocks')} blocks and ${members.get('items')} items`);
+      throw this.#corruption(
+        `the footer counts ${members.get('blocks')} blocks and ${members.get('items')} items`,
+      );
     this.#next = 'nothing';
     this.#line += 1;
     return end - at;
@@ -190,38 +198,38 @@ class BlockReader {
       const value: unknown = JSON.parse(text);
       return document.object(value, 'this part', names);
     } catch (error) {
-      throw error instanceof SyntaxError ? this.#damage('this is not JSON') : error;
+      throw error instanceof SyntaxError ? this.#corruption('this is not JSON') : error;
     }
   }
 
-  /** What is wrong with a block whose checksum does not fit. */
-  #misfit(text: string): CorruptionError {
+  /** Creates the error for a block with a wrong checksum: the first line that is not JSON, or all lines. */
+  #blockError(text: string): CorruptionError {
     const lines = text.split('\n');
     const last = this.#line + lines.length - 1;
     let byte = this.bytes;
     for (const [index, line] of lines.entries()) {
       const first = index === 0 ? `${line}]}` : line.replace(/,$/, '');
       if (!isJson(index === lines.length - 1 ? '0' : first))
-        return this.#damage('this is not JSON', { line: this.#line + index, byte });
+        return this.#corruption('this is not JSON', { line: this.#line + index, byte });
       byte += Buffer.byteLength(line) + 1;
     }
-    return this.#damage(`lines ${this.#line} to ${last} do not fit their checksum`);
+    return this.#corruption(`lines ${this.#line} to ${last} do not match their checksum`);
   }
 
   #document(): JsonFields {
-    return new JsonFields(this.#path, this.#place(), snapshotChoices);
+    return new JsonFields(this.#path, this.#location(), advice);
   }
 
-  #place(): CorruptionLocation {
+  #location(): CorruptionLocation {
     return { line: this.#line, byte: this.bytes };
   }
 
-  #damage(what: string, place = this.#place()): CorruptionError {
-    return new CorruptionError(this.#path, what, place, snapshotChoices);
+  #corruption(reason: string, location = this.#location()): CorruptionError {
+    return new CorruptionError(this.#path, reason, location, advice);
   }
 }
 
-/** The numbers that a block has of its collection. */
+/** Reads the counters of a collection from the first line of a block. */
 export function readNumbers(
   document: JsonFields,
   members: ReadonlyMap<string, unknown>,
@@ -237,7 +245,7 @@ export function readNumbers(
   return { numbers, chosen: readChosen(document, members.get('chosen'), numbers.counter, name) };
 }
 
-/** Reads the ranges of chosen ids of the collection called `name`; all are above the counter. */
+/** Reads the ranges of ids that clients chose. All must be above the counter. `name` is that of the collection in messages. */
 export function readChosen(document: JsonFields, value: unknown, counter: number, name: string): ReservedIds {
   const chosen = new ReservedIds();
   let former = counter;
@@ -245,7 +253,7 @@ export function readChosen(document: JsonFields, value: unknown, counter: number
     const [first, last] = document.array(part, `a range of chosen of ${name}`);
     const from = document.count(first, `the start of a range of chosen of ${name}`);
     const to = document.count(last, `the end of a range of chosen of ${name}`);
-    if (from <= former || to < from) throw document.damage(`chosen of ${name} does not ascend`);
+    if (from <= former || to < from) throw document.corruption(`chosen of ${name} is not in ascending order`);
     chosen.append({ first: from, last: to });
     former = to;
   }

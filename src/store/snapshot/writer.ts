@@ -1,38 +1,37 @@
-import { crc32 } from '../encoding/crc32.ts';
+import { crc32 } from 'node:zlib';
+import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { bytesOf, type EncodedLines, lineEnd } from '../state/encoded/lines.ts';
 import type { NumberRange } from '../state/reserved-ids.ts';
 import type { CollectionView, State } from '../state/state.ts';
 
-/** The version of the form of store.json. */
+/** The version of the format of store.json. */
 export const snapshotVersion = 2;
 
-/** The most items in a block. */
-const blockLength = 256;
+/** The maximum number of items in a block. */
+const maxBlockItems = 256;
 const blockEnd = ']}';
 const newline = Buffer.of(0x0a);
 
-/** What the first line of a snapshot says. */
+/** The first line of a snapshot. */
 export interface SnapshotHead {
-  readonly lineage: string;
-  /** The first journal that may have a change which is not in the snapshot. */
+  readonly storeId: string;
+  /** The generation of the first journal that may contain a change which is not in the snapshot. */
   readonly generation: number;
-  /** The highest revision that was drawn before the copy was begun. */
+  /** The highest revision that was assigned before the copy began. */
   readonly revision: number;
-  /** The number of the last line of a journal before the copy was begun. */
+  /** The number of the last journal line before the copy began. */
   readonly sequence: number;
-  /** When it was begun (ms). */
+  /** The time when the copy began (ms). */
   readonly written: number;
 }
 
 /**
- * The bytes of store.json, a block at a time, with at most 256 items: between two of them the state may change, and the
- * copy then has some of these changes and lacks others. It ends with what was there when it was begun: what is made
- * meanwhile stands in the journals alone, and no id is in it twice. `reached` gives, when all is copied, the number of
- * the last line of a journal whose change the copy may have; the copy must not count before that is on the medium.
- *
- * The checksum of a block covers what follows it up to and with `]}`. That of the footer covers the first line with its
- * end, the checksums of the blocks, and the rest of the footer from its first comma.
+ * Returns the bytes of store.json, block by block. The state may change between two blocks: the copy then contains some
+ * of these changes. Items that are created during the copy are only in the journals, so no id occurs twice. The format
+ * is described in docs/data-format.md.
+ * @param reached returns, at the end of the copy, the number of the last journal line whose change the copy may
+ *   contain; the copy must not become the snapshot before that line is on the disk
  */
 export function* writeSnapshot(
   head: SnapshotHead,
@@ -46,7 +45,6 @@ export function* writeSnapshot(
   for (const { path, sequence } of ends) {
     for (const pieces of blocksOf(state, path, sequence)) {
       const lines = linesOf(pieces);
-      // The collection of a path that was named once stays.
       const start = `${formatNumbers(state.collection(path))},"items":[\n`;
       const whole = lines.reduce((before, line) => crc32(line, before), crc32(start));
       const checksum = formatChecksum(crc32(blockEnd, whole));
@@ -63,28 +61,23 @@ export function* writeSnapshot(
   yield Buffer.from(`${blocks === 0 ? '' : '\n'}],${footer}\n`);
 }
 
-/** A checksum as it is written: eight hexadecimal digits. */
-export function formatChecksum(checksum: number): string {
-  return checksum.toString(16).padStart(8, '0');
-}
-
-/** The first line, with its end. */
-export function formatHead({ lineage, generation, revision, sequence, written }: SnapshotHead): string {
-  const members = { version: snapshotVersion, lineage, generation, revision, sequence };
+/** Formats the first line, with its line end. */
+function formatHead({ storeId, generation, revision, sequence, written }: SnapshotHead): string {
+  const members = { version: snapshotVersion, lineage: storeId, generation, revision, sequence };
   const text = JSON.stringify({ ...members, written: formatIsoDate(written) });
   return `${text.slice(0, -1)},"blocks":[\n`;
 }
 
-/** Returns the blocks of the items of a collection up to a sequence; one without items if there are none. */
+/** Returns the blocks of a collection with the items up to a sequence; one without items if there are none. */
 function* blocksOf(state: State, path: string, end: number): Generator<readonly EncodedLines[]> {
-  let pieces = state.next(path, 0, blockLength, end);
+  let pieces = state.next(path, 0, maxBlockItems, end);
   do {
     yield pieces;
-    pieces = state.next(path, pieces.at(-1)?.sequences.at(-1) ?? end, blockLength, end);
+    pieces = state.next(path, pieces.at(-1)?.sequences.at(-1) ?? end, maxBlockItems, end);
   } while (pieces.length > 0);
 }
 
-/** Returns lines as those of one block: the last one without its comma. */
+/** Returns the lines of a block: the last one has no comma. */
 function linesOf(pieces: readonly EncodedLines[]): Buffer[] {
   const lines = pieces.map(bytesOf);
   const last = lines.pop();

@@ -1,24 +1,24 @@
 import type { Entry } from '../store.ts';
 
-/** How many of the entries that were asked for last are kept for sure, if all are small; twice as many are the most. */
-const keptForSure = 4096;
-/** The most bytes of lines whose entries are kept for sure; twice as many are the most. */
-const bytesForSure = 4 * 1024 * 1024;
+/** The minimum number of recently read entries in the cache, if all are small; the maximum is twice that. */
+const minEntries = 4096;
+/** The length of the lines, in bytes, whose entries are always in the cache; the maximum is twice that. */
+const minBytes = 4 * 1024 * 1024;
 
-/** The entries of a collection that were read last, by sequence, so that what is asked for often is not read each time. */
+/** Caches the recently read entries of a collection, by sequence. Entries that are not read again are removed. */
 export class EntryCache {
   #newer = new Map<number, Entry>();
   #older = new Map<number, Entry>();
-  /** The bytes of the lines of the newer ones. */
+  /** The length of the lines of the newer entries, in bytes. */
   #bytes = 0;
 
-  /** Returns the entry with this sequence. Reads it, from a line of so many bytes, unless it was asked for lately. */
+  /** Returns the entry with this sequence from the cache, or calls `read`. `bytes` is the length of its line. */
   get(sequence: number, bytes: number, read: () => Entry): Entry {
     const recent = this.#newer.get(sequence);
     if (recent !== undefined) return recent;
     const entry = this.#older.get(sequence) ?? read();
-    if (bytes > bytesForSure) return entry;
-    if (this.#newer.size >= keptForSure || this.#bytes + bytes > bytesForSure) {
+    if (bytes > minBytes) return entry;
+    if (this.#newer.size >= minEntries || this.#bytes + bytes > minBytes) {
       this.#older = this.#newer;
       this.#newer = new Map();
       this.#bytes = 0;

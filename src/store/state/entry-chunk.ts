@@ -1,16 +1,16 @@
 import type { Entry } from '../store.ts';
 import { type EncodedLines, type EntryHead, encodeLines } from './encoded/lines.ts';
 
-/** Entries in ascending sequence; at least one. */
+/** Some entries of a collection in ascending sequence, at least one. */
 export interface EntryChunk {
-  /** No entry has a lower sequence. */
+  /** The lowest possible sequence. */
   readonly sequence: number;
   /** The highest sequence. */
   readonly last: number;
   readonly count: number;
   /** Returns the entry with this sequence, or undefined. */
   find(sequence: number): Entry | undefined;
-  /** Returns the same without parsing the value. */
+  /** Returns the members of the entry that a change needs, without parsing the value. */
   head(sequence: number): EntryHead | undefined;
   /** Replaces the entry with the same sequence; returns false if there is none. */
   replace(entry: Entry): boolean;
@@ -19,13 +19,13 @@ export interface EntryChunk {
   /** Returns up to `limit` entries with a greater sequence. */
   after(sequence: number, limit: number): Entry[];
   /**
-   * Returns the entries with a greater sequence for a copy: up to `limit` of those up to `end`, or all of a segment, which has none
-   * after `end`. Undefined if there are none.
+   * Returns encoded entries with a greater sequence, for a copy: up to `limit` of those up to `end`; all of an encoded
+   * segment, because it contains none after `end`. Returns undefined if there are none.
    */
   piece(sequence: number, limit: number, end: number): EncodedLines | undefined;
 }
 
-/** Entries as objects. */
+/** A chunk of entries as objects. */
 export class DecodedChunk implements EntryChunk {
   readonly sequence: number;
   readonly #entries: Entry[];
@@ -64,12 +64,12 @@ export class DecodedChunk implements EntryChunk {
     return index >= 0;
   }
 
-  /** Adds an entry whose sequence is above all others. */
+  /** Adds an entry with the highest sequence. */
   append(entry: Entry): void {
     this.#entries.push(entry);
   }
 
-  /** Adds an entry in its place; no other has its sequence. */
+  /** Inserts an entry. No other entry has its sequence. */
   insert(entry: Entry): void {
     this.#entries.splice(countUpTo(this.#entries, entry.sequence), 0, entry);
   }
@@ -90,7 +90,7 @@ export class DecodedChunk implements EntryChunk {
   }
 }
 
-/** Returns how many of the items, which ascend, have at most this sequence. */
+/** Returns the number of items with at most this sequence. The items are in ascending order. */
 export function countUpTo(items: readonly { readonly sequence: number }[], sequence: number): number {
   let low = 0;
   let high = items.length;

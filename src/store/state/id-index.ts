@@ -1,43 +1,43 @@
-/** How many numbers the table has to begin with, and how many it may have for each id. */
-const leastLength = 1024;
-const lengthPerId = 4;
-/** The highest sequence that the table holds. */
-const highestHeld = 0xffff_ffff;
-/** A number has at most so many digits. */
-const mostDigits = 9;
+/** The initial length of the table, and its maximum length per id. */
+const initialLength = 1024;
+const maxLengthPerId = 4;
+/** The highest sequence that the table can contain. */
+const maxSequence = 0xffff_ffff;
+/** The maximum number of digits of a number in the table. */
+const maxDigits = 9;
 const [zero, nine] = [0x30, 0x39];
 
 /**
- * The sequences of the items of a collection by their ids. The ids that the store gives are numbers, most of them in a
- * row: in a table of these an id costs four bytes and no text, and the collector of garbage has nothing to look at.
- * The table is never more than four times as long as there are ids; other ids are in a map.
+ * Maps the ids of a collection to sequences. The ids that the store assigns are mostly consecutive numbers: in a typed
+ * array, such an id needs four bytes and no string, and the garbage collector need not visit it. The array has at most
+ * four elements per id. Other ids are in a map.
  */
 export class IdIndex {
-  #table = new Uint32Array(leastLength);
+  #table = new Uint32Array(initialLength);
   readonly #others = new Map<string, number>();
   #size = 0;
 
-  /** How many ids it has. */
+  /** The number of ids. */
   get size(): number {
     return this.#size;
   }
 
-  /** The sequence of an id; undefined when it is not there. */
+  /** Returns the sequence of an id, or undefined. */
   get(id: string): number | undefined {
-    return this.#table[numberOf(id)] || this.#otherwise(id);
+    return this.#table[numberOf(id)] || this.#fromMap(id);
   }
 
-  /** Most collections have no others, and an id that is new would be hashed to be looked for. */
-  #otherwise(id: string): number | undefined {
+  /** Looks an id up in the map. The map is usually empty, and hashing a new string takes time. */
+  #fromMap(id: string): number | undefined {
     return this.#others.size === 0 ? undefined : this.#others.get(id);
   }
 
-  /** Sets the sequence, which is above 0, of an id that is there or not. */
+  /** Sets the sequence of a new or existing id. It must be above 0. */
   set(id: string, sequence: number): void {
     const number = numberOf(id);
-    const other = this.#otherwise(id);
+    const other = this.#fromMap(id);
     if (!this.#table[number] && other === undefined) this.#size += 1;
-    if (number > 0 && sequence <= highestHeld && other === undefined && this.#reaches(number))
+    if (number > 0 && sequence <= maxSequence && other === undefined && this.#hasElement(number))
       this.#table[number] = sequence;
     else {
       if (number < this.#table.length) this.#table[number] = 0;
@@ -45,14 +45,14 @@ export class IdIndex {
     }
   }
 
-  /** Adds an id with its sequence; returns false if it is there already. */
+  /** Adds an id with its sequence; returns false if it exists. */
   add(id: string, sequence: number): boolean {
     if (this.get(id) !== undefined) return false;
     this.set(id, sequence);
     return true;
   }
 
-  /** Takes an id out. */
+  /** Removes an id. */
   delete(id: string): void {
     if (this.get(id) === undefined) return;
     this.#size -= 1;
@@ -61,11 +61,11 @@ export class IdIndex {
     else this.#others.delete(id);
   }
 
-  /** Whether the table has a place for a number, which it is made longer for. */
-  #reaches(number: number): boolean {
+  /** Returns whether the table has an element for a number, after extending it if possible. */
+  #hasElement(number: number): boolean {
     const { length } = this.#table;
     if (number < length) return true;
-    const most = Math.max(leastLength, lengthPerId * this.#size);
+    const most = Math.max(initialLength, maxLengthPerId * this.#size);
     if (number >= most) return false;
     const longer = new Uint32Array(Math.max(number + 1, Math.min(2 * length, most)));
     longer.set(this.#table);
@@ -74,9 +74,9 @@ export class IdIndex {
   }
 }
 
-/** The number that an id is in decimal digits, as the store writes it; 0 when it is none, or a long one. */
+/** Returns the number of an id in the store's own format; 0 for any other id, or a longer one. */
 function numberOf(id: string): number {
-  if (id.length > mostDigits || id.charCodeAt(0) === zero) return 0;
+  if (id.length > maxDigits || id.charCodeAt(0) === zero) return 0;
   let number = 0;
   for (let at = 0; at < id.length; at += 1) {
     const code = id.charCodeAt(at);

@@ -12,111 +12,111 @@ import { EncodedSegment } from './encoded/segment.ts';
 import { EntryCache } from './entry-cache.ts';
 import { countUpTo, DecodedChunk, type EntryChunk } from './entry-chunk.ts';
 
-/** The most entries in a run of objects. */
-const runLength = 512;
-/** A copy turns a run of at least so many entries into a segment. */
-const leastEncoded = 128;
+/** The maximum number of entries in a decoded chunk. */
+const maxChunkLength = 512;
+/** The minimum number of entries of a decoded chunk that a copy encodes. */
+const minEncodedLength = 128;
 
 /**
- * The entries of a collection in the order of their creation. Finding a place costs O(log n), and removing an
- * entry moves at most one run, so neither depends on the position of a page or on the number of earlier deletions.
+ * The entries of a collection in the order of creation, in chunks. Finding an entry takes O(log n), and removing one
+ * moves the entries of one chunk only. So neither depends on the position of a page or on earlier deletions.
  */
 export class OrderedIndex {
-  readonly #runs: EntryChunk[] = [];
-  /** Of items in segments. */
-  readonly #recent = new EntryCache();
-  /** The bytes of a segment that was replaced: those of the next one, so that fewer wait for the garbage collector. */
+  readonly #chunks: EntryChunk[] = [];
+  /** The recently read entries of encoded segments. */
+  readonly #cache = new EntryCache();
+  /** The buffer of a replaced segment, for reuse by the next one. */
   #spare: Buffer | undefined;
 
-  /** Adds an entry whose sequence is above all others. Throws RangeError when it is not. */
+  /** Adds an entry. Throws RangeError if its sequence is not the highest one. */
   append(entry: Entry): void {
-    if (this.last >= entry.sequence) throw new RangeError('an entry is appended in the order of sequence');
-    const run = this.#runs.at(-1);
-    if (run instanceof DecodedChunk && run.count < runLength) run.append(entry);
-    else this.#runs.push(new DecodedChunk(entry.sequence, [entry]));
+    if (this.last >= entry.sequence) throw new RangeError('entries must be appended in ascending sequence');
+    const chunk = this.#chunks.at(-1);
+    if (chunk instanceof DecodedChunk && chunk.count < maxChunkLength) chunk.append(entry);
+    else this.#chunks.push(new DecodedChunk(entry.sequence, [entry]));
   }
 
-  /** Adds an entry in its place; no other has its sequence. */
+  /** Inserts an entry. No other entry has its sequence. */
   insert(entry: Entry): void {
     const { sequence } = entry;
-    const at = countUpTo(this.#runs, sequence) - 1;
-    const run = this.#runs[at];
+    const at = countUpTo(this.#chunks, sequence) - 1;
+    const chunk = this.#chunks[at];
     if (sequence > this.last) this.append(entry);
-    else if (run instanceof DecodedChunk) run.insert(entry);
-    else if (run === undefined || sequence > run.last)
-      this.#runs.splice(at + 1, 0, new DecodedChunk(sequence, [entry]));
+    else if (chunk instanceof DecodedChunk) chunk.insert(entry);
+    else if (chunk === undefined || sequence > chunk.last)
+      this.#chunks.splice(at + 1, 0, new DecodedChunk(sequence, [entry]));
     else {
-      const entries = new DecodedChunk(run.sequence, run.after(0, run.count));
+      const entries = new DecodedChunk(chunk.sequence, chunk.after(0, chunk.count));
       entries.insert(entry);
-      this.#runs[at] = entries;
+      this.#chunks[at] = entries;
     }
   }
 
-  /** The highest sequence; 0 when there is none. */
+  /** The highest sequence; 0 if there are no entries. */
   get last(): number {
-    return this.#runs.at(-1)?.last ?? 0;
+    return this.#chunks.at(-1)?.last ?? 0;
   }
 
-  /** Adds lines, at least one, whose sequences are above all others. */
+  /** Adds encoded entries, at least one, with the highest sequences. */
   appendLines(lines: EncodedLines): void {
-    this.#runs.push(new EncodedSegment(lines, this.#recent));
+    this.#chunks.push(new EncodedSegment(lines, this.#cache));
   }
 
   /** Returns the entry with this sequence, or undefined. */
   find(sequence: number): Entry | undefined {
-    return this.#runs[this.#indexFor(sequence)]?.find(sequence);
+    return this.#chunks[this.#indexFor(sequence)]?.find(sequence);
   }
 
-  /** Returns the same without parsing the value. */
+  /** Returns the members of the entry that a change needs, without parsing the value. */
   head(sequence: number): EntryHead | undefined {
-    return this.#runs[this.#indexFor(sequence)]?.head(sequence);
+    return this.#chunks[this.#indexFor(sequence)]?.head(sequence);
   }
 
   /**
-   * Returns the items that follow this sequence, for a copy: up to `limit`, none after `end`, and none once there are
-   * enough bytes; nothing at the end. Long runs become segments, which take less memory from then on, and segments with changes
-   * are encoded again.
+   * Returns encoded entries with a greater sequence, for a copy: up to `limit`, none after `end`, and about
+   * `segmentSize` bytes at most. Returns none at the end. Long decoded chunks are replaced by encoded segments, which
+   * need less memory, and segments with changes are encoded again.
    */
   next(sequence: number, limit: number, end = Number.POSITIVE_INFINITY): EncodedLines[] {
     const pieces: EncodedLines[] = [];
     let [count, size, reached] = [0, 0, sequence];
     for (let at = this.#indexFor(sequence); count < limit && size < segmentSize; at += 1) {
-      const run = this.#encoded(at, limit, end);
-      const piece = run?.piece(reached, limit - count, end);
-      if (run === undefined || (piece === undefined && run.last > end)) break;
+      const chunk = this.#encoded(at, limit, end);
+      const piece = chunk?.piece(reached, limit - count, end);
+      if (chunk === undefined || (piece === undefined && chunk.last > end)) break;
       if (piece === undefined) continue;
-      // A segment is never divided.
+      // The lines of one segment stay together.
       if (count > 0 && count + piece.sequences.length > limit) break;
       pieces.push(piece);
       count += piece.sequences.length;
       size += bytesOf(piece).length;
       reached = piece.sequences.at(-1) ?? 0;
-      if (reached < run.last) break;
+      if (reached < chunk.last) break;
     }
     return pieces;
   }
 
-  /** Replaces the entry with the same sequence. Throws RangeError when there is none. */
+  /** Replaces the entry with the same sequence. Throws RangeError if there is none. */
   replace(entry: Entry): void {
     const at = this.#indexFor(entry.sequence);
-    const run = this.#runs[at];
-    if (!run?.replace(entry)) throw noEntry();
-    this.#recent.forget(entry.sequence);
-    if (run instanceof EncodedSegment && run.isOutdated) this.#encode(at, run.parts());
+    const chunk = this.#chunks[at];
+    if (!chunk?.replace(entry)) throw noEntry();
+    this.#cache.forget(entry.sequence);
+    if (chunk instanceof EncodedSegment && chunk.isOutdated) this.#encode(at, chunk.parts());
   }
 
-  /** Removes the entry with this sequence. Throws RangeError when there is none. */
+  /** Removes the entry with this sequence. Throws RangeError if there is none. */
   remove(sequence: number): void {
     const at = this.#indexFor(sequence);
-    const run = this.#runs[at];
-    if (!run?.remove(sequence)) throw noEntry();
-    this.#recent.forget(sequence);
-    if (run.count === 0) this.#runs.splice(at, 1);
+    const chunk = this.#chunks[at];
+    if (!chunk?.remove(sequence)) throw noEntry();
+    this.#cache.forget(sequence);
+    if (chunk.count === 0) this.#chunks.splice(at, 1);
   }
 
   /**
-   * Returns up to `limit` entries with a greater sequence, and whether others follow them. It ends where lines of so
-   * many bytes were read, after one entry at least.
+   * Returns up to `limit` entries with a greater sequence, and whether more follow. It stops after lines of `bytes` bytes
+   * were read, with at least one entry.
    */
   after(
     sequence: number,
@@ -126,44 +126,44 @@ export class OrderedIndex {
     const entries: Entry[] = [];
     let read = 0;
     for (let at = this.#indexFor(sequence); entries.length < limit && read < bytes; at += 1) {
-      const run = this.#runs[at];
-      if (run === undefined) break;
+      const chunk = this.#chunks[at];
+      if (chunk === undefined) break;
       const left = limit - entries.length;
-      if (run instanceof EncodedSegment) read += run.readAfter(sequence, left, bytes - read, entries);
-      else entries.push(...run.after(sequence, left));
+      if (chunk instanceof EncodedSegment) read += chunk.readAfter(sequence, left, bytes - read, entries);
+      else entries.push(...chunk.after(sequence, left));
     }
     return { entries, more: this.last > (entries.at(-1)?.sequence ?? sequence) };
   }
 
-  /** All entries in order. */
+  /** Iterates over all entries in order. */
   *[Symbol.iterator](): Generator<Entry> {
-    for (const run of this.#runs) yield* run.after(0, run.count);
+    for (const chunk of this.#chunks) yield* chunk.after(0, chunk.count);
   }
 
-  /** Returns a run, as a segment without changes if it is a segment or has many entries up to `end`. */
+  /** Returns a chunk. If it has changes, or many entries up to `end`, it is first replaced by an encoded segment. */
   #encoded(at: number, limit: number, end: number): EntryChunk | undefined {
-    const run = this.#runs[at];
-    if (run instanceof EncodedSegment) {
-      if (run.hasChanges) this.#encode(at, run.parts());
-    } else if (run !== undefined) {
-      const entries = run.after(0, limit).filter(({ sequence }) => sequence <= end);
-      if (entries.length >= leastEncoded) this.#encode(at, entries);
+    const chunk = this.#chunks[at];
+    if (chunk instanceof EncodedSegment) {
+      if (chunk.hasChanges) this.#encode(at, chunk.parts());
+    } else if (chunk !== undefined) {
+      const entries = chunk.after(0, limit).filter(({ sequence }) => sequence <= end);
+      if (entries.length >= minEncodedLength) this.#encode(at, entries);
     }
-    return this.#runs[at];
+    return this.#chunks[at];
   }
 
-  /** Replaces a run by a segment of its first items, and a run of those that remain. */
+  /** Replaces a chunk by an encoded segment of its first entries, and a decoded chunk of the others. */
   #encode(at: number, parts: Iterable<Entry | EncodedLines>): void {
-    const run = this.#runs[at];
+    const chunk = this.#chunks[at];
     const lines = encodeLines(parts, (length) => this.#allocate(length));
-    const rest = run?.after(lines.sequences.at(-1) ?? 0, run.count) ?? [];
+    const rest = chunk?.after(lines.sequences.at(-1) ?? 0, chunk.count) ?? [];
     const [first] = rest;
     const others = first === undefined ? [] : [new DecodedChunk(first.sequence, rest)];
-    this.#runs.splice(at, 1, new EncodedSegment(lines, this.#recent), ...others);
-    if (run instanceof EncodedSegment) this.#spare = run.lines.bytes;
+    this.#chunks.splice(at, 1, new EncodedSegment(lines, this.#cache), ...others);
+    if (chunk instanceof EncodedSegment) this.#spare = chunk.lines.bytes;
   }
 
-  /** Returns the bytes of the segment that was replaced last, if they are neither too few nor too many. */
+  /** Returns a buffer: that of the last replaced segment if its length fits. */
   #allocate(length: number): Buffer {
     const spare = this.#spare;
     if (spare === undefined || length > spare.length || length * (1 + 2 * spareRoom) < spare.length)
@@ -172,9 +172,9 @@ export class OrderedIndex {
     return spare;
   }
 
-  /** Returns the index of the run that has this sequence or would have it. */
+  /** Returns the index of the chunk for this sequence. */
   #indexFor(sequence: number): number {
-    return Math.max(0, countUpTo(this.#runs, sequence) - 1);
+    return Math.max(0, countUpTo(this.#chunks, sequence) - 1);
   }
 }
 

@@ -1,12 +1,12 @@
-/** Numbers from `first` to `last`, both included. */
+/** The numbers from `first` to `last`, inclusive. */
 export interface NumberRange {
   readonly first: number;
   readonly last: number;
 }
 
 /**
- * The number an id stands for if a counter could come to pick the same id: a whole number from 1 in canonical
- * decimal digits. Undefined for any other id; above 2^53 - 1 no counter gets.
+ * Returns the number of an id that a counter could assign: a decimal number from 1 to 2^53 - 1 without leading zeros.
+ * Returns undefined for any other id.
  */
 export function counterNumber(id: string): number | undefined {
   if (!/^[1-9][0-9]{0,15}$/.test(id)) return undefined;
@@ -14,12 +14,12 @@ export function counterNumber(id: string): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** The numbers that clients took as ids and that the counter has yet to step over, kept as ranges. */
+/** The numbers that clients chose as ids and that the counter has to skip, as ranges. */
 export class ReservedIds {
-  /** Ascending, with at least one free number between any two. */
+  /** In ascending order, with at least one free number between two ranges. */
   readonly #ranges: NumberRange[] = [];
 
-  /** Remembers a number. */
+  /** Adds a number. */
   add(number: number): void {
     const at = this.#firstEndingFrom(number - 1);
     const here = this.#ranges[at];
@@ -33,34 +33,33 @@ export class ReservedIds {
     this.#ranges.splice(at, joins ? 2 : 1, { first: Math.min(here.first, number), last });
   }
 
-  /** Remembers a range that begins above all others. */
+  /** Adds a range that begins above all others. */
   append({ first, last }: NumberRange): void {
     const former = this.#ranges.at(-1);
     if (former === undefined || former.last + 1 < first) this.#ranges.push({ first, last });
     else this.#ranges[this.#ranges.length - 1] = { first: former.first, last: Math.max(former.last, last) };
   }
 
-  /** The lowest number from this one on that nobody chose. */
+  /** Returns the lowest free number that is not below this one. */
   nextFree(number: number): number {
     const range = this.#ranges[this.#firstEndingFrom(number)];
     return range !== undefined && range.first <= number ? range.last + 1 : number;
   }
 
-  /** Forgets all numbers up to this one, for the counter has passed them. */
-  forgetUpTo(number: number): void {
-    const kept = this.#firstEndingFrom(number + 1);
-    this.#ranges.splice(0, kept);
+  /** Removes all numbers up to this one, because the counter has passed them. */
+  removeUpTo(number: number): void {
+    this.#ranges.splice(0, this.#firstEndingFrom(number + 1));
     const range = this.#ranges[0];
     if (range !== undefined && range.first <= number)
       this.#ranges[0] = { first: number + 1, last: range.last };
   }
 
-  /** The ranges, ascending. */
+  /** Iterates over the ranges in ascending order. */
   [Symbol.iterator](): Iterator<NumberRange> {
     return this.#ranges[Symbol.iterator]();
   }
 
-  /** The index of the first range that ends at the number or above it. */
+  /** Returns the index of the first range that does not end below this number. */
   #firstEndingFrom(number: number): number {
     let low = 0;
     let high = this.#ranges.length;

@@ -5,54 +5,55 @@ import { IdIndex } from './id-index.ts';
 import { OrderedIndex } from './ordered-index.ts';
 import { counterNumber, type NumberRange, ReservedIds } from './reserved-ids.ts';
 
-/** The latest time a date can stand for (ECMAScript §21.4.1.1), in ms before and after 1970. */
-const latestTime = 8.64e15;
+/** The maximum distance of a date from 1970 in ms (ECMA-262 §21.4.1.1). */
+const maxTime = 8.64e15;
 
-/** A change that may be made: worked out and its numbers drawn, but not visible yet. */
+/** A change that was checked and has its numbers, but is not visible yet. */
 export interface Prepared {
   readonly kind: 'set' | 'delete';
   readonly collection: string;
-  /** The entry as it will be; for a deletion, as it was. */
+  /** The entry after the change; for a deletion: before it. */
   readonly entry: Entry;
-  /** The change's own revision. */
+  /** The revision of the change. */
   readonly revision: number;
-  /** When (ms). */
+  /** The time of the change (ms). */
   readonly at: number;
 }
 
-/** Where a collection's numbers stand. */
+/** The counters of a collection. */
 export interface CollectionNumbers {
-  /** The highest number drawn as an id. */
+  /** The highest number assigned as an id. */
   readonly counter: number;
-  /** The highest sequence drawn. */
+  /** The highest assigned sequence. */
   readonly sequence: number;
-  /** The revision and the time (ms) of the last change that is visible; 0 when there is none. */
+  /** The revision and the time (ms) of the last visible change; 0 if there is none. */
   readonly revision: number;
   readonly modified: number;
 }
 
-/** A collection as it is visible, with the numbers that are drawn already. */
+/** The visible state of a collection, with its counters. */
 export interface CollectionView extends CollectionNumbers {
   readonly path: string;
+  /** The ids that clients chose and that the counter has to skip. */
   readonly chosen: Iterable<NumberRange>;
   readonly entries: Iterable<Entry>;
-  /** How many entries there are. */
+  /** The number of entries. */
   readonly count: number;
 }
 
-/** A change as it was made visible once, with every number it drew. */
+/** A change that was made, with all its numbers. */
 export interface MadeChange {
-  /** `create`: the store picked the id. */
+  /** `create` if the store assigned the id. */
   readonly kind: 'create' | 'put' | 'delete';
   readonly collection: string;
   readonly id: string;
-  /** That of the item. */
+  /** The sequence of the item. */
   readonly sequence: number;
-  /** The change's own. */
+  /** The revision of the change. */
   readonly revision: number;
-  /** When (ms). */
+  /** The time of the change (ms). */
   readonly modified: number;
-  /** None for a deletion. */
+  /** Undefined for a deletion. */
   readonly value?: RecordValue;
 }
 
@@ -68,31 +69,31 @@ interface Collection {
 }
 
 /**
- * The collections and their entries in memory. A change is made in two steps, so that a store can make it
- * safe in between: `prepare` judges it against what is visible, `commit` makes it visible. Numbers that a
- * prepared change drew stay drawn when it is never committed. Between the two another change to the same item
- * may be prepared only on top of it; commits follow in the order of preparation, or none does from some change on.
+ * The collections and their entries in memory. A change is made in two steps, so that a store can write it in between:
+ * `prepare` checks it against the visible state, and `commit` makes it visible. The numbers of a prepared change are not
+ * reused if it is never committed. Before a change is committed, another change of the same item may only be prepared
+ * on top of it. Changes must be committed in the order in which they were prepared, without gaps.
  */
 export class State {
   readonly #collections = new Map<string, Collection>();
   #revision: number;
 
-  /** Starts with the highest revision that was ever drawn. */
+  /** @param revision the highest assigned revision */
   constructor(revision = 0) {
     this.#revision = revision;
   }
 
-  /** The highest revision drawn. */
+  /** The highest assigned revision. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** The item, or undefined. */
+  /** Returns the item, or undefined. */
   read(collection: string, id: string): Entry | undefined {
     return entryIn(this.#collections.get(collection), id);
   }
 
-  /** Returns up to `limit` items whose sequence is greater than `after`, or fewer as Store.list says. */
+  /** Returns up to `limit` items whose sequence is greater than `after`, or fewer: see Store.list. */
   list(collection: string, after: number, limit: number, bytes?: number): Page {
     const found = this.#collections.get(collection);
     if (found === undefined) return { entries: [], more: false, revision: 0, modified: 0 };
@@ -100,19 +101,19 @@ export class State {
     return { entries, more, revision: found.revision, modified: found.modified };
   }
 
-  /** Whether what a change expects is visible now. */
+  /** Returns whether the visible item is in the state that a change expects. */
   expectationHolds(change: Change): boolean {
     return change.kind === 'create' || isExpected(this.#headOf(change), change.expected);
   }
 
   /**
-   * Works a change out, or gives undefined when its expectation does not hold. It is judged against what is visible, or
-   * against what a change to the same item that is prepared already, `before`, makes of it.
-   * Throws TypeError for a value that is not plain JSON, RangeError for a time that no date can stand for.
+   * Prepares a change. Returns undefined if the item is not in the expected state. Throws TypeError if the value is not
+   * plain JSON, RangeError if the time is out of range.
+   * @param before a prepared change of the same item that is not committed yet, after which the change is checked
    */
   prepare(change: Change, before?: Prepared): Prepared | undefined {
     const at = Math.floor(change.at);
-    if (!(Math.abs(at) <= latestTime)) throw new RangeError('the time of a change is out of range');
+    if (!(Math.abs(at) <= maxTime)) throw new RangeError('the time of a change is out of range');
     if (change.kind !== 'delete' && !isRecordValue(change.value)) {
       throw new TypeError('the value of an item must be a record of plain JSON');
     }
@@ -143,25 +144,25 @@ export class State {
     collection.modified = Math.max(collection.modified, prepared.at);
   }
 
-  /** Every collection that was ever changed. */
+  /** Iterates over all collections that were ever changed. */
   *collections(): Generator<CollectionView> {
     for (const [path, collection] of this.#collections) yield viewOf(path, collection);
   }
 
-  /** One collection, or undefined when it was never changed. */
+  /** Returns a collection, or undefined if it was never changed. */
   collection(path: string): CollectionView | undefined {
     const collection = this.#collections.get(path);
     return collection === undefined ? undefined : viewOf(path, collection);
   }
 
-  /** What to copy next of a collection after this sequence: see OrderedIndex.next. */
+  /** Returns the next encoded entries of a collection for a copy: see OrderedIndex.next. */
   next(path: string, sequence: number, limit: number, end: number): EncodedLines[] {
     return this.#collections.get(path)?.order.next(sequence, limit, end) ?? [];
   }
 
-  /** Takes in a collection that was kept elsewhere; entries ascend in sequence, ids differ, numbers hold. */
+  /** Restores a collection. The entries must be in ascending sequence with unique ids, and match the counters. */
   restore(path: string, numbers: CollectionNumbers, chosen: ReservedIds, entries: Iterable<Entry>): void {
-    const collection = this.#begin(path, numbers, chosen);
+    const collection = this.#addCollection(path, numbers, chosen);
     this.#revision = Math.max(this.#revision, numbers.revision);
     for (const entry of entries) {
       collection.order.append(entry);
@@ -169,22 +170,22 @@ export class State {
     }
   }
 
-  /** Takes in the numbers of a collection as a part of a snapshot has them; those of a later part count. */
+  /** Restores the counters of a collection from a block of a snapshot. Those of a later block replace them. */
   restoreNumbers(path: string, numbers: CollectionNumbers, chosen: ReservedIds): void {
     const collection = this.#collections.get(path);
-    if (collection === undefined) this.#begin(path, numbers, chosen);
+    if (collection === undefined) this.#addCollection(path, numbers, chosen);
     else Object.assign(collection, numbers, { chosen });
     this.#revision = Math.max(this.#revision, numbers.revision);
   }
 
   /**
-   * Takes in items of a collection whose numbers are there, as the lines that a snapshot has of them, at least one; the
-   * bytes are copied. An item is read when somebody asks for it. Gives how many these are, or undefined when the lines
-   * are not those of items, do not ascend from the items before or have an id that is there already.
+   * Restores items from the lines of a block of a snapshot, at least one, after the counters of the collection. The
+   * bytes are copied, and an item is parsed when it is read. Returns the number of items, or undefined if a line is not
+   * an item, if the sequences are not in ascending order, or if an id exists already.
    */
   restoreLines(path: string, bytes: Buffer): number | undefined {
     const { ids, order, sequence } = this.#collection(path);
-    const lines = scanLines(bytes, (id, its) => ids.add(id, its));
+    const lines = scanLines(bytes, (id, sequence) => ids.add(id, sequence));
     const [first, last] = [lines?.sequences[0] ?? 0, lines?.sequences.at(-1) ?? 0];
     if (lines === undefined || !(first > order.last && last <= sequence)) return undefined;
     order.appendLines(lines);
@@ -192,8 +193,8 @@ export class State {
   }
 
   /**
-   * Makes a change again that was made before, in the order in which they were made. What is here already, or newer,
-   * stays: a snapshot that was copied while changes went on may have this one, and later ones.
+   * Repeats a change from a journal. Changes must be repeated in their original order. An item of the same or a newer
+   * revision is not changed: a snapshot that was copied during changes may contain this change and later ones.
    */
   replay(change: MadeChange): void {
     const { kind, id, sequence, revision, modified } = change;
@@ -220,7 +221,7 @@ export class State {
     const collection = this.#collection(change.collection);
     const number = collection.chosen.nextFree(collection.counter + 1);
     collection.counter = number;
-    collection.chosen.forgetUpTo(number);
+    collection.chosen.removeUpTo(number);
     return this.#set(change, String(number), ++collection.sequence, at);
   }
 
@@ -235,7 +236,7 @@ export class State {
 
   #prepareReplacement(change: Replacement, at: number, former: EntryHead | undefined): Prepared | undefined {
     if (!isExpected(former, change.expected)) return undefined;
-    // A clock that was set back must not make the item look older than what a client has.
+    // If the clock was set back, the item must not become older than the copy of a client.
     if (former !== undefined)
       return this.#set(change, change.id, former.sequence, Math.max(at, former.modified));
     const collection = this.#collection(change.collection);
@@ -260,12 +261,11 @@ export class State {
 
   #collection(path: string): Collection {
     const numbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
-    return this.#collections.get(path) ?? this.#begin(path, numbers, new ReservedIds());
+    return this.#collections.get(path) ?? this.#addCollection(path, numbers, new ReservedIds());
   }
 
-  #begin(path: string, numbers: CollectionNumbers, chosen: ReservedIds): Collection {
-    const kept = { order: new OrderedIndex(), ids: new IdIndex() };
-    const collection = { ...kept, chosen, ...numbers };
+  #addCollection(path: string, numbers: CollectionNumbers, chosen: ReservedIds): Collection {
+    const collection = { order: new OrderedIndex(), ids: new IdIndex(), chosen, ...numbers };
     this.#collections.set(path, collection);
     return collection;
   }
@@ -290,12 +290,12 @@ function isExpected(former: EntryHead | undefined, expected: Replacement['expect
   return expected === 'present' ? former !== undefined : (former?.revision ?? 'absent') === expected;
 }
 
-/** Moves the counter, or what it has to step over, as the change did that took the id. */
+/** Updates the counter, or the ids that it has to skip, for a repeated change. */
 function replayId(collection: Collection, kind: MadeChange['kind'], id: string): void {
   const number = counterNumber(id);
   if (number === undefined || number <= collection.counter) return;
   if (kind === 'put') collection.chosen.add(number);
   if (kind !== 'create') return;
   collection.counter = number;
-  collection.chosen.forgetUpTo(number);
+  collection.chosen.removeUpTo(number);
 }

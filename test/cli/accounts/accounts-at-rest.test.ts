@@ -229,7 +229,7 @@ describe('secrets are kept encrypted', () => {
       assert.equal(without.status, 1);
       assert.match(
         without.stderr,
-        /^countersign: .*users\.json has encrypted secrets, and no key is given.*\n$/,
+        /^countersign: .*users\.json has encrypted secrets, and there is no key.*\n$/,
       );
       const wrong = await call([...words, '--data', data, '--key-file', other]);
       assert.equal(wrong.status, 1);
@@ -240,7 +240,7 @@ describe('secrets are kept encrypted', () => {
     }
     const start = await run(serving(data));
     assert.equal(start.status, 1);
-    assert.match(start.stderr, /^countersign: .*no key is given.*\n$/);
+    assert.match(start.stderr, /^countersign: .*there is no key.*\n$/);
     assert.equal((await run([...serving(data), '--key-file', other])).status, 1);
     assert.equal(allIn(data), before);
   });

@@ -184,7 +184,7 @@ describe('countersign consumer', () => {
     const listed = await call(['consumer', 'list', '--data', data], { environment });
     assert.equal(listed.stdout, 'key  with a secret; PLAINTEXT; read; oob\n');
     const without = await call(['consumer', 'list', '--data', data]);
-    assert.deepEqual([without.status, /no key is given/.test(without.stderr)], [1, true]);
+    assert.deepEqual([without.status, /there is no key/.test(without.stderr)], [1, true]);
   });
 
   test('takes an RSA key from a file, and then makes no secret unless another method needs one', async () => {

@@ -150,8 +150,8 @@ describe('import', () => {
     const { status, stderr, data } = await imported(text);
     assert.deepEqual([status, stderr], [0, 'imported 3 items\n']);
     const found = await recover({ directory: data });
-    assert.deepEqual(found.told, []);
-    assert.equal(found.lineage, made.lineage);
+    assert.deepEqual(found.reports, []);
+    assert.equal(found.storeId, made.storeId);
     assert.deepEqual(seen(found.state), seen(made.state));
     const drawn = ['4', '5', '6', '7', '8', '10'].map(() => {
       const next = found.state.prepare({ kind: 'create', collection: articles, value: {}, at: begun });
@@ -228,8 +228,8 @@ describe('import', () => {
     const { status, stderr, data } = await imported(text);
     assert.equal(status, 0, stderr);
     assert.match(stderr, /has no storeId: all entity tags are new/);
-    const { state, lineage } = await recover({ directory: data });
-    assert.notEqual(lineage, 'k3x9');
+    const { state, storeId } = await recover({ directory: data });
+    assert.notEqual(storeId, 'k3x9');
     const { entries } = state.list(articles, 0, 10);
     assert.deepEqual(
       entries.map(({ id, sequence, revision, value }) => [id, sequence, revision, value['title']]),
@@ -323,7 +323,11 @@ describe('import', () => {
       (text) => text.replace('{"end"', '{"collection":"/articles"}\n{"end"'),
       /line 6, .*has items or counters already/,
     ],
-    ['chosen ids that descend', (text) => text.replace('[[9,9]]', '[[2,2]]'), /line 2, .*does not ascend/],
+    [
+      'chosen ids that descend',
+      (text) => text.replace('[[9,9]]', '[[2,2]]'),
+      /line 2, .*is not in ascending order/,
+    ],
   ];
   for (const [what, edit, message] of refusals) {
     test(`refuses ${what}, and imports nothing`, async () => {
@@ -363,7 +367,7 @@ describe('import', () => {
   test('can be repeated after it was interrupted, and keeps users that are there', async () => {
     const text = await exported(directoryOf(history()));
     const data = temporaryDirectory();
-    const header = { lineage: 'k3x9', generation: 1, revision: 5, sequence: 0, opened: begun };
+    const header = { storeId: 'k3x9', generation: 1, revision: 5, sequence: 0, opened: begun };
     const users = '{"version":1,"users":{}}';
     const files = [
       ['journal-1.jsonl', formatJournalHeader(header)],
@@ -380,7 +384,7 @@ describe('import', () => {
         .sort(),
       ['journal-1.jsonl', 'store.json', 'users.json'],
     );
-    assert.equal((await recover({ directory: data })).lineage, 'k3x9');
+    assert.equal((await recover({ directory: data })).storeId, 'k3x9');
   });
 
   test('reports a file that cannot be read', async () => {

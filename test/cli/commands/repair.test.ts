@@ -70,7 +70,7 @@ describe('check', () => {
     assert.equal(torn.status, 0);
     assert.match(
       torn.stderr,
-      /journal-3\.jsonl has a torn end.* line 4, at byte \d+, .*kept in torn-3-\d+\.bin/,
+      /journal-3\.jsonl has an incomplete end.* line 4, at byte \d+, .*moved to torn-3-\d+\.bin/,
     );
     assert.deepEqual(contents(data), before);
   });
@@ -116,7 +116,7 @@ describe('check --repair', () => {
     assert.equal(readFileSync(join(fresh, 'tls', 'key.pem'), 'utf8'), 'key');
     assert.ok(existsSync(join(fresh, 'users.json')));
     const found = await recover({ directory: fresh });
-    assert.equal(found.lineage, made.lineage);
+    assert.equal(found.storeId, made.storeId);
     assert.deepEqual(seen(found.state), seen(made.state));
   });
 
@@ -128,7 +128,7 @@ describe('check --repair', () => {
     assert.match(ended.stderr, /journal-3\.jsonl, line 2: it cannot be read/);
     assert.match(ended.stderr, /journal-3\.jsonl, before line 3: change 5 is lost/);
     assert.match(ended.stdout, /copied {7}\/articles: 5\nlost {9}see the messages above/);
-    assert.notEqual(found.lineage, 'k3x9', 'no entity tag from before may fit');
+    assert.notEqual(found.storeId, 'k3x9', 'no entity tag from before may fit');
   });
 
   test('takes from the snapshot before what the newest has lost, and then from all journals', async () => {
@@ -140,7 +140,7 @@ describe('check --repair', () => {
     const { ended, found } = await repaired([...lacking, ['store.json', store]]);
     assert.deepEqual(titles(found), all);
     assert.match(ended.stderr, /store\.json, line 4: it cannot be read/);
-    assert.match(ended.stderr, /store\.json, lines 2 to 7: saved, but perhaps not as they were written/);
+    assert.match(ended.stderr, /store\.json, lines 2 to 7: recovered, but perhaps not as they were written/);
   });
 
   test('saves what is in the journals when no snapshot is left, and what is in the snapshots when no journal is', async () => {

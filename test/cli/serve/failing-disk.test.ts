@@ -21,7 +21,7 @@ test('after a failed sync changes are refused for good, reads go on, it is told 
   server.signal('SIGTERM');
   const { status, stderr } = await server.ended;
   assert.equal(status, 1);
-  const told = stderr.split('\n').filter((line) => /no change is kept any more/.test(line));
+  const told = stderr.split('\n').filter((line) => /no change is stored any more/.test(line));
   assert.equal(told.length, 1, stderr);
   assert.doesNotMatch(stderr, /^ +at /m, 'no refused request is told as a fault of its own');
   assert.match(told[0] ?? '', /fsync failed \(EIO\)/);

@@ -92,7 +92,7 @@ describe('nonces that are not as they were', () => {
     const path = join(data, 'nonces-1.jsonl');
     writeFileSync(path, readFileSync(path, 'utf8').replace('"user":"ann"', '"user":"bob"'));
     const expected = new RegExp(
-      `^countersign: ${path} cannot be used: line 2, at byte [0-9]+, is missing or not`,
+      `^countersign: ${path} cannot be used: line 2, at byte [0-9]+, is missing or damaged`,
       'm',
     );
     for (const command of [['check'], ['serve']]) {
@@ -112,7 +112,7 @@ describe('nonces that are not as they were', () => {
     const name = readdirSync(data).find((each) => each.startsWith('nonces-')) ?? '';
     appendFileSync(join(data, name), '{"crc":"0123');
     const lost =
-      /nonces-1\.jsonl is cut off in line 3, at byte [0-9]+\. Nonces may be lost: full signed requests dated before/;
+      /nonces-1\.jsonl is truncated in line 3, at byte [0-9]+\. Nonces may be lost: full signed requests dated before/;
     assert.match((await call(['check', ...args])).stdout, lost);
     const second = await startServer([...args, '--log', 'off']);
     assert.equal(await get(second), 'nonce-replayed');

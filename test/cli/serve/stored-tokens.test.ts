@@ -52,7 +52,7 @@ describe('tokens and grants of OAuth in the store', () => {
     const data = directoryOf(history().files);
     for (const args of [[], ['--config', openConfiguration()]]) {
       const { status, stdout, stderr } = await call(['check', '--data', data, ...args]);
-      assert.deepEqual([status, stderr.replace(/^.*no file of nonces.*\n/m, '')], [0, '']);
+      assert.deepEqual([status, stderr.replace(/^.*no nonce files.*\n/m, '')], [0, '']);
       assert.match(stdout, /^items {8}OAuth grants: 1$/m);
       assert.match(stdout, /^items {8}OAuth tokens: 2$/m);
     }
@@ -104,7 +104,10 @@ describe('tokens and grants of OAuth in the store', () => {
       text.replace('"kind":"access"', '"kind":"acess"'),
     );
     assert.equal(status, 1);
-    assert.match(stderr, /standard input cannot be used: line 5, .*oauth:tokens\/A{43} is no token of OAuth/);
+    assert.match(
+      stderr,
+      /standard input cannot be used: line 5, .*oauth:tokens\/A{43} is not a valid token of OAuth/,
+    );
     assert.equal(existsSync(data), false);
   });
 

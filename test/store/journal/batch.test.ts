@@ -45,7 +45,7 @@ test('lines that are gathered read back as they were, and are the same as single
   for (let round = 0; round < 200; round += 1) {
     const lines = Array.from({ length: random.below(20) + 1 }, (_, index) => someLine(random, index + 1));
     for (const line of lines) gathered.add(line, membersOf(line));
-    const text = Buffer.from(gathered.bytes).toString();
+    const text = Buffer.from(gathered.encode()).toString();
     assert.equal(text, lines.map(formatJournalLine).join(''), `SEED=${random.seed}`);
     assert.equal(gathered.length, Buffer.byteLength(text));
     const read = text
@@ -68,7 +68,7 @@ test('a line has room, however long it is', () => {
     const value = { text: '\u{1f511}'.repeat(length) };
     const line = { seq: 2, durable: 1, change: { ...change, value } };
     gathered.add(line, membersOf(line));
-    assert.equal(Buffer.from(gathered.bytes).toString(), formatJournalLine(line));
+    assert.equal(Buffer.from(gathered.encode()).toString(), formatJournalLine(line));
     gathered.clear();
   }
 });

@@ -39,7 +39,7 @@ function open(given: Given): Promise<FileNonces> {
     window,
     max: 1_000_000,
     key: new Uint8Array(16),
-    tell: (loss) => assert.fail(loss),
+    onReport: (loss) => assert.fail(loss),
     boot: async () => 'first',
     disk,
     ...given,
@@ -49,7 +49,7 @@ function open(given: Given): Promise<FileNonces> {
 /** Opens them; what is told is given with them. */
 async function openLost(given: Given): Promise<{ nonces: FileNonces; told: string[] }> {
   const told: string[] = [];
-  const nonces = await open({ ...given, tell: (loss) => told.push(loss) });
+  const nonces = await open({ ...given, onReport: (loss) => told.push(loss) });
   await nonces.begin();
   return { nonces, told };
 }
@@ -86,7 +86,7 @@ noncesContract('nonces in files', async (context, { bucketSpan, max, maxPerUser,
     maxPerUser,
     key: new Uint8Array(16),
     clock: { now, steady },
-    tell: (loss) => assert.fail(loss),
+    onReport: (loss) => assert.fail(loss),
   });
   close = () => nonces.close();
   return nonces;
@@ -433,7 +433,7 @@ async function refusesAll(
   const told: string[] = [];
   let nonces: FileNonces;
   try {
-    nonces = await open({ ...given, tell: (loss) => told.push(loss) });
+    nonces = await open({ ...given, onReport: (loss) => told.push(loss) });
     await nonces.begin();
   } catch (error) {
     assert.ok(error instanceof Error && error.name === 'CorruptionError', String(error));
@@ -546,7 +546,7 @@ describe('a file that is not as it was', () => {
     await writeFile(path, content.replace('n1.1', 'n1.7'), 'latin1');
     const files = await filesIn(directory);
     await assert.rejects(open({ directory, clock }), {
-      message: `${path} cannot be used: line 3, at byte ${third}, is missing or not what was written there. Put back an intact copy of it; or, without one, empty the file: the server then starts, and for one window refuses every request that is dated. Nothing was changed.`,
+      message: `${path} cannot be used: line 3, at byte ${third}, is missing or damaged. Restore a copy of the file, or empty it: the server then starts, and rejects all requests with a date for one window. Nothing was changed.`,
     });
     assert.deepEqual(await filesIn(directory), files);
   });
@@ -605,7 +605,7 @@ describe('after a crash', () => {
     assert.equal(told.length, 1);
     assert.match(
       told[0] ?? '',
-      /was in use when the host ended.* dated before 2013-04-20T13:29:25\.000Z are refused$/,
+      /was probably in use when the host stopped.* dated before 2013-04-20T13:29:25\.000Z are rejected$/,
     );
     assert.equal(await claim(nonces, clock, 'early'), 'seen');
     await nonces.close();
@@ -630,7 +630,7 @@ describe('after a crash', () => {
     for (const name of await readdir(directory))
       if (name.startsWith('nonces')) await unlink(join(directory, name));
     const { nonces: bare, told } = await openLost({ directory, clock });
-    assert.match(told.join(), /has a store, and no file of nonces/);
+    assert.match(told.join(), /has a store, but no nonce files/);
     assert.equal(await claim(bare, clock, 'dated now'), 'seen');
     clock.advance(2 * window + 2000);
     assert.equal(await claim(bare, clock, 'dated later'), 'fresh');
@@ -710,7 +710,7 @@ describe('after a crash', () => {
         disk,
         clock,
       } as const;
-      const nonces = await openNonces({ ...options, tell: (loss) => told.push(loss) });
+      const nonces = await openNonces({ ...options, onReport: (loss) => told.push(loss) });
       await nonces.begin();
       for (const [nonce, until] of acknowledged) {
         const where = `${nonce} (SEED=${random.seed}, round ${round})`;
@@ -731,7 +731,7 @@ describe('a disk', () => {
     const clock = manualClock(start);
     const disk = faultyDisk();
     const told: string[] = [];
-    const nonces = await open({ directory, clock, durability, disk, tell: (line) => told.push(line) });
+    const nonces = await open({ directory, clock, durability, disk, onReport: (line) => told.push(line) });
     const use = (nonce: string, durably: boolean): Promise<void> | undefined => {
       assert.equal(nonces.claim('demo', nonce, start + window, start), 'fresh');
       return nonces.kept(durably);
@@ -845,7 +845,7 @@ describe('a disk', () => {
         assert.equal(replay(nonces, clock, nonce, start), 'seen');
       }
       await use('after', true);
-      assert.match(told.join('\n'), /^.*ENOSPC\); no nonce is kept for now\nnonces are kept again$/);
+      assert.match(told.join('\n'), /^.*ENOSPC\); no nonce is stored for now\nnonces are stored again$/);
       await nonces.close();
       const again = await open({ directory, clock });
       if (operation === 'write') assert.equal(replay(again, clock, 'before', start), 'seen');
@@ -892,7 +892,7 @@ describe('a disk', () => {
         });
         await later;
       }
-      assert.match(told.join('\n'), /^.*; no nonce is kept any more$/);
+      assert.match(told.join('\n'), /^.*; no nonce is stored any more$/);
       await assert.rejects(nonces.close(), { name: 'StoreError', code: 'failed' }, 'the end is no success');
     });
   }

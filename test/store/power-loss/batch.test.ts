@@ -117,7 +117,7 @@ describe('when the power goes', () => {
   });
 
   test('in a clean close that makes a snapshot, nothing acknowledged is lost', async (context) => {
-    const limits = { ...never, mostAtEnd: 1_000_000 };
+    const limits = { ...never, maxBytesOnClose: 1_000_000 };
     const run = await Run.open({ disk: new PowerLossDisk(), limits });
     await run.askAll(first);
     await run.settle();

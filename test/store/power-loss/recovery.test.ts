@@ -66,7 +66,7 @@ describe('when the power goes after a recovery that was killed', () => {
     for await (const { name, files, run } of mended()) {
       const total: Findings = { states: 0, second: 0, torn: 0, unacknowledged: 0, refused: 0, lost: 0 };
       const first = await Run.open({ disk: new PowerLossDisk(files) });
-      assert.ok(first.recovered.told.length > 0, name);
+      assert.ok(first.recovered.reports.length > 0, name);
       for (let operations = 0; operations <= first.disk.operations; operations += 1) {
         const disk = first.disk.after(operations);
         const next = await Run.open({ disk });

@@ -68,10 +68,10 @@ function history(note: (state: unknown) => void = () => {}): History {
 describe('what is recovered', () => {
   test('of nothing is nothing, and nothing is made', async (context) => {
     const directory = temporaryDirectory(context);
-    const { lineage, journals, sequence, told } = await recover({ directory });
+    const { storeId, journals, sequence, reports } = await recover({ directory });
     assert.deepEqual(
-      { lineage, journals, sequence, told },
-      { lineage: undefined, journals: [], sequence: 0, told: [] },
+      { storeId, journals, sequence, reports },
+      { storeId: undefined, journals: [], sequence: 0, reports: [] },
     );
     assert.deepEqual(await readdir(directory), []);
   });
@@ -91,10 +91,10 @@ describe('what is recovered', () => {
         made.add(someChange(made, random, begun + random.below(50)));
       }
       await put(directory, made.files);
-      const { state, sequence, lineage, told } = await recover({ directory });
+      const { state, sequence, storeId, reports } = await recover({ directory });
       const what = `SEED=${random.seed}, run ${run}`;
-      assert.deepEqual(told, [], what);
-      assert.deepEqual({ sequence, lineage }, { sequence: made.sequence, lineage: made.lineage }, what);
+      assert.deepEqual(reports, [], what);
+      assert.deepEqual({ sequence, storeId }, { sequence: made.sequence, storeId: made.storeId }, what);
       assert.deepEqual(seen(state), seen(made.state), what);
       for (const collection of ['/a', '/b']) {
         const next = { kind: 'create', collection, value: {}, at: begun } as const;
@@ -111,19 +111,19 @@ describe('what is recovered', () => {
     const cases: readonly [Files, RegExp][] = [
       [
         new Map([...files].filter(([name]) => name !== 'store.json')),
-        /store\.json is missing; the state is that of/,
+        /store\.json is missing; store\.previous\.json and all journals since are used/,
       ],
       [
         new Map([...files, ['store.json', store.replace('"at":', '"at" :')]]),
-        /fit their checksum.*kept aside/,
+        /match their checksum.*is renamed/,
       ],
-      [new Map([...files, ['store.json', '']]), /kept aside/],
+      [new Map([...files, ['store.json', '']]), /is renamed/],
     ];
     for (const [each, told] of cases) {
       await put(directory, each);
       const found = await recover({ directory });
       assert.deepEqual(seen(found.state), seen(made.state));
-      assert.match(found.told.join(), told);
+      assert.match(found.reports.join(), told);
       assert.equal(found.generation, 2);
       const after = await contents(directory);
       assert.equal(after.has('store.previous.json'), false);
@@ -133,7 +133,7 @@ describe('what is recovered', () => {
           ? undefined
           : Buffer.from(each.get('store.json') ?? '').toString('latin1'),
       );
-      assert.deepEqual((await recover({ directory })).told, [], 'a second start finds it in order');
+      assert.deepEqual((await recover({ directory })).reports, [], 'a second start finds it in order');
     }
   });
 
@@ -148,8 +148,11 @@ describe('what is recovered', () => {
       await put(directory, new Map([...made.files, ['journal-1.jsonl', whole], ['store.json', store]]));
       const found = await recover({ directory });
       assert.deepEqual(seen(found.state), seen(made.state));
-      assert.match(found.told.join(), /the journals have all changes from the first on.*kept aside/);
-      assert.deepEqual((await recover({ directory })).told, []);
+      assert.match(
+        found.reports.join(),
+        /the journals are used, which contain all changes from the first one on.*is renamed/,
+      );
+      assert.deepEqual((await recover({ directory })).reports, []);
       assert.equal((await contents(directory)).get('store.damaged-1.json'), store);
     }
     await put(
@@ -172,8 +175,8 @@ describe('what is recovered', () => {
     made.add({ kind: 'create', collection: '/a', value, at: begun });
     const last = made.files.get('journal-2.jsonl') ?? '';
     await put(directory, new Map([...made.files, ['journal-2.jsonl', last + '\0'.repeat(9000)]]));
-    const { nonces, journals, changes, told } = await recover({ directory });
-    assert.deepEqual({ nonces, changes, told }, { nonces: [nonce], changes: 2, told: [] });
+    const { nonces, journals, changes, reports } = await recover({ directory });
+    assert.deepEqual({ nonces, changes, reports }, { nonces: [nonce], changes: 2, reports: [] });
     assert.deepEqual(
       journals.map(({ generation, bytes }) => [generation, bytes]),
       [
@@ -252,17 +255,17 @@ describe('a crash', () => {
         const whole = ends.filter((end) => end <= length).length - 1;
         assert.deepEqual(seen(found.state), states[whole], `cut to ${length}`);
         const torn = length - (ends[whole] ?? 0);
-        assert.equal(found.told.length, torn > 0 ? 1 : 0, `cut to ${length}`);
+        assert.equal(found.reports.length, torn > 0 ? 1 : 0, `cut to ${length}`);
         assert.equal(kept.get('journal-2.jsonl')?.length, ends[whole]);
         if (torn === 0) continue;
         const end = kept.get(`torn-2-${ends[whole]}.bin`) ?? new Uint8Array();
         assert.deepEqual(Buffer.from(end), journal.subarray(ends[whole], length));
-        assert.match(found.told[0] ?? '', new RegExp(`line ${whole + 3}, at byte ${ends[whole]}, on`));
+        assert.match(found.reports[0] ?? '', new RegExp(`line ${whole + 3}, at byte ${ends[whole]}, on`));
       }
     });
   }
 
-  test('is told from damage by what later lines say was safe, whichever byte is flipped', async () => {
+  test('is distinguished from damage by what later lines say was safe, whichever byte is flipped', async () => {
     // The last three lines were one batch; or each was safe before the next.
     for (const durable of [
       [2, 2, 2],
@@ -283,12 +286,12 @@ describe('a crash', () => {
           const safe = durable.some((each, index) => index > whole && each >= whole + 3);
           if (!safe && !(found instanceof Error)) {
             assert.deepEqual(seen(found.state), states[whole], what);
-            assert.equal(found.told.length, 1, what);
+            assert.equal(found.reports.length, 1, what);
             continue;
           }
           if (!(found instanceof Error)) assert.fail(`${what}: it was taken for torn`);
           assert.ok(safe, `${what}: ${found.message}`);
-          assert.deepEqual(found.place, { line: whole + 3, byte: ends[whole] }, what);
+          assert.deepEqual(found.location, { line: whole + 3, byte: ends[whole] }, what);
         }
       }
     }
@@ -321,7 +324,7 @@ describe('a crash', () => {
     for (let length = 0; length <= header.length; length += 1) {
       const found = await attempt(directory, new Map([['journal-1.jsonl', header.slice(0, length)]]));
       if (found instanceof Error) assert.fail(`${length} bytes: ${found.message}`);
-      assert.equal(found.lineage, length === header.length ? 'k3x9' : undefined);
+      assert.equal(found.storeId, length === header.length ? 'k3x9' : undefined);
     }
   });
 
@@ -336,7 +339,7 @@ describe('a crash', () => {
   });
 });
 
-describe('damage is told with file, line and byte, and what can be done', () => {
+describe('damage is reported with file, line and byte, and what can be done', () => {
   const made = history();
   const text = (name: string): string => made.files.get(name) ?? '';
   const lines = (name: string): string[] => text(name).split('\n');
@@ -376,7 +379,7 @@ describe('damage is told with file, line and byte, and what can be done', () => 
   const resealed = (name: string, line: number, change: (header: string) => string): string =>
     withLine(name, line, (old) => {
       const header = JSON.parse(change(old));
-      return formatJournalHeader({ ...header, opened: begun }).trimEnd();
+      return formatJournalHeader({ ...header, storeId: header.lineage, opened: begun }).trimEnd();
     });
   const later = '"journal":2,"lineage":"k3x9"}';
   const [older, last] = ['journal-2.jsonl', 'journal-3.jsonl'];
@@ -392,49 +395,49 @@ describe('damage is told with file, line and byte, and what can be done', () => 
       files: { [last]: withLine(last, 3, (line) => line.replace('"seq"', '"sec"')) },
       file: last,
       at: place(last, 3),
-      message: /does not fit its checksum, though a later line says that it was safe/,
+      message: /does not match its checksum, although a later line shows that it was on the disk/,
     },
     {
       what: 'a line that is gone',
       files: { [last]: without(last, 3) },
       file: last,
       at: place(last, 3),
-      message: /change 15 stands where 14 belongs/,
+      message: /it is change 15, and 14 was expected/,
     },
     {
       what: 'a line that stands twice',
       files: { [last]: withLine(last, 3, (line) => `${line}\n${line}`) },
       file: last,
       at: place(last, 4),
-      message: /change 14 stands where 15 belongs/,
+      message: /it is change 14, and 15 was expected/,
     },
     {
       what: 'lines in another order',
       files: { [last]: swap(last, 3, 4) },
       file: last,
       at: place(last, 3),
-      message: /change 15 stands where 14 belongs/,
+      message: /it is change 15, and 14 was expected/,
     },
     {
       what: 'an empty line',
       files: { [last]: withLine(last, 3, (line) => `\n${line}`) },
       file: last,
       at: place(last, 3),
-      message: /does not fit its checksum, though/,
+      message: /does not match its checksum, although/,
     },
     {
       what: 'NUL bytes with something behind them',
       files: { [last]: withLine(last, 3, (line) => '\0'.repeat(line.length)) },
       file: last,
       at: place(last, 3),
-      message: /though a later line says that it was safe/,
+      message: /although a later line shows that it was on the disk/,
     },
     {
       what: 'a first line that is damaged',
       files: { [last]: withLine(last, 1, (line) => line.replace('k3x9', 'k3x8')) },
       file: last,
       at: { line: 1, byte: 0 },
-      message: /its first line does not fit its checksum/,
+      message: /its first line does not match its checksum/,
     },
     {
       what: 'a first line that is gone',
@@ -448,21 +451,21 @@ describe('damage is told with file, line and byte, and what can be done', () => 
       files: { [last]: other.files.get(last) },
       file: last,
       at: { line: 1, byte: 0 },
-      message: /it is of another store: its lineage is another/,
+      message: /it belongs to another store: its lineage is different/,
     },
     {
       what: 'a journal of another generation',
       files: { [last]: text(older) },
       file: last,
       at: { line: 1, byte: 0 },
-      message: /it says that it is of generation 2/,
+      message: /its header has generation 2/,
     },
     {
       what: 'a journal that begins too late',
       files: { [last]: resealed(last, 1, (line) => line.replace('"sequence":12', '"sequence":13')) },
       file: last,
       at: { line: 1, byte: 0 },
-      message: /it begins after change 13, where 12 was the last/,
+      message: /it begins after change 13, although 12 was the last one/,
     },
     {
       what: 'a journal of a later version',
@@ -477,27 +480,27 @@ describe('damage is told with file, line and byte, and what can be done', () => 
       what: 'a journal that is gone',
       files: { [last]: undefined },
       file: last,
-      message: /it is missing, though store\.json/,
+      message: /it is missing, although store\.json/,
     },
     {
       what: 'a journal that is empty',
       files: { [last]: '' },
       file: last,
       at: { line: 1, byte: 0 },
-      message: /it is empty, though store\.json was made after it was begun/,
+      message: /it is empty, although store\.json was written after the journal was created/,
     },
     {
       what: 'a gap between journals',
       files: { 'journal-5.jsonl': '' },
       file: 'journal-4.jsonl',
-      message: /it is missing, though there is journal-5\.jsonl/,
+      message: /it is missing, although there is journal-5\.jsonl/,
     },
     {
       what: 'an end of an older journal that is torn, where only the previous snapshot is left',
       files: { 'store.json': undefined, [older]: text(older).slice(0, -5) },
       file: older,
       at: place(older, 7),
-      message: /the line is not whole, though a later journal was begun after it/,
+      message: /the line is incomplete, although a later journal was created after it/,
     },
     {
       what: 'a snapshot that is damaged, and the one before too',
@@ -507,13 +510,13 @@ describe('damage is told with file, line and byte, and what can be done', () => 
       },
       file: 'store.json',
       at: { line: 2, byte: Buffer.byteLength(lines('store.json')[0] ?? '') + 1 },
-      message: /do not fit their checksum/,
+      message: /do not match their checksum/,
     },
     {
       what: 'no snapshot, though there are journals',
       files: { 'store.json': undefined, 'store.previous.json': undefined },
       file: 'store.json',
-      message: /it is missing, though there is journal-2\.jsonl/,
+      message: /it is missing, although there is journal-2\.jsonl/,
     },
     {
       what: 'a snapshot of a later version',
@@ -529,13 +532,14 @@ describe('damage is told with file, line and byte, and what can be done', () => 
       },
       file: last,
       at: place(last, 3),
-      message: /though store\.json was made after it was safe/,
+      message: /although store\.json was written after it was on the disk/,
     },
     {
       what: 'a journal that was cut at the end of a line that the snapshot has',
       files: { 'store.json': snapshotReaching(15), [last]: `${lines(last).slice(0, 3).join('\n')}\n` },
       file: last,
-      message: /the journals end at change 14, though store\.json was made after change 15 was safe/,
+      message:
+        /the journals end at change 14, although store\.json was written after change 15 was on the disk/,
     },
   ];
 
@@ -570,13 +574,13 @@ describe('damage is told with file, line and byte, and what can be done', () => 
       const directory = await directoryOf(context, files);
       const before = await contents(directory);
       const error = await recover({ directory }).then(
-        ({ told }) => assert.fail(`it was read: ${told}`),
+        ({ reports }) => assert.fail(`it was read: ${reports}`),
         (reason: unknown) => reason,
       );
       if (!(error instanceof CorruptionError)) throw error;
       assert.equal(error.file, join(directory, file));
       assert.match(error.message, message);
-      assert.deepEqual(error.place, at);
+      assert.deepEqual(error.location, at);
       if (at !== undefined)
         assert.ok(
           error.message.includes(`${error.file} cannot be used: line ${at.line}, at byte ${at.byte}: `),
@@ -625,6 +629,6 @@ test('whatever happens to its files, a store is read whole or refused, and what 
       states.some((each) => isDeepStrictEqual(each, seen(state))),
       `${what}: it is one that there was`,
     );
-    assert.deepEqual((await recover({ directory })).told, [], `${what}: a second start finds it in order`);
+    assert.deepEqual((await recover({ directory })).reports, [], `${what}: a second start finds it in order`);
   }
 });

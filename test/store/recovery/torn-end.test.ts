@@ -72,7 +72,7 @@ test('where nothing was changed nothing is written anew', async (context) => {
 
 test('what is too much for the time of a stop stays in the journals', async (context) => {
   const directory = temporaryDirectory(context);
-  const store = await open(directory, { limits: { leastBytes: 1e9, ratio: 1, mostAtEnd: 100 } });
+  const store = await open(directory, { limits: { minBytes: 1e9, ratio: 1, maxBytesOnClose: 100 } });
   await create(store, '/a');
   await store.close();
   assert.deepEqual(await readable(directory), []);
@@ -87,7 +87,7 @@ test('a stop that has no room for it loses nothing', async (context) => {
   await create(store, '/a');
   disk.failNext('create', 'ENOSPC');
   await store.close();
-  assert.match(told.join(), /no new snapshot was made/);
+  assert.match(told.join(), /no new snapshot was written/);
   assert.deepEqual(ids((await recover({ directory })).state.list('/a', 0, 10)), ['1']);
 });
 

@@ -94,7 +94,7 @@ describe('an export', () => {
         assert.equal(storeId, undefined, why);
       } catch (error) {
         assert.ok(error instanceof CorruptionError, `${why}: ${error}`);
-        assert.ok(error.place !== undefined, why);
+        assert.ok(error.location !== undefined, why);
       }
     }
   });

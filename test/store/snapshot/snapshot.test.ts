@@ -228,14 +228,19 @@ describe('a snapshot that is damaged', () => {
         'a value that was changed',
         text.replace('"n":1', '"n":7'),
         2,
-        /lines 2 to 5 do not fit their checksum/,
+        /lines 2 to 5 do not match their checksum/,
       ],
       ['a line that is not JSON', text.replace('"n":1', '"n":'), 4, /line 4, at byte \d+: this is not JSON/],
-      ['a line that is gone', lines.toSpliced(2, 1).join('\n'), 2, /do not fit their checksum/],
-      ['a block that is gone', lines.toSpliced(1, 4).join('\n'), 9, /the first line and of all blocks/],
-      ['an end that is gone', lines.slice(0, -2).join('\n'), 6, /cut off here/],
-      ['something after the end', `${text}{}\n`, 14, /something follows its end/],
-      ['another first line', text.replace('k3x9', 'k3x8'), 13, /the checksum of the first line/],
+      ['a line that is gone', lines.toSpliced(2, 1).join('\n'), 2, /do not match their checksum/],
+      [
+        'a block that is gone',
+        lines.toSpliced(1, 4).join('\n'),
+        9,
+        /the first line and the blocks do not match/,
+      ],
+      ['an end that is gone', lines.slice(0, -2).join('\n'), 6, /truncated here/],
+      ['something after the end', `${text}{}\n`, 14, /something follows the end/],
+      ['another first line', text.replace('k3x9', 'k3x8'), 13, /the first line and the blocks do not match/],
       [
         'a first line that is not JSON',
         text.replace('"k3x9"', 'k3x9'),
@@ -248,9 +253,9 @@ describe('a snapshot that is damaged', () => {
       assert.match(error.message, message, what);
       assert.match(error.message, /countersign check --repair NEWDIR/, what);
       assert.equal(error.file, join(directory, 'store.json'));
-      assert.equal(error.place?.line, line, what);
+      assert.equal(error.location?.line, line, what);
       if (content.split('\n')[line - 2] === lines[line - 2] && line > 1)
-        assert.equal(error.place?.byte, byteOf(line), what);
+        assert.equal(error.location?.byte, byteOf(line), what);
     }
   });
 

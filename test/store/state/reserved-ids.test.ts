@@ -34,7 +34,7 @@ describe('chosen ids', () => {
         { first: 20, last: 20 },
       ],
     );
-    chosen.forgetUpTo(7);
+    chosen.removeUpTo(7);
     assert.deepEqual(
       [...chosen],
       [
@@ -52,7 +52,7 @@ describe('chosen ids', () => {
       const number = random.below(200) + 1;
       const where = `SEED=${random.seed}, round ${round}`;
       if (random.below(40) === 0) {
-        chosen.forgetUpTo(number);
+        chosen.removeUpTo(number);
         for (const other of model) if (other <= number) model.delete(other);
       } else {
         chosen.add(number);

@@ -12,7 +12,7 @@ const store = await openDurableStore({
   durability: 'fsync',
   clock: systemClock,
   onReport: (line) => console.error(line),
-  limits: { leastBytes: 20_000, ratio: 1 },
+  limits: { minBytes: 20_000, ratio: 1 },
 });
 
 async function write(writer: number): Promise<never> {

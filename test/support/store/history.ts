@@ -12,22 +12,22 @@ export const begun = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
 export class History {
   readonly files = new Map<string, string>();
   readonly state = new State();
-  readonly lineage: string;
+  readonly storeId: string;
   sequence = 0;
   generation = 0;
   #copy: { parts: Generator<Buffer, void, undefined>; text: string; generation: number } | undefined;
 
-  constructor(lineage = 'k3x9') {
-    this.lineage = lineage;
+  constructor(storeId = 'k3x9') {
+    this.storeId = storeId;
     this.rotate();
   }
 
   /** Begins the next journal. */
   rotate(): void {
-    const { lineage, sequence } = this;
+    const { storeId, sequence } = this;
     this.generation += 1;
     const { generation } = this;
-    const header = { lineage, generation, revision: this.state.revision, sequence, opened: begun };
+    const header = { storeId, generation, revision: this.state.revision, sequence, opened: begun };
     this.files.set(journalName(generation), formatJournalHeader(header));
   }
 
@@ -52,8 +52,8 @@ export class History {
   copy(): boolean {
     if (this.#copy === undefined) {
       this.rotate();
-      const { generation, lineage, sequence, state } = this;
-      const head = { lineage, generation, revision: state.revision, sequence, written: begun };
+      const { generation, storeId, sequence, state } = this;
+      const head = { storeId, generation, revision: state.revision, sequence, written: begun };
       this.#copy = { parts: writeSnapshot(head, state, () => this.sequence), text: '', generation };
     }
     const { value, done } = this.#copy.parts.next();

@@ -16,8 +16,8 @@ const directory = '/data';
 export const at = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
 
 /** No compaction, and one after nearly every batch. */
-export const never: CompactionLimits = { leastBytes: Number.POSITIVE_INFINITY, ratio: 1 };
-export const always: CompactionLimits = { leastBytes: 1, ratio: 0 };
+export const never: CompactionLimits = { minBytes: Number.POSITIVE_INFINITY, ratio: 1 };
+export const always: CompactionLimits = { minBytes: 1, ratio: 0 };
 
 /** A change that was asked for, and what came of it. */
 export interface Asked {
@@ -284,7 +284,7 @@ class Judge {
       if (end.length === 0 || (own === undefined && found.has(name) && !isLast(name, files))) continue;
       this.#findings.torn += 1;
       assert.ok(
-        recovered.told.some((line) => line.includes(name)),
+        recovered.reports.some((line) => line.includes(name)),
         `${name} is cut silently ${where}`,
       );
       const kept = [...found].some(
@@ -319,7 +319,7 @@ class Judge {
     here: readonly Asked[],
     where: string,
   ): Promise<void> {
-    const shape = recovered.told.map((line) => line.replaceAll(/[0-9]+/g, 'N')).join();
+    const shape = recovered.reports.map((line) => line.replaceAll(/[0-9]+/g, 'N')).join();
     const seen = this.#mended.get(shape) ?? 0;
     this.#mended.set(shape, seen + 1);
     if (seen > 3 && seen % 50 !== 0) return;

@@ -8,7 +8,7 @@ import type { Change, Entry } from '../../../src/store/store.ts';
 
 /** The first line of the snapshots of tests. */
 export const head = {
-  lineage: 'k3x9',
+  storeId: 'k3x9',
   generation: 1,
   revision: 0,
   sequence: 0,

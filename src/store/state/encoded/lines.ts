@@ -2,7 +2,7 @@ import { formatMembers } from '../../encoding/item-json.ts';
 import type { Entry } from '../../store.ts';
 
 const comma = 0x2c;
-/** The end of every line, except that the last one of a block in a snapshot has no comma. */
+/** The end of every line. In a snapshot, the last line of a block has no comma. */
 export const lineEnd = ',\n';
 
 const lineStart = '{"id":"';
@@ -10,13 +10,13 @@ const lineStart = '{"id":"';
 const idAndSequence = /\{"id":"([^"\\\u0080-\u00ff]*)","sequence":([0-9]{1,16})/y;
 /** The members before the value, in the order of `formatMembers`, if the id has no escapes. */
 const members = /^\{"id":"[^"\\]*","sequence":([0-9]{1,16}),"revision":([0-9]{1,16}),"modified":"([^"]*)"/;
-/** The members before the value take fewer bytes, unless the id is long. */
+/** The maximum length of the members before the value in bytes, unless the id is long. */
 const headLength = 256;
 
-/** A segment or block takes no further item once it has so many bytes, because encoding and copying it takes time. */
+/** The length in bytes from which on no item is added to a segment or block: encoding and copying must not take long. */
 export const segmentSize = 1024 * 1024;
 
-/** The room behind the lines, as a share of them. */
+/** The unused space after the lines, as a share of their length. */
 export const spareRoom = 1 / 32;
 
 /** The members of an entry that a change needs. */
@@ -32,8 +32,9 @@ export interface EncodedLines {
 }
 
 /**
- * Reads the lines of a block of a snapshot without parsing the values, and calls `each` with the id and the sequence of each item.
- * The bytes are copied. Returns undefined if these are not the lines of items, if the sequences do not ascend, or if `each` returns false.
+ * Reads the lines of a block of a snapshot without parsing the values, and copies them. Calls `each` with the id and the
+ * sequence of each item. Returns undefined if a line is not an item, if the sequences are not in ascending order, or if
+ * `each` returns false.
  */
 export function scanLines(
   bytes: Buffer,
@@ -65,9 +66,9 @@ export function scanLines(
   return { bytes: copy, starts: Uint32Array.from(starts), sequences: Float64Array.from(sequences) };
 }
 
-/** Allocates bytes for lines, with room for a few more, so that they can be used again once the items have changed. */
+/** Allocates a buffer for lines, with unused space, so that it can be reused when the items have changed. */
 export function allocateLines(length: number): Buffer {
-  // Not from Node's pool: a slice of it would keep the whole of it in memory.
+  // Not from Node's buffer pool: a slice would keep the whole pool in memory.
   return Buffer.allocUnsafeSlow(Math.ceil(length * (1 + spareRoom)));
 }
 
@@ -86,8 +87,9 @@ export function bytesOf({ bytes, starts }: EncodedLines): Buffer {
 }
 
 /**
- * Encodes items in ascending sequence, at least one part, where a part is an entry or lines that are copied: no
- * further part once there are `segmentSize` bytes. `allocate` returns at least so many bytes.
+ * Encodes entries in ascending sequence, and copies lines that are already encoded. Stops when there are `segmentSize`
+ * bytes. There must be at least one part.
+ * @param allocate returns a buffer of at least this length
  */
 export function encodeLines(
   parts: Iterable<Entry | EncodedLines>,
@@ -121,7 +123,7 @@ export function encodeLines(
   return { bytes, starts: Uint32Array.from(starts), sequences: Float64Array.from(sequences) };
 }
 
-/** Encodes an item as a line, without its end. */
+/** Formats an item as a line, without its end. */
 export function formatItem(entry: Entry): string {
   return `{${formatMembers(entry, JSON.stringify(entry.value))}}`;
 }
@@ -140,7 +142,10 @@ interface EncodedItem extends Omit<Entry, 'modified'> {
   readonly modified: string;
 }
 
-/** Parses the line from `at` to its end of line at `end`. The checksum of its block was verified, so the members are those that were written. */
+/**
+ * Parses the line from `at` to its line end at `end`. The types of its members are not checked, because the checksum of
+ * its block was verified.
+ */
 export function parseLine(bytes: Buffer, at: number, end: number): Entry {
   const text = bytes.toString('utf8', at, bytes[end - 1] === comma ? end - 1 : end);
   const { id, sequence, revision, modified, value }: EncodedItem = JSON.parse(text);

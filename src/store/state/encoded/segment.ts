@@ -3,26 +3,26 @@ import type { EntryCache } from '../entry-cache.ts';
 import type { EntryChunk } from '../entry-chunk.ts';
 import { type EncodedLines, type EntryHead, parseHead, parseLine, sliceLines } from './lines.ts';
 
-/** The share of its items that may have changed before a segment is encoded again. */
+/** The share of changed items above which a segment is encoded again. */
 const changedShare = 1 / 10;
 
 /**
- * Items as the lines of a snapshot: as objects they take twice the memory, and the garbage collector has to visit each of them.
- * An item is parsed when it is read. The lines are immutable: changed items are in a map beside them, until too many have
- * changed or the collection is copied, when the items are encoded into a new segment.
+ * A chunk of items, encoded as lines of a snapshot. As objects, they would need twice the memory and slow down garbage
+ * collection. An item is parsed when it is read. The lines are immutable: changed items are in a map. When too many
+ * have changed, or the collection is copied, the items are encoded into a new segment.
  */
 export class EncodedSegment implements EntryChunk {
   readonly sequence: number;
   readonly lines: EncodedLines;
-  readonly #recent: EntryCache;
+  readonly #cache: EntryCache;
   /** The changed items by the index of their line; undefined for a removed one. */
   readonly #changed = new Map<number, Entry | undefined>();
   #count: number;
 
-  /** Takes ownership of the lines, at least one. `recent` is the cache of the collection. */
-  constructor(lines: EncodedLines, recent: EntryCache) {
+  /** Takes ownership of the lines, at least one. `cache` belongs to the collection. */
+  constructor(lines: EncodedLines, cache: EntryCache) {
     this.lines = lines;
-    this.#recent = recent;
+    this.#cache = cache;
     this.#count = lines.sequences.length;
     this.sequence = this.#sequenceOf(0);
   }
@@ -79,8 +79,8 @@ export class EncodedSegment implements EntryChunk {
   }
 
   /**
-   * Adds up to `limit` entries with a greater sequence to `entries`, until so many bytes of lines were read. Returns how
-   * many were. A changed item counts as many as it had in the snapshot.
+   * Adds up to `limit` entries with a greater sequence to `entries`, until lines of `bytes` bytes were read. Returns the
+   * number of bytes read. A changed item counts with the length of its old line.
    */
   readAfter(sequence: number, limit: number, bytes: number, entries: Entry[]): number {
     let [line, left, read] = [this.#linesUpTo(sequence), limit, 0];
@@ -93,7 +93,7 @@ export class EncodedSegment implements EntryChunk {
     return read;
   }
 
-  /** Returns all lines with a greater sequence. The segment has no changes. */
+  /** Returns all lines with a greater sequence. The segment must not have changes. */
   piece(sequence: number): EncodedLines | undefined {
     const { length } = this.lines.sequences;
     const first = this.#linesUpTo(sequence);
@@ -116,7 +116,7 @@ export class EncodedSegment implements EntryChunk {
   #entryAt(line: number): Entry {
     const { bytes, starts } = this.lines;
     const parse = (): Entry => parseLine(bytes, starts[line] ?? 0, (starts[line + 1] ?? 0) - 1);
-    return this.#changed.get(line) ?? this.#recent.get(this.#sequenceOf(line), this.#lengthOf(line), parse);
+    return this.#changed.get(line) ?? this.#cache.get(this.#sequenceOf(line), this.#lengthOf(line), parse);
   }
 
   #lengthOf(line: number): number {

@@ -23,7 +23,7 @@ async function startedAnew(context: TestContext) {
       max: 1000,
       key: new Uint8Array(16),
       clock,
-      tell: (loss) => assert.fail(loss),
+      onReport: (loss) => assert.fail(loss),
     });
     await nonces.begin();
     const server = await openGuarded({ clock, nonces });

@@ -119,7 +119,7 @@ test('a users file that is damaged lets nobody in who was not, and one that is g
   await used();
   assert.deepEqual(await outcomes(), both);
   rmSync(path);
-  await server.told(/users\.json is gone/);
+  await server.told(/users\.json was removed/);
   assert.deepEqual(await outcomes(), neither);
   await stop(server);
 });

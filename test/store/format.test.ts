@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { recover } from '../../src/store/recovery/recovery.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+test('the files in docs/data-format.md are read as the page describes them', async (context) => {
+  const directory = temporaryDirectory(context);
+  const page = readFileSync(new URL('../../docs/data-format.md', import.meta.url), 'utf8');
+  const [, header = '', change = '', snapshot = ''] = Array.from(
+    page.matchAll(/^```json\n(.*?)^```$/gms),
+    ([, text = '']) => text,
+  );
+  writeFileSync(join(directory, 'journal-3.jsonl'), header + change);
+  writeFileSync(join(directory, 'store.json'), snapshot);
+  const { storeId, state, sequence, nonces, reports } = await recover({ directory });
+  assert.deepEqual([storeId, sequence, reports], ['k3x9', 6, []]);
+  assert.deepEqual(nonces, [{ user: 'ann', nonce: 'n1', until: Date.parse('2026-01-31T12:20:00.000Z') }]);
+  const { entries } = state.list('/articles', 0, 10);
+  assert.deepEqual(
+    entries.map(({ id, revision, value }) => [id, revision, value]),
+    [
+      ['1', 8, { title: 'B' }],
+      ['5', 7, { title: 'C' }],
+    ],
+  );
+});
