@@ -42,7 +42,11 @@ const now = new Date().toUTCString();
 let drawn = 0;
 
 /** A full signature of the message as it should be, or of another one. */
-function signed(message?: (stamp: string, nonce: string) => string, by = secret, date = now): string[] {
+function signatureLines(
+  message?: (stamp: string, nonce: string) => string,
+  by = secret,
+  date = now,
+): string[] {
   drawn += 1;
   const nonce = `n${drawn}`;
   const stamp = date.replaceAll(' ', '');
@@ -60,22 +64,22 @@ const basic = (text: string): string => {
 /** Every kind of refusal that credentials can have, and some that they are innocent of. */
 function refusals(): string[] {
   const get = (...lines: string[]): string => request('GET', target, lines);
-  const again = signed();
+  const again = signatureLines();
   return [
     get(),
     get(...again),
     get(...again),
-    get(...signed(undefined, guess)),
-    get(...signed(undefined, secret, 'Thu, 01 Jan 1970 00:00:00 GMT')),
-    get(...signed((stamp, nonce) => `get+${target}+${stamp}+${nonce}`)),
-    get(...signed((stamp, nonce) => `GET+${target}/+${stamp}+${nonce}`)),
-    get(...signed(() => `GET+${target}`)),
-    get(...signed((_, nonce) => `GET+${target}+${now}+${nonce}`)),
-    get(...signed().slice(0, 1)),
-    get(...signed(), 'Date: now'),
-    get(...signed(), 'X-Date: yesterday'),
-    get(...signed(), basic(pair)),
-    get(...signed(), ...signed()),
+    get(...signatureLines(undefined, guess)),
+    get(...signatureLines(undefined, secret, 'Thu, 01 Jan 1970 00:00:00 GMT')),
+    get(...signatureLines((stamp, nonce) => `get+${target}+${stamp}+${nonce}`)),
+    get(...signatureLines((stamp, nonce) => `GET+${target}/+${stamp}+${nonce}`)),
+    get(...signatureLines(() => `GET+${target}`)),
+    get(...signatureLines((_, nonce) => `GET+${target}+${now}+${nonce}`)),
+    get(...signatureLines().slice(0, 1)),
+    get(...signatureLines(), 'Date: now'),
+    get(...signatureLines(), 'X-Date: yesterday'),
+    get(...signatureLines(), basic(pair)),
+    get(...signatureLines(), ...signatureLines()),
     get(`Authentication: hmac nobody:${sign('x')}`),
     get(`Authentication: hmac ann:${sign(`PUT+${target}`)}`),
     get(`Authentication: hmac ann:${sign('x').slice(0, -1)}`),
@@ -99,7 +103,7 @@ function refusals(): string[] {
     get(basic(`ann:${guess}`).slice(0, -1)),
     get(`Authorization: Basic ann:${password}`),
     get(`Proxy-Authorization: Basic ${Buffer.from(pair).toString('base64')}`, `Cookie: token=${token}`),
-    get(...signed(), `Content-Digest: ${token}`),
+    get(...signatureLines(), `Content-Digest: ${token}`),
     get(basic(pair), `Accept: ${token}`),
     get(basic(pair), `If-Match: ${token}`, 'If-Match: '),
     get(`X-${token}`),
@@ -124,7 +128,7 @@ function refusals(): string[] {
       [basic(pair), `Content-Encoding: ${token}`, 'Content-Type: application/xml'],
       token,
     ),
-    request('PUT', '/articles/1', [...signed(), 'Content-Type: application/xml'], token),
+    request('PUT', '/articles/1', [...signatureLines(), 'Content-Type: application/xml'], token),
   ];
 }
 

@@ -11,7 +11,7 @@ import { createRateLimiter } from '../../src/auth/rate-limit.ts';
 import { manualClock } from '../../src/clock.ts';
 import { createRequest, type Request } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
-import { outcomeOf } from '../support/auth/service.ts';
+import { authenticationOutcome } from '../support/auth/service.ts';
 
 /** Hashes that are no secret at all: `COST$PASSWORD`. What was computed is noted, and may have to wait for `gate`. */
 function openHashing(gate: () => Promise<void> = async () => {}) {
@@ -48,7 +48,8 @@ function openDoor(
     explain,
   });
   const authenticator = createAuthenticator([scheme], rateLimiter);
-  const outcome = (request: Request): Promise<string | Problem> => outcomeOf(authenticator, request);
+  const outcome = (request: Request): Promise<string | Problem> =>
+    authenticationOutcome(authenticator, request);
   return {
     accounts,
     authenticator,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createService, type Service } from '../../src/index.ts';
+import { bytesOf, simpleSignature } from '../support/intrusion/guarded.ts';
 import { exchange, open } from '../support/net/wire.ts';
 import { seeded } from '../support/seeded.ts';
 import { article } from '../support/service/guest.ts';
@@ -27,22 +27,10 @@ after(async () => {
   assert.deepEqual(faults, []);
 });
 
-function signature(method: string, target: string): string {
-  const digest = createHmac('sha256', 'ann-secret').update(`${method}+${target}`, 'latin1').digest('base64');
-  return `Authentication: hmac ann:${digest}`;
-}
-
-/** A signed request with content, octet for octet. */
-function signed(method: string, target: string, content: string, ...fields: string[]): string {
-  const lines = [
-    `${method} ${target} HTTP/1.1`,
-    'Host: localhost',
-    signature(method, target),
-    'Content-Type: application/xml',
-    `Content-Length: ${content.length}`,
-    ...fields,
-  ];
-  return `${lines.join('\r\n')}\r\n\r\n${content}`;
+/** Returns the bytes of a signed request with content. */
+function signedBytes(verb: string, target: string, content: string, ...fields: string[]): string {
+  const signature = simpleSignature({ verb, target, secret: 'ann-secret' });
+  return bytesOf({ verb, target, content, lines: [`Authentication: hmac ann:${signature}`, ...fields] });
 }
 
 /** 1xx to 4xx, 501, 503, 505: what a client may be answered, whatever it sends. */
@@ -114,22 +102,26 @@ const requests: readonly (readonly [name: string, bytes: string, status: number]
   ['__proto__ as a field', withLines(host, '__proto__: x', 'constructor: y'), 200],
   [
     '__proto__ as an element',
-    signed('POST', '/articles', '<article><__proto__>x</__proto__></article>'),
+    signedBytes('POST', '/articles', '<article><__proto__>x</__proto__></article>'),
     422,
   ],
-  ['__proto__ as the root', signed('POST', '/articles', '<__proto__/>'), 422],
-  ['__proto__ as an attribute', signed('POST', '/articles', '<article __proto__="1" constructor="2"/>'), 422],
-  ['an empty document', signed('POST', '/articles', ''), 400],
-  ['a document of NUL', signed('POST', '/articles', '\0\0\0'), 400],
-  ['invalid UTF-8', signed('POST', '/articles', '<article>\xff\xfe</article>'), 400],
+  ['__proto__ as the root', signedBytes('POST', '/articles', '<__proto__/>'), 422],
+  [
+    '__proto__ as an attribute',
+    signedBytes('POST', '/articles', '<article __proto__="1" constructor="2"/>'),
+    422,
+  ],
+  ['an empty document', signedBytes('POST', '/articles', ''), 400],
+  ['a document of NUL', signedBytes('POST', '/articles', '\0\0\0'), 400],
+  ['invalid UTF-8', signedBytes('POST', '/articles', '<article>\xff\xfe</article>'), 400],
   [
     'an entity bomb',
-    signed('POST', '/articles', '<!DOCTYPE a [<!ENTITY b "bb">]><article>&b;</article>'),
+    signedBytes('POST', '/articles', '<!DOCTYPE a [<!ENTITY b "bb">]><article>&b;</article>'),
     400,
   ],
-  ['an unknown entity', signed('POST', '/articles', '<article><title>&b;</title></article>'), 400],
-  ['a deep document', signed('POST', '/articles', '<a>'.repeat(100_000)), 400],
-  ['a thousand attributes', signed('POST', '/articles', `<article ${'a="" '.repeat(1000)}/>`), 400],
+  ['an unknown entity', signedBytes('POST', '/articles', '<article><title>&b;</title></article>'), 400],
+  ['a deep document', signedBytes('POST', '/articles', '<a>'.repeat(100_000)), 400],
+  ['a thousand attributes', signedBytes('POST', '/articles', `<article ${'a="" '.repeat(1000)}/>`), 400],
   ['an If-Match that is none', withLines(host, 'If-Match: x'), 400],
   ['an Accept that is none', withLines(host, 'Accept: ;;;,,,///'), 406],
   ['a Range', withLines(host, 'Range: bytes=0-1'), 200],
@@ -150,7 +142,7 @@ for (const [name, bytes, status] of requests) {
 test('JSON with __proto__ in it pollutes nothing and is told as unknown', async () => {
   const content =
     '{"__proto__":{"admin":true},"title":"x","price":{"value":"1.00","currency":"EUR","constructor":1}}';
-  const bytes = signed('POST', '/articles', content).replace('application/xml', 'application/json');
+  const bytes = signedBytes('POST', '/articles', content).replace('application/xml', 'application/json');
   const [reply] = await exchange(port, bytes);
   assert.equal(reply?.status, 422);
   assert.equal(Object.hasOwn(Object.prototype, 'admin'), false);
@@ -158,10 +150,10 @@ test('JSON with __proto__ in it pollutes nothing and is told as unknown', async 
 
 test('a body of 1 MiB is taken, and one byte more is 413 and the end of the connection', async () => {
   const padded = (length: number): string => article('Big').padEnd(length, ' ');
-  const [fits] = await exchange(port, signed('PUT', '/articles/big', padded(1_048_576)));
+  const [fits] = await exchange(port, signedBytes('PUT', '/articles/big', padded(1_048_576)));
   assert.equal(fits?.status, 201);
   const wire = await open(port);
-  const head = signed('PUT', '/articles/big', padded(1_048_577)).split('\r\n\r\n', 1)[0] ?? '';
+  const head = signedBytes('PUT', '/articles/big', padded(1_048_577)).split('\r\n\r\n', 1)[0] ?? '';
   await wire.send(`${head}\r\n\r\n`);
   const reply = await wire.reply();
   assert.equal(`${reply.status} ${reply.field('Connection')}`, '413 close');
@@ -171,7 +163,10 @@ test('a body of 1 MiB is taken, and one byte more is 413 and the end of the conn
 
 test('a chunked body is cut off at the limit, without its rest being read', async () => {
   const wire = await open(port);
-  const head = signed('PUT', '/articles/big', '').replace('Content-Length: 0', 'Transfer-Encoding: chunked');
+  const head = signedBytes('PUT', '/articles/big', '').replace(
+    'Content-Length: 0',
+    'Transfer-Encoding: chunked',
+  );
   await wire.send(head);
   const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
   for (let sent = 0; sent < 20; sent += 1) void wire.send(chunk);
@@ -182,7 +177,7 @@ test('a chunked body is cut off at the limit, without its rest being read', asyn
 
 test('content is parsed while it arrives: what is wrong at its beginning is refused before its end is sent', async () => {
   const wire = await open(port);
-  const bytes = signed('PUT', '/articles/early', '<article></wrong>'.padEnd(1_000_000, ' '));
+  const bytes = signedBytes('PUT', '/articles/early', '<article></wrong>'.padEnd(1_000_000, ' '));
   await wire.send(bytes.slice(0, bytes.indexOf('</wrong>') + 20));
   const reply = await wire.reply();
   assert.equal(`${reply.status} ${reply.field('Connection')}`, '400 close');
@@ -193,7 +188,7 @@ test('content is parsed while it arrives: what is wrong at its beginning is refu
 test('a body that stops half way creates nothing', async () => {
   for (const ending of ['finish', 'reset'] as const) {
     const wire = await open(port);
-    await wire.send(signed('PUT', '/articles/half', article('Half')).slice(0, -10));
+    await wire.send(signedBytes('PUT', '/articles/half', article('Half')).slice(0, -10));
     wire[ending]();
     await wire.ending;
     const [reply] = await exchange(port, get('/articles/half'));
@@ -203,7 +198,7 @@ test('a body that stops half way creates nothing', async () => {
 
 test('a slow body is 408, and creates nothing', async () => {
   const wire = await open(port);
-  await wire.send(signed('PUT', '/articles/slow', article('Slow')).slice(0, -10));
+  await wire.send(signedBytes('PUT', '/articles/slow', article('Slow')).slice(0, -10));
   assert.equal((await wire.reply()).status, 408);
   await wire.close();
   assert.equal((await exchange(port, get('/articles/slow')))[0]?.status, 404);
@@ -224,7 +219,7 @@ test('100 Continue is sent only when the request has passed everything before it
   assert.equal((await refused.reply()).status, 401);
   await refused.close();
   const taken = await open(port);
-  const [head = '', content = ''] = signed(
+  const [head = '', content = ''] = signedBytes(
     'PUT',
     '/articles/c',
     article('Tea'),
@@ -241,8 +236,8 @@ test('whatever is changed in a good request, the answer is fit, and the server g
   const random = seeded();
   const good = [
     get('/articles/1'),
-    signed('PUT', '/articles/fuzz', article('Fuzz')),
-    signed('POST', '/articles', article('Fuzz')),
+    signedBytes('PUT', '/articles/fuzz', article('Fuzz')),
+    signedBytes('POST', '/articles', article('Fuzz')),
     withLines(host, 'If-None-Match: "x"', 'Accept: application/json;q=0.5, */*', 'Prefer: return=minimal'),
   ];
   const pieces = [

@@ -6,7 +6,7 @@ import { manualClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
 import type { Request } from '../../../src/http/message.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
-import { openTestService, signed, start } from '../../support/auth/service.ts';
+import { openTestService, signedRequest, start } from '../../support/auth/service.ts';
 
 const users = new Map([
   ['ann', { secrets: [{ secret: 'ann-secret' }] }],
@@ -29,24 +29,24 @@ async function digestsFor(context: TestContext, request: Request, verdict: strin
 
 test('every refused digest costs two, whoever is named and however many secrets there are', async (context) => {
   for (const user of [...users.keys(), 'mallory']) {
-    const request = signed({ user, secret: 'guessed' });
+    const request = signedRequest({ user, secret: 'guessed' });
     assert.equal(await digestsFor(context, request, 'credentials-refused'), 2, user);
   }
-  const expired = signed({ user: 'cid', secret: 'expired' });
+  const expired = signedRequest({ user: 'cid', secret: 'expired' });
   assert.equal(await digestsFor(context, expired, 'credentials-refused'), 2);
-  const alone = signed({ user: 'dan', secret: 'dan-expired' });
+  const alone = signedRequest({ user: 'dan', secret: 'dan-expired' });
   assert.equal(await digestsFor(context, alone, 'credentials-refused'), 2);
 });
 
 test('a good digest costs one by the first secret, two by the second', async (context) => {
-  assert.equal(await digestsFor(context, signed({ user: 'bob' }), 'bob'), 1);
-  assert.equal(await digestsFor(context, signed({ user: 'bob', secret: 'old' }), 'bob'), 2);
+  assert.equal(await digestsFor(context, signedRequest({ user: 'bob' }), 'bob'), 1);
+  assert.equal(await digestsFor(context, signedRequest({ user: 'bob', secret: 'old' }), 'bob'), 2);
 });
 
 test('the secret that stands in for one that is not there opens nothing', async () => {
   const house = openTestService({ users });
   for (const user of [...users.keys(), 'mallory', '']) {
-    const request = signed({ user: user === '' ? 'x' : user, secret: 'no one has this secret' });
+    const request = signedRequest({ user: user === '' ? 'x' : user, secret: 'no one has this secret' });
     assert.equal(await house.verdictOn(request), 'credentials-refused', user);
   }
 });
@@ -71,9 +71,9 @@ const restOf = (request: Request): string =>
 test('a verdict for which nothing has to be waited for comes at once', () => {
   const scheme = schemeWith({ claim: () => 'fresh', kept: () => undefined, hold: () => undefined });
   for (const [request, outcome] of [
-    [signed(), 'good'],
-    [signed({ secret: 'guessed' }), 'bad'],
-    [signed({ at: 0 }), 'bad'],
+    [signedRequest(), 'good'],
+    [signedRequest({ secret: 'guessed' }), 'bad'],
+    [signedRequest({ at: 0 }), 'bad'],
   ] as const) {
     const verdict = scheme.authenticate(request, restOf(request));
     assert.ok('outcome' in verdict);
@@ -88,7 +88,7 @@ test('accounts that take a while are waited for', async () => {
     { claim: () => 'fresh', kept: () => undefined, hold: () => undefined },
     { accounts },
   );
-  const request = signed();
+  const request = signedRequest();
   const verdict = scheme.authenticate(request, restOf(request));
   assert.ok(verdict instanceof Promise);
   assert.deepEqual(await verdict, { outcome: 'good', principal: { name: 'ann', scheme: 'hmac' } });
@@ -108,7 +108,7 @@ test('the verdict on a safe request waits until its nonce is written', async () 
   };
   const scheme = schemeWith(nonces);
   for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-    const request = signed({ method, target: '/articles/1' });
+    const request = signedRequest({ method, target: '/articles/1' });
     const verdict = scheme.authenticate(request, restOf(request));
     assert.ok(verdict instanceof Promise, method);
     const early = await Promise.race([verdict, 'not yet']);
@@ -126,7 +126,7 @@ test('the nonce of a request that may change something goes with its principal, 
     hold: () => nonce,
   });
   for (const method of ['PUT', 'POST', 'DELETE', 'BREW']) {
-    const request = signed({ method, target: '/articles/1' });
+    const request = signedRequest({ method, target: '/articles/1' });
     const verdict = scheme.authenticate(request, restOf(request));
     assert.deepEqual(verdict, { outcome: 'good', principal: { name: 'ann', scheme: 'hmac', nonce } });
   }
@@ -135,11 +135,11 @@ test('the nonce of a request that may change something goes with its principal, 
 test('nothing is kept for a request that is refused, or in the simple form', () => {
   const kept = (): never => assert.fail('asked');
   for (const [claim, request] of [
-    [() => 'seen' as const, signed()],
-    [() => 'full' as const, signed()],
-    [() => assert.fail('claimed'), signed({ secret: 'guessed' })],
-    [() => assert.fail('claimed'), signed({ at: 0 })],
-    [() => assert.fail('claimed'), signed({ form: 'simple' })],
+    [() => 'seen' as const, signedRequest()],
+    [() => 'full' as const, signedRequest()],
+    [() => assert.fail('claimed'), signedRequest({ secret: 'guessed' })],
+    [() => assert.fail('claimed'), signedRequest({ at: 0 })],
+    [() => assert.fail('claimed'), signedRequest({ form: 'simple' })],
   ] as const) {
     const verdict = schemeWith({ claim, kept, hold: kept }).authenticate(request, restOf(request));
     assert.ok('outcome' in verdict);
@@ -150,6 +150,6 @@ test('a nonce that cannot be kept rejects with what the store says', async () =>
   const fault = new Error('no room on the disk');
   const hold = (): never => assert.fail('held');
   const scheme = schemeWith({ claim: () => 'fresh', kept: () => Promise.reject(fault), hold });
-  const request = signed();
+  const request = signedRequest();
   await assert.rejects(async () => scheme.authenticate(request, restOf(request)), fault);
 });

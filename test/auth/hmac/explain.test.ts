@@ -4,7 +4,7 @@ import test from 'node:test';
 import type { UserDeclaration } from '../../../src/auth/accounts.ts';
 import { createRequest } from '../../../src/http/message.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
-import { openTestService, signed, start } from '../../support/auth/service.ts';
+import { openTestService, signedRequest, start } from '../../support/auth/service.ts';
 import { seeded } from '../../support/seeded.ts';
 
 const date = '29 feb 2024 12:00:00';
@@ -52,11 +52,11 @@ test('an explained refusal has neither a secret nor a digest in it', async () =>
 
 test('an explained refusal names the check for date and nonce', async () => {
   const house = openTestService({ explain: true });
-  const stale = await house.problemWith(signed({ at: 0 }));
+  const stale = await house.problemWith(signedRequest({ at: 0 }));
   assert.equal(stale.members['check'], 'date');
   assert.equal(stale.members['message'], 'GET+/articles+01jan197000:00:00+n1');
-  await house.verdictOn(signed());
-  assert.equal((await house.problemWith(signed())).members['check'], 'nonce');
+  await house.verdictOn(signedRequest());
+  assert.equal((await house.problemWith(signedRequest())).members['check'], 'nonce');
 });
 
 test('without the option a refusal shows nothing of what was rebuilt', async () => {
@@ -346,7 +346,7 @@ const offs: [seconds: number, hint: RegExp][] = [
 for (const [seconds, hint] of offs) {
   test(`an explained refusal says what a date ${seconds} s off may be`, async () => {
     const house = openTestService({ explain: true });
-    const { members } = await house.problemWith(signed({ at: start + seconds * 1000 }));
+    const { members } = await house.problemWith(signedRequest({ at: start + seconds * 1000 }));
     assert.equal(members['check'], 'date');
     assert.match(String(members['hint']), hint);
     assert.equal(members['serverDate'], 'Thu, 29 Feb 2024 12:00:00 GMT');
@@ -396,13 +396,13 @@ test('no explanation has a secret, or a signature other than content\u2019s, in 
 
 test('without the option neither a reply\u2019s words nor its fields depend on what a stranger cannot know', async () => {
   const house = openTestService();
-  await house.verdictOn(signed({ nonce: 'used' }));
+  await house.verdictOn(signedRequest({ nonce: 'used' }));
   const refusals = [
-    signed({ secret: 'guessed' }),
-    signed({ secret: 'guessed', at: 0 }),
-    signed({ secret: 'guessed', nonce: 'used' }),
-    signed({ user: 'mallory', secret: 'guessed' }),
-    signed({ secret: 'guessed', form: 'simple' }),
+    signedRequest({ secret: 'guessed' }),
+    signedRequest({ secret: 'guessed', at: 0 }),
+    signedRequest({ secret: 'guessed', nonce: 'used' }),
+    signedRequest({ user: 'mallory', secret: 'guessed' }),
+    signedRequest({ secret: 'guessed', form: 'simple' }),
     sent(`GET+/articles+${stamp}+n1`),
     sent(right, {}, hmac(right, 'ann-secret\n')),
   ];

@@ -59,7 +59,7 @@ test('on a data directory', async (context) => {
   const secret = /COUNTERSIGN_SECRET=(\S+)/.exec(await server.told(/COUNTERSIGN_SECRET=\S+\n/))?.[1] ?? '';
   const get = (target: string, headers?: Record<string, string>): Promise<Response> =>
     fetch(server.url + target, headers && { headers });
-  const signed = (date?: string): Record<string, string> =>
+  const signatureFields = (date?: string): Record<string, string> =>
     signRequest({
       ...{ method: 'GET', url: `${server.url}/users/demo/financialrecords`, user: 'demo', secret },
       ...(date !== undefined && { date }),
@@ -68,9 +68,9 @@ test('on a data directory', async (context) => {
   await context.test('readiness, time, faults and the journal are as in memory', async () => {
     assert.deepEqual(await control.send('GET', '/health'), { status: 'ready' });
     assert.equal((await control.send('GET', '/server')).keeps, 'data');
-    assert.equal((await get('/users/demo/financialrecords', signed())).status, 200);
+    assert.equal((await get('/users/demo/financialrecords', signatureFields())).status, 200);
     await control.send('POST', '/clock/advance', { by: '11m' });
-    assert.equal((await get('/users/demo/financialrecords', signed())).status, 401);
+    assert.equal((await get('/users/demo/financialrecords', signatureFields())).status, 401);
     await control.send('POST', '/clock/follow');
     const last = await control.send('GET', '/journal/last');
     assert.equal(last.problem.type, 'date-out-of-window');
@@ -79,7 +79,7 @@ test('on a data directory', async (context) => {
     await control.send('POST', '/nonces/burn', { times: 1 });
     const statuses = [];
     for (let at = 0; at < 3; at++)
-      statuses.push((await get('/users/demo/financialrecords', signed())).status);
+      statuses.push((await get('/users/demo/financialrecords', signatureFields())).status);
     assert.deepEqual(statuses, [401, 401, 200]);
     await control.refused(422, 'POST', '/faults', { fault: { rotatedSecret: true } });
   });
@@ -106,14 +106,14 @@ test('on a data directory', async (context) => {
       assert.match(told.description, /Requires a server in memory/, `${method} ${path}`);
       assert.ok(told.responses['409'] !== undefined);
     }
-    assert.equal((await get('/users/demo/financialrecords', signed())).status, 200);
+    assert.equal((await get('/users/demo/financialrecords', signatureFields())).status, 200);
   });
 
   await context.test(
     'a nonce that comes again is told as an event, and attempts are made with a secret that is given',
     async () => {
       await control.send('POST', '/nonces/burn', { times: 1 });
-      assert.equal((await get('/users/demo/financialrecords', signed())).status, 401);
+      assert.equal((await get('/users/demo/financialrecords', signatureFields())).status, 401);
       const replay = await control.send('POST', '/events/wait', { kind: 'replay', user: 'demo' });
       assert.equal(typeof replay.number, 'number');
       const request = { url: 'https://partner.example/' };
@@ -133,7 +133,7 @@ test('on a data directory', async (context) => {
     // The command ends when the file is written; the server sees it a moment later.
     let status = 0;
     for (let tries = 0; tries < 500 && status !== 401; tries++)
-      status = (await get('/users/demo/financialrecords', signed())).status;
+      status = (await get('/users/demo/financialrecords', signatureFields())).status;
     assert.equal(status, 401);
   });
 });

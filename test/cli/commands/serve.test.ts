@@ -30,10 +30,6 @@ function credentialsIn(stderr: string): { password: string; secret: string } {
   return { password, secret };
 }
 
-function signed(method: string, url: string, user: string, secret: string): Record<string, string> {
-  return signRequest({ method, url, user, secret });
-}
-
 /** A directory with a configuration file that has the user ann. */
 function configured(): { directory: string; data: string; config: string } {
   const directory = temporaryDirectory();
@@ -60,7 +56,7 @@ test('a first start makes the user demo and tells of it once; later starts keep 
   const url = `${first.url}/articles`;
   const stored = readFileSync(join(data, 'users.json'), 'utf8');
   const { password, secret } = credentialsIn(await first.told(/Try it/));
-  const headers = { ...xml, ...signed('POST', url, 'demo', secret) };
+  const headers = { ...xml, ...signRequest({ method: 'POST', url, user: 'demo', secret }) };
   const created = await fetch(url, { method: 'POST', headers, body: article });
   assert.equal(created.status, 201);
   assert.equal((await stop(first)).status, 0);
@@ -73,7 +69,7 @@ test('a first start makes the user demo and tells of it once; later starts keep 
   assert.match(await (await fetch(location)).text(), /<title>One<\/title>/);
   const removal = await fetch(location, {
     method: 'DELETE',
-    headers: signed('DELETE', location, 'demo', secret),
+    headers: signRequest({ method: 'DELETE', url: location, user: 'demo', secret }),
   });
   assert.equal(removal.status, 204);
   assert.match((await stop(second)).stderr, inTheClear);
@@ -120,7 +116,10 @@ async function serverWithRequest(): Promise<{ server: Running; port: number; soc
   const port = Number(new URL(server.url).port);
   const socket = connect(port, '127.0.0.1').on('error', () => {});
   const headers = { Host: 'x', ...xml, 'Content-Length': String(article.length), Expect: '100-continue' };
-  const fields = { ...headers, ...signed('POST', `${server.url}/articles`, 'ann', 'hidden-from-all') };
+  const fields = {
+    ...headers,
+    ...signRequest({ method: 'POST', url: `${server.url}/articles`, user: 'ann', secret: 'hidden-from-all' }),
+  };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`POST /articles HTTP/1.1\r\n${lines.join('')}\r\n`);
   const [reply] = await once(socket, 'data');
@@ -261,8 +260,8 @@ test('a signed exchange is in the log, and no secret, query or control character
       '--explain',
     ]);
     const url = `${server.url}/articles?token=s3cr3t-query`;
-    const right = signed('POST', url, 'ann', 'hidden-from-all');
-    const wrong = signed('POST', url, 'ann', 'another-secret');
+    const right = signRequest({ method: 'POST', url, user: 'ann', secret: 'hidden-from-all' });
+    const wrong = signRequest({ method: 'POST', url, user: 'ann', secret: 'another-secret' });
     for (const headers of [right, wrong])
       await fetch(url, { method: 'POST', headers: { ...xml, ...headers }, body: article });
     await fetch(`${server.url}/%1b%5b2J%0aforged`);

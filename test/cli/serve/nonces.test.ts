@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { signRequest } from '../../../src/client/index.ts';
 import { call, type Running, run, startServer } from '../../support/cli/command.ts';
+import { signedOnce } from '../../support/cli/host.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** A directory with a configuration that has the user ann, and the arguments that name both. */
@@ -15,17 +16,6 @@ function configured(): { data: string; args: readonly string[] } {
     mode: 0o600,
   });
   return { data, args: ['--config', config, '--port', '0'] };
-}
-
-/** Sends a request again and again: signed once, for it is the same on any port. */
-function signedOnce(method: string, path: string): (server: Running) => Promise<string> {
-  const url = `http://127.0.0.1${path}`;
-  const headers = signRequest({ method, url, user: 'ann', secret: 'hidden-from-all' });
-  return async (server) => {
-    const reply = await fetch(`${server.url}${path}`, { method, headers });
-    const text = await reply.text();
-    return /<type>\/problems\/([a-z-]+)</.exec(text)?.[1] ?? String(reply.status);
-  };
 }
 
 async function kill({ pid, ended }: Running): Promise<void> {

@@ -24,7 +24,7 @@ async function storyOf(
 }
 
 /** Credentials in the full form over a message that the test makes: `DATE` and `NONCE` in it are what is sent. */
-function signed(
+function credentialsOver(
   message: string,
   { date = '01 mar 2026 12:00:00', nonce = 'n-1', sent = '' } = {},
 ): Record<'date' | 'authentication', string> {
@@ -34,7 +34,7 @@ function signed(
 
 test('good credentials have passed every check of their form', async () => {
   await using double = await open();
-  const full = await storyOf(double, '/articles', signed('GET+/articles+01mar202612:00:00+n-1'));
+  const full = await storyOf(double, '/articles', credentialsOver('GET+/articles+01mar202612:00:00+n-1'));
   assert.deepEqual(
     [full.scheme, full.passed, full.failedAt, full.hint],
     ['hmac', ['parse', 'user', 'digest', 'date', 'nonce'], undefined, undefined],
@@ -61,7 +61,11 @@ test('a request without credentials has no story, nor has one that was answered 
 
 test('a query that was not signed is found, with both messages and where they part', async () => {
   await using double = await open();
-  const story = await storyOf(double, '/articles?limit=2', signed('GET+/articles+01mar202612:00:00+n-1'));
+  const story = await storyOf(
+    double,
+    '/articles?limit=2',
+    credentialsOver('GET+/articles+01mar202612:00:00+n-1'),
+  );
   assert.deepEqual(story, {
     scheme: 'hmac',
     passed: ['parse', 'user'],
@@ -83,7 +87,7 @@ test('a nonce that was percent-encoded is found, in the field and in the message
   const inField = await storyOf(
     double,
     '/articles',
-    signed('GET+/articles+01mar202612:00:00+a/b', { sent: 'a%2Fb' }),
+    credentialsOver('GET+/articles+01mar202612:00:00+a/b', { sent: 'a%2Fb' }),
   );
   assert.deepEqual(
     [inField.failedAt, inField.passed, inField.hint],
@@ -92,7 +96,7 @@ test('a nonce that was percent-encoded is found, in the field and in the message
   const inMessage = await storyOf(
     double,
     '/articles',
-    signed('GET+/articles+01mar202612:00:00+a%7Eb', { nonce: 'a~b' }),
+    credentialsOver('GET+/articles+01mar202612:00:00+a%7Eb', { nonce: 'a~b' }),
   );
   assert.deepEqual(
     [inMessage.failedAt, inMessage.hint],
@@ -121,8 +125,11 @@ test('credentials that cannot be read are told by their look', async () => {
 test('each check that can fail is named, with what passed before', async () => {
   await using double = await open();
   const message = 'GET+/articles+01mar202612:00:00+n-1';
-  const good = signed(message);
-  const stale = signed('GET+/articles+01mar202611:00:00+n-2', { date: '01 mar 2026 11:00:00', nonce: 'n-2' });
+  const good = credentialsOver(message);
+  const stale = credentialsOver('GET+/articles+01mar202611:00:00+n-2', {
+    date: '01 mar 2026 11:00:00',
+    nonce: 'n-2',
+  });
   const failures: [
     headers: Record<string, string>,
     failedAt: string,
@@ -136,7 +143,7 @@ test('each check that can fail is named, with what passed before', async () => {
       undefined,
     ],
     [
-      { ...good, authentication: signed('x').authentication },
+      { ...good, authentication: credentialsOver('x').authentication },
       'digest',
       ['parse', 'user'],
       'the secret is different, or the message differs in a way that is not a common mistake',
@@ -212,7 +219,7 @@ test('a secret that was mistaken is found, with the message that was right', asy
 
 test('the journal has the story where refusals do not explain themselves', async () => {
   await using double = await open({ explain: false });
-  const headers = signed('GET+/articles+01mar202612:00:00+n-1');
+  const headers = credentialsOver('GET+/articles+01mar202612:00:00+n-1');
   const story = await storyOf(double, '/articles?limit=2', headers);
   assert.equal(story.hint, 'the query was left out');
   const { text } = double.journal.last()?.reply ?? { text: '' };

@@ -19,7 +19,7 @@ import {
 type Case = readonly [wrong: string, send: (server: Server) => Promise<Answer>, outcome: string];
 
 /** Status and error: of the redirect, the JSON, the challenge, the problem document, or a page. */
-function outcomeOf(answer: Answer): string {
+function oauth2Outcome(answer: Answer): string {
   const challenged = /error="([a-z_]+)"/.exec(answer.field('WWW-Authenticate'))?.[1];
   const problem = /\/problems\/([a-z-]+)/.exec(answer.text)?.[1];
   const page = answer.field('Content-Type').startsWith('text/html') ? 'page' : undefined;
@@ -54,7 +54,7 @@ function refuses(what: string, cases: readonly Case[]): void {
     for (const [wrong, send, outcome] of cases) {
       test(`${wrong}: ${outcome}`, async () => {
         const answer = await send(openServer());
-        assert.equal(outcomeOf(answer), outcome);
+        assert.equal(oauth2Outcome(answer), outcome);
         checkFields(answer, outcome);
       });
     }

@@ -146,11 +146,11 @@ for (const secure of [false, true]) {
       ] as const;
     }),
     async (_, [, lines, read]) => {
-      const outcomeOf = (line: string): Promise<string> =>
+      const outcomeWith = (line: string): Promise<string> =>
         outcomeFrom(server, bytesOf({ lines: [line, ...lines] }), { secure });
       const before = await server.state();
-      assert.equal(await outcomeOf(wrong), read ? refused : unread);
-      assert.equal(await outcomeOf(right), read ? '200' : unread);
+      assert.equal(await outcomeWith(wrong), read ? refused : unread);
+      assert.equal(await outcomeWith(right), read ? '200' : unread);
       assert.equal(await server.state(), before);
     },
   );

@@ -54,7 +54,8 @@ export function openTestService(
     ...options,
   });
   const authenticator = createAuthenticator([scheme], createRateLimiter(options.limit ?? 0, clock));
-  const outcome = (request: Request): Promise<string | Problem> => outcomeOf(authenticator, request);
+  const outcome = (request: Request): Promise<string | Problem> =>
+    authenticationOutcome(authenticator, request);
   return {
     authenticator,
     clock,
@@ -72,7 +73,7 @@ export function openTestService(
 }
 
 /** A request signed at the start time, with what is to be different. */
-export function signed(
+export function signedRequest(
   changes: {
     method?: string;
     target?: string;
@@ -109,7 +110,10 @@ export function signed(
 }
 
 /** The name of the user whom a request's credentials prove, `nobody` without credentials, or the refusal. */
-export async function outcomeOf(authenticator: Authenticator, request: Request): Promise<string | Problem> {
+export async function authenticationOutcome(
+  authenticator: Authenticator,
+  request: Request,
+): Promise<string | Problem> {
   try {
     return (await authenticator.authenticate(request))?.name ?? 'nobody';
   } catch (error) {

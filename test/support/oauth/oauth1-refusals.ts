@@ -18,7 +18,7 @@ function reported(answer: Answer): Map<string, string> {
   return new Map(pairs.map(([, name = '', value = '']) => [name, decodeURIComponent(value)]));
 }
 
-function outcomeOf(answer: Answer): string {
+function oauth1Outcome(answer: Answer): string {
   const report = reported(answer);
   const names = report.get('oauth_parameters_absent') ?? report.get('oauth_parameters_rejected');
   const problem = report.get('oauth_problem') ?? /\/problems\/([a-z0-9-]+)/.exec(answer.text)?.[1] ?? 'page';
@@ -50,7 +50,7 @@ export function refuses(
     for (const [wrong, send, outcome] of cases) {
       test(`${wrong}: ${outcome}`, async () => {
         const answer = await send(open());
-        assert.equal(outcomeOf(answer), outcome);
+        assert.equal(oauth1Outcome(answer), outcome);
         checkForm(answer, atEndpoint);
       });
     }
