@@ -7,29 +7,22 @@ export interface RawExchange {
   readonly head: string;
   readonly content: string;
   readonly ending: 'closed' | 'reset';
-  /** When each piece came, in ms since the request was sent. */
-  readonly times: readonly number[];
 }
 
 /** Sends text to a port of this host and reads until the connection ends. */
 export function rawExchange(url: string, text: string): Promise<RawExchange> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = [];
-    const times: number[] = [];
-    const begun = performance.now();
     let ending: RawExchange['ending'] = 'closed';
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.on('error', () => {
       ending = 'reset';
     });
-    socket.on('data', (piece) => {
-      pieces.push(piece);
-      times.push(performance.now() - begun);
-    });
+    socket.on('data', (piece) => pieces.push(piece));
     socket.on('close', () => {
       const bytes = Buffer.concat(pieces).toString('latin1');
       const split = bytes.indexOf('\r\n\r\n') + 4;
-      resolve({ bytes, head: bytes.slice(0, split), content: bytes.slice(split), ending, times });
+      resolve({ bytes, head: bytes.slice(0, split), content: bytes.slice(split), ending });
     });
     socket.write(text);
   });
