@@ -1,12 +1,12 @@
-/** Where the time comes from. Everything that asks for the time is handed one of these. */
+/** A source of time. All code that needs the time takes one as a parameter. */
 export interface Clock {
-  /** Milliseconds since 1970-01-01T00:00:00Z. Whoever keeps the host's time may set it forward or back. */
+  /** Returns the milliseconds since 1970-01-01T00:00:00Z. The system time may be set forward or back. */
   now(): number;
-  /** Milliseconds since some moment: time as it passes, which nobody sets. */
+  /** Returns the milliseconds since an arbitrary moment. Monotonic: setting the system time does not affect it. */
   steady(): number;
 }
 
-/** The host's clock. Not by `performance`, which Node.js 20 loads a dozen modules for. */
+/** The system's clock. It does not use `performance`, for which Node.js 20 loads a dozen modules. */
 export const systemClock: Clock = { now: () => Date.now(), steady };
 
 function steady(): number {
@@ -14,15 +14,15 @@ function steady(): number {
   return seconds * 1e3 + nanoseconds / 1e6;
 }
 
-/** A clock that moves only when it is told to. */
+/** A clock that moves only by its own methods. */
 export interface ManualClock extends Clock {
-  /** Lets `ms` milliseconds pass; a negative number sets it back without any time passing. */
+  /** Advances the clock by `ms` milliseconds. A negative number sets it back; the monotonic time then stays. */
   advance(ms: number): void;
-  /** Sets it to `ms` milliseconds since 1970-01-01T00:00:00Z without any time passing. */
+  /** Sets the time to `ms` milliseconds since 1970-01-01T00:00:00Z. The monotonic time stays. */
   set(ms: number): void;
 }
 
-/** Makes a clock that stands at `start` (milliseconds since 1970-01-01T00:00:00Z) until it is moved. */
+/** Creates a clock that shows `start` (milliseconds since 1970-01-01T00:00:00Z) until it is moved. */
 export function manualClock(start: number): ManualClock {
   let time = start;
   let passed = 0;
@@ -39,25 +39,25 @@ export function manualClock(start: number): ManualClock {
   };
 }
 
-/** A clock that runs with another one, at an offset from it, or stands still; it can be moved either way. */
+/** A clock that follows another one at an offset, or is frozen. It can be moved in both directions. */
 export interface AdjustableClock extends ManualClock {
-  /** Stops it where it is. */
+  /** Freezes the clock at its present time. */
   freeze(): void;
-  /** Lets it show what the other one shows, and run with it. */
+  /** Sets the clock to the time of the other one, and follows it. */
   follow(): void;
-  /** How it stands to the other one: so many ms ahead of it, or still at this time (ms). */
+  /** The offset from the other clock, or the time at which this one is frozen; in ms. */
   readonly setting: ClockSetting;
-  /** Puts it as `setting` was. No time passes. */
+  /** Restores an earlier `setting`. The monotonic time stays. */
   adjust(setting: ClockSetting): void;
 }
 
-/** A clock's offset from the one that it runs with, or the time at which it stands; both in ms. */
+/** The offset from the clock that is followed, or the time at which the clock is frozen; both in ms. */
 export type ClockSetting = { readonly ahead: number } | { readonly stands: number };
 
-/** Makes a clock that follows `host` until it is told otherwise. Its steady time never goes back. */
+/** Creates a clock that follows `host` without an offset. Its monotonic time never goes back. */
 export function adjustableClock(host: Clock): AdjustableClock {
   let setting: ClockSetting = { ahead: 0 };
-  /** How far the steady time is ahead of the host's, or where it stands. */
+  /** The setting of the monotonic time. */
   let steady: ClockSetting = { ahead: 0 };
   const at = (set: ClockSetting, shown: number): number => ('stands' in set ? set.stands : shown + set.ahead);
   const moved = (set: ClockSetting, ms: number): ClockSetting =>

@@ -1,7 +1,7 @@
 /**
- * The known word that a misspelt one was probably meant to be: the one that the fewest changed, added, left-out
- * or swapped neighbouring characters lead to, case aside. At most a third of the word may differ; where nothing is that
- * near, it is the shortest one that begins with the word. Words over 64 characters are taken for no misspelling.
+ * Returns the known word that a misspelt one probably means, ignoring case: the one at the smallest edit distance. At most a
+ * third of the characters may differ. If no word is that close, returns the shortest one that begins with `word`. Words of
+ * more than 64 characters are not matched.
  */
 export function closestMatch(word: string, known: readonly string[]): string | undefined {
   if (word.length > longest) return undefined;
@@ -15,29 +15,29 @@ export function closestMatch(word: string, known: readonly string[]): string | u
     bound = steps;
     best = candidate;
   }
-  return best ?? begunBy(sought, known);
+  return best ?? shortestWithPrefix(sought, known);
 }
 
-/** The shortest known word that begins so. One or two characters are the beginning of nothing. */
-function begunBy(beginning: string, known: readonly string[]): string | undefined {
-  if (beginning.length < 3) return undefined;
+/** Returns the shortest known word that begins with `prefix`, which must have at least three characters. */
+function shortestWithPrefix(prefix: string, known: readonly string[]): string | undefined {
+  if (prefix.length < 3) return undefined;
   const [shortest] = known
-    .filter((candidate) => candidate.toLowerCase().startsWith(beginning))
+    .filter((candidate) => candidate.toLowerCase().startsWith(prefix))
     .sort((one, other) => one.length - other.length);
   return shortest;
 }
 
-/** The end of a sentence that names the nearest known word, or else all of them. */
+/** Returns the end of an error message: the known word that was probably meant, or else all of them. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const meant = closestMatch(word, known);
   if (meant !== undefined) return `; did you mean "${meant}"?`;
   return known.length === 0 ? '' : `; known are ${known.join(', ')}`;
 }
 
-/** Bounds the work: the distance of two words takes their lengths multiplied. */
+/** Bounds the work: computing a distance takes time in proportion to the product of both lengths. */
 const longest = 64;
 
-/** Optimal string alignment: the edits of Levenshtein and the swap of two neighbours. */
+/** Returns the distance in optimal string alignment: Levenshtein's edits, and swaps of neighbouring characters. */
 function distance(from: string, to: string): number {
   let before: number[] = [];
   let above = Array.from({ length: to.length + 1 }, (_, column) => column);
@@ -46,9 +46,9 @@ function distance(from: string, to: string): number {
     for (let column = 1; column <= to.length; column++) {
       const same = from[row - 1] === to[column - 1];
       const edited = Math.min(at(above, column) + 1, at(here, column - 1) + 1);
-      const kept = at(above, column - 1) + (same ? 0 : 1);
+      const substituted = at(above, column - 1) + (same ? 0 : 1);
       const swapped = isSwap(from, row, to, column) ? at(before, column - 2) + 1 : Infinity;
-      here.push(Math.min(edited, kept, swapped));
+      here.push(Math.min(edited, substituted, swapped));
     }
     before = above;
     above = here;

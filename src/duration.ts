@@ -6,7 +6,7 @@ const unitLengths: ReadonlyMap<string | undefined, number> = new Map([
   ['d', 86_400_000],
 ]);
 
-/** A length of time written as `250ms`, `90s`, `15m`, `24h`, `7d` or `0`, in ms; undefined when it is no such. */
+/** Parses a duration such as `250ms`, `90s`, `15m`, `24h`, `7d` or `0`. Returns milliseconds; undefined if malformed. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
   const [, digits, unit] = /^([0-9]{1,6})(ms|[smhd])$/.exec(text) ?? [];

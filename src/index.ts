@@ -78,6 +78,7 @@ export type {
   ClientOption,
   ConsumerOption,
   Limits,
+  RegisteredBy,
   ServiceOptions,
   UserOption,
 } from './service/options.ts';

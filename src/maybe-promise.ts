@@ -1,12 +1,12 @@
-/** A value that is there at once, or comes later: most are in memory, and a promise costs more than finding them. */
+/** A value, or a promise of one. Most values are in memory, and a promise would cost more than the lookup. */
 export type MaybePromise<T> = T | PromiseLike<T>;
 
-/** Whether a value comes later. By its `then`, for a promise may be of another realm. */
+/** Returns whether a value is a promise. It checks for `then`, because a promise may be of another realm. */
 export function isPromiseLike<T>(value: MaybePromise<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && 'then' in value;
 }
 
-/** What is made of a value: at once where it is there, else when it has come. */
+/** Applies `make` to a value: synchronously if the value is available, otherwise when the promise has resolved. */
 export function andThen<T, Made>(
   value: MaybePromise<T>,
   make: (value: T) => Made | Promise<Made>,

@@ -1,36 +1,36 @@
-/** Somebody whose credentials were good. Nobody is `undefined`. */
+/** An authenticated user or client. `undefined` stands for an anonymous one. */
 export interface Principal {
   readonly name: string;
-  /** The scheme that vouches for the name: `hmac`. */
+  /** The scheme that authenticated it: `hmac`. */
   readonly scheme: string;
   /**
-   * The nonce that was used up to say so, where it is still to be kept: in one with what the request changes, so that
-   * neither outlives the other, and else before the reply.
+   * The nonce that the request used, if it must still be stored: together with the request's change, so that either both or
+   * neither survive a crash; without a change, before the response.
    */
   readonly nonce?: HeldNonce;
-  /** What a token lends of its user's rights; undefined for who came with credentials of their own. */
+  /** The rights that a token grants; undefined if the credentials were the principal's own. */
   readonly lent?: LentRights;
 }
 
-/** What a token may be used for: reading (GET, HEAD and OPTIONS), or changing (POST, PUT and DELETE). */
+/** What a token may be used for: `read` (GET, HEAD and OPTIONS) or `write` (POST, PUT and DELETE). */
 export type Scope = 'read' | 'write';
 
-/** All scopes, in the order in which they are written. */
+/** All scopes, in canonical order. */
 export const knownScopes: readonly Scope[] = ['read', 'write'];
 
-/** The rights of somebody who comes with a token. */
+/** The rights that a token grants. */
 export interface LentRights {
-  /** Who came with it. */
+  /** The client to which the token was issued. */
   readonly client: string;
   readonly scopes: readonly Scope[];
-  /** The users for whom a client comes on its own behalf, all of them with `*`; undefined where the token is the principal's own. */
+  /** The users for whom a client acts on its own behalf, `*` for all; undefined if the token was issued for the principal. */
   readonly users: '*' | readonly string[] | undefined;
 }
 
-/** A nonce that was taken and is not kept yet. */
+/** A nonce that was claimed and is not stored yet. */
 export interface HeldNonce {
   readonly user: string;
   readonly nonce: string;
-  /** The time (ms) up to which a request that carries it could be accepted. */
+  /** The time (ms) until which a request with this nonce could be accepted. */
   readonly until: number;
 }

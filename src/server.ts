@@ -8,7 +8,7 @@ else {
   process.exitCode = 1;
 }
 
-/** Runs the command. Everything else is loaded only after the check above: an older Node.js might not be able to parse it. */
+/** Runs the command. Loads everything else after the check above: an older Node.js may fail to parse it. */
 async function start(): Promise<void> {
   const { main } = await import('./cli/main.ts');
   const status = await main(process.argv.slice(2), new URL('../', import.meta.url));

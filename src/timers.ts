@@ -1,9 +1,9 @@
 import timers from 'node:timers';
 
 /*
- * The timers of the host, as they were when this module was loaded. Frameworks replace the global timers, the members of
- * `node:timers` and `node:timers/promises` while a test runs with fake timers; a server that waited on those would stop
- * answering. They are read from the module, because a framework may install its own globals before it loads a test.
+ * The host's timers, as they were when this module was loaded. Test frameworks with fake timers replace the globals, the members
+ * of `node:timers` and `node:timers/promises`; a server that waited on those would stop responding. The values come from the
+ * module, because a framework may have replaced the globals before it loads a test.
  */
 export const setTimeout = timers.setTimeout;
 export const clearTimeout = timers.clearTimeout;

@@ -10,37 +10,45 @@ import {
   type Signed,
 } from '../signature/hmac.ts';
 
-/** What a signature is made of. */
+/** The request to sign, and what to sign it with. */
 export interface SignOptions {
-  /** `GET`, `PUT`, …; case counts. */
+  /** `GET`, `PUT`, …; case-sensitive. */
   readonly method: string;
-  /** An absolute URL; its path and query are signed as `URL` writes them. */
+  /** An absolute URL. Its path and query are signed as `URL` serializes them. */
   readonly url: string | URL;
-  /** The request target, octet for octet, where the client sends another one than `URL` writes. */
+  /** The request target, byte for byte, if the client sends another one than `URL` serializes. */
   readonly target?: string;
   readonly user: string;
   readonly secret: string;
-  /** `full` (the default) has a date and a nonce and counts once; `simple` has neither and can be replayed. */
+  /** `full` has a date and a nonce, so it can be used once; `simple` has neither and can be replayed. Default: `full`. */
   readonly form?: 'full' | 'simple';
-  /** The value of the date field; the clock's time when left out. */
+  /** The value of the date field. Default: the time of `clock`. */
   readonly date?: string;
-  /** The field that carries the date: `X-Date` where the client cannot set `Date`. */
+  /** The field for the date: `X-Date` if the client cannot set `Date`, as in a browser. Default: `Date`. */
   readonly dateField?: 'Date' | 'X-Date';
-  /** 1 to 128 characters out of `A-Z a-z 0-9 . _ ~ -`; 128 random bits when left out. */
+  /** 1 to 128 characters out of `A-Z a-z 0-9 . _ ~ -`. Default: 128 random bits. */
   readonly nonce?: string;
-  /** The content as sent; its digest is sent and signed (RFC 9530). A string is UTF-8. */
+  /** The content as sent. Its digest is signed and returned as Content-Digest (RFC 9530). A string is sent as UTF-8. */
   readonly content?: string | Uint8Array;
+  /** Default: the system's clock. */
   readonly clock?: Pick<Clock, 'now'>;
-  /** Gives that many random bytes. */
+  /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
   readonly random?: (size: number) => Uint8Array;
 }
 
-/** The header fields that sign a request: `Authentication`, the date's, and `Content-Digest`. Throws RangeError
- * on an empty secret, a user or nonce that cannot be sent, or a target that the simple form must not sign. */
+/**
+ * Signs a request with HMAC-SHA256.
+ *
+ * @returns the header fields to send: `Authentication`, `Date` or `X-Date`, and `Content-Digest` if there is content
+ * @throws RangeError on an empty secret, a user or nonce that cannot be sent, or a target that the simple form cannot sign
+ * @example
+ * const headers = signRequest({ method: 'GET', url: 'http://127.0.0.1:8080/articles/1', user: 'johndoe', secret });
+ * const response = await fetch('http://127.0.0.1:8080/articles/1', { headers });
+ */
 export function signRequest(options: SignOptions): Record<string, string> {
   const { user, content } = options;
   if (user === '' || /[:\x00-\x1f\x7f]/.test(user)) {
-    throw new RangeError('a user has at least one character, and neither a colon nor control characters');
+    throw new RangeError('a user has at least one character, no colon and no control characters');
   }
   const headers: Record<string, string> = {};
   const dated = options.form === 'simple' ? undefined : dateAndNonce(options);
@@ -48,10 +56,10 @@ export function signRequest(options: SignOptions): Record<string, string> {
   if (dated !== undefined) headers[options.dateField ?? 'Date'] = dated.date;
   if (contentDigest !== undefined) headers['Content-Digest'] = contentDigest;
   const target = options.target ?? targetOf(options.url);
-  // Whoever sees such a signature could send it as that of a full request for a shorter target.
+  // An attacker could send such a signature as that of a full request for a shorter target.
   if (dated === undefined && endsLikeFullForm(target)) {
     throw new RangeError(
-      'the simple form does not sign a target that ends like a date and a nonce, or a digest',
+      'the simple form cannot sign a target that ends like a date and a nonce, or like a content digest',
     );
   }
   const signed: Signed = { method: options.method, target, ...dated, contentDigest };
@@ -76,16 +84,31 @@ function contentDigestOf(content: string | Uint8Array): string {
   return `sha-256=:${createHash('sha256').update(content).digest('base64')}:`;
 }
 
-/** What `fetch` takes, and who signs. Content is a string or bytes, so that its digest can be signed. */
+/** The options of `fetch`, and the user's credentials. Content is a string or bytes, so that its digest can be signed. */
 export interface SignedFetchInit extends Omit<RequestInit, 'body'> {
   readonly user: string;
   readonly secret: string;
+  /** The content. A string is sent as UTF-8. */
   readonly body?: string | Uint8Array;
+  /** Default: `full`. */
   readonly form?: 'full' | 'simple';
+  /** Default: the system's clock. */
   readonly clock?: Pick<Clock, 'now'>;
 }
 
-/** Sends a request signed by `signRequest` through the platform's `fetch`, and gives its Response. */
+/**
+ * Sends a request with the global `fetch`, signed as `signRequest` does.
+ *
+ * @throws RangeError as `signRequest` does; otherwise rejects as `fetch` does
+ * @example
+ * const response = await signedFetch('http://127.0.0.1:8080/articles', {
+ *   method: 'POST',
+ *   headers: { 'Content-Type': 'application/json' },
+ *   body: JSON.stringify({ title: 'Ink', price: { value: '2.50', currency: 'EUR' } }),
+ *   user: 'johndoe',
+ *   secret,
+ * });
+ */
 export async function signedFetch(url: string | URL, init: SignedFetchInit): Promise<Response> {
   const { user, secret, form = 'full', clock = systemClock, body, ...rest } = init;
   const method = (init.method ?? 'GET').toUpperCase();

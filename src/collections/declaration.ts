@@ -59,9 +59,17 @@ export interface Collection {
 }
 
 /**
- * Makes a collection of its declaration.
- * @param path its path template: segments with a leading slash, each a literal or a `{parameter}`
- * @throws DeclarationError naming where in `collections` it is wrong
+ * Compiles the declaration of a collection.
+ * @param path the path template: segments with a leading slash, each a literal or a `{parameter}`
+ * @throws {DeclarationError} for an invalid declaration, with its path in `collections`
+ * @example
+ * const notes = defineCollection('/notes', {
+ *   element: 'notes',
+ *   item: 'note',
+ *   fields: { text: { type: 'text', required: true, maxLength: 1000 } },
+ *   access: { read: 'anyone', write: 'authenticated' },
+ * });
+ * const service = createService({ collections: [notes] });
  */
 export function defineCollection(path: string, declaration: CollectionDeclaration): Collection {
   return readCollection(path, declaration);

@@ -43,7 +43,7 @@ export function composeDurableDouble(
   const observer = skewDates(time, journal.observer(faults));
   const controllable = createControllableService(
     { ...options, clock, random, nonces, observer, users: users.all },
-    { granted: (event) => events.emit(event) },
+    { onGrantEvent: (event) => events.emit(event) },
   );
   users.onChange((all) => controllable.replaceUsers(all));
   const service: ControllableService = {

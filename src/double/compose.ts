@@ -71,7 +71,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
       users: users.all,
       observer: skewDates(time, journal.observer(faults)),
     },
-    { granted: (event) => events.emit(event) },
+    { onGrantEvent: (event) => events.emit(event) },
   );
   users.onChange((all) => service.replaceUsers(all));
   routes.onChange((state) => service.replaceServed(state));

@@ -109,7 +109,14 @@ export type {
   Shape,
 } from '../schema/schema.ts';
 export type { Simple, SimpleTypeName } from '../schema/simple-type.ts';
-export type { AccessEntry, ClientOption, ConsumerOption, Limits, UserOption } from '../service/options.ts';
+export type {
+  AccessEntry,
+  ClientOption,
+  ConsumerOption,
+  Limits,
+  RegisteredBy,
+  UserOption,
+} from '../service/options.ts';
 export type { OAuth1Method } from '../signature/oauth1.ts';
 export type { Claimed, Nonces, ShareUsed } from '../store/nonces/nonces.ts';
 export type {

@@ -1,7 +1,7 @@
 import type { FieldLine } from './fields.ts';
 import type { Response } from './message.ts';
 
-/** Field lines out of names and values in turn, as node:http has them. */
+/** Converts a flat list of alternating names and values, as node:http uses it, to field lines. */
 export function linesInTurn(flat: readonly string[]): FieldLine[] {
   const lines: FieldLine[] = [];
   for (let at = 0; at + 1 < flat.length; at += 2) lines.push([flat[at] ?? '', flat[at + 1] ?? '']);
@@ -10,7 +10,7 @@ export function linesInTurn(flat: readonly string[]): FieldLine[] {
 
 type Line = readonly [name: string, value: string];
 
-/** Field lines out of fields that are given as an object, or as lines already. */
+/** Converts fields to lines; they are given as an object, or as lines already. */
 export function linesOf(fields: Readonly<Record<string, string>> | readonly Line[]): readonly Line[] {
   return isList(fields) ? fields : Object.entries(fields);
 }
@@ -19,7 +19,7 @@ function isList(fields: object | readonly Line[]): fields is readonly Line[] {
   return Array.isArray(fields);
 }
 
-/** Whether the content of a reply is compressed with gzip. */
+/** Returns whether the content of a response is compressed with gzip. */
 export function isCompressed({ fields }: Pick<Response, 'fields'>): boolean {
   return fields.some(([name, value]) => name.toLowerCase() === 'content-encoding' && value === 'gzip');
 }

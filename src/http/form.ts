@@ -4,10 +4,10 @@ import { parseMediaType } from './headers/media-type.ts';
 import type { Request } from './message.ts';
 import { isEscape } from './syntax/uri-character.ts';
 
-/** Bytes of a form that is read for OAuth. */
+/** The longest form that is read for OAuth, in bytes. */
 export const maxFormLength = 65_536;
 
-/** Parameters of a form or of a query. */
+/** The highest number of parameters of a form or a query. */
 export const maxFormParameters = 1000;
 
 /** The media type of forms. */
@@ -37,12 +37,12 @@ export function hasTooManyParameters(text: string): boolean {
   return count > maxFormParameters;
 }
 
-/** The parameters of a form or a query, decoded, in the order sent; a name may stand more than once. */
+/** The decoded parameters of a form or a query, in the order sent. A name may occur more than once. */
 export type Form = readonly (readonly [name: string, value: string])[];
 
 /**
- * Reads `application/x-www-form-urlencoded` (WHATWG URL §5.1), each octet one character. Unlike there, nothing is mended:
- * undefined where a percent sign is not followed by two hexadecimal digits, or where something decodes to no UTF-8.
+ * Parses `application/x-www-form-urlencoded` (WHATWG URL §5.1); each octet is one character. Unlike that algorithm, it is strict:
+ * it returns undefined if two hexadecimal digits do not follow a percent sign, or if something does not decode to UTF-8.
  */
 export function parseForm(text: string): Form | undefined {
   const form: (readonly [string, string])[] = [];
@@ -58,8 +58,8 @@ export function parseForm(text: string): Form | undefined {
 }
 
 /**
- * Reads the parameters in the query of a request target, each octet of which is one character. Returns undefined for a
- * malformed query, and for one with more than 1,000 parameters, which is not decoded.
+ * Parses the query of a request target, each octet of which is one character. Returns undefined for a malformed query, and for one
+ * with more than 1,000 parameters, which is not decoded.
  */
 export function parseQueryOf(target: string): Form | undefined {
   const query = queryOf(target);
@@ -72,7 +72,7 @@ export function queryOf(target: string): string {
   return question < 0 ? '' : target.slice(question + 1);
 }
 
-/** Reads one name or value: `+` is a space, `%XX` an octet, and the octets are UTF-8. Undefined where they are not. */
+/** Decodes a name or value: `+` is a space, `%XX` an octet, and the octets are UTF-8. Returns undefined if it is malformed. */
 export function decodeFormText(text: string): string | undefined {
   if (/^[\w.*-]*$/.test(text)) return text;
   const octets = Buffer.alloc(text.length);

@@ -4,9 +4,8 @@ const colon = 0x3a;
 const openBracket = 0x5b;
 
 /**
- * Whether the value is a host with or without a port (RFC 9110 §7.2): a registered name, an IPv4 address, or an
- * IPv6 or later address in brackets (RFC 3986 §3.2.2). The host is not empty; the port may be, and is at most
- * 65535.
+ * Returns whether the value is a host with an optional port (RFC 9110 §7.2): a registered name, an IPv4 address, or an IPv6 or
+ * later address in brackets (RFC 3986 §3.2.2). The host must not be empty; the port may be, and is at most 65535.
  */
 export function isValidHost(value: string): boolean {
   const end = value.charCodeAt(0) === openBracket ? literalEnd(value) : nameEnd(value);
@@ -14,7 +13,7 @@ export function isValidHost(value: string): boolean {
   return end === value.length || (value.charCodeAt(end) === colon && isPort(value, end + 1));
 }
 
-/** Whether what begins at `start` is the number of a port, or nothing. */
+/** Returns whether the value from `start` on is a port number or empty. */
 function isPort(value: string, start: number): boolean {
   let port = 0;
   for (let at = start; at < value.length; at += 1) {
@@ -25,7 +24,7 @@ function isPort(value: string, start: number): boolean {
   return value.length <= start + 5 && port <= 65_535;
 }
 
-/** An IPv4 address is a registered name too, so that both are one scan. */
+/** Returns where a registered name ends. An IPv4 address is one as well, so one scan covers both. */
 function nameEnd(value: string): number {
   let at = 0;
   while (at < value.length) {
@@ -54,11 +53,11 @@ function isIpv6(address: string): boolean {
   if (tail === undefined) return groupsIn(head, true) === 8;
   const before = head === '' ? 0 : groupsIn(head, false);
   const after = tail === '' ? 0 : groupsIn(tail, true);
-  // The two colons stand for one group of zeros or more (RFC 3986 §3.2.2).
+  // The two colons replace one or more groups of zeros (RFC 3986 §3.2.2).
   return before >= 0 && after >= 0 && before + after <= 7;
 }
 
-/** How many 16-bit groups are written here, an IPv4 address at the end being two of them; -1 when malformed. */
+/** Returns the number of 16-bit groups, of which an IPv4 address at the end counts as two; -1 if malformed. */
 function groupsIn(text: string, mayEndInIpv4: boolean): number {
   const pieces = text.split(':');
   const last = pieces.length - 1;

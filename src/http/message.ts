@@ -3,12 +3,12 @@ import { type FieldLine, Fields } from './fields.ts';
 import { contentTooLarge } from './problem.ts';
 import type { WireFault } from './wire-fault.ts';
 
-/** Whether a message of this status never has content (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
+/** Returns whether a message of this status never has content (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
 export function neverHasContent(status: number): boolean {
   return status === 204 || status === 205 || status === 304;
 }
 
-/** What is known about where a request came from. */
+/** The connection on which a request arrived. */
 export interface Connection {
   /** The peer's address, without its port. */
   readonly peer: string;
@@ -16,66 +16,68 @@ export interface Connection {
   readonly secure: boolean;
 }
 
-/** The content of a request while it is still on its way. */
+/** The content of a request, which may still be arriving. */
 export interface Body {
-  /** Whether the request has content at all, be it of length 0 (RFC 9112 §6.3). */
+  /** Whether the request has content, including content of length 0 (RFC 9112 §6.3). */
   readonly present: boolean;
   /**
-   * Hands each chunk to `sink` as it arrives and resolves when the content is whole. Sends 100 Continue first
-   * where the client waits for it. Rejects with what `sink` throws, or with a Problem (400, 408) when the
-   * content breaks off, breaks its framing or is too slow. May be called once.
+   * Passes each chunk to `sink` as it arrives, and resolves when the content is complete. First sends 100 Continue if the client
+   * waits for it. Rejects with what `sink` throws, or with a Problem (400, 408) if the content is incomplete, has invalid
+   * framing, or is too slow. May be called once.
    */
   consume(sink: (chunk: Uint8Array) => void): Promise<void>;
   /**
-   * Reads the content ahead, as sent, for who has to see it before it is that content's turn; `consume` then hands it over all the
-   * same. Rejects as `consume` does, and with a Problem (413) when it has more than `limit` bytes. Gives the same bytes when called again.
+   * Reads the content as sent and buffers it; `consume` can still be called. Returns the same bytes when called again. Rejects as
+   * `consume` does, and with a Problem (413) if there are more than `limit` bytes.
    */
   hold(limit: number): Promise<Uint8Array>;
 }
 
-/** A request as a value; nothing in it has been judged yet. */
+/** A request as a value. Nothing in it has been validated. */
 export interface Request {
-  /** As sent: `GET`. */
+  /** The method as sent: `GET`. */
   readonly method: string;
-  /** The request target as sent, byte for byte, each octet one character. */
+  /** The request target as sent, byte for byte; each octet is one character. */
   readonly target: string;
-  /** `1.0`, `1.1`. */
+  /** `1.0` or `1.1`. */
   readonly version: string;
   readonly fields: Fields;
   readonly body: Body;
   readonly connection: Connection;
 }
 
-/** A reply as a value. Only the listener turns it into bytes on a socket. */
+/** A response as a value. Only the listener writes it to a socket. */
 export interface Response {
   readonly status: number;
-  /** In the order they are written. `Content-Length`, `Connection` and framing are the listener's own. */
+  /** The fields in the order sent. The listener adds `Content-Length`, `Connection` and framing. */
   readonly fields: FieldLine[];
-  /** What is sent; undefined is no content at all (204, 304). */
+  /** The content; undefined for none (204, 304). */
   readonly content: string | Uint8Array | undefined;
-  /** The content is left out, its length is told: the reply to HEAD (RFC 9110 §9.3.2). */
+  /** Whether only the length of the content is sent, as for HEAD (RFC 9110 §9.3.2). */
   readonly headOnly?: boolean;
-  /** The connection ends after this reply. */
+  /** Whether the connection is closed after this response. */
   readonly close?: boolean;
-  /** What goes wrong on purpose while it is sent, in a test double. */
+  /** A fault to inject while the response is sent, in a test double. */
   readonly fault?: WireFault;
-  /** Called when there is nobody any more whom it could be sent to, or who has at least ended its own side by then. */
+  /** Called if the client disconnected, or closed its sending side, before the response was sent. */
   readonly onAbandoned?: () => void;
 }
 
-/** What a request is made of when code makes it: everything but the method and the target may be left out. */
+/** The parts of a request that code creates. Only the method and the target are required. */
 export interface RequestParts {
   method: string;
   target: string;
-  /** Field lines in the order to be sent. `Host` is added when it is left out. */
+  /** The field lines in order. `Host` is added if it is missing. */
   fields?: readonly (readonly [string, string])[];
-  /** The content; a string is sent as UTF-8. */
+  /** The content; a string is encoded as UTF-8. */
   content?: string | Uint8Array;
+  /** The peer's address. Default: `127.0.0.1`. */
   peer?: string;
+  /** Whether the request arrived over TLS. Default: false. */
   secure?: boolean;
 }
 
-/** Makes a request in memory, the same kind of value that the listener makes of a socket's bytes. */
+/** Creates a request in memory, of the same type as the listener creates from a socket. */
 export function createRequest(parts: RequestParts): Request {
   const raw = (parts.fields ?? []).flat();
   const fields = new Fields(raw);
@@ -90,7 +92,7 @@ export function createRequest(parts: RequestParts): Request {
   };
 }
 
-/** All that `flow` hands over, in one piece. Rejects with a Problem (413) when it has more than `limit` bytes. */
+/** Collects all chunks from `flow`. Rejects with a Problem (413) if there are more than `limit` bytes. */
 export async function readAll(
   limit: number,
   flow: (take: (chunk: Uint8Array) => void) => Promise<void>,

@@ -1,15 +1,15 @@
-/** The methods that this server has, in the order in which `Allow` lists them. */
+/** The methods that this server implements, in the order of `Allow`. */
 export const methods = ['HEAD', 'GET', 'PUT', 'POST', 'DELETE', 'OPTIONS'] as const;
 
-/** One of the six. */
+/** A method that this server implements. */
 export type Method = (typeof methods)[number];
 
-/** Whether `token` is one of the six; methods are case-sensitive (RFC 9110 §9.1). */
+/** Returns whether the server implements the method; methods are case-sensitive (RFC 9110 §9.1). */
 export function isMethod(token: string): token is Method {
   return methods.some((method) => method === token);
 }
 
-/** Whether the method only reads (RFC 9110 §9.2.1). */
+/** Returns whether the method is safe (RFC 9110 §9.2.1). */
 export function isSafe(method: Method): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }

@@ -1,7 +1,7 @@
-// RFC 3986 §3.3: what a path segment may hold as it is.
+// RFC 3986 §3.3: the characters of a path segment that need no encoding.
 const plain = /^[A-Za-z0-9._~!$&'()*+,;=:@-]*$/;
 
-/** Writes text as one path segment: what a segment cannot hold is percent-encoded as UTF-8. */
+/** Encodes text as one path segment: other characters are percent-encoded as UTF-8. */
 export function encodeSegment(text: string): string {
   if (plain.test(text)) return text;
   return encodeURIComponent(text).replace(/%(24|26|2B|2C|3A|3B|3D|40)/g, (octet) =>

@@ -1,7 +1,7 @@
 import type { FieldLine } from './fields.ts';
 import { type ProblemType, problemTypes } from './problem-types.ts';
 
-/** A value of a problem's own members (RFC 9457 §3.2). */
+/** The value of an extension member (RFC 9457 §3.2). */
 export type ProblemMember =
   | string
   | number
@@ -9,22 +9,22 @@ export type ProblemMember =
   | readonly ProblemMember[]
   | { readonly [name: string]: ProblemMember };
 
-/** What may be said about one occurrence, besides its type and detail. */
+/** The optional parts of a problem. */
 export interface ProblemParts {
-  /** Members of its own: `field`, `line`, `column`. */
+  /** Extension members: `field`, `line`, `column`. */
   members?: Readonly<Record<string, ProblemMember>>;
-  /** Field lines that the reply carries: `Allow`, `WWW-Authenticate`, `Retry-After`. */
+  /** Field lines of the response: `Allow`, `WWW-Authenticate`, `Retry-After`. */
   fields?: readonly FieldLine[];
-  /** The connection ends after this reply. */
+  /** Whether the connection is closed after the response. Default: false. */
   close?: boolean;
 }
 
 /**
- * A refusal that becomes a problem document (RFC 9457). It can be thrown anywhere; one place makes the response of it.
+ * An error that the client receives as a problem document (RFC 9457). Any code that handles a request may throw one.
  *
- * The server throws one for every request that it refuses, and recording a stack trace, which the constructor of Error
- * always does, is half of the cost of a refusal. So this class inherits from Error.prototype and never calls that constructor:
- * its instances are instances of Error and have no `stack`. The class that the package exports is in thrown-problem.ts.
+ * The server throws one for every request that it rejects. Recording a stack trace, which the constructor of Error always does,
+ * takes half the time of a rejection. So this class inherits from Error.prototype but does not call that constructor: its
+ * instances are instances of Error without a `stack`. The class that the package exports is in thrown-problem.ts.
  */
 export class Problem implements Error {
   static {
@@ -38,7 +38,7 @@ export class Problem implements Error {
   readonly type: ProblemType;
   readonly status: number;
   readonly title: string;
-  /** What happened this time, for a person. */
+  /** What happened in this occurrence, for a human reader. */
   readonly detail: string;
   readonly members: Readonly<Record<string, ProblemMember>>;
   readonly fields: readonly FieldLine[];
@@ -56,7 +56,7 @@ export class Problem implements Error {
     this.close = parts.close ?? false;
   }
 
-  /** The same problem with more field lines. */
+  /** Returns a copy of the problem with additional field lines. */
   with(fields: readonly FieldLine[]): Problem {
     return new Problem(this.type, this.detail, {
       members: this.members,
@@ -66,7 +66,7 @@ export class Problem implements Error {
   }
 }
 
-/** That the content has more than `limit` bytes. */
+/** Returns the problem that the content has more than `limit` bytes. */
 export function contentTooLarge(limit: number): Problem {
-  return new Problem('content-too-large', `At most ${limit} bytes of content are taken.`, { close: true });
+  return new Problem('content-too-large', `The limit is ${limit} bytes of content.`, { close: true });
 }

@@ -7,54 +7,51 @@ const percent = 0x25;
 const slash = 0x2f;
 const question = 0x3f;
 
-/** An origin form without escapes (RFC 3986 §3.3, §3.4), which nearly every target is. */
+/** An origin form without percent-encoding (RFC 3986 §3.3, §3.4), as nearly every target is. */
 const plainOriginForm = /^\/[\w\-.~!$&'()*+,;=:@/]*(?:\?[\w\-.~!$&'()*+,;=:@/?[\]{}|^`]*)?$/;
 
-/** A request target, taken apart. */
+/** A parsed request target. */
 export interface Target {
   /**
-   * The path with percent-encoded unreserved octets decoded and the other escapes in upper case; nothing else is
-   * changed: `%2F` stays, dot segments and double slashes too. `*` for the asterisk form.
+   * The path with percent-encoded unreserved octets decoded, and other escapes in upper case. Nothing else is changed: `%2F`, dot
+   * segments and double slashes stay. `*` for the asterisk form.
    */
   readonly path: string;
-  /** The segments after the leading slash, decoded: `['']` for `/`, `['a', '']` for `/a/`, none for `*`. */
+  /** The decoded segments after the leading slash: `['']` for `/`, `['a', '']` for `/a/`, none for `*`. */
   readonly segments: readonly string[];
-  /** The query as sent, without its question mark; '' when there is none. */
+  /** The query as sent, without its question mark; '' if there is none. */
   readonly search: string;
-  /** Whether it is the server as a whole that is meant (RFC 9112 §3.2.4). */
+  /** Whether the target is the server as a whole (RFC 9112 §3.2.4). */
   readonly asterisk: boolean;
 }
 
 /**
- * Reads a request target in origin form, absolute form or, with OPTIONS, asterisk form (RFC 9112 §3.2). Throws the
- * Problem `malformed-target` for everything else. Each octet of the target is one character.
+ * Parses a request target in origin form, absolute form or, with OPTIONS, asterisk form (RFC 9112 §3.2). Each octet of the target
+ * is one character. Throws the Problem `malformed-target` for anything else.
  */
 export function parseTarget(target: string, method: string): Target {
-  if (plainOriginForm.test(target)) return parted(target, 0, queryStart(target), false);
-  if (target.charCodeAt(0) === slash) return takeApart(target, 0);
+  if (plainOriginForm.test(target)) return split(target, 0, queryStart(target), false);
+  if (target.charCodeAt(0) === slash) return validateAndSplit(target, 0);
   if (target !== '*') return parseAbsoluteForm(target, method);
   if (method === 'OPTIONS') return asteriskForm();
-  throw new Problem('malformed-target', 'The target * goes with OPTIONS only.');
+  throw new Problem('malformed-target', 'The target * is valid with OPTIONS only.');
 }
 
 function asteriskForm(): Target {
   return { path: '*', segments: [], search: '', asterisk: true };
 }
 
-/** RFC 9112 §3.2.2. The authority must be a host with or without a port, never with user information. */
+/** Parses the absolute form (RFC 9112 §3.2.2). The authority must be a host with an optional port, without user information. */
 function parseAbsoluteForm(target: string, method: string): Target {
   const scheme = /^https?:\/\//i.exec(target)?.[0];
   if (scheme === undefined)
     throw new Problem('malformed-target', 'The target is neither a path nor an http or https URI.');
   const end = authorityEnd(target, scheme.length);
   if (!isValidHost(target.slice(scheme.length, end)))
-    throw new Problem(
-      'malformed-target',
-      'The authority of the target is not a host with or without a port.',
-    );
+    throw new Problem('malformed-target', 'The authority of the target is not a host with an optional port.');
   // An absolute form without path and query is the asterisk form (RFC 9112 §3.2.4).
   if (end === target.length && method === 'OPTIONS') return asteriskForm();
-  return takeApart(target, end);
+  return validateAndSplit(target, end);
 }
 
 function authorityEnd(target: string, start: number): number {
@@ -67,8 +64,8 @@ function authorityEnd(target: string, start: number): number {
   return at;
 }
 
-/** The path from `start` on, with a slash in front or empty, and the query behind it. */
-function takeApart(target: string, start: number): Target {
+/** Validates and splits what follows the authority: a path, which begins with a slash or is empty, and a query. */
+function validateAndSplit(target: string, start: number): Target {
   let escaped = false;
   let at = start;
   while (at < target.length) {
@@ -81,7 +78,7 @@ function takeApart(target: string, start: number): Target {
     else throw unexpected(target, at);
   }
   checkQuery(target, at + 1);
-  return parted(target, start, at, escaped);
+  return split(target, start, at, escaped);
 }
 
 function queryStart(target: string): number {
@@ -89,8 +86,8 @@ function queryStart(target: string): number {
   return at < 0 ? target.length : at;
 }
 
-/** What has been checked: the path from `start` to `end`, then the query. */
-function parted(target: string, start: number, end: number, escaped: boolean): Target {
+/** Splits a validated target: the path from `start` to `end`, then the query. */
+function split(target: string, start: number, end: number, escaped: boolean): Target {
   const sent = end === start ? '/' : target.slice(start, end);
   const path = escaped ? normalized(sent) : sent;
   const segments = segmentsOf(path);
@@ -102,7 +99,7 @@ function parted(target: string, start: number, end: number, escaped: boolean): T
   };
 }
 
-/** What stands between the slashes after the first one: faster than `split` for the few that there are. */
+/** Returns the parts between slashes, after the first slash. Faster than `String.prototype.split` for few parts. */
 function segmentsOf(path: string): string[] {
   const segments: string[] = [];
   let start = 1;
@@ -129,7 +126,7 @@ function escapeEnd(target: string, at: number): number {
   throw malformed(at, 'The percent sign is not followed by two hexadecimal digits');
 }
 
-/** RFC 3986 §6.2.2.1 and §6.2.2.2 */
+/** Normalizes percent-encoding (RFC 3986 §6.2.2.1, §6.2.2.2). */
 function normalized(path: string): string {
   return path.replace(/%../g, (sent) => {
     const octet = Number.parseInt(sent.slice(1), 16);
@@ -148,7 +145,7 @@ function decoded(segment: string, index: number): string {
 
 function unexpected(target: string, at: number): Problem {
   const code = target.charCodeAt(at);
-  if (code === hash) return malformed(at, 'A fragment is not part of a target: # stands in it');
+  if (code === hash) return malformed(at, 'A target has no fragment, but contains #');
   const visible = code > 0x20 && code < 0x7f;
   const name = visible ? target.charAt(at) : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
   return malformed(at, `The character ${name} must be percent-encoded`);

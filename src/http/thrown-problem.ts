@@ -1,15 +1,17 @@
-import { Problem as Refusal } from './problem.ts';
+import { Problem as BaseProblem } from './problem.ts';
 
-/** A refusal that becomes a problem document (RFC 9457). */
-export type Problem = Refusal;
+/** An error that the client receives as a problem document (RFC 9457). */
+export type Problem = BaseProblem;
 
 /**
- * A refusal that becomes a problem document (RFC 9457), as the code of a resource throws it: with a stack trace. Refusals of
- * the server itself are instances of it too.
- * @example throw new Problem('not-found', 'There is no such city.');
+ * An error that the client receives as a problem document (RFC 9457). Resources throw it; it has a stack trace. Problems that the
+ * server itself throws are instances of it too, without one.
+ *
+ * @example
+ * throw new Problem('not-found', 'There is no such city.');
  */
-export const Problem: typeof Refusal = class Problem extends Refusal {
-  constructor(...parameters: ConstructorParameters<typeof Refusal>) {
+export const Problem: typeof BaseProblem = class Problem extends BaseProblem {
+  constructor(...parameters: ConstructorParameters<typeof BaseProblem>) {
     super(...parameters);
     Error.captureStackTrace(this, new.target);
   }
@@ -19,8 +21,8 @@ export const Problem: typeof Refusal = class Problem extends Refusal {
   }
 };
 
-/** Decides `instanceof` for the exported class, and as usual for a class that extends it. */
+/** Implements `instanceof` for the exported class, and as usual for classes that extend it. */
 function isInstance(this: unknown, value: unknown): boolean {
-  if (this === Problem) return value instanceof Refusal;
+  if (this === Problem) return value instanceof BaseProblem;
   return Reflect.apply(Function.prototype[Symbol.hasInstance], this, [value]);
 }

@@ -1,16 +1,16 @@
-/** What may go wrong on purpose while a reply is sent. The connection ends with such a reply. */
+/** A fault that is injected while a response is sent. The connection is closed after such a response. */
 export interface WireFault {
-  /** The content is sent at so many bytes a second. */
+  /** Throttles the content to this many bytes a second. */
   readonly dribble?: number;
-  /** How it breaks; left out, it is only slow. A reply without content has nothing that could break but by a reset at 0. */
+  /** How the response breaks. Default: it does not. A response without content can break only by a reset at 0. */
   readonly break?: WireBreak;
 }
 
 /**
- * How a reply breaks. `truncate`: the connection ends in order after so many bytes of the content. `reset`: it ends with a
- * reset, after so many bytes of the content or, where that is undefined, before anything of the reply. `badChunk`: the
- * content comes in chunks (RFC 9112 §7.1), and the size of the second one is no number. `wrongLength`: Content-Length
- * is off by so many bytes, one way or the other.
+ * How a response breaks. `truncate`: the connection is closed after this many bytes of the content. `reset`: the connection is
+ * reset after this many bytes of the content or, if undefined, before any byte of the response. `badChunk`: the content is
+ * chunked (RFC 9112 §7.1), and the size of the second chunk is not a number. `wrongLength`: Content-Length is wrong by this
+ * many bytes, positive or negative.
  */
 export type WireBreak =
   | { readonly kind: 'truncate'; readonly after: number }

@@ -3,45 +3,45 @@ import { type Body, readAll } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import { setImmediate } from '../timers.ts';
 
-/** The content of a request that a socket is still bringing. */
+/** The content of a request that arrives on a socket. */
 export class IncomingBody implements Body {
   readonly present: boolean;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  #awaited: boolean;
+  #awaitsContinue: boolean;
   #failure: Problem | undefined;
   #consumed = false;
   #held: Promise<Uint8Array> | undefined;
   #reject: ((reason: unknown) => void) | undefined;
 
-  /** `awaited` says that the client waits for 100 Continue before it sends. */
-  constructor(request: IncomingMessage, response: ServerResponse, present: boolean, awaited: boolean) {
+  /** `awaitsContinue` is true if the client waits for 100 Continue before it sends. */
+  constructor(request: IncomingMessage, response: ServerResponse, present: boolean, awaitsContinue: boolean) {
     this.#request = request;
     this.#response = response;
     this.present = present;
-    this.#awaited = awaited;
+    this.#awaitsContinue = awaitsContinue;
   }
 
   /** Whether the client still waits for 100 Continue. */
-  get awaited(): boolean {
-    return this.#awaited;
+  get awaitsContinue(): boolean {
+    return this.#awaitsContinue;
   }
 
-  /** Why the content will never be whole, once that is known. */
+  /** The reason why the content will never be complete; undefined if there is none so far. */
   get failure(): Problem | undefined {
     return this.#failure;
   }
 
-  /** Tells that the content will never be whole. Only the first reason counts. */
+  /** Reports that the content will never be complete. Only the first reason counts. */
   fail(problem: Problem): void {
     this.#failure ??= problem;
     this.#reject?.(this.#failure);
   }
 
   consume(sink: (chunk: Uint8Array) => void): Promise<void> {
-    if (this.#consumed) return Promise.reject(new TypeError('the content was consumed before'));
+    if (this.#consumed) return Promise.reject(new TypeError('the content was already consumed'));
     this.#consumed = true;
-    return this.#held === undefined ? this.#receive(sink) : handOver(this.#held, sink);
+    return this.#held === undefined ? this.#receive(sink) : passOn(this.#held, sink);
   }
 
   hold(limit: number): Promise<Uint8Array> {
@@ -52,18 +52,18 @@ export class IncomingBody implements Body {
   #receive(sink: (chunk: Uint8Array) => void): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (!this.present) return Promise.resolve();
-    if (this.#awaited) this.#proceed();
+    if (this.#awaitsContinue) this.#sendContinue();
     return this.#flow(sink);
   }
 
-  /** Lets what is left of the content pass unseen. */
+  /** Reads and drops the rest of the content. */
   discard(): void {
     this.#request.resume();
   }
 
-  #proceed(): void {
-    this.#awaited = false;
-    // When this packet is parsed it is known whether the client has waited at all (RFC 9110 §10.1.1).
+  #sendContinue(): void {
+    this.#awaitsContinue = false;
+    // After this packet has been parsed, it is known whether the client really waits (RFC 9110 §10.1.1).
     setImmediate(() => {
       if (!this.#request.complete && !this.#response.headersSent) this.#response.writeContinue();
     });
@@ -71,16 +71,16 @@ export class IncomingBody implements Body {
 
   #flow(sink: (chunk: Uint8Array) => void): Promise<void> {
     try {
-      this.#takeArrived(sink);
+      this.#readBuffered(sink);
     } catch (cause) {
       return Promise.reject(cause);
     }
     const request = this.#request;
-    return request.complete && request.readableLength === 0 ? Promise.resolve() : this.#takeComing(sink);
+    return request.complete && request.readableLength === 0 ? Promise.resolve() : this.#readRest(sink);
   }
 
-  /** Passes on what is here already, which is all of a short content: its events would cost more than all else. */
-  #takeArrived(sink: (chunk: Uint8Array) => void): void {
+  /** Reads what has arrived, which is all of a short content. Using events instead would cost more than everything else. */
+  #readBuffered(sink: (chunk: Uint8Array) => void): void {
     for (;;) {
       const chunk: unknown = this.#request.read();
       if (!(chunk instanceof Uint8Array)) return;
@@ -88,12 +88,12 @@ export class IncomingBody implements Body {
     }
   }
 
-  #takeComing(sink: (chunk: Uint8Array) => void): Promise<void> {
+  #readRest(sink: (chunk: Uint8Array) => void): Promise<void> {
     const request = this.#request;
     return new Promise((resolve, reject) => {
       const stop = (): void => {
         request.removeListener('data', take);
-        request.removeListener('end', whole);
+        request.removeListener('end', finish);
         this.#reject = undefined;
       };
       const take = (chunk: Uint8Array): void => {
@@ -105,8 +105,8 @@ export class IncomingBody implements Body {
           reject(cause);
         }
       };
-      // The end comes only after a whole message: one that is cut off is destroyed, or failed above.
-      const whole = (): void => {
+      // 'end' is emitted only for a complete message. An incomplete one is destroyed, or failed by `fail`.
+      const finish = (): void => {
         stop();
         resolve();
       };
@@ -115,12 +115,12 @@ export class IncomingBody implements Body {
         reject(reason);
       };
       request.on('data', take);
-      request.on('end', whole);
+      request.on('end', finish);
     });
   }
 }
 
-async function handOver(held: Promise<Uint8Array>, sink: (chunk: Uint8Array) => void): Promise<void> {
+async function passOn(held: Promise<Uint8Array>, sink: (chunk: Uint8Array) => void): Promise<void> {
   const content = await held;
   if (content.length > 0) sink(content);
 }

@@ -1,8 +1,8 @@
 import type { EventEmitter } from 'node:events';
 
 /**
- * Removes a listener that node:http itself has added, and returns it for its caller to call in time. It is the first of a new
- * response, and the last of a socket that was just accepted. Returns undefined if there is none.
+ * Removes a listener that node:http itself has added, and returns it, so that the caller can call it later. It is the first
+ * listener of a new response, and the last one of a socket that was just accepted. Returns undefined if there is none.
  */
 export function detachListener(
   emitter: EventEmitter,

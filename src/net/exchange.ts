@@ -5,7 +5,7 @@ import { IncomingBody } from './body.ts';
 import { endLingering } from './lingering-close.ts';
 import { contentSent, fieldsSent } from './response-encoder.ts';
 
-/** The rest of a request's content is read after the response up to this declared length, in bytes. */
+/** The largest declared length, in bytes, up to which unread content is read and dropped after the response. */
 const smallContent = 64 * 1024;
 
 /** The content of a request that has none. */
@@ -15,7 +15,7 @@ export const noContent: Body = {
   hold: () => Promise.resolve(new Uint8Array()),
 };
 
-/** Returns the request as a value. */
+/** Converts a request of node:http to a value. */
 export function requestOf(
   incoming: IncomingMessage,
   fields: Fields,
@@ -26,29 +26,29 @@ export function requestOf(
   return { method, target, version, fields, body, connection };
 }
 
-/** One request and its response, between node:http and the values that the service works with. */
+/** A request and its response: converts between node:http and the values that the service uses. */
 export class Exchange {
   readonly request: Request;
   readonly content: IncomingBody;
   readonly incoming: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly #expectant: boolean;
+  readonly outgoing: ServerResponse;
+  readonly #expectsContinue: boolean;
   /** Whether the response was passed to the socket. */
   replied = false;
 
-  /** `awaited` is true if the client waits for 100 Continue. */
+  /** `awaitsContinue` is true if the client waits for 100 Continue. */
   constructor(
     incoming: IncomingMessage,
     fields: Fields,
-    response: ServerResponse,
+    outgoing: ServerResponse,
     origin: Connection,
-    awaited: boolean,
+    awaitsContinue: boolean,
   ) {
     const present = fields.has('content-length') || fields.has('transfer-encoding');
     this.incoming = incoming;
-    this.response = response;
-    this.#expectant = awaited;
-    this.content = new IncomingBody(incoming, response, present, awaited);
+    this.outgoing = outgoing;
+    this.#expectsContinue = awaitsContinue;
+    this.content = new IncomingBody(incoming, outgoing, present, awaitsContinue);
     this.request = requestOf(incoming, fields, this.content, origin);
   }
 
@@ -56,62 +56,67 @@ export class Exchange {
     return this.incoming.method === 'HEAD';
   }
 
-  /** Whether the request has arrived to its end. */
-  get isWhole(): boolean {
+  /** Whether the whole request has arrived. */
+  get isComplete(): boolean {
     return this.incoming.complete;
   }
 
-  /** The bytes of the request that are in memory. */
+  /** The bytes of the request in memory. */
   get size(): number {
     const { fields, target } = this.request;
     return fields.size + target.length + this.incoming.readableLength;
   }
 
-  /** Whether another request can follow on the connection, as far as this one decides that. */
+  /** Whether this request and its content allow another request on the connection. */
   get persists(): boolean {
     const { fields } = this.request;
-    if (!this.response.shouldKeepAlive || this.content.failure !== undefined || this.content.awaited)
+    if (!this.outgoing.shouldKeepAlive || this.content.failure !== undefined || this.content.awaitsContinue)
       return false;
-    // llhttp drops what follows a request to upgrade, though nothing was upgraded.
+    // llhttp drops everything after a request with Upgrade, even if the connection was not upgraded.
     if (fields.has('upgrade')) return false;
-    return this.isWhole || Number(fields.get('content-length') ?? Number.POSITIVE_INFINITY) <= smallContent;
+    return (
+      this.isComplete || Number(fields.get('content-length') ?? Number.POSITIVE_INFINITY) <= smallContent
+    );
   }
 
-  /** Whether node:http has nothing left to read or to send for this request but the response. */
+  /** Whether node:http has nothing left to do for this request but to send the response. */
   get isPlain(): boolean {
     return (
-      this.isWhole && !this.#expectant && this.request.version === '1.1' && this.response.socket !== null
+      this.isComplete &&
+      !this.#expectsContinue &&
+      this.request.version === '1.1' &&
+      this.outgoing.socket !== null
     );
   }
 
   /**
-   * Writes a response after which the connection goes on. `persistence` has the names and values of the fields that say so;
-   * without them node:http derives them from the request. Throws, with nothing written, if a field cannot be written.
+   * Writes a response after which the connection persists. `persistence` has the names and values of the fields that announce it;
+   * without them, node:http derives them from the request. If a field cannot be written, throws and writes nothing.
    */
-  write(reply: Response, persistence: readonly string[]): void {
-    // In HTTP/1.0 a connection persists only if both sides say so (RFC 9112 §9.3), which node:http leaves out of a response
-    // without content. And it would close one on which 100 Continue was expected and not sent, although the content is here.
-    this.#writeHead(reply, persistence);
-    this.response.end(contentSent(reply, this.isHead));
-    if (!this.isWhole) this.content.discard();
+  write(response: Response, persistence: readonly string[]): void {
+    // The fields are explicit, because in HTTP/1.0 both sides must announce it (RFC 9112 §9.3) and node:http omits that from a
+    // response without content. It would also close a connection on which 100 Continue was expected but not sent.
+    this.#writeHead(response, persistence);
+    this.outgoing.end(contentSent(response, this.isHead));
+    if (!this.isComplete) this.content.discard();
   }
 
   /**
-   * Writes the last response of the connection, and closes that as `closeLingering` does. Throws, with nothing written, if a
-   * field cannot be written.
+   * Writes the last response of the connection, and closes it as `closeLingering` does. If a field cannot be written, throws and
+   * writes nothing.
    */
-  writeLast(reply: Response, timeout: number): void {
-    this.#writeHead(reply, ['Connection', 'close']);
-    endLingering(this.response, contentSent(reply, this.isHead), timeout);
+  writeLast(response: Response, timeout: number): void {
+    this.#writeHead(response, ['Connection', 'close']);
+    endLingering(this.outgoing, contentSent(response, this.isHead), timeout);
   }
 
-  /** By `appendHeader`, for what is passed to `writeHead` as a list is not seen by who observes node:http. */
-  #writeHead(reply: Response, connection: readonly string[]): void {
-    const { response } = this;
-    for (const name of response.getHeaderNames()) response.removeHeader(name); // of a response that could not be written
-    const flat = [...fieldsSent(reply), ...connection];
-    for (let at = 0; at + 1 < flat.length; at += 2) response.appendHeader(flat[at] ?? '', flat[at + 1] ?? '');
-    response.sendDate = false; // the service's clock has set it
-    response.writeHead(reply.status);
+  /** Uses `appendHeader`, because observers of node:http do not see fields that are passed to `writeHead` as a list. */
+  #writeHead(response: Response, connection: readonly string[]): void {
+    const { outgoing } = this;
+    for (const name of outgoing.getHeaderNames()) outgoing.removeHeader(name); // of a response that could not be written
+    const flat = [...fieldsSent(response), ...connection];
+    for (let at = 0; at + 1 < flat.length; at += 2) outgoing.appendHeader(flat[at] ?? '', flat[at + 1] ?? '');
+    outgoing.sendDate = false; // the fields contain the date of the service's clock
+    outgoing.writeHead(response.status);
   }
 }

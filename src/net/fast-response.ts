@@ -5,18 +5,18 @@ import { Socket } from 'node:net';
 import { PerformanceObserver } from 'node:perf_hooks';
 
 /*
- * The fast path: the bytes of a response go to the socket directly, and Node.js learns of it by the response's own 'finish'.
- * A caller uses it only for a request that has arrived whole, on a connection with nothing buffered and no other request
- * waiting, and only if `allows` returned true. Everything else takes `writeHead` and `end`.
+ * The fast path: the bytes of a response are written directly to the socket, and the response's 'finish' event then informs
+ * node:http. It is used only for a request that has arrived completely, on a connection with nothing buffered and no other request
+ * queued, and only if `allows` returned true. All other responses use `writeHead` and `end`.
  *
- * What it relies on, in every release line of `verified`: node:http advances to the next request in its listener of 'finish'.
- * test/net/fast-response.test.ts fails where that changes.
+ * It relies on a property of every release line in `verified`: the listener of 'finish' that node:http adds to a response
+ * advances to the next request. test/net/fast-response.test.ts fails if that changes.
  */
 
 /** Release lines whose `node:http` passed the tests of the fast path. */
 const verified: ReadonlySet<string> = new Set(['20', '22', '24', '26']);
 
-/** Responses of a listener before it looks whether the fast path may be used: a short-lived test double never does. */
+/** The number of responses before the fast path is considered, so that a short-lived test double does not pay for the check. */
 const warmUp = 16;
 
 const { emit } = EventEmitter.prototype;
@@ -32,16 +32,16 @@ export class FastResponses {
   readonly #server: Server;
   readonly #isVerified: boolean;
   #seen = 0;
-  /** The property that Node.js adds to a response while a PerformanceObserver watches `http`. */
+  /** The property that Node.js adds to a response while a PerformanceObserver observes `http`. */
   #statistics: symbol | undefined;
 
-  /** `version` is that of Node.js. */
+  /** `version` is the version of Node.js. */
   constructor(server: Server, version = process.versions.node) {
     this.#server = server;
     this.#isVerified = verified.has(version.slice(0, version.indexOf('.')));
   }
 
-  /** Returns whether nothing observes this response, so that nobody can see it bypass `ServerResponse`. */
+  /** Returns whether nothing observes the response, so that bypassing `ServerResponse` has no visible effect. */
   allows(response: ServerResponse): boolean {
     if (this.#seen <= warmUp) this.#warm();
     return (
@@ -61,7 +61,7 @@ export class FastResponses {
   }
 }
 
-/** Writes a whole response, and calls `flushed` as soon as the system has taken it: at once, as a rule. */
+/** Writes a whole response. Calls `flushed` when the system has accepted it, usually at once. */
 export function writeFast(
   response: ServerResponse,
   socket: Socket,
@@ -83,7 +83,7 @@ function isSubscribed(): boolean {
   return false;
 }
 
-/** Finds the symbol under which Node.js keeps what a PerformanceObserver will report; undefined if there is none. */
+/** Finds the symbol under which Node.js stores statistics for a PerformanceObserver; undefined if there is none. */
 function statisticsSymbol(): symbol | undefined {
   const observer = new PerformanceObserver(() => undefined);
   observer.observe({ entryTypes: ['http'] });

@@ -5,34 +5,34 @@ import { clearInterval, clearTimeout, setInterval, setTimeout } from '../timers.
 import { closeLingering } from './lingering-close.ts';
 import { contentSent, lastBytes } from './response-encoder.ts';
 
-/** A reply in which something is wrong, as it is sent. */
-export interface FaultyParts {
+/** A response with an injected fault, encoded. */
+export interface FaultyMessage {
   readonly head: Uint8Array;
   readonly content: Uint8Array;
 }
 
-/** A connection on its last reply. */
-interface Ending {
+/** A connection on which the last response is being sent. */
+interface ClosingConnection {
   readonly socket: Socket;
-  /** What the socket is on, where it is one of TLS and that is known; itself otherwise. */
-  readonly carrier: Socket;
-  /** How long the client may leave the reply unread, in ms. */
-  readonly patience: number;
+  /** The TCP socket under a TLS socket, if it is known; otherwise the same socket. */
+  readonly tcpSocket: Socket;
+  /** How long the client may leave the response unread, in milliseconds. */
+  readonly timeout: number;
 }
 
-/** Milliseconds between two pieces of content that comes slowly, unless a single byte takes longer. */
+/** Milliseconds between two pieces of throttled content, unless a single byte takes longer. */
 const dribbleInterval = 50;
 
-/** Milliseconds that a client has to read what was sent before a reset. */
-const readingTime = 20;
+/** Milliseconds that a client has to read the response before a reset. */
+const resetDelay = 20;
 
-/** What is sent of a reply with this fault; `head` says that the request was HEAD. Throws if a field cannot be written. */
-export function faultyParts(response: Response, fault: WireFault, head: boolean): FaultyParts {
+/** Encodes a response with a fault. `head` is true if the method was HEAD. Throws if a field cannot be written. */
+export function encodeFaulty(response: Response, fault: WireFault, head: boolean): FaultyMessage {
   const message = Buffer.from(lastBytes(response, head));
   const split = message.indexOf('\r\n\r\n') + 4;
   const lines = message.toString('latin1', 0, split);
   const content = message.subarray(split);
-  // Without content there is neither a length nor a chunk that a client could stumble over.
+  // Without content, there is neither a length nor a chunk to corrupt.
   if (contentSent(response, head) === undefined) return { head: message.subarray(0, split), content };
   switch (fault.break?.kind) {
     case 'truncate':
@@ -58,7 +58,7 @@ function chunked(lines: string): string {
   return lines.replace(lengthLine, 'Transfer-Encoding: chunked\r\n');
 }
 
-/** The first half as a good chunk, the second as one whose size is no hexadecimal number. */
+/** Encodes the first half as a valid chunk, and the second as one whose size is not a hexadecimal number. */
 function badChunks(content: Uint8Array): Uint8Array {
   const half = Math.ceil(content.length / 2);
   const [first, second] = [content.subarray(0, half), content.subarray(half)];
@@ -69,21 +69,26 @@ function latin1(text: string): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** Sends the pieces, in time where they are to come slowly, and ends the connection in order or with a reset. */
-export function sendFaulty(ending: Ending, { head, content }: FaultyParts, fault: WireFault): void {
+/** Sends an encoded response, throttled if the fault says so, and closes or resets the connection. */
+export function sendFaulty(
+  connection: ClosingConnection,
+  { head, content }: FaultyMessage,
+  fault: WireFault,
+): void {
+  const { socket, timeout } = connection;
   const resets = fault.break?.kind === 'reset';
   if (resets && fault.break.after === undefined) {
-    reset(ending);
+    reset(connection);
     return;
   }
-  const end = (): void => (resets ? resetWhenRead(ending) : closeLingering(ending.socket, ending.patience));
-  ending.socket.setTimeout(ending.patience);
-  ending.socket.write(head);
-  if (fault.dribble === undefined) ending.socket.write(content, end);
-  else dribble(ending.socket, content, fault.dribble, end);
+  const end = (): void => (resets ? resetAfterDelay(connection) : closeLingering(socket, timeout));
+  socket.setTimeout(timeout);
+  socket.write(head);
+  if (fault.dribble === undefined) socket.write(content, end);
+  else dribble(socket, content, fault.dribble, end);
 }
 
-/** How content comes at so many bytes a second: pieces of `size` bytes, `interval` ms before each. */
+/** Returns how to throttle content to `rate` bytes a second: pieces of `size` bytes, `interval` milliseconds before each. */
 export function dribbleOf(rate: number): { interval: number; size: number } {
   const interval = Math.max(dribbleInterval, 1000 / rate);
   return { interval, size: Math.max(1, Math.round((rate * interval) / 1000)) };
@@ -102,20 +107,20 @@ function dribble(socket: Socket, content: Uint8Array, rate: number, end: () => v
   socket.once('close', () => clearInterval(timer));
 }
 
-/** A client that finds both at once takes what came before a reset for all, or nothing: it is given time to read. */
-function resetWhenRead(ending: Ending): void {
-  const timer = setTimeout(() => reset(ending), readingTime);
-  ending.socket.once('close', () => clearTimeout(timer));
+/** Gives the client time to read: a client that receives a reset at once may drop what arrived before it. */
+function resetAfterDelay(connection: ClosingConnection): void {
+  const timer = setTimeout(() => reset(connection), resetDelay);
+  connection.socket.once('close', () => clearTimeout(timer));
 }
 
-/** Of TLS only the socket underneath can be reset; where that is not known, it just ends. */
-function reset({ socket, carrier }: Ending): void {
-  if ('encrypted' in carrier) {
-    carrier.destroy();
+/** Resets the TCP connection. Under TLS, if the TCP socket is unknown, only closes the connection. */
+function reset({ socket, tcpSocket }: ClosingConnection): void {
+  if ('encrypted' in tcpSocket) {
+    tcpSocket.destroy();
     return;
   }
-  // A socket that is writable would send a FIN before the reset, which some clients take for an orderly end.
-  Object.assign(carrier, { writable: false }).resetAndDestroy();
-  carrier.destroy();
+  // A writable socket would send a FIN before the reset, which some clients take for a regular close.
+  Object.assign(tcpSocket, { writable: false }).resetAndDestroy();
+  tcpSocket.destroy();
   socket.destroy();
 }

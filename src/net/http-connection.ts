@@ -9,7 +9,7 @@ import { setImmediate } from '../timers.ts';
 import { detachListener } from './detach-listener.ts';
 import { Exchange, noContent, requestOf } from './exchange.ts';
 import { type FastResponses, writeFast } from './fast-response.ts';
-import { faultyParts, sendFaulty } from './fault-injection.ts';
+import { encodeFaulty, sendFaulty } from './fault-injection.ts';
 import { type DeadlineSweep, IdleTimeout, type IdleTimeouts } from './idle-timeout.ts';
 import { closeLingering } from './lingering-close.ts';
 import {
@@ -23,163 +23,168 @@ import {
 import { type FieldLines, lastBytes, messageOf } from './response-encoder.ts';
 import type { WriteBatch } from './write-batch.ts';
 
-/** What a connection needs of the listener that it belongs to. */
+/** The listener, as its connections use it. */
 export interface ConnectionHost {
   /** Returns the response to a request. */
   respond(request: Request): Promise<Response>;
-  /** Makes a response of a problem. `received` is what was being parsed where no request came of it. */
+  /** Returns the response that reports a problem. `received` holds the bytes being parsed if there is no request. */
   refuse(problem: Problem, request: Request | undefined, received?: string): Response;
-  /** Called when a request goes to `handle`, and when that has settled. */
-  entered(): void;
-  left(): void;
+  /** Called when `respond` is called for a request. */
+  requestStarted(): void;
+  /** Called when that call has settled. */
+  requestFinished(): void;
   /** Whether the listener is closing. */
   readonly stopping: boolean;
-  /** Returns a number higher than all before. */
-  nextTurn(): number;
-  /** The accepted sizes, in bytes, and for how long a response may stay unread, in milliseconds. */
+  /** Returns a sequence number higher than all before. */
+  nextSequence(): number;
+  /** The accepted sizes in bytes, and how long a response may stay unread, in milliseconds. */
   readonly limits: { readonly headers: number; readonly target: number; readonly requestTimeout: number };
   readonly idleTimeouts: IdleTimeouts;
   readonly sweep: DeadlineSweep;
-  /** The connections that have sent more requests at once than may wait. */
-  readonly overruns: Set<HttpConnection>;
+  /** The connections that have sent more requests at once than are queued. */
+  readonly overflows: Set<HttpConnection>;
   readonly fastResponses: FastResponses;
   readonly writeBatch: WriteBatch;
-  /** Names and values in turn that tell the client that the connection persists, and for how long. */
+  /** Alternating names and values of the fields that announce a persistent connection. */
   readonly persistence: readonly string[];
-  /** The lines of these. */
+  /** The same as field lines. */
   readonly persistenceLines: string;
   readonly fieldLines: FieldLines;
 }
 
-/** Requests, and bytes of requests, that wait on one connection before it is read no further. */
-const waitingRequests = 64;
-const waitingBytes = 64 * 1024;
+/** Limits on the queued requests of a connection, and on their bytes. Beyond them, reading is paused. */
+const maxQueuedRequests = 64;
+const maxQueuedBytes = 64 * 1024;
 
-/** Requests that may wait if they have arrived in one packet, which node:http parses to its end; more are refused. */
-const waitingAtMost = 256;
+/** The queued requests that are accepted from one packet, which node:http always parses completely. */
+const maxQueuedAtAll = 256;
 
-/** Milliseconds that a client has to read a response when it has sent more requests than that. */
-const overrunTime = 1000;
+/** Milliseconds that a client has to read a response if it has sent more requests than that. */
+const overflowTimeout = 1000;
 
-/** Connections that may have sent more requests than that at a time; further ones are closed at once. */
-const overrunsAtMost = 16;
+/** Connections that may have sent more requests than that at a time. Further ones are closed at once. */
+const maxOverflows = 16;
 
-/** A request that waits for the response before it. */
-interface Waiting {
+/** A request that is queued behind another one. */
+interface QueuedRequest {
   readonly exchange: Exchange;
-  /** Handles it, in the asynchronous context in which it arrived. */
+  /** Handles the request in the asynchronous context in which it arrived. */
   readonly start: () => void;
 }
 
 /**
- * One client's connection. Its requests are handled one after the other and answered in order. Nothing is read while a response
- * cannot be written or too much waits, so what a connection holds in memory is bounded.
+ * A connection of a client. Its requests are handled one after the other and answered in order. Reading is paused while a response
+ * cannot be written or the queue is full, which bounds the memory of a connection.
  */
 export class HttpConnection {
   readonly #host: ConnectionHost;
   readonly #socket: Socket;
-  /** The TCP socket, where `#socket` is one of TLS. */
-  readonly #carrier: Socket;
+  /** The TCP socket; `#socket` itself unless that is a TLS socket. */
+  readonly #tcpSocket: Socket;
   readonly #origin: Connection;
   readonly #full: boolean;
-  /** The request that came last, until it is whole and answered; if one is not whole, it is this one. */
+  /** The last request, until it is complete and answered. Only the last one can be incomplete. */
   #latest: Exchange | undefined;
-  /** Whether a request has come. */
-  #begun = false;
-  /** The request that is handled, or whose response is not flushed. */
+  /** Whether a request has arrived. */
+  #hasRequest = false;
+  /** The request that is being handled, or whose response is not flushed. */
   #current: Exchange | undefined;
-  #waiting: Waiting[] = [];
-  /** The response that waits in the batch. */
+  #queue: QueuedRequest[] = [];
+  /** The response in the write batch. */
   #ready: { readonly exchange: Exchange; readonly message: string | Uint8Array } | undefined;
-  /** Whether the client does not read the response that was written. */
+  /** Whether the client does not read the written response. */
   #blocked = false;
-  /** Whether reading is paused for what waits. */
-  #holding = false;
-  /** What is to be sent once every request before it has been answered. */
-  #refusal: Refusal | undefined;
-  /** Whether more requests have come than may wait. */
-  #overrun = false;
-  /** What node:http does when the client has closed its sending side: it looks for an incomplete request. */
+  /** Whether reading is paused. */
+  #isPaused = false;
+  /** The rejection to send after all earlier requests are answered. */
+  #rejection: Rejection | undefined;
+  /** Whether more requests have arrived than may be queued. */
+  #overflowed = false;
+  /** The listener of node:http for 'end', which reports an incomplete request. */
   #finishInput: (() => void) | undefined;
   /** Whether the client has closed its sending side. */
   #halfClosed = false;
-  /** Whether the last response was written. */
+  /** Whether the last response of the connection was written. */
   #ended = false;
-  /** The number of the last request, or of the connection itself. */
-  #turn: number;
-  /** When a response that is not read has been unread for too long. */
+  /** The sequence number of the last request, or of the connection itself. */
+  #sequence: number;
+  /** The time at which an unread response has timed out. */
   #deadline = Number.POSITIVE_INFINITY;
   readonly #idle = new IdleTimeout();
 
-  /** `full` is true if there is no room for this connection: its first request is refused. */
-  constructor(host: ConnectionHost, socket: Socket, full: boolean, carrier = socket) {
+  /** `full` is true if the listener has reached its limit of connections: the first request is rejected. */
+  constructor(host: ConnectionHost, socket: Socket, full: boolean, tcpSocket = socket) {
     this.#host = host;
     this.#socket = socket;
-    this.#carrier = carrier;
+    this.#tcpSocket = tcpSocket;
     this.#origin = { peer: peerOf(socket), secure: 'encrypted' in socket && socket.encrypted === true };
     this.#full = full;
-    this.#turn = host.nextTurn();
-    // An error of the socket is always followed by its 'close'.
+    this.#sequence = host.nextSequence();
+    // After an error, a socket always emits 'close'.
     socket.on('error', () => undefined);
-    socket.once('close', () => this.#gone());
-    // Reading a request's content resumes the socket as well.
+    socket.once('close', () => this.#closed());
+    // Reading the content of a request resumes the socket as well.
     socket.on('resume', () => {
-      if (this.#holding) socket.pause();
+      if (this.#isPaused) socket.pause();
     });
     this.#deferEnd();
   }
 
   /**
-   * The number of the last request, if the server waits for the client: for another request, for content, for it to read
-   * a response, or for it to close after the last response. Undefined while the client waits for the server.
+   * The sequence number of the last request, if the server waits for the client to send a request or content, to read a
+   * response, or to close after the last response. Undefined while the client waits for the server.
    */
   get waitingSince(): number | undefined {
     const current = this.#ended ? undefined : this.#current;
-    const isClients = current === undefined || this.#blocked || !current.isWhole;
-    return isClients ? this.#turn : undefined;
+    const waitsForClient = current === undefined || this.#blocked || !current.isComplete;
+    return waitsForClient ? this.#sequence : undefined;
   }
 
-  /** Takes a request whose header section has arrived. */
-  receive(incoming: IncomingMessage, response: ServerResponse, awaited: boolean): void {
-    if (this.#ended || this.#refusal !== undefined) return;
-    this.#turn = this.#host.nextTurn();
-    if (this.#waiting.length >= waitingAtMost) {
-      this.#overran();
-      this.refuse(new Problem('full', 'Too many requests wait on this connection.', retrySoon), undefined);
+  /** Accepts a request whose header section has arrived. `awaitsContinue` is true if the client waits for 100 Continue. */
+  receive(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): void {
+    if (this.#ended || this.#rejection !== undefined) return;
+    this.#sequence = this.#host.nextSequence();
+    if (this.#queue.length >= maxQueuedAtAll) {
+      this.#overflow();
+      this.refuse(
+        new Problem('full', 'Too many requests are queued on this connection.', retrySoon),
+        undefined,
+      );
       return;
     }
-    const exchange = new Exchange(incoming, new Fields(incoming.rawHeaders), response, this.#origin, awaited);
+    const fields = new Fields(incoming.rawHeaders);
+    const exchange = new Exchange(incoming, fields, outgoing, this.#origin, awaitsContinue);
     this.#latest = exchange;
-    this.#begun = true;
+    this.#hasRequest = true;
     if (this.#current === undefined) this.#start(exchange);
     else this.#enqueue(exchange);
   }
 
-  /** Takes a CONNECT, after which node:http parses nothing more. */
+  /** Rejects a CONNECT, after which node:http parses nothing more. */
   receiveConnect(incoming: IncomingMessage): void {
     const request = requestOf(incoming, new Fields(incoming.rawHeaders), noContent, this.#origin);
     const problem = new Problem('method-not-implemented', 'This server is not a proxy.', last);
     this.refuse(this.#problemOf(request, incoming) ?? problem, request);
   }
 
-  /** Takes an error of the parser, of the timeouts or of the socket. */
+  /** Handles an error of the parser, of the timeouts or of the socket. */
   fail(error: Error): void {
-    if (this.#ended || this.#refusal !== undefined || this.#socket.destroyed) return;
-    const fault = parseErrorOf(error);
+    if (this.#ended || this.#rejection !== undefined || this.#socket.destroyed) return;
+    const parseError = parseErrorOf(error);
     const latest = this.#latest;
-    if (!isInMessage(fault)) this.#socket.destroy();
-    else if (latest !== undefined && !latest.isWhole && latest.replied) this.#end();
-    else if (latest !== undefined && !latest.isWhole) latest.content.fail(problemOfContent(fault));
-    else if (isTimeout(fault) && this.#socket.bytesRead === 0) this.#socket.destroy();
-    // What follows a request to close is not parsed; the response to that request closes the connection.
-    else if (fault.code !== 'HPE_CLOSED_CONNECTION')
-      this.refuse(problemOfHeader(fault), undefined, fault.packet);
+    if (!isInMessage(parseError)) this.#socket.destroy();
+    else if (latest !== undefined && !latest.isComplete && latest.replied) this.#end();
+    else if (latest !== undefined && !latest.isComplete) latest.content.fail(problemOfContent(parseError));
+    else if (isTimeout(parseError) && this.#socket.bytesRead === 0) this.#socket.destroy();
+    // Bytes after a request with `Connection: close` are not parsed; the response to that request closes the connection.
+    else if (parseError.code !== 'HPE_CLOSED_CONNECTION')
+      this.refuse(problemOfHeader(parseError), undefined, parseError.packet);
   }
 
-  /** Refuses what came, and closes the connection, after every request before it has been answered. */
+  /** Rejects a request or unparsable bytes, and closes the connection, after all earlier requests have been answered. */
   refuse(problem: Problem, request: Request | undefined, received?: string): void {
-    if (this.#ended || this.#refusal !== undefined) return;
-    this.#refusal = { problem, request, received };
+    if (this.#ended || this.#rejection !== undefined) return;
+    this.#rejection = { problem, request, received };
     if (this.#blocked) this.#block();
     this.#proceed();
   }
@@ -187,17 +192,17 @@ export class HttpConnection {
   /** Closes the connection if it is idle. Otherwise the response to the current request closes it. */
   close(): void {
     if (this.#ended || this.#current !== undefined) return;
-    if (!this.#begun && this.#socket.bytesRead > 0) return; // the first request has partly arrived
-    if (this.#latest === undefined || this.#latest.isWhole) this.#socket.destroy();
+    if (!this.#hasRequest && this.#socket.bytesRead > 0) return; // a part of the first request has arrived
+    if (this.#latest === undefined || this.#latest.isComplete) this.#socket.destroy();
     else this.#end();
   }
 
-  /** Destroys the connection if a response has been unread, or the connection idle, for too long. */
+  /** Destroys the connection if a response has been unread for too long, or the connection idle. */
   check(): void {
     const { sweep, idleTimeouts } = this.#host;
     if (sweep.now >= this.#deadline) this.#socket.destroy();
     else if (!this.#isIdle) this.#idle.reset();
-    else if (this.#idle.expired(sweep, idleTimeouts, this.#turn, this.#socket.bytesRead))
+    else if (this.#idle.expired(sweep, idleTimeouts, this.#sequence, this.#socket.bytesRead))
       this.#socket.destroy();
   }
 
@@ -206,32 +211,32 @@ export class HttpConnection {
     this.#socket.destroy();
   }
 
-  /** Writes the response that is ready. Called by the batch. */
+  /** Writes the response that is ready. Called by the write batch. */
   send(): void {
     const ready = this.#ready;
     this.#ready = undefined;
     if (ready === undefined || this.#socket.destroyed) return;
     const { exchange, message } = ready;
-    writeFast(exchange.response, this.#socket, message, () => this.#flushed());
+    writeFast(exchange.outgoing, this.#socket, message, () => this.#flushed());
     if (this.#current === exchange) this.#block();
   }
 
-  /** Whether it waits for another request, and every one before is answered. */
+  /** Whether the connection waits for another request, and all earlier ones are answered. */
   get #isIdle(): boolean {
-    if (!this.#begun || this.#ended || this.#current !== undefined) return false;
-    return this.#latest === undefined || this.#latest.isWhole;
+    if (!this.#hasRequest || this.#ended || this.#current !== undefined) return false;
+    return this.#latest === undefined || this.#latest.isComplete;
   }
 
-  /** node:http holds what it has parsed of a packet until the connection closes, so only few connections are answered first. */
-  #overran(): void {
-    const { overruns } = this.#host;
-    this.#overrun = true;
-    if (overruns.size >= overrunsAtMost) this.#socket.destroy();
-    else overruns.add(this);
+  /** node:http holds all requests of a packet until the connection closes, so only few connections are answered first. */
+  #overflow(): void {
+    const { overflows } = this.#host;
+    this.#overflowed = true;
+    if (overflows.size >= maxOverflows) this.#socket.destroy();
+    else overflows.add(this);
   }
 
   #enqueue(exchange: Exchange): void {
-    this.#waiting.push({ exchange, start: AsyncResource.bind(() => this.#start(exchange)) });
+    this.#queue.push({ exchange, start: AsyncResource.bind(() => this.#start(exchange)) });
     this.#regulate();
   }
 
@@ -244,92 +249,89 @@ export class HttpConnection {
   }
 
   async #process(exchange: Exchange): Promise<void> {
-    this.#host.entered();
+    this.#host.requestStarted();
     try {
       this.#answer(exchange, await this.#host.respond(exchange.request));
     } catch {
-      this.#reject(exchange, new Problem('internal-error', 'The server failed to answer.', last));
+      this.#reject(exchange, new Problem('internal-error', 'The server failed to respond.', last));
     }
-    this.#host.left();
+    this.#host.requestFinished();
   }
 
-  /** What a request gets before it is handled (the sizes and the version of HTTP, then the state of the server). */
+  /** Returns the problem with which a request is rejected before it is handled: its sizes, its version, the state of the server. */
   #problemOf(request: Request, incoming: IncomingMessage): Problem | undefined {
     const { limits } = this.#host;
     if (request.target.length > limits.target)
-      return new Problem(
-        'target-too-long',
-        `The request target is longer than ${limits.target} bytes.`,
-        last,
-      );
+      return new Problem('target-too-long', `The request target exceeds ${limits.target} bytes.`, last);
     if (request.fields.size > limits.headers)
       return new Problem('header-too-large', `The header section exceeds ${limits.headers} bytes.`, last);
     if (!isWellFormed(incoming.rawHeaders, request.target))
       return new Problem(
         'malformed-request',
-        'A field name or the target has white space, or none is there.',
+        'A field name is empty or ends in a space, or the target contains a tab.',
         last,
       );
     if (incoming.httpVersionMajor !== 1)
-      return new Problem('version-not-supported', `The request is HTTP/${request.version}.`, last);
-    // RFC 9112 §6.1: HTTP/1.0 does not know the field, so an intermediary has read another length.
+      return new Problem('version-not-supported', `The version is HTTP/${request.version}.`, last);
+    // RFC 9112 §6.1: the field is not defined in HTTP/1.0, so an intermediary may have used another length.
     if (request.version === '1.0' && request.fields.has('transfer-encoding'))
       return new Problem('malformed-request', 'HTTP/1.0 has no Transfer-Encoding.', last);
     if (this.#host.stopping) return new Problem('stopping', 'The server is stopping.', retrySoon);
     return this.#full
-      ? new Problem('full', 'The server holds all the connections it can.', retrySoon)
+      ? new Problem('full', 'The server has reached its limit of connections.', retrySoon)
       : undefined;
   }
 
-  #answer(exchange: Exchange, reply: Response): void {
+  #answer(exchange: Exchange, response: Response): void {
     if (this.#ended) {
-      reply.onAbandoned?.();
+      response.onAbandoned?.();
       return;
     }
-    if (reply.fault !== undefined) this.#writeFaulty(reply, reply.fault, exchange.isHead);
-    else if (reply.close === true || !this.#persists(exchange)) this.#writeLast(exchange, reply);
-    else if (this.#isFast(exchange)) this.#writeFast(exchange, reply);
-    else this.#write(exchange, reply);
+    if (response.fault !== undefined) this.#writeFaulty(response, response.fault, exchange.isHead);
+    else if (response.close === true || !this.#persists(exchange)) this.#writeLast(exchange, response);
+    else if (this.#isFast(exchange)) this.#writeFast(exchange, response);
+    else this.#write(exchange, response);
     exchange.replied = true;
-    // An idle connection holds nothing of what came on it.
-    if (exchange === this.#latest && exchange.isWhole) this.#latest = undefined;
+    // An idle connection does not reference its last request.
+    if (exchange === this.#latest && exchange.isComplete) this.#latest = undefined;
   }
 
+  /** Whether the fast path may be used for the response (see fast-response.ts). */
   #isFast(exchange: Exchange): boolean {
     return (
-      this.#waiting.length === 0 &&
+      this.#queue.length === 0 &&
       exchange.isPlain &&
       this.#socket.writableLength === 0 &&
-      this.#host.fastResponses.allows(exchange.response)
+      this.#host.fastResponses.allows(exchange.outgoing)
     );
   }
 
-  #writeFast(exchange: Exchange, reply: Response): void {
+  #writeFast(exchange: Exchange, response: Response): void {
     const { persistenceLines, fieldLines, writeBatch } = this.#host;
-    this.#ready = { exchange, message: messageOf(reply, exchange.isHead, persistenceLines, fieldLines) };
+    this.#ready = { exchange, message: messageOf(response, exchange.isHead, persistenceLines, fieldLines) };
     writeBatch.add(this);
   }
 
-  #write(exchange: Exchange, reply: Response): void {
-    exchange.write(reply, this.#host.persistence);
-    exchange.response.once('finish', () => this.#flushed());
+  #write(exchange: Exchange, response: Response): void {
+    exchange.write(response, this.#host.persistence);
+    exchange.outgoing.once('finish', () => this.#flushed());
     if (this.#socket.writableLength > 0) this.#block();
   }
 
   /** Writes a response after which the connection closes. */
-  #writeLast(exchange: Exchange, reply: Response): void {
-    exchange.writeLast(reply, this.#host.limits.requestTimeout);
-    if (this.#halfClosed) reply.onAbandoned?.();
+  #writeLast(exchange: Exchange, response: Response): void {
+    exchange.writeLast(response, this.#host.limits.requestTimeout);
+    if (this.#halfClosed) response.onAbandoned?.();
     this.#finish();
     if (this.#socket.writableLength > 0) this.#block();
   }
 
-  /** Writes a response with which something goes wrong on purpose. */
-  #writeFaulty(reply: Response, fault: WireFault, head: boolean): void {
-    const pieces = faultyParts(reply, fault, head);
-    const patience = this.#host.limits.requestTimeout;
+  /** Writes a response with an injected fault. */
+  #writeFaulty(response: Response, fault: WireFault, head: boolean): void {
+    const message = encodeFaulty(response, fault, head);
+    const timeout = this.#host.limits.requestTimeout;
     this.#finish();
-    sendFaulty({ socket: this.#socket, carrier: this.#carrier, patience }, pieces, fault);
+    sendFaulty({ socket: this.#socket, tcpSocket: this.#tcpSocket, timeout }, message, fault);
   }
 
   #reject(exchange: Exchange, problem: Problem): void {
@@ -337,28 +339,28 @@ export class HttpConnection {
     try {
       this.#writeLast(exchange, this.#host.refuse(problem, exchange.request));
     } catch {
-      this.#end(); // no response can be made at all
+      this.#end(); // no response can be encoded
     }
   }
 
   #persists(exchange: Exchange): boolean {
     if (!exchange.persists || this.#host.stopping) return false;
-    // A client that has closed its side sends no further request.
-    return !this.#halfClosed || this.#waiting.length > 0 || this.#refusal !== undefined;
+    // A client that has closed its sending side sends no further request.
+    return !this.#halfClosed || this.#queue.length > 0 || this.#rejection !== undefined;
   }
 
-  /** Waits until the client reads the response, for a limited time, and reads nothing from it meanwhile. */
+  /** Waits for a limited time until the client reads the response. Meanwhile, reading from the client is paused. */
   #block(): void {
     const { sweep, limits } = this.#host;
     this.#blocked = true;
     this.#deadline = Math.min(
       this.#deadline,
-      sweep.after(this.#overrun ? overrunTime : limits.requestTimeout),
+      sweep.after(this.#overflowed ? overflowTimeout : limits.requestTimeout),
     );
     this.#regulate();
   }
 
-  /** The response to the current request has been written. */
+  /** Continues after the response to the current request has been written. */
   #flushed(): void {
     this.#current = undefined;
     this.#blocked = false;
@@ -369,57 +371,57 @@ export class HttpConnection {
     this.#regulate();
   }
 
-  /** Starts the next request, if none is current. Each in a turn of its own, so that other clients are answered between. */
+  /** Starts the next request, if none is current. Each starts in a new turn of the event loop, so that other clients get theirs. */
   #proceed(): void {
     if (this.#ended || this.#current !== undefined) return;
-    const next = this.#waiting.shift();
+    const next = this.#queue.shift();
     if (next !== undefined) {
       this.#current = next.exchange;
       setImmediate(next.start);
-    } else if (this.#refusal !== undefined) this.#end(this.#bytesOf(this.#refusal));
+    } else if (this.#rejection !== undefined) this.#end(this.#bytesOf(this.#rejection));
     else this.#finishInput?.();
   }
 
-  /** Stops or resumes reading, by what waits. */
+  /** Pauses or resumes reading. */
   #regulate(): void {
-    const hold = !this.#ended && (this.#cannotWrite || this.#isCrowded);
-    if (hold === this.#holding) return;
-    this.#holding = hold;
-    if (hold) this.#socket.pause();
+    const pause = !this.#ended && (this.#cannotWrite || this.#isCrowded);
+    if (pause === this.#isPaused) return;
+    this.#isPaused = pause;
+    if (pause) this.#socket.pause();
     else this.#socket.resume();
   }
 
-  /** Of TLS a response always takes a moment to be written, so there only another request shows that it takes too long. */
+  /** Writing to a TLS socket always takes a moment. So with TLS, a blocked response counts only if another request waits. */
   get #cannotWrite(): boolean {
-    return this.#blocked && (!this.#origin.secure || this.#waiting.length > 0);
+    return this.#blocked && (!this.#origin.secure || this.#queue.length > 0);
   }
 
-  /** Once reading is paused it resumes when nothing waits any more: the next packet may hold as much again. */
+  /** Once paused, reading resumes only when the queue is empty, because the next packet may contain as many requests again. */
   get #isCrowded(): boolean {
-    const { length } = this.#waiting;
+    const { length } = this.#queue;
     if (length === 0) return false;
-    if (this.#holding || length >= waitingRequests) return true;
-    return this.#waiting.reduce((bytes, { exchange }) => bytes + exchange.size, 0) > waitingBytes;
+    if (this.#isPaused || length >= maxQueuedRequests) return true;
+    return this.#queue.reduce((bytes, { exchange }) => bytes + exchange.size, 0) > maxQueuedBytes;
   }
 
   /**
-   * Takes the place of node:http's listener of 'end', which drops the requests that are not answered. It is called once they
-   * are, or to fail a request that has not arrived whole.
+   * Detaches node:http's listener of 'end', which drops unanswered requests. It is called when they are answered, or to fail an
+   * incomplete request.
    */
   #deferEnd(): void {
     const finish = detachListener(this.#socket, 'end', 'last');
     this.#socket.once('end', () => {
       this.#finishInput = finish;
       this.#halfClosed = true;
-      if (this.#current === undefined || this.#latest?.isWhole === false) finish?.();
+      if (this.#current === undefined || this.#latest?.isComplete === false) finish?.();
     });
   }
 
-  #bytesOf({ problem, request, received }: Refusal): Uint8Array | undefined {
+  #bytesOf({ problem, request, received }: Rejection): Uint8Array | undefined {
     try {
       return lastBytes(this.#host.refuse(problem, request, received), request?.method === 'HEAD');
     } catch {
-      return undefined; // no response can be made at all
+      return undefined; // no response can be encoded
     }
   }
 
@@ -431,20 +433,20 @@ export class HttpConnection {
 
   #finish(): void {
     this.#ended = true;
-    this.#waiting = [];
+    this.#queue = [];
     this.#regulate();
   }
 
-  #gone(): void {
-    this.#host.overruns.delete(this);
+  #closed(): void {
+    this.#host.overflows.delete(this);
     this.#ended = true;
-    this.#waiting = [];
-    if (this.#latest !== undefined && !this.#latest.isWhole) this.#latest.content.fail(cutOff());
+    this.#queue = [];
+    if (this.#latest !== undefined && !this.#latest.isComplete) this.#latest.content.fail(cutOff());
   }
 }
 
-/** What is refused: a request, or bytes that are none. */
-interface Refusal {
+/** The rejection of a request, or of bytes that could not be parsed. */
+interface Rejection {
   readonly problem: Problem;
   readonly request: Request | undefined;
   readonly received?: string | undefined;
@@ -454,10 +456,10 @@ const space = 0x20;
 
 const last: ProblemParts = { close: true };
 
-/** What goes with a refusal that another attempt may escape. */
+/** The parts of a temporary rejection. */
 const retrySoon: ProblemParts = { fields: [['Retry-After', '1']], close: true };
 
-/** What llhttp accepts before its version 9: a field name that is empty or ends in a space, a tab in the target. */
+/** Rejects what llhttp accepts before its version 9: a field name that is empty or ends in a space, and a tab in the target. */
 function isWellFormed(raw: readonly string[], target: string): boolean {
   for (let at = 0; at < raw.length; at += 2) {
     const name = raw[at] ?? '';
@@ -466,7 +468,7 @@ function isWellFormed(raw: readonly string[], target: string): boolean {
   return !target.includes('\t');
 }
 
-/** Returns the peer's address; one of IPv4 has the same form whether or not the listener speaks IPv6. */
+/** Returns the peer's address. An IPv4 address has the same form on an IPv4 and an IPv6 listener. */
 export function peerOf(socket: Socket): string {
   const address = socket.remoteAddress ?? '';
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;

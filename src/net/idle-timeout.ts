@@ -1,16 +1,16 @@
 import { clearInterval, setInterval } from '../timers.ts';
 
-/** Something with deadlines: a connection. */
+/** A connection with deadlines. */
 export interface Timed {
-  /** Closes it if a deadline has passed; `now` is in milliseconds, on the clock of the sweep. */
+  /** Closes the connection if a deadline has passed. `now` is in milliseconds since the sweep was started. */
   check(now: number): void;
 }
 
-/** The shortest and the longest time between two sweeps, in milliseconds. */
+/** The shortest and the longest interval between two sweeps, in milliseconds. */
 const shortest = 10;
 const longest = 1000;
 
-/** Compares connections with their deadlines at regular intervals. */
+/** Checks the deadlines of all connections at regular intervals. */
 export class DeadlineSweep {
   /** Milliseconds since the sweep was started, as of its last run. */
   now = 0;
@@ -18,9 +18,8 @@ export class DeadlineSweep {
   readonly #timer: NodeJS.Timeout;
 
   /**
-   * Starts to sweep: eight times within the shortest of `timeouts` (milliseconds, 0 for none), but not more often than every
-   * 10 ms, and every second at least. One timer serves all connections: a timeout on each socket costs a
-   * small request a thirtieth of its time.
+   * Starts the sweep. It runs eight times within the shortest of `timeouts` (milliseconds, 0 for none), from every 10 ms to every
+   * second. One timer serves all connections, because a timeout on each socket takes a thirtieth of the time of a small request.
    */
   constructor(timeouts: readonly number[], connections: () => Iterable<Timed>) {
     const least = Math.min(...timeouts.filter((timeout) => timeout > 0));
@@ -32,13 +31,13 @@ export class DeadlineSweep {
     }, interval).unref();
   }
 
-  /** Returns the time at which `timeout` milliseconds from now have certainly passed; Infinity, if it is 0. */
+  /** Returns a time at which `timeout` milliseconds from now have certainly passed; Infinity if `timeout` is 0. */
   after(timeout: number): number {
     // The last run was up to an interval ago.
     return timeout > 0 ? this.now + timeout + this.#interval : Number.POSITIVE_INFINITY;
   }
 
-  /** Stops. */
+  /** Stops the sweep. */
   stop(): void {
     clearInterval(this.#timer);
   }
@@ -46,39 +45,39 @@ export class DeadlineSweep {
 
 /** The timeouts of an idle connection, in milliseconds; 0 for none. */
 export interface IdleTimeouts {
-  /** How long nothing may come. */
+  /** How long no byte may arrive. */
   readonly keepAlive: number;
-  /** From the first byte after a rest to the end of a header section. */
+  /** From the first byte of a request to the end of its header section. */
   readonly header: number;
 }
 
 /** Measures how long one connection has waited for its next request. */
 export class IdleTimeout {
-  /** The request after which it waits. */
+  /** The sequence number of the last request. */
   #request: number | undefined;
   #bytesRead = 0;
-  #heard = false;
+  #received = false;
   #deadline = Number.POSITIVE_INFINITY;
 
   /**
-   * Returns whether an idle connection has to be closed. Called at each sweep, with the number of the last `request` and the
-   * bytes received so far. Bytes that complete no header section postpone the deadline once, not each time.
+   * Returns whether an idle connection must be closed. Called at each sweep, with the sequence number of the last `request` and the
+   * bytes received so far. Bytes that complete no header section extend the deadline once, not each time.
    */
   expired(sweep: DeadlineSweep, timeouts: IdleTimeouts, request: number, bytesRead: number): boolean {
     if (request !== this.#request) {
       this.#request = request;
       this.#bytesRead = bytesRead;
-      this.#heard = false;
+      this.#received = false;
       this.#deadline = sweep.after(timeouts.keepAlive);
-    } else if (!this.#heard && bytesRead !== this.#bytesRead) {
-      this.#heard = true;
-      // node:http answers 408 to an incomplete header section a little earlier; line ends alone are no header section.
+    } else if (!this.#received && bytesRead !== this.#bytesRead) {
+      this.#received = true;
+      // node:http answers 408 to an incomplete header section a little earlier, but not to mere line ends.
       this.#deadline = sweep.after(timeouts.header * 1.25);
     }
     return sweep.now >= this.#deadline;
   }
 
-  /** Forgets the connection's rest, because it is not idle. */
+  /** Resets the measurement, because the connection is not idle. */
   reset(): void {
     this.#request = undefined;
   }

@@ -3,28 +3,27 @@ import type { Socket } from 'node:net';
 import { clearTimeout, setTimeout } from '../timers.ts';
 import { detachListener } from './detach-listener.ts';
 
-/** Bytes that a client may still send after the last response. */
+/** Bytes that a client may still send after the last response before reading is paused. */
 const drainedBytes = 256 * 1024;
-/** Milliseconds in which it may send them. */
+/** Milliseconds within which it may send them. */
 const drainedTime = 1000;
 
 /**
- * Sends the last bytes and closes the sending side of a connection; what still arrives is read and dropped for a while.
- * A socket that is closed with bytes unread answers with a reset, and the reset can overtake the response in
- * the client (RFC 9112 §9.6). If the client does not read the last bytes within `timeout` milliseconds, the connection is
- * destroyed, whatever it sends meanwhile; 0 is no limit.
+ * Sends the last bytes, closes the sending side of a connection, then reads and drops for a while what still arrives. Closing a
+ * socket with unread bytes sends a reset, which can overtake the response in the client (RFC 9112 §9.6). The connection is
+ * destroyed if the client does not read the last bytes within `timeout` milliseconds; 0 is no limit.
  */
 export function closeLingering(socket: Socket, timeout: number, last?: Uint8Array): void {
-  // From here on nothing is parsed: the listeners of node:http are removed, and with the first of ours it releases the handle.
+  // Nothing is parsed from here on: the listeners of node:http are removed, and adding the first new one releases the handle.
   socket.removeAllListeners('data');
   socket.removeAllListeners('end');
-  let room = drainedBytes;
+  let remaining = drainedBytes;
   socket.on('data', (chunk: Uint8Array) => {
-    room -= chunk.length;
-    if (room < 0) socket.pause();
+    remaining -= chunk.length;
+    if (remaining < 0) socket.pause();
   });
   const unread = timeout > 0 ? setTimeout(() => socket.destroy(), timeout).unref() : undefined;
-  // When both sides have ended, the socket destroys itself.
+  // When both sides are closed, the socket destroys itself.
   socket.once('finish', () => {
     clearTimeout(unread);
     const draining = setTimeout(() => socket.destroy(), drainedTime).unref();
@@ -37,8 +36,8 @@ export function closeLingering(socket: Socket, timeout: number, last?: Uint8Arra
 }
 
 /**
- * Ends a response whose header section says that the connection closes, and closes it as above. Node.js's own listener of
- * 'finish' would destroy the socket with bytes unread; it runs when the connection has closed.
+ * Ends a response with `Connection: close`, and closes the connection as `closeLingering` does. Node.js's own listener of 'finish'
+ * would destroy the socket with unread bytes, so it is called when the connection has closed.
  */
 export function endLingering(
   response: ServerResponse,

@@ -1,7 +1,7 @@
-/** The address cannot be listened on. */
+/** Thrown if an address cannot be listened on. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
-  /** The system's code: `EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`. */
+  /** The system's error code: `EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`. */
   readonly code: string;
 
   constructor(code: string, message: string, cause: Error) {
@@ -10,7 +10,7 @@ export class ListenError extends Error {
   }
 }
 
-/** Says in one line why `host` and `port` could not be bound. */
+/** Returns an error that explains in one line why `host` and `port` could not be bound. */
 export function listenErrorOf(error: Error, host: string, port: number): ListenError {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN';
   return new ListenError(code, messageOf(code, host, port), error);
@@ -21,11 +21,11 @@ function messageOf(code: string, host: string, port: number): string {
     case 'EADDRINUSE':
       return `Port ${port} on ${host} is in use by another process.`;
     case 'EACCES':
-      return `Port ${port} on ${host} may not be opened by this user.`;
+      return `This user has no permission to open port ${port} on ${host}.`;
     case 'EADDRNOTAVAIL':
       return `${host} is not an address of this machine.`;
     case 'ENOTFOUND':
-      return `${host} is neither an address nor a name that can be looked up.`;
+      return `${host} is neither an address nor a name that can be resolved.`;
     default:
       return `Port ${port} on ${host} cannot be listened on (${code}).`;
   }

@@ -22,68 +22,68 @@ import { FieldLines, linesOf } from './response-encoder.ts';
 import { IdentityError, type ServerIdentity, usable } from './tls/identity.ts';
 import { WriteBatch } from './write-batch.ts';
 
-/** What is taken before it is refused: sizes in bytes, times in milliseconds. */
+/** The limits of a listener: sizes in bytes, times in milliseconds. */
 export interface ListenerLimits {
   /** The header section: names, values and separators. */
   headers: number;
   /** The request target. */
   target: number;
-  /** Connections that are open at a time. For another one, the one that has asked for nothing the longest is ended. */
+  /** Open connections. For another one, the longest-idle connection is closed. */
   connections: number;
   /** From the first byte of a request to the end of its header section. */
   headerTimeout: number;
-  /** From the first byte of a request to its last; also how long a client may leave a reply unread. */
+  /** From the first byte of a request to its last; also how long a client may leave a response unread. */
   requestTimeout: number;
-  /** How long a connection may rest between two requests; 5,000 unless given, 0 is for ever. */
+  /** How long a connection may be idle between two requests; 0 for no limit. Default: 5000. */
   keepAliveTimeout?: number;
 }
 
-/** What a listener is made of. */
+/** The options of a listener. */
 export interface ListenerOptions {
   host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
-  /** HTTPS with this, or with what this gives when the first client comes, and then must; plain HTTP when left out. */
+  /** TLS identity, or a function that returns one on the first connection; it must not throw. Default: none, plain HTTP. */
   tls?: ServerIdentity | (() => ServerIdentity) | undefined;
   limits: ListenerLimits;
-  /** The service: answers every request, never rejects. */
+  /** Returns the response to a request. Never rejects. */
   respond: (request: Request) => Promise<Response>;
-  /** Makes the reply to what could not be parsed, or to a request that came when the listener is full or stopping. */
+  /** Returns the response to what could not be parsed, or to a request while the listener is full or stopping. */
   refuse: (problem: Problem, request: Request | undefined, received?: string) => Response;
-  /** Told of each connection over TLS when its certificate is settled. */
+  /** Called for each TLS connection after its certificate was chosen. */
   connected?: (() => void) | undefined;
   /** Whether the process may exit while the port and its connections are open. Default: false. */
   unref?: boolean | undefined;
 }
 
-/** A port that is being listened on. */
+/** An open port. */
 export interface Listener {
-  /** The address that is bound. */
+  /** The bound address. */
   readonly host: string;
   readonly port: number;
-  /** How many connections are open. */
+  /** The number of open connections. */
   readonly connections: number;
   /**
-   * Proves with this who the server is to whoever connects from now on; open connections go on. Throws
-   * IdentityError, and nothing is changed, or TypeError where plain HTTP is spoken.
+   * Replaces the TLS identity for new connections; open connections continue. Throws IdentityError, and changes nothing, if it
+   * cannot be used. Throws TypeError if the listener is plain HTTP.
    */
   replaceIdentity(identity: ServerIdentity): void;
-  /** Stops accepting and finishes what is in flight, for at most `grace` milliseconds; then drops what is left. */
+  /** Stops accepting connections and finishes requests in flight within `grace` milliseconds, then destroys what is left. */
   close(grace: number): Promise<void>;
 }
 
-/** Of node:http or node:https. */
+/** A server of node:http or node:https. */
 type HttpServer = Server | SecureServer;
 
-/** Listens. Rejects with a ListenError when the address cannot be had, and with an IdentityError when the identity is no good. */
+/** Opens a port. Rejects with ListenError if the address cannot be bound, and with IdentityError if the identity cannot be used. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const server = await serverOf(options.limits, options.tls);
   return new Promise((resolve, reject) => {
-    const refuse = (error: Error): void => reject(listenErrorOf(error, options.host, options.port));
-    server.once('error', refuse);
+    const fail = (error: Error): void => reject(listenErrorOf(error, options.host, options.port));
+    server.once('error', fail);
     server.once('listening', () => {
-      server.removeListener('error', refuse);
-      // A connection that could not be accepted (no file descriptor left) is its client's loss alone.
+      server.removeListener('error', fail);
+      // A connection that cannot be accepted, for lack of file descriptors, does not affect the others.
       server.on('error', () => undefined);
       if (options.unref === true) unreference(server);
       resolve(new HttpListener(server, options));
@@ -92,18 +92,18 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   });
 }
 
-/** Allows the process to exit while the port or a connection is open; of TLS the connection that carries it. */
+/** Allows the process to exit while the port or a connection is open. For TLS, it unreferences the TCP socket. */
 function unreference(server: HttpServer): void {
   server.unref().prependListener('connection', (socket: Socket) => socket.unref());
 }
 
-/** The one place where a server of node:http or node:https is made. Nothing that it would decide or say by itself is left on. */
+/** Creates the server of node:http or node:https, with everything turned off that it would decide or send by itself. */
 async function serverOf(limits: ListenerLimits, identity: ListenerOptions['tls']): Promise<HttpServer> {
   const { headerTimeout, requestTimeout } = limits;
   const options: ServerOptions = {
     insecureHTTPParser: false,
     requireHostHeader: false,
-    // Both limits are judged by the connection; node:http only stops what exceeds them by far.
+    // The connection checks both limits. node:http only stops what far exceeds them.
     maxHeaderSize: limits.headers + limits.target + 4096,
     headersTimeout: requestTimeout > 0 ? Math.min(headerTimeout, requestTimeout) : headerTimeout,
     requestTimeout,
@@ -111,12 +111,12 @@ async function serverOf(limits: ListenerLimits, identity: ListenerOptions['tls']
     connectionsCheckingInterval: intervalOf(headerTimeout, requestTimeout),
   };
   const server = identity === undefined ? createServer(options) : await secureServer(options, identity);
-  server.maxHeadersCount = 0; // a number would cut the fields off behind it, unseen
+  server.maxHeadersCount = 0; // a number would drop further fields silently
   server.maxConnections = limits.connections + Math.max(16, Math.ceil(limits.connections / 4));
   return server;
 }
 
-/** HTTP/1.1 over TLS 1.2 or 1.3. Its modules are loaded only here: plain HTTP starts without them. */
+/** Creates a server for HTTP/1.1 over TLS 1.2 or 1.3. Loads its modules here, because plain HTTP does not need them. */
 async function secureServer(
   options: ServerOptions,
   identity: NonNullable<ListenerOptions['tls']>,
@@ -128,25 +128,25 @@ async function secureServer(
       ...(typeof identity === 'function' ? { ca: [] } : contextOf(identity)),
       ALPNProtocols: ['http/1.1', 'http/1.0'],
       allowHalfOpen: true,
-      // TLS has as long to agree as a header section has to arrive.
+      // A handshake may take as long as a header section.
       handshakeTimeout: options.headersTimeout,
     }),
   );
 }
 
 function contextOf({ cert, key }: ServerIdentity): SecureContextOptions {
-  // Node takes an empty one for none, and fails only when a client comes.
+  // Node treats an empty one as none, and fails only when a client connects.
   if (cert.length === 0) throw new IdentityError('cert', 'the certificate is empty');
   if (key.length === 0) throw new IdentityError('key', 'the private key is empty');
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
-  // No client is asked for a certificate. Without a list Node would read all the authorities there are, which takes tens of
-  // milliseconds, and have OpenSSL look for those between the certificate and its authority among them.
+  // No client certificate is requested. Without a list, Node would load all system authorities, which takes tens of milliseconds,
+  // and OpenSSL would search them for intermediate certificates.
   return { cert, key, ca: [], minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3', secureOptions };
 }
 
 /**
- * How often the timeouts are looked at, in milliseconds: a quarter of the shorter one, within reason. Whatever has run
- * out by then is told so in one turn, in which nobody else is answered, so a second would be too long.
+ * Returns how often timeouts are checked, in milliseconds: a quarter of the shorter one, from 10 to 100. All requests that have timed
+ * out by then are answered in one turn of the event loop, which blocks other clients; a second would be too long.
  */
 function intervalOf(...timeouts: number[]): number {
   const shortest = Math.min(...timeouts.filter((timeout) => timeout > 0));
@@ -163,18 +163,18 @@ class HttpListener implements Listener, ConnectionHost {
   readonly sweep: DeadlineSweep;
   readonly fastResponses: FastResponses;
   readonly writeBatch = new WriteBatch();
-  readonly overruns = new Set<HttpConnection>();
+  readonly overflows = new Set<HttpConnection>();
   readonly fieldLines = new FieldLines();
   readonly persistence: readonly string[];
   readonly persistenceLines: string;
   readonly #server: HttpServer;
   readonly #secure: boolean;
   readonly #connected: (() => void) | undefined;
-  /** What gives the identity, until there is one. */
-  #identify: (() => ServerIdentity) | undefined;
+  /** Returns the TLS identity, until it has been loaded. */
+  #loadIdentity: (() => ServerIdentity) | undefined;
   readonly #handshakes = new Handshakes();
   readonly #connections = new Map<Duplex, HttpConnection>();
-  #turn = 0;
+  #sequence = 0;
   #handling = 0;
   #closing: Promise<void> | undefined;
   #settled: () => void = () => undefined;
@@ -198,7 +198,7 @@ class HttpListener implements Listener, ConnectionHost {
     this.#server = server;
     this.#secure = options.tls !== undefined;
     this.#connected = options.connected;
-    this.#identify = typeof options.tls === 'function' ? options.tls : undefined;
+    this.#loadIdentity = typeof options.tls === 'function' ? options.tls : undefined;
     this.#attach();
   }
 
@@ -214,19 +214,19 @@ class HttpListener implements Listener, ConnectionHost {
     const server = this.#server;
     if (!('setSecureContext' in server)) throw new TypeError('plain HTTP has no certificate');
     usable(() => server.setSecureContext(contextOf(identity)));
-    this.#identify = undefined;
+    this.#loadIdentity = undefined;
   }
 
-  nextTurn(): number {
-    this.#turn += 1;
-    return this.#turn;
+  nextSequence(): number {
+    this.#sequence += 1;
+    return this.#sequence;
   }
 
-  entered(): void {
+  requestStarted(): void {
     this.#handling += 1;
   }
 
-  left(): void {
+  requestFinished(): void {
     this.#handling -= 1;
     if (this.#handling === 0) this.#settled();
   }
@@ -239,12 +239,14 @@ class HttpListener implements Listener, ConnectionHost {
   #attach(): void {
     const receive = (incoming: IncomingMessage, response: ServerResponse): void =>
       this.#connections.get(incoming.socket)?.receive(incoming, response, false);
-    // Before node:tls takes the connection with what it has.
+    // Before node:tls uses its present identity for the connection.
     this.#server.prependListener('connection', () => {
-      if (this.#identify !== undefined) this.replaceIdentity(this.#identify());
+      if (this.#loadIdentity !== undefined) this.replaceIdentity(this.#loadIdentity());
     });
     this.#server
-      .on('connection', (socket: Socket) => (this.#secure ? this.#shake(socket) : this.#accept(socket)))
+      .on('connection', (socket: Socket) =>
+        this.#secure ? this.#startHandshake(socket) : this.#accept(socket),
+      )
       .on('secureConnection', (socket: Socket) => this.#accept(socket))
       .on('request', receive)
       .on('checkExpectation', receive)
@@ -256,22 +258,22 @@ class HttpListener implements Listener, ConnectionHost {
       )
       .on('clientError', (error: Error, socket: Duplex) => {
         const connection = this.#connections.get(socket);
-        // Before TLS has agreed there is nobody to be told anything.
+        // Without a completed handshake, no response can be sent.
         if (connection === undefined) socket.destroy();
         else connection.fail(error);
       });
   }
 
-  #shake(socket: Socket): void {
+  #startHandshake(socket: Socket): void {
     this.#connected?.();
-    if (this.connections >= this.limits.connections) this.#makeRoom();
-    this.#handshakes.begin(socket, this.nextTurn(), () => this.#settled());
+    if (this.connections >= this.limits.connections) this.#closeLongestIdle();
+    this.#handshakes.begin(socket, this.nextSequence(), () => this.#settled());
   }
 
   #accept(socket: Socket): void {
-    const carrier = this.#secure ? this.#handshakes.finish(socket) : undefined;
-    const full = this.connections >= this.limits.connections && !this.#makeRoom();
-    this.#connections.set(socket, new HttpConnection(this, socket, full, carrier));
+    const tcpSocket = this.#secure ? this.#handshakes.finish(socket) : undefined;
+    const full = this.connections >= this.limits.connections && !this.#closeLongestIdle();
+    this.#connections.set(socket, new HttpConnection(this, socket, full, tcpSocket));
     socket.once('close', () => {
       this.#connections.delete(socket);
       this.#settled();
@@ -279,10 +281,10 @@ class HttpListener implements Listener, ConnectionHost {
   }
 
   /**
-   * Ends the connection that has been without a whole header section the longest, of those on which no request is being
-   * handled; says whether there was one. Otherwise whoever opens connections and sends nothing would keep others out.
+   * Closes the longest-idle connection, of those that wait for the client, and returns whether there was one. Otherwise a client
+   * that opens connections without sending requests could exhaust the limit.
    */
-  #makeRoom(): boolean {
+  #closeLongestIdle(): boolean {
     const handshake = this.#handshakes.longest;
     let longest: Duplex | undefined = handshake?.socket;
     let since = handshake?.since ?? Number.POSITIVE_INFINITY;
@@ -290,7 +292,7 @@ class HttpListener implements Listener, ConnectionHost {
       if (waitingSince !== undefined && waitingSince < since) [longest, since] = [socket, waitingSince];
     }
     if (longest === undefined) return false;
-    // It counts no more from now on, and not only when the system is done with it.
+    // It stops counting now, not only when the system has closed it.
     if (longest === handshake?.socket) this.#handshakes.finish(handshake.socket);
     else this.#connections.delete(longest);
     longest.destroy();
@@ -298,22 +300,22 @@ class HttpListener implements Listener, ConnectionHost {
   }
 
   #shut(grace: number): Promise<void> {
-    // Not the close() of node:http, which destroys connections whose reply is not flushed, and stops the timeouts.
+    // Not the close() of node:http, which destroys connections whose response is not flushed, and stops the timeouts.
     NetServer.prototype.close.call(this.#server);
     this.#handshakes.destroy();
     for (const connection of [...this.#connections.values()]) connection.close();
     return new Promise((resolve) => {
-      let patient = true;
+      let withinGrace = true;
       const timer = setTimeout(() => {
-        patient = false;
+        withinGrace = false;
         for (const connection of [...this.#connections.values()]) connection.destroy();
         this.#settled();
-      }, grace); // the one timer that holds the process: without it a silent connection would not
+      }, grace); // not unreferenced: an idle connection may not keep the process alive
       this.#settled = () => {
-        if (this.connections > 0 || (patient && this.#handling > 0)) return;
+        if (this.connections > 0 || (withinGrace && this.#handling > 0)) return;
         clearTimeout(timer);
         this.sweep.stop();
-        this.#server.close(); // now for what node:http holds besides the port
+        this.#server.close(); // releases what node:http holds besides the port
         resolve();
       };
       this.#settled();

@@ -1,51 +1,49 @@
 import type { Socket } from 'node:net';
 
 /**
- * The connections that TLS has not agreed on yet. Node hands out another socket when it has; that it is the same
- * connection is seen by its other end.
+ * The connections whose TLS handshake is not complete. Node emits a new socket when it is; both sockets have the same remote address
+ * and port.
  */
 export class Handshakes {
   readonly #sockets = new Map<string, { readonly socket: Socket; readonly since: number }>();
 
-  /** How many there are. */
+  /** The number of handshakes. */
   get size(): number {
     return this.#sockets.size;
   }
 
-  /** The one that has been waited for the longest, and since which turn; undefined when there is none. */
+  /** The oldest handshake, and its sequence number; undefined if there is none. */
   get longest(): { readonly socket: Socket; readonly since: number } | undefined {
     for (const handshake of this.#sockets.values()) return handshake;
     return undefined;
   }
 
-  /**
-   * Takes a connection that was just accepted, at the turn `since`; `gone` is told if it closes before TLS has agreed.
-   */
-  begin(socket: Socket, since: number, gone: () => void): void {
-    const end = otherEnd(socket);
-    this.#sockets.delete(end); // so that it stands last
-    this.#sockets.set(end, { socket, since });
+  /** Adds an accepted connection with its sequence number. Calls `closed` when the socket closes. */
+  begin(socket: Socket, since: number, closed: () => void): void {
+    const remote = remoteOf(socket);
+    this.#sockets.delete(remote); // so that it becomes the last one
+    this.#sockets.set(remote, { socket, since });
     socket.once('close', () => {
-      // The same client may have come again from the same port.
-      if (this.#sockets.get(end)?.socket === socket) this.#sockets.delete(end);
-      gone();
+      // The same client may have connected again from the same port.
+      if (this.#sockets.get(remote)?.socket === socket) this.#sockets.delete(remote);
+      closed();
     });
   }
 
-  /** Lets go of the connection that this socket is of, or that this socket of TLS is on; gives its own socket. */
+  /** Removes the handshake of a TCP socket or of the TLS socket on it. Returns the TCP socket; undefined if there is none. */
   finish(socket: Socket): Socket | undefined {
-    const end = otherEnd(socket);
-    const carrier = this.#sockets.get(end)?.socket;
-    this.#sockets.delete(end);
-    return carrier;
+    const remote = remoteOf(socket);
+    const tcpSocket = this.#sockets.get(remote)?.socket;
+    this.#sockets.delete(remote);
+    return tcpSocket;
   }
 
-  /** Ends them all. */
+  /** Destroys all their sockets. */
   destroy(): void {
     for (const { socket } of this.#sockets.values()) socket.destroy();
   }
 }
 
-function otherEnd(socket: Socket): string {
+function remoteOf(socket: Socket): string {
   return `${socket.remoteAddress} ${socket.remotePort}`;
 }

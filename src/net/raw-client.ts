@@ -3,43 +3,43 @@ import { request as requestSecurely, Agent as SecureAgent } from 'node:https';
 
 export type { Agent } from 'node:http';
 
-/** Where a client connects to. */
+/** The options of a client. */
 export interface RawClientOptions {
-  /** `http://…` or `https://…`; its path does not count. */
+  /** `http://…` or `https://…`; its path is ignored. */
   readonly origin: string | URL;
-  /** Certificates in PEM to trust in the place of the usual ones. */
+  /** Trusted certificates in PEM, instead of the default ones. */
   readonly ca?: string | undefined;
-  /** What opens connections; without one the client keeps to a single connection for as long as the server lets it. */
+  /** Opens the connections. Default: an agent with a single persistent connection. */
   readonly agent?: Agent | undefined;
-  /** Milliseconds in which a reply must be whole. */
+  /** Milliseconds within which a response must be complete. */
   readonly timeout: number;
 }
 
-/** A request of which nothing is tidied: target and lines go out as they stand here. */
+/** A request that is sent as it is, without normalization. */
 export interface RawRequest {
   readonly method: string;
   readonly target: string;
-  /** A name may stand there twice. `Host` and `Content-Length` are added where they are not there. */
+  /** The field lines; a name may occur twice. `Host` and `Content-Length` are added if they are missing. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** Sends requests that `fetch` would not send, or would change. */
+/** Sends requests that `fetch` would reject or change. */
 export interface RawClient {
-  /** Sends one and gives the status of its reply. Rejects where none comes. */
+  /** Sends a request and returns the status of the response. Rejects if there is none. */
   send(request: RawRequest): Promise<number>;
-  /** Lets its own connection go. */
+  /** Closes its own connection. */
   close(): void;
 }
 
-/** Makes a client; it connects with the first request. Throws TypeError for an origin that is no URL. */
+/** Creates a client, which connects on the first request. Throws TypeError if the origin is not a URL. */
 export function openRawClient({ origin, ca, agent, timeout }: RawClientOptions): RawClient {
   const { protocol, hostname, host, port } = new URL(origin);
   const secure = protocol === 'https:';
   const own = { keepAlive: true, maxSockets: 1 };
   const used = agent ?? (secure ? new SecureAgent(own) : new Agent(own));
   const options = {
-    // A URL has brackets around an IPv6 address, a socket has none.
+    // A URL has brackets around an IPv6 address, a socket address has none.
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? (secure ? 443 : 80) : Number(port),
     agent: used,
@@ -48,7 +48,7 @@ export function openRawClient({ origin, ca, agent, timeout }: RawClientOptions):
   return {
     send({ method, target, headers, body }) {
       const content = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
-      const lines = completed(headers, host, method, content);
+      const lines = complete(headers, host, method, content);
       const signal = AbortSignal.timeout(timeout);
       const parts = { ...options, method, path: target, headers: lines, signal };
       return new Promise((resolve, reject) => {
@@ -56,7 +56,7 @@ export function openRawClient({ origin, ca, agent, timeout }: RawClientOptions):
         sent.once('error', reject);
         sent.once('response', (response) => {
           const status = response.statusCode ?? 0;
-          // The status is known, whatever becomes of the content; it is read so that the connection can go on.
+          // The content does not matter. It is read so that the connection can be used again.
           response.once('close', () => resolve(status));
           response.once('error', () => resolve(status));
           response.resume();
@@ -72,8 +72,8 @@ export function openRawClient({ origin, ca, agent, timeout }: RawClientOptions):
 
 const withContent: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Names and values one after the other, as node:http takes lines that it is to leave alone. */
-function completed(
+/** Adds the required fields. Returns alternating names and values, which node:http sends unchanged. */
+function complete(
   headers: RawRequest['headers'],
   host: string,
   method: string,

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
-/** The reason phrase that goes with a status; empty where there is none. */
+/** Returns the reason phrase of a status; '' if it has none. */
 export function reasonPhraseOf(status: number): string {
   return STATUS_CODES[status] ?? '';
 }

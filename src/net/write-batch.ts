@@ -7,8 +7,8 @@ export interface Sender {
 }
 
 /**
- * Collects the responses that become ready in one turn of the event loop and writes them at its end. A write wakes the
- * client's process; between two requests that costs more than the write itself.
+ * Collects the responses that become ready in one turn of the event loop, and writes them at its end. A write wakes the client's
+ * process; between two requests, that costs more than the write itself.
  */
 export class WriteBatch {
   #senders: Sender[] = [];

@@ -7,47 +7,47 @@ import type { Principal } from '../principal.ts';
 import type { GzipQueue } from './gzip-queue.ts';
 import type { Call, Found, Parameters, Variant } from './resource.ts';
 
-/** What has become known of a request, also when it is refused later. */
+/** The state of a request as it passes the steps, also if it is rejected later. */
 export interface RequestTrace {
   principal: Principal | undefined;
-  /** The step that is being asked, and in the end the one that answered (0 to 16). */
+  /** The step that is being evaluated; after the response, the one that decided it (0 to 16). */
   step: number;
-  /** Where the checks of credentials are told; undefined where nobody listens. */
+  /** Records the checks of the credentials; undefined if nothing listens. */
   readonly authentication: AuthenticationTrace | undefined;
-  /** The refusal that the reply was made of. */
+  /** The problem that the response reports. */
   problem: Problem | undefined;
 }
 
-/** What is known of a request before anything is asked. */
+/** Creates the trace of a request before its first step. */
 export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrace {
   return { principal: undefined, step: 0, authentication: authTrace, problem: undefined };
 }
 
-/** What is known of a call when steps 1 to 7 are through. */
+/** The parts of a call that steps 1 to 7 have determined. */
 export interface CallParts {
   readonly request: Request;
   readonly method: Method;
   readonly target: Target;
   readonly parameters: Parameters;
   readonly principal: Principal | undefined;
-  /** When the call is judged (ms). */
+  /** The time of the call in ms. */
   readonly now: number;
-  /** Writes a time (ms) as the value of a date field. */
+  /** Formats a time (ms) as an HTTP date. */
   readonly httpDate: (ms: number) => string;
-  /** Where content waits to be compressed or decompressed. */
+  /** Limits concurrent compression and decompression. */
   readonly gzip: GzipQueue;
 }
 
-/** A call while it is being judged: each step fills in what it found out. */
+/** The call of a resource as it passes the steps; each step sets what it found out. */
 export class CallContext implements Call {
   readonly request: Request;
   readonly method: Method;
   readonly parameters: Parameters;
   readonly principal: Principal | undefined;
   readonly now: number;
-  /** Writes a time (ms) as the value of a date field. */
+  /** Formats a time (ms) as an HTTP date. */
   readonly httpDate: (ms: number) => string;
-  /** Where content waits to be compressed or decompressed. */
+  /** Limits concurrent compression and decompression. */
   readonly gzip: GzipQueue;
   variant: Variant | undefined;
   found: Found | undefined;
@@ -69,7 +69,7 @@ export class CallContext implements Call {
     this.content = undefined;
   }
 
-  /** The value of the reply's Date. */
+  /** The value of Date in the response. */
   get date(): string {
     return this.httpDate(this.now);
   }
@@ -78,7 +78,7 @@ export class CallContext implements Call {
     return this.#target.path;
   }
 
-  /** Parsed when it is first asked for: most requests have no use for it. */
+  /** Parsed on first use, because most requests do not need it. */
   get query(): URLSearchParams {
     this.#query ??= new URLSearchParams(this.#target.search);
     return this.#query;

@@ -8,19 +8,19 @@ import type { Request, Response } from '../http/message.ts';
 import { isMethod, type Method } from '../http/method.ts';
 import { Problem } from '../http/problem.ts';
 import { parseTarget, type Target } from '../http/target.ts';
-import { judgeExpectation, judgeFraming } from '../http/transfer.ts';
+import { checkExpectation, checkFraming } from '../http/transfer.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
 import { CallContext, type RequestTrace } from './call.ts';
 import type { GzipQueue } from './gzip-queue.ts';
 import { type Describe, describe } from './options-response.ts';
 import {
+  checkCharset,
+  checkContentRange,
+  checkDeclaredLength,
   checkUnreadContent,
-  judgeCharset,
-  judgeContentRange,
-  judgeContentType,
-  judgeDeclaredLength,
   readContent,
+  readingFor,
 } from './request-body.ts';
 import {
   type Action,
@@ -39,32 +39,32 @@ import {
 import { notModified, tagsOf, toOutcome, toResponse, withContentTag } from './response.ts';
 import type { Match, Router } from './router.ts';
 
-/** What a request is judged by. */
+/** The parts of the service that the steps use. */
 export interface ServiceContext {
   readonly router: Router;
   readonly authenticator: Authenticator;
   readonly clock: Clock;
-  /** Writes a time (ms) as the value of a date field. */
+  /** Formats a time (ms) as an HTTP date. */
   httpDate(ms: number): string;
-  /** Where content waits to be compressed or decompressed. */
+  /** Limits concurrent compression and decompression. */
   readonly gzip: GzipQueue;
-  /** Bytes of target and of content. */
+  /** The limits on the target and the content, in bytes. */
   readonly limits: { readonly target: number; readonly body: number };
-  /** Whether the service takes nothing new any more. */
+  /** Whether the service is stopping. */
   stopping(): boolean;
-  /** Writes the content of the reply to OPTIONS. */
+  /** Serializes the content of the response to OPTIONS. */
   readonly describe: Describe;
 }
 
-/** A request of which it is known where it goes. */
+/** A request with the route that it matches. */
 interface Addressed {
   readonly request: Request;
   readonly method: Method;
   readonly target: Target;
-  readonly place: Match;
+  readonly route: Match;
 }
 
-/** A call that may be made, and what makes it. */
+/** A call that the principal may make, and its action. */
 interface Permitted {
   readonly call: CallContext;
   readonly resource: Resource;
@@ -73,57 +73,56 @@ interface Permitted {
 }
 
 /**
- * Judges a request, question by question in the order in which they are answered; each one goes on or throws a
- * Problem. Step 0, whether the request could be parsed, is the listener's. `known.step` is the question that is being asked.
- * Where nothing has to be waited for, as for most requests, the reply is there at once: each promise would be a twentieth
- * of what judging one takes. Throws, or rejects, with a Problem.
+ * Decides the response to a request, step by step; each step continues or throws a Problem. Step 0, parsing the request, belongs
+ * to the listener. `trace.step` is the step being evaluated. If no step has to wait, as for most requests, the response is returned
+ * synchronously: each promise would add a twentieth to the time. Throws, or rejects with, a Problem.
  */
 export function decide(
   request: Request,
   context: ServiceContext,
   trace: RequestTrace,
 ): Response | Promise<Response> {
-  // 1: is the server stopping? (Whether it is full is the listener's to know.)
+  // 1: is the server stopping? (The listener checks whether it is full.)
   trace.step = 1;
   if (context.stopping()) throw stopping();
   // 2: HTTP/1.x, exactly one valid Host, no singleton field twice?
   trace.step = 2;
-  judgeVersion(request.version);
-  judgeHost(request);
-  judgeSingletons(request.fields);
+  checkVersion(request.version);
+  checkHost(request);
+  checkSingletons(request.fields);
   // 3: is the method one of the six?
   trace.step = 3;
-  const method = judgeMethod(request.method);
+  const method = knownMethod(request.method);
   // 4: is the target sane?
   trace.step = 4;
-  const target = judgeTarget(request.target, method, context.limits.target);
+  const target = parsedTarget(request.target, method, context.limits.target);
   // 5: transfer coding and expectation ones we know?
   trace.step = 5;
-  judgeFraming(request.fields);
-  judgeExpectation(request.fields, request.version);
+  checkFraming(request.fields);
+  checkExpectation(request.fields, request.version);
   // 6: is there a resource here?
   trace.step = 6;
-  const addressed = { request, method, target, place: judgePlace(target, context.router) };
+  const addressed = { request, method, target, route: findRoute(target, context.router) };
   // 7: are the credentials good?
   trace.step = 7;
-  const principal = judgeCredentials(
+  const principal = authenticate(
     request,
-    addressed.place.resource,
+    addressed.route.resource,
     context.authenticator,
     trace.authentication,
   );
   return andThen(principal, (found) => decideFor(found, addressed, context, trace));
 }
 
-/** The steps 8 to 12, now that it is known who asks. */
+/** Takes steps 8 to 12, once the principal is known. */
 function decideFor(
   principal: Principal | undefined,
-  { request, method, target, place }: Addressed,
+  { request, method, target, route }: Addressed,
   context: ServiceContext,
   trace: RequestTrace,
 ): Response | Promise<Response> {
   trace.principal = principal;
-  const { resource, parameters } = place;
+  const { resource, parameters } = route;
   const now = context.clock.now();
   const call = new CallContext({
     request,
@@ -138,23 +137,23 @@ function decideFor(
   // 8: OPTIONS?
   trace.step = 8;
   if (method === 'OPTIONS')
-    return describe(call, target.asterisk ? context.router.routes : place, context.describe);
+    return describe(call, target.asterisk ? context.router.routes : route, context.describe);
   // 9: does the resource implement the method?
   trace.step = 9;
-  const implemented = judgeImplemented(call, resource);
+  const implemented = requireAction(call, resource);
   // 10: may this principal?
   trace.step = 10;
-  judgePermission(call, resource, context.authenticator);
+  checkPermission(call, resource, context.authenticator);
   // 11: can what is sent be read?
   trace.step = 11;
-  const reading = judgeReadable(call, implemented, context.limits.body);
+  const reading = selectReading(call, implemented, context.limits.body);
   // 12: does it exist?
   trace.step = 12;
   const permitted = { call, resource, implemented, reading };
   return andThen(resource.find?.(call), (found) => decideOn(found, permitted, context, trace));
 }
 
-/** The steps 12 to 15, now that it is known what is there. */
+/** Takes steps 12 to 15, once the state of the resource is known. */
 function decideOn(
   found: Found | undefined,
   permitted: Permitted,
@@ -163,17 +162,17 @@ function decideOn(
 ): Response | Promise<Response> {
   const { call, resource, implemented, reading } = permitted;
   call.found = found;
-  judgeExistence(call, resource, implemented);
+  checkExistence(call, resource, implemented);
   // 13: can what is asked for be written?
   trace.step = 13;
-  call.variant = judgeAcceptable(call, resource.produces);
+  call.variant = selectVariant(call, resource.produces);
   // 14: do the preconditions hold?
   trace.step = 14;
-  const unmodified = judgePreconditions(call, resource);
+  const unmodified = checkPreconditions(call, resource);
   if (unmodified !== undefined) return notModified(call, unmodified);
   // 15: is the content right?
   trace.step = 15;
-  const content = judgeContent(call, implemented, reading, context.limits.body);
+  const content = receiveContent(call, implemented, reading, context.limits.body);
   return content === undefined
     ? act(permitted, trace)
     : content.then((read) => {
@@ -182,13 +181,13 @@ function decideOn(
       });
 }
 
-/** The last step. */
+/** Takes the last step. */
 function act({ call, resource, implemented }: Permitted, trace: RequestTrace): Response | Promise<Response> {
   // 16: act, in one turn with step 14 asked again
   trace.step = 16;
   return andThen(implemented.handle(call), (done) =>
     done === changedMeanwhile
-      ? actedAgain(call, resource, implemented).then((outcome) => conclude(call, resource, outcome))
+      ? repeatAction(call, resource, implemented).then((outcome) => conclude(call, resource, outcome))
       : conclude(call, resource, toOutcome(done)),
   );
 }
@@ -200,12 +199,12 @@ function stopping(): Problem {
   });
 }
 
-function judgeVersion(version: string): void {
+function checkVersion(version: string): void {
   if (version === '1.1' || version === '1.0') return;
   throw new Problem('version-not-supported', 'The request is not HTTP/1.1 or HTTP/1.0.', { close: true });
 }
 
-function judgeHost({ fields, version }: Request): void {
+function checkHost({ fields, version }: Request): void {
   const host = fields.get('host');
   if (host === undefined) {
     // RFC 9112 §3.2: HTTP/1.0 had no Host.
@@ -214,10 +213,10 @@ function judgeHost({ fields, version }: Request): void {
   }
   if (fields.repeated && fields.lines('host').length > 1)
     throw new Problem('malformed-host', 'There is more than one Host.');
-  if (!isValidHost(host)) throw new Problem('malformed-host', 'Host is not a host and perhaps a port.');
+  if (!isValidHost(host)) throw new Problem('malformed-host', 'Host is not a host with an optional port.');
 }
 
-// RFC 9110 §5.3: fields that are no lists stand once. Credentials are counted with step 7.
+// RFC 9110 §5.3: fields that are not lists occur at most once. Step 7 checks the fields with credentials.
 const singletons = [
   'content-length',
   'content-type',
@@ -236,7 +235,7 @@ const singletons = [
   'x-date',
 ] as const;
 
-function judgeSingletons(fields: Fields): void {
+function checkSingletons(fields: Fields): void {
   if (!fields.repeated) return;
   for (const name of singletons) {
     if (fields.lines(name).length > 1) {
@@ -245,31 +244,31 @@ function judgeSingletons(fields: Fields): void {
   }
 }
 
-function judgeMethod(token: string): Method {
+function knownMethod(token: string): Method {
   if (isMethod(token)) return token;
   throw new Problem('method-not-implemented', 'The methods are HEAD, GET, PUT, POST, DELETE and OPTIONS.');
 }
 
-function judgeTarget(target: string, method: Method, limit: number): Target {
+function parsedTarget(target: string, method: Method, limit: number): Target {
   if (target.length > limit) {
     throw new Problem('target-too-long', `A request target has at most ${limit} bytes.`, { close: true });
   }
   return parseTarget(target, method);
 }
 
-/** `*` is the server itself, which has no place among the routes. */
-function judgePlace(target: Target, router: Router): Match {
+/** `*` is the server itself, for which there is no route. */
+function findRoute(target: Target, router: Router): Match {
   if (target.asterisk) return { template: '*', resource: {}, parameters: {} };
-  const place = router.find(target.segments);
-  if (place === undefined) throw notFound();
-  return place;
+  const route = router.find(target.segments);
+  if (route === undefined) throw notFound();
+  return route;
 }
 
 function notFound(): Problem {
   return new Problem('not-found', 'Nothing is at this address.');
 }
 
-function judgeCredentials(
+function authenticate(
   request: Request,
   resource: Resource,
   authenticator: Authenticator,
@@ -277,23 +276,23 @@ function judgeCredentials(
 ): ReturnType<Authenticator['authenticate']> {
   if (resource.ownCredentials !== true) return authenticator.authenticate(request, authTrace);
   if (request.connection.secure) return undefined;
-  throw new Problem('tls-required', 'What is here is given over TLS only. The request was not read.');
+  throw new Problem('tls-required', 'This resource is available over TLS only. The request was not read.');
 }
 
-function judgeImplemented(call: CallContext, resource: Resource): Action {
+function requireAction(call: CallContext, resource: Resource): Action {
   const implemented = actionFor(resource, call.method);
   if (implemented !== undefined) return implemented;
-  throw new Problem('method-not-allowed', `This resource has no ${call.method}.`, {
+  throw new Problem('method-not-allowed', `This resource does not implement ${call.method}.`, {
     fields: [['Allow', allow(resource, call.principal, call.parameters).join(', ')]],
   });
 }
 
-function judgePermission(call: CallContext, resource: Resource, authenticator: Authenticator): void {
+function checkPermission(call: CallContext, resource: Resource, authenticator: Authenticator): void {
   if (mayUse(resource, call.method, call.principal, call.parameters)) return;
   if (!inScope(call.method, call.principal)) throw scopeTooNarrow(call, authenticator);
   if (call.principal !== undefined)
     throw new Problem('forbidden', `This principal may not ${call.method} here.`);
-  throw new Problem('authentication-required', `Nobody may ${call.method} here without being known.`, {
+  throw new Problem('authentication-required', `${call.method} requires authentication here.`, {
     fields: authenticator.challenges(call.request.connection),
   });
 }
@@ -302,49 +301,49 @@ function scopeTooNarrow({ method, principal }: CallContext, authenticator: Authe
   const needed = scopeFor(method);
   return new Problem(
     'insufficient-scope',
-    `The token is not good for ${method}: that needs the scope ${needed}.`,
+    `The token does not permit ${method}, which requires the scope ${needed}.`,
     {
       fields: principal === undefined ? [] : authenticator.scopeChallenge(principal.scheme, needed),
     },
   );
 }
 
-function judgeReadable(call: CallContext, implemented: Action, limit: number): Reading | undefined {
-  judgeDeclaredLength(call.request, limit);
-  const reading = judgeContentType(call.request, implemented);
-  if (reading !== undefined) judgeDeclaredLength(call.request, lengthLimit(reading, limit));
-  if (call.method === 'PUT') judgeContentRange(call.request);
+function selectReading(call: CallContext, implemented: Action, limit: number): Reading | undefined {
+  checkDeclaredLength(call.request, limit);
+  const reading = readingFor(call.request, implemented);
+  if (reading !== undefined) checkDeclaredLength(call.request, lengthLimit(reading, limit));
+  if (call.method === 'PUT') checkContentRange(call.request);
   return reading;
 }
 
-/** Returns how many bytes a reading accepts, where the server accepts `limit`. */
+/** Returns how many bytes of content a reading accepts, if the server accepts `limit`. */
 function lengthLimit({ maxLength }: Reading, limit: number): number {
   return Math.min(maxLength ?? limit, limit);
 }
 
-function judgeExistence(call: CallContext, resource: Resource, implemented: Action): void {
+function checkExistence(call: CallContext, resource: Resource, implemented: Action): void {
   if (resource.find === undefined || call.found !== undefined) return;
   if (implemented.mayCreate?.(call) !== true) throw notFound();
 }
 
-function judgeAcceptable(call: CallContext, produces: readonly Variant[] | undefined): Variant | undefined {
+function selectVariant(call: CallContext, produces: readonly Variant[] | undefined): Variant | undefined {
   if (produces === undefined) return undefined;
   const variant = preferred(call.request.fields.get('accept'), produces);
   if (variant !== undefined) return variant;
-  // A change is not refused for how its reply would look.
+  // A change is not rejected because of the format of its response.
   if (call.method !== 'GET' && call.method !== 'HEAD') return produces[0];
   throw notAcceptable(produces);
 }
 
 function notAcceptable(variants: readonly { readonly type: string }[]): Problem {
   const types = variants.map(({ type }) => type).join(', ');
-  return new Problem('not-acceptable', `Accept matches none of what this resource is written in: ${types}.`);
+  return new Problem('not-acceptable', `Accept matches none of the types of this resource: ${types}.`);
 }
 
-/** Gives the tag that is still good where the answer is 304. Throws 412, or 400 on a malformed field. */
-function judgePreconditions(call: CallContext, resource: Resource): string | undefined {
+/** Returns the matching tag if the response is 304. Throws 412, or 400 on a malformed field. */
+function checkPreconditions(call: CallContext, resource: Resource): string | undefined {
   const { request, method, found, now } = call;
-  // What can only tell after it was read is asked then.
+  // A resource without `find` is checked in `conclude`, when its state is known.
   if (resource.find === undefined && (method === 'GET' || method === 'HEAD')) return undefined;
   if (!isConditional(request.fields)) return undefined;
   const verdict = evaluatePreconditions(request.fields, method, stateOf(call, resource, found), now);
@@ -355,39 +354,39 @@ type State = Parameters<typeof evaluatePreconditions>[2];
 
 function stateOf(call: CallContext, resource: Resource, found: CallContext['found']): State {
   if (found !== undefined) return { tags: tagsOf(found, call, resource.produces), modified: found.modified };
-  // A resource that cannot tell its state is there, without any validator that could match.
+  // A resource without `find` exists, and has no validator that could match.
   return resource.find === undefined ? { tags: [], modified: Number.POSITIVE_INFINITY } : undefined;
 }
 
-/** What is sent, once it has arrived; undefined where there is nothing to wait for. */
-function judgeContent(
+/** Returns the decoded content when it has arrived; undefined if there is nothing to wait for. */
+function receiveContent(
   call: CallContext,
   implemented: Action,
   reading: Reading | undefined,
   limit: number,
 ): Promise<unknown> | undefined {
   if (reading !== undefined) {
-    judgeCharset(call.request.fields);
+    checkCharset(call.request.fields);
     return readContent(call, reading.decoder(call), lengthLimit(reading, limit));
   }
   if (implemented.reads !== undefined && implemented.reads.length > 0) {
-    throw new Problem('content-missing', `${call.method} needs content here.`);
+    throw new Problem('content-missing', `${call.method} requires content here.`);
   }
   return checkUnreadContent(call.request, limit, call.principal !== undefined);
 }
 
-/** What came of acting where the state that was judged had changed meanwhile: the steps 12 and 14 are asked again. */
-async function actedAgain(call: CallContext, resource: Resource, implemented: Action): Promise<Outcome> {
+/** Repeats steps 12, 14 and 16 until the state does not change between them. */
+async function repeatAction(call: CallContext, resource: Resource, implemented: Action): Promise<Outcome> {
   for (;;) {
     call.found = await resource.find?.(call);
-    judgeExistence(call, resource, implemented);
-    judgePreconditions(call, resource);
+    checkExistence(call, resource, implemented);
+    checkPreconditions(call, resource);
     const done = await implemented.handle(call);
     if (done !== changedMeanwhile) return toOutcome(done);
   }
 }
 
-/** Steps 13 and 14 for what could not tell before it acted what it would write: a GET that only now gave it. */
+/** Takes steps 13 and 14 for a GET of a resource without `find`: only its action returns the representation. */
 function conclude(call: CallContext, resource: Resource, outcome: Outcome): Response | Promise<Response> {
   const { representation } = outcome;
   const reads = call.method === 'GET' || call.method === 'HEAD';

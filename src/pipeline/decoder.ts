@@ -1,7 +1,7 @@
-/** Takes a document's bytes as they arrive and gives what it means. */
+/** Decodes a document incrementally. */
 export interface Decoder {
-  /** Takes the next bytes. Throws a Problem as soon as the document cannot be right any more. */
+  /** Accepts the next bytes. Throws a Problem as soon as the document is known to be invalid. */
   write(bytes: Uint8Array): void;
-  /** The document is whole: gives its value, or throws a Problem with every fault found. */
+  /** Ends the document. Returns its value, or throws a Problem with every error found. */
   end(): unknown;
 }

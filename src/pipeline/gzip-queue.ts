@@ -1,39 +1,39 @@
 import { promisify } from 'node:util';
 
 /**
- * How many are coded at a time. Node.js has four threads for zlib, scrypt and files together, and passwords take at most two
- * (`auth/hash-queue.ts`): with one more for gzip, at least one is always free for files, and neither queue delays the other.
+ * The number of concurrent operations. Node.js has four threads for zlib, scrypt and files together, and passwords use at most two
+ * (`auth/hash-queue.ts`). With one for gzip, at least one is always free for files, and neither queue delays the other.
  */
-const atOnce = 1;
+const concurrency = 1;
 
-/** Replies that wait to be compressed; further ones are sent as they are. */
-const room = 16;
+/** The number of operations that may wait; further responses are sent uncompressed. */
+const maxWaiting = 16;
 
-/** Returns zlib, which is loaded when something is compressed first. */
+/** Returns zlib, which is loaded on first use. */
 const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zlib');
 
-/** Compresses and decompresses off the event loop, a few at a time. */
+/** Compresses and decompresses outside the event loop, with bounded concurrency. */
 export class GzipQueue {
   readonly #waiting: (() => void)[] = [];
   #underway = 0;
 
-  /** Compresses content; undefined where too many others wait, and the content is to be sent as it is. */
+  /** Compresses content. Returns undefined if too many operations wait; the content is then sent uncompressed. */
   pack(content: string | Uint8Array): Promise<Uint8Array> | undefined {
-    return this.#waiting.length >= room ? undefined : this.#run(() => promisify(zlib().gzip)(content));
+    return this.#waiting.length >= maxWaiting ? undefined : this.#run(() => promisify(zlib().gzip)(content));
   }
 
-  /** Decompresses content. Rejects as zlib does, with ERR_BUFFER_TOO_LARGE where it has more than `limit` bytes. */
+  /** Decompresses content. Rejects as zlib does, with ERR_BUFFER_TOO_LARGE if it exceeds `limit` bytes. */
   unpack(content: Uint8Array, limit: number): Promise<Uint8Array> {
     return this.#run(() => promisify(zlib().gunzip)(content, { maxOutputLength: limit }));
   }
 
   async #run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#underway >= atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#underway >= concurrency) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#underway += 1;
     try {
       return await work();
     } finally {
-      // The next one takes over the place of this one.
+      // The next operation takes this slot, so the number under way stays the same.
       const next = this.#waiting.shift();
       if (next === undefined) this.#underway -= 1;
       else next();

@@ -2,16 +2,16 @@ import type { Request, Response } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import type { RequestTrace } from './call.ts';
 
-/** Answers a request, and writes into `known` what becomes known of it; never rejects. */
+/** Returns the response to a request, and records in `trace` how it was decided. Never rejects. */
 export type Next = (request: Request, trace: RequestTrace) => Promise<Response>;
 
-/** Sees every request on its way in and every reply on its way out, and may put others in their place. */
+/** Observes every request and every response, and may replace them. */
 export interface Observer {
-  /** Has `answer` reply to the request, or replies itself. Never rejects. */
+  /** Returns the response: that of `answer`, or another one. Never rejects. */
   observe(request: Request, answer: Next): Promise<Response>;
   /**
-   * Told of the reply to what was refused before it could be handled. `received` is what was being read of it, one
-   * character an octet, where it could not even be parsed.
+   * Called with the response to a request that was rejected before it could be handled. `received` holds the bytes that could not
+   * be parsed, one character an octet, if there is no request.
    */
   observeRefused(
     problem: Problem,

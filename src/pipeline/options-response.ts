@@ -6,22 +6,22 @@ import { allow, mayUse, type Representation, type Resource } from './resource.ts
 import { leadingFields } from './response.ts';
 import type { Match, Route } from './router.ts';
 
-/** What there is to say about a resource; lists are named in the plural. */
+/** The description of a resource. */
 export interface Description {
   readonly href: string;
   /** The methods that this principal may use. */
   readonly methods: readonly string[];
-  /** The media types that it reads, and those it is written in. */
+  /** The media types that it accepts and produces. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
-  /** What the resource says about itself. */
+  /** The resource's own `description`. */
   readonly more: Readonly<Record<string, string>>;
 }
 
-/** Writes a description in the media type that `accept` prefers. */
+/** Serializes a description in the media type that `accept` prefers. */
 export type Describe = (description: Description, accept: string | undefined) => Representation;
 
-/** The reply to OPTIONS: `Allow` as this principal sees it, and a small description (RFC 9110 §9.3.7). */
+/** Returns the response to OPTIONS: `Allow` for this principal, and a small description (RFC 9110 §9.3.7). */
 export function describe(call: CallContext, subject: Match | readonly Route[], write: Describe): Response {
   const description = 'resource' in subject ? ofResource(call, subject) : ofServer(call, subject);
   const representation = write(description, call.request.fields.get('accept'));
@@ -45,7 +45,7 @@ function ofResource(call: CallContext, { resource, parameters }: Match): Descrip
   };
 }
 
-/** The server may do what any of its resources may. */
+/** The server as a whole allows what any of its resources allows. */
 function ofServer(call: CallContext, routes: readonly Route[]): Description {
   const somewhere = (method: Method): boolean =>
     routes

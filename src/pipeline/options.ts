@@ -4,16 +4,16 @@ import type { Observer } from './observer.ts';
 export interface AccessEntry {
   /** When the response was ready: milliseconds since 1970-01-01T00:00:00Z. */
   readonly time: number;
-  /** As sent; `-` if it could not be read. */
+  /** The method as sent; `-` if it could not be read. */
   readonly method: string;
-  /** As sent, without the query; `-` if it could not be read. */
+  /** The path as sent, without the query; `-` if it could not be read. */
   readonly path: string;
   readonly status: number;
   readonly principal: string | undefined;
   readonly scheme: string | undefined;
   /** Microseconds from the end of the request's header section to the response. */
   readonly microseconds: number;
-  /** Problem type, if the request was refused. */
+  /** The problem type, if the request was rejected. */
   readonly problem: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface PipelineOptions {
   readonly trustProxy?: readonly string[];
   /** Called for every answered request. */
   readonly log?: (entry: AccessEntry) => void;
-  /** Sees every request and response in full. Default: none, at no cost. */
+  /** Observes every request and response in full. Default: none, at no cost. */
   readonly observer?: Observer;
   /** Called with internal errors, which a client sees as 500. Default: writes to standard error. */
   readonly onError?: (error: unknown) => void;

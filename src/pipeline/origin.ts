@@ -1,43 +1,43 @@
 import type { Request } from '../http/message.ts';
 
-/** Where the server says that it is: an origin such as `https://127.0.0.1:8443`, without a slash at its end. */
+/** The origins of the server: scheme and authority such as `https://127.0.0.1:8443`, without a trailing slash. */
 export interface Origins {
-  /** The origin in issuer and links: the public one, else that which the request's Host names if it is ours, else our own. */
+  /** Returns the origin for the issuer and links: the public one, else that of Host if it is ours, else the first listener's. */
   forLinks(request: Request): string;
-  /** The origin that a client signed for: that which Host names if it is ours or the public one, else as above. */
+  /** Returns the origin that a client signed: that of Host if it is ours or the public one, else as `forLinks`. */
   asAddressed(request: Request): string;
-  /** Tells that HTTPS is listened to at this address. The first one is our own. */
+  /** Adds the address of an HTTPS listener. The first one is the default. */
   listening(url: string): void;
 }
 
-/** Names of this host itself. With the port that is listened to they are as good as its address. */
+/** Names of this host. With the port of a listener they are equivalent to its address. */
 const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
 
-/** What stands for our own where nothing is listened to: requests are handed in then. */
-const unaddressed = 'https://localhost';
+/** The origin if nothing listens, and requests are passed to `handle`. */
+const defaultOrigin = 'https://localhost';
 
-/** The origin that this text names, without a slash at its end; undefined where it is none of https or more than that. */
+/** Returns the https origin of a text, without a trailing slash; undefined if it is not an https origin alone. */
 export function httpsOrigin(text: string): string | undefined {
-  // The URL parser passes over too much: spaces around, backslashes, an empty query.
+  // The URL parser is too lenient: it accepts surrounding spaces, backslashes and an empty query.
   if (!/^https:\/\/[A-Za-z0-9.:[\]_-]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
   return new URL(text).origin;
 }
 
-/** The origin that the value of Host names; '' where it names none. */
+/** Returns the origin of a Host value; '' if it is malformed. */
 function originOf(host: string): string {
   const isName = /^[A-Za-z0-9.:[\]-]+$/.test(host) && URL.canParse(`https://${host}`);
   return isName ? new URL(`https://${host}`).origin : '';
 }
 
-/** Makes the origins of a service; `publicUrl` is how clients address it through a proxy. Throws RangeError where that is no https origin. */
+/** Creates the origins of a service. `publicUrl` is its address behind a proxy. Throws RangeError if that is not an https origin. */
 export function createOrigins(publicUrl: string | undefined): Origins {
   const published = publicUrl === undefined ? undefined : httpsOrigin(publicUrl);
   if (publicUrl !== undefined && published === undefined)
     throw new RangeError('publicUrl is not an https origin');
   let own: string | undefined;
-  const ours = new Set<string>([unaddressed]);
+  const ours = new Set<string>([defaultOrigin]);
 
-  // Most requests are for the host of the one before.
+  // Most requests have the same Host as the one before.
   let latest = { host: '', origin: '' };
   const named = ({ fields }: Request): string | undefined => {
     const host = fields.get('host');
@@ -47,12 +47,12 @@ export function createOrigins(publicUrl: string | undefined): Origins {
     return origin === published || ours.has(origin) ? origin : undefined;
   };
   return {
-    forLinks: (request) => published ?? named(request) ?? own ?? unaddressed,
-    asAddressed: (request) => named(request) ?? published ?? own ?? unaddressed,
+    forLinks: (request) => published ?? named(request) ?? own ?? defaultOrigin,
+    asAddressed: (request) => named(request) ?? published ?? own ?? defaultOrigin,
     listening(url) {
       const { origin, port } = new URL(url);
-      // Without the port that is listened to, localhost is another server.
-      ours.delete(unaddressed);
+      // Once a port is known, localhost without that port is another server.
+      ours.delete(defaultOrigin);
       own ??= origin;
       ours.add(origin);
       for (const name of loopbackNames) ours.add(new URL(`https://${name}:${port || '443'}`).origin);

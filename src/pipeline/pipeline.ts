@@ -10,99 +10,99 @@ import type { AccessEntry, PipelineOptions } from './options.ts';
 import { pathSent, problemOf, toProblemResponse, type WriteProblem } from './problem-response.ts';
 import { createForwardedRewrite } from './proxy.ts';
 
-/** What answering takes. */
+/** The parts of a pipeline. */
 export interface PipelineParts {
   readonly options: PipelineOptions;
   readonly context: ServiceContext;
-  /** What requests wait for. */
+  /** Resolves when the seed is stored; requests wait for it. */
   readonly seeded: Promise<void>;
-  /** Keeps the nonce of a request before its reply (`Authentication`). */
+  /** Stores the nonce of a request before its response (see `Authentication`). */
   keepNonce(principal: Principal | undefined, durably: boolean): Promise<void> | undefined;
-  /** Writes problem documents. */
+  /** Serializes problem documents. */
   readonly writeProblem: WriteProblem;
 }
 
-/** Makes a reply of every request: of what was decided, or of what went wrong. */
+/** Answers every request: with what was decided, or with a problem. */
 export class Pipeline {
   readonly #parts: PipelineParts;
-  readonly #fault: (error: unknown) => void;
-  readonly #answer: Next;
-  /** Whether there is nothing left to wait for. */
-  #planted = false;
+  readonly #onError: (error: unknown) => void;
+  readonly #next: Next;
+  /** Whether the seed is stored. */
+  #isSeeded = false;
 
   constructor(parts: PipelineParts) {
     const { seeded, options } = parts;
-    const { trustProxy = [], onError: fault = (error) => console.error(error) } = options;
+    const { trustProxy = [], onError = (error) => console.error(error) } = options;
     this.#parts = parts;
-    this.#fault = fault;
-    this.#answer = (request, trace) => this.#reply(request, trace);
+    this.#onError = onError;
+    this.#next = (request, trace) => this.#answer(request, trace);
     if (trustProxy.length > 0) {
-      const asSent = createForwardedRewrite(trustProxy);
-      this.#answer = (request, trace) => this.#reply(asSent(request), trace);
+      const rewrite = createForwardedRewrite(trustProxy);
+      this.#next = (request, trace) => this.#answer(rewrite(request), trace);
     }
-    // Whoever waits for it learns of a failure; nobody has to.
+    // A failure is reported to each request that waits for the seed.
     seeded.then(
       () => {
-        this.#planted = true;
+        this.#isSeeded = true;
       },
       () => {},
     );
   }
 
-  /** Answers a request; never rejects. */
+  /** Returns the response to a request. Never rejects. */
   respond(request: Request): Promise<Response> {
     const { observer } = this.#parts.options;
     return observer === undefined
-      ? this.#answer(request, createRequestTrace())
-      : observer.observe(request, this.#answer);
+      ? this.#next(request, createRequestTrace())
+      : observer.observe(request, this.#next);
   }
 
-  /** The reply to what was refused before it could be handled; `received` is what was being parsed where it is no request. */
+  /** Returns the response to a request that was rejected before it could be handled; `received` are the bytes that are no request. */
   respondToInvalid(problem: Problem, request: Request | undefined, received?: string): Response {
     const { context, options } = this.#parts;
     const trace = createRequestTrace();
-    const response = this.#refusal(problem, request, trace);
+    const response = this.#problemResponse(problem, request, trace);
     options.observer?.observeRefused(problem, request, response, received);
-    return this.#told(request, response, trace, context.clock.steady());
+    return this.#logged(request, response, trace, context.clock.steady());
   }
 
-  async #reply(request: Request, trace: RequestTrace): Promise<Response> {
+  async #answer(request: Request, trace: RequestTrace): Promise<Response> {
     const { context, seeded, keepNonce, options } = this.#parts;
     const begun = options.log === undefined ? 0 : context.clock.steady();
     let outcome: Response | Problem;
     try {
-      if (!this.#planted) await seeded;
+      if (!this.#isSeeded) await seeded;
       const decided = decide(request, context, trace);
       outcome = isPromiseLike(decided) ? await decided : decided;
     } catch (error) {
-      outcome = problemOf(error, this.#fault);
+      outcome = problemOf(error, this.#onError);
     }
-    // What was used up is kept before anything is said, unless the change kept it.
-    const keeping = keepNonce(trace.principal, !(outcome instanceof Problem));
-    if (keeping !== undefined)
-      outcome = await keeping.then(
+    // The nonce is stored before the response, unless the change has stored it.
+    const nonceStored = keepNonce(trace.principal, !(outcome instanceof Problem));
+    if (nonceStored !== undefined)
+      outcome = await nonceStored.then(
         () => outcome,
-        (error) => problemOf(error, this.#fault),
+        (error) => problemOf(error, this.#onError),
       );
-    const response = outcome instanceof Problem ? this.#refusal(outcome, request, trace) : outcome;
-    return this.#told(request, response, trace, begun);
+    const response = outcome instanceof Problem ? this.#problemResponse(outcome, request, trace) : outcome;
+    return this.#logged(request, response, trace, begun);
   }
 
-  #refusal(problem: Problem, request: Request | undefined, trace: RequestTrace): Response {
+  #problemResponse(problem: Problem, request: Request | undefined, trace: RequestTrace): Response {
     const { context, writeProblem } = this.#parts;
     trace.problem = problem;
     return toProblemResponse(problem, request, trace, context.httpDate(context.clock.now()), writeProblem);
   }
 
-  /** The same reply, once the access log has been told of it. */
-  #told(request: Request | undefined, response: Response, trace: RequestTrace, begun: number): Response {
+  /** Writes an entry to the access log, and returns the response. */
+  #logged(request: Request | undefined, response: Response, trace: RequestTrace, begun: number): Response {
     const { context, options } = this.#parts;
     options.log?.(accessEntry(request, response.status, trace, context.clock, begun));
     return response;
   }
 }
 
-/** What the access log is told: method and path as sent, and nothing of query, fields or content. */
+/** Returns the entry for the access log: method and path as sent, nothing of the query, fields or content. */
 function accessEntry(
   request: Request | undefined,
   status: number,

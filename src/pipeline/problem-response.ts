@@ -5,25 +5,25 @@ import type { RequestTrace } from './call.ts';
 import type { Representation } from './resource.ts';
 import { leadingFields } from './response.ts';
 
-/** Writes a problem document (RFC 9457) in the format that `accept` prefers. */
+/** Serializes a problem document (RFC 9457) in the format that `accept` prefers. */
 export type WriteProblem = (problem: Problem, instance: string, accept: string | undefined) => Representation;
 
-/** What went wrong as a Problem. What is no refusal is a fault of the server: it is told to `fault` alone. */
-export function problemOf(error: unknown, fault: (error: unknown) => void): Problem {
+/** Returns an error as a Problem. Any other error is an internal one, which is reported to `onError` only. */
+export function problemOf(error: unknown, onError: (error: unknown) => void): Problem {
   if (error instanceof Problem) return error;
-  if (!(error instanceof StoreError && error.reported)) fault(error);
+  if (!(error instanceof StoreError && error.reported)) onError(error);
   if (!(error instanceof StoreError))
-    return new Problem('internal-error', 'The server failed on this request.');
+    return new Problem('internal-error', 'The server failed to process this request.');
   if (error.code === 'full')
-    return new Problem('store-full', 'The change was not made: there is no room for it.');
-  return new Problem('store-unavailable', 'The change was not made: it could not be kept.', {
+    return new Problem('store-full', 'The change was not made: the storage is full.');
+  return new Problem('store-unavailable', 'The change was not made: it could not be stored.', {
     fields: [['Retry-After', '60']],
   });
 }
 
-const refusesPrincipal: ReadonlySet<number> = new Set([401, 403, 405]);
+const rejectsPrincipal: ReadonlySet<number> = new Set([401, 403, 405]);
 
-/** The one place where a Problem becomes a reply (RFC 9457). */
+/** Converts a Problem to a response (RFC 9457). No other code does. */
 export function toProblemResponse(
   problem: Problem,
   request: Request | undefined,
@@ -33,7 +33,7 @@ export function toProblemResponse(
 ): Response {
   const instance = request === undefined ? '' : pathSent(request);
   const { type, content } = writeProblem(problem, instance, request?.fields.get('accept'));
-  const fields = leadingFields(date, trace.principal, refusesPrincipal.has(problem.status));
+  const fields = leadingFields(date, trace.principal, rejectsPrincipal.has(problem.status));
   fields.push(['Content-Type', type], ...problem.fields);
   return {
     status: problem.status,
@@ -44,7 +44,7 @@ export function toProblemResponse(
   };
 }
 
-/** The path as sent: neither the query nor, in absolute form, who is named before the host is shown to anybody. */
+/** Returns the path as sent, without the query; in absolute form, also without the authority, which may contain user information. */
 export function pathSent({ target }: Request): string {
   return target.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/, '').replace(/[?#].*$/s, '');
 }

@@ -14,24 +14,24 @@ import {
   parseIpNetwork,
 } from '../http/syntax/ip-address.ts';
 
-/** How a request came to the first proxy that is trusted, told by all that are. */
+/** The client's connection to the first trusted proxy, as the trusted proxies report it. */
 interface Origin {
-  /** The client's address; undefined where it is not told. */
+  /** The client's address; undefined if it is not reported. */
   readonly peer: string | undefined;
-  /** Whether the client used TLS; undefined where it is not told. */
+  /** Whether the client used TLS; undefined if it is not reported. */
   readonly secure: boolean | undefined;
 }
 
-/** Nothing that can be believed: the worst is taken for true. */
-const obscure: Origin = { peer: undefined, secure: false };
-const untold: Origin = { peer: undefined, secure: undefined };
+/** Used if the fields are malformed or contradict each other: the least favourable assumption. */
+const untrustworthy: Origin = { peer: undefined, secure: false };
+const unreported: Origin = { peer: undefined, secure: undefined };
 
 type Trusts = (address: string) => boolean;
 
 /**
- * Makes what gives a request as its client sent it, where it comes from one of these networks (CIDR): `secure` and
- * `peer` are then what Forwarded (RFC 7239) or X-Forwarded-Proto and X-Forwarded-For say. From everybody else the
- * fields mean nothing. Throws RangeError for a network that is none.
+ * Creates a function that restores the client's connection in requests from trusted proxies, which are given as networks (CIDR).
+ * `secure` and `peer` are taken from Forwarded (RFC 7239), or X-Forwarded-Proto and X-Forwarded-For. In requests from other
+ * peers these fields are ignored. Throws RangeError on a malformed network.
  */
 export function createForwardedRewrite(networks: readonly string[]): (request: Request) => Request {
   const trusted = networks.map(networkOf);
@@ -54,15 +54,15 @@ function networkOf(text: string): IpNetwork {
   return network;
 }
 
-/** Where both kinds of field are there, a client may have made one of them up: where they differ, neither counts. */
+/** If both kinds of field are present, the client may have forged one of them. If they contradict each other, neither counts. */
 function originOf(fields: Fields, trusts: Trusts): Origin {
   const forwarded = fields.get('forwarded');
   const addresses = fields.get('x-forwarded-for');
   const proto = fields.get('x-forwarded-proto');
-  const standard = forwarded === undefined ? untold : originIn(parseForwarded(forwarded), trusts);
+  const standard = forwarded === undefined ? unreported : originIn(parseForwarded(forwarded), trusts);
   if (addresses === undefined && proto === undefined) return standard;
   const other = originIn(hopsOf(addresses, proto), trusts);
-  if (differ(standard.peer, other.peer)) return obscure;
+  if (differ(standard.peer, other.peer)) return untrustworthy;
   const secure = differ(standard.secure, other.secure) ? false : (standard.secure ?? other.secure);
   return { peer: standard.peer ?? other.peer, secure };
 }
@@ -71,7 +71,7 @@ function differ<T>(one: T | undefined, other: T | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other;
 }
 
-/** The hops that X-Forwarded-For tells, X-Forwarded-Proto being that of them all. Undefined when one is malformed. */
+/** Returns the hops in X-Forwarded-For; X-Forwarded-Proto applies to all of them. Returns undefined if one is malformed. */
 function hopsOf(addresses: string | undefined, proto: string | undefined): readonly Hop[] | undefined {
   const scheme = proto === undefined ? undefined : parseForwardedProto(proto);
   const list = addresses === undefined ? [undefined] : parseForwardedFor(addresses);
@@ -80,25 +80,25 @@ function hopsOf(addresses: string | undefined, proto: string | undefined): reado
 }
 
 /**
- * Goes back from hop to hop as long as a trusted one tells: what stands before that, anybody may have written. If one
- * of them tells the scheme, all must, and it must be https.
+ * Follows the hops back from the last one as long as each was reported by a trusted proxy; anything before may be forged. If one
+ * of them reports the scheme, all must, and it must be https.
  */
 function originIn(hops: readonly Hop[] | undefined, trusts: Trusts): Origin {
-  if (hops === undefined) return obscure;
-  const told: Hop[] = [];
+  if (hops === undefined) return untrustworthy;
+  const trusted: Hop[] = [];
   for (const hop of hops.toReversed()) {
-    told.push(hop);
+    trusted.push(hop);
     if (hop.from === undefined || !trusts(hop.from)) break;
   }
-  const peer = told.findLast(({ from }) => from !== undefined)?.from;
-  const silent = told.every(({ proto }) => proto === undefined);
+  const peer = trusted.findLast(({ from }) => from !== undefined)?.from;
+  const silent = trusted.every(({ proto }) => proto === undefined);
   return {
     peer: peer === undefined ? undefined : canonical(peer),
-    secure: silent ? undefined : told.every(({ proto }) => proto === 'https'),
+    secure: silent ? undefined : trusted.every(({ proto }) => proto === 'https'),
   };
 }
 
-/** In one form, so that the fields can be compared. */
+/** Returns an address in its canonical form, so that two can be compared. */
 function canonical(text: string): string {
   const address = parseIpAddress(text);
   return address === undefined ? text : formatIpAddress(address);

@@ -12,16 +12,16 @@ import type { CallContext } from './call.ts';
 import type { Decoder } from './decoder.ts';
 import type { Action, Reading } from './resource.ts';
 
-/** Refuses content whose declared length exceeds the limit, before anything is read. Throws 413. */
-export function judgeDeclaredLength(request: Request, limit: number): void {
+/** Throws 413 if the declared length of the content exceeds the limit. */
+export function checkDeclaredLength(request: Request, limit: number): void {
   if (isDeclaredLonger(request, limit)) throw contentTooLarge(limit);
 }
 
 /**
- * The action's reading for the content type sent; undefined when nothing is sent or the action takes nothing.
- * Throws 415 when type or coding are not understood.
+ * Returns the action's reading for the content type; undefined if there is no content or the action reads none.
+ * Throws 415 if the media type or the content coding is not supported.
  */
-export function judgeContentType(request: Request, implemented: Action): Reading | undefined {
+export function readingFor(request: Request, implemented: Action): Reading | undefined {
   const { reads } = implemented;
   if (!request.body.present || reads === undefined) return undefined;
   const field = request.fields.get('content-type');
@@ -29,7 +29,7 @@ export function judgeContentType(request: Request, implemented: Action): Reading
   const reading = reads.find((each) => each.type === '*/*' || each.type === type);
   if (reading === undefined) throw unreadable(field, reads);
   if (parseContentCoding(request.fields.get('content-encoding')) === undefined) {
-    throw new Problem('unsupported-content-coding', 'Content is read plain or in the coding gzip.', {
+    throw new Problem('unsupported-content-coding', 'The supported content coding is gzip.', {
       fields: [['Accept-Encoding', 'gzip']],
     });
   }
@@ -38,28 +38,28 @@ export function judgeContentType(request: Request, implemented: Action): Reading
 
 function unreadable(field: string | undefined, reads: readonly Reading[]): Problem {
   const types = reads.map(({ type }) => type).join(', ');
-  const sent = field === undefined ? 'There is no Content-Type' : 'The Content-Type is another one';
-  return new Problem('unsupported-media-type', `${sent}; ${types} can be read.`, {
+  const sent = field === undefined ? 'There is no Content-Type' : 'The Content-Type is not supported';
+  return new Problem('unsupported-media-type', `${sent}; this resource accepts ${types}.`, {
     fields: [['Accept-Post', types]],
   });
 }
 
-/** A PUT is whole (RFC 9110 §14.5). Throws 400 where it says that it is a part. */
-export function judgeContentRange(request: Request): void {
+/** Throws 400 if a PUT has a Content-Range, and so is partial (RFC 9110 §14.5). */
+export function checkContentRange(request: Request): void {
   if (request.fields.has('content-range')) {
     throw new Problem('content-range-on-put', 'The request has a Content-Range.');
   }
 }
 
-/** Throws 415 on a charset other than UTF-8; without one the document speaks for itself. */
-export function judgeCharset(fields: Fields): void {
+/** Throws 415 on a charset other than UTF-8. Without one, the document declares its encoding. */
+export function checkCharset(fields: Fields): void {
   const field = fields.get('content-type');
   if (field === undefined || !field.includes(';')) return;
   const charset = parseMediaType(field)?.parameters.get('charset');
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8') {
     throw new Problem(
       'unsupported-charset',
-      `Content-Type says charset ${quoted(charset)}; only utf-8 is read.`,
+      `Content-Type has the charset ${quoted(charset)}; only utf-8 is supported.`,
       {
         members: { encoding: quoted(charset) },
       },
@@ -72,8 +72,8 @@ function quoted(text: string): string {
 }
 
 /**
- * Reads the content while it arrives, within `limit` bytes as sent and as unpacked, checks it against its digest
- * fields, and gives what the reading makes of it. Throws 400, 408, 413, 415 or 422.
+ * Reads and decodes the content as it arrives, at most `limit` bytes as sent and as decompressed, and verifies its digest
+ * fields. Throws 400, 408, 413, 415 or 422.
  */
 export async function readContent(
   { request, gzip }: Pick<CallContext, 'request' | 'gzip'>,
@@ -117,14 +117,14 @@ function receive(request: Request, limit: number, sink: (chunk: Uint8Array) => v
     for (const { hash } of digests) hash.update(chunk);
     sink(chunk);
   });
-  return digests.length === 0 ? received : received.then(() => checkDigests(digests));
+  return digests.length === 0 ? received : received.then(() => verifyDigests(digests));
 }
 
-function checkDigests(digests: readonly ExpectedDigest[]): void {
+function verifyDigests(digests: readonly ExpectedDigest[]): void {
   for (const { field, hash, digest } of digests) {
     const actual = hash.digest();
     if (actual.length !== digest.length || !timingSafeEqual(actual, digest)) {
-      throw new Problem('digest-mismatch', `The content received does not have the digest in ${field}.`);
+      throw new Problem('digest-mismatch', `The content does not have the digest in ${field}.`);
     }
   }
 }
@@ -135,15 +135,14 @@ interface ExpectedDigest {
   readonly digest: Uint8Array;
 }
 
-/** What the content must hash to. Throws 400 on a digest field that says nothing that can be checked. */
+/** Returns the digests that the fields declare. Throws 400 on a digest field without a supported digest. */
 function expectedDigests(fields: Fields): ExpectedDigest[] {
   const contentDigest = fields.get('content-digest');
   const md5 = fields.get('content-md5');
   const expected: ExpectedDigest[] = [];
   if (contentDigest !== undefined) {
     const digests = parseContentDigest(contentDigest) ?? [];
-    if (digests.length === 0)
-      throw malformedDigest('Content-Digest', 'sha-256 or sha-512 as RFC 9530 has them');
+    if (digests.length === 0) throw malformedDigest('Content-Digest', 'sha-256 or sha-512 as in RFC 9530');
     for (const { algorithm, digest } of digests) {
       expected.push({ field: 'Content-Digest', hash: createHash(algorithm.replace('-', '')), digest });
     }
@@ -166,6 +165,6 @@ async function unpack(packed: Uint8Array, limit: number, gzip: CallContext['gzip
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
       throw contentTooLarge(limit);
-    throw new Problem('content-coding-broken', 'The content is not whole gzip.');
+    throw new Problem('content-coding-broken', 'The content is not complete gzip data.');
   }
 }

@@ -5,118 +5,135 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import type { Principal, Scope } from '../principal.ts';
 import type { Decoder } from './decoder.ts';
 
-/** Who may: anyone, anyone known, the user whom the path parameter names, nobody, or these users. */
+/** An access rule: anyone, any authenticated principal, nobody, the user whom a path parameter names, or these users. */
 export type Access = 'anyone' | 'authenticated' | 'nobody' | `owner:${string}` | readonly string[];
 
-/** The values of a path template's parameters, decoded. */
+/** The decoded parameters of a path template. */
 export type Parameters = Readonly<Record<string, string>>;
 
-/** A media type that a resource is written in. */
+/** A media type that a resource produces. */
 export interface Variant {
   /** The value of Content-Type: `application/xml; charset=utf-8`. */
   readonly type: string;
-  /** What tells its entity tag from that of the other variants. */
+  /** Distinguishes its entity tag from those of other variants. */
   readonly mark: string;
 }
 
-/** A media type that an action reads. */
+/** A media type that an action accepts. */
 export interface Reading<State = unknown, Content = unknown> {
-  /** Type and subtype in lower case: `application/xml`, or the range of every type. */
+  /** Type and subtype in lower case: `application/xml`. The range of every type matches all. */
   readonly type: string;
-  /** Bytes of content, as sent and after decoding. Default: the server's limit, which always applies. */
+  /** Bytes of content, both as sent and decompressed. Default: the server's limit, which always applies. */
   readonly maxLength?: number;
-  /** Makes what turns the bytes into `call.content`, or a promise of it. */
+  /** Creates the decoder of `call.content`, or a promise of one. */
   decoder(call: Call<State, Content>): Decoder | PromiseLike<Decoder>;
 }
 
-/** What the target names now. */
+/** The current state of the target resource. */
 export interface Found<State = unknown> {
-  /** The base of its entity tags, one for each state that ever was. */
+  /** The base of its entity tags; different for each state. */
   readonly tag: string;
-  /** When it was last changed: milliseconds since 1970-01-01T00:00:00Z; NaN when that is not known. */
+  /** The time of the last change in milliseconds since 1970-01-01T00:00:00Z; NaN if unknown. */
   readonly modified: number;
-  /** The resource's own: what it found. */
+  /** Any value for the resource's own use. */
   readonly state: State;
 }
 
-/** Everything a resource is told about the request it acts on. */
+/** A request as a resource receives it. */
 export interface Call<State = unknown, Content = unknown> {
   readonly request: Request;
   readonly method: Method;
-  /** The path, normalised: unreserved octets decoded, hexadecimal digits in upper case. */
+  /** The normalized path: unreserved octets decoded, hexadecimal digits in upper case. */
   readonly path: string;
   readonly parameters: Parameters;
-  /** The query's parameters. */
+  /** The query parameters. */
   readonly query: URLSearchParams;
+  /** The authenticated user or client; undefined for an anonymous request. */
   readonly principal: Principal | undefined;
-  /** The variant that the client prefers, or the first one where it prefers none. */
+  /** The variant that the client prefers; the first one if it has no preference. */
   readonly variant: Variant | undefined;
-  /** What is here now, where the resource can tell. */
+  /** What `find` returned. */
   readonly found: Found<State> | undefined;
-  /** What was sent, as the action's reading decoded it; undefined when nothing was. */
+  /** The decoded content; undefined if the request has none. */
   readonly content: Content | undefined;
-  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  /** The time in milliseconds since 1970-01-01T00:00:00Z. */
   readonly now: number;
 }
 
-/** What is sent back: bytes or text of one media type. */
+/** The content of a response: bytes or text of one media type. */
 export interface Representation {
   readonly type: string;
   readonly content: string | Uint8Array;
 }
 
-/** What an action did. */
+/** The result of an action. */
 export interface Outcome {
-  /** 200 to 599. */
+  /** The status code, 200 to 599. */
   readonly status: number;
-  /** `Location`, `Link` and the like: none that follows from the rest, such as Content-Type, Content-Length or Date. */
+  /** Fields such as `Location` and `Link`. The server adds Content-Type, Content-Length, Date and the like. */
   readonly fields?: readonly FieldLine[];
   readonly representation?: Representation;
-  /** That nobody may keep it, not even to ask whether it is still good: it holds or spends what is secret. */
+  /** Whether the response is `Cache-Control: no-store`, because it contains or uses up a secret. Default: false. */
   readonly noStore?: boolean;
-  /** The state that the representation shows; its entity tag and Last-Modified are sent when it is given. */
+  /** The state that the representation shows. If given, its entity tag and Last-Modified are sent. */
   readonly shows?: Found;
 }
 
-/** Said by an action whose target changed between being found and being acted on: it is judged again. */
+/** Returned by an action if its target has changed since `find`: the steps from there on are repeated. */
 export const changedMeanwhile: unique symbol = Symbol('changed meanwhile');
 
-/** What an action did, or a representation alone, which is sent with 200. */
+/** The result of an action. A representation alone is sent with the status 200. */
 export type Done = Outcome | Representation | typeof changedMeanwhile;
 
-/** What a resource does for one method, and who may ask for it. */
+/** The implementation of a method, with its access rule. */
 export interface Action<State = unknown, Content = unknown> {
   readonly access: Access;
-  /** Acts. May throw a Problem. */
+  /** Performs the action. Throws a Problem to reject the request. */
   handle(call: Call<State, Content>): MaybePromise<Done>;
-  /** The media types it reads. Left out, it takes no content, and what is sent is passed over. */
+  /** The media types that it accepts. Default: none; content is then ignored. */
   readonly reads?: readonly Reading<State, Content>[];
-  /** Whether it may act where nothing is found. Throws a Problem where nothing can ever be. */
+  /** Returns whether the action may create a resource that does not exist. Throws a Problem if that can never exist. */
   mayCreate?(call: Call<State, Content>): boolean;
 }
 
-/** Something with an address: what it does by method. HEAD and OPTIONS follow from that. */
+/**
+ * A resource with an action per method. HEAD and OPTIONS are derived. A method without an action is answered 405.
+ *
+ * @example
+ * const weather: Resource = {
+ *   GET: action('anyone', ({ parameters }) => json({ city: parameters.city, degrees: 21 })),
+ * };
+ * const service = createService({ resources: { '/weather/{city}': weather } });
+ */
 export interface Resource<State = unknown, Content = unknown> {
   readonly GET?: Action<State, Content>;
   readonly PUT?: Action<State, Content>;
   readonly POST?: Action<State, Content>;
   readonly DELETE?: Action<State, Content>;
-  /** Who may HEAD, where that differs from who may GET. */
+  /** The access rule of HEAD. Default: that of GET. */
   readonly headAccess?: Access;
-  /** The variants it is written in, the preferred one first. Left out: whatever its actions give. */
+  /** The variants that it produces, the preferred one first. Default: any representation that its actions return. */
   readonly produces?: readonly Variant[];
-  /** What the target names now; undefined is 404, or leave to create. Left out, it is always there. */
+  /** Returns the current state; undefined if there is none, which is 404 or allows creation. Default: it always exists. */
   find?(call: Call<State, Content>): MaybePromise<Found<State> | undefined>;
   /**
-   * That it judges credentials itself, because they are not those of users: then its actions' principal is nobody, and it
-   * answers over TLS only.
+   * Whether the resource authenticates requests itself, because their credentials are not those of users. Its actions then get no
+   * principal, and it is available over TLS only. Default: false.
    */
   readonly ownCredentials?: boolean;
-  /** What OPTIONS tells about it besides its methods and media types. */
+  /** Members that OPTIONS adds to the description of its methods and media types. */
   readonly description?: Readonly<Record<string, string>>;
 }
 
-/** Makes an action: who may, what it does, and what it reads. */
+/**
+ * Creates an action.
+ *
+ * @param access the access rule
+ * @param handle returns the result; throws a Problem to reject the request
+ * @param more the media types that it accepts, and whether it may create
+ * @example
+ * const GET = action('authenticated', ({ principal }) => text(`Hello, ${principal?.name}`));
+ */
 export function action<State = unknown, Content = unknown>(
   access: Access,
   handle: (call: Call<State, Content>) => MaybePromise<Done>,
@@ -125,43 +142,43 @@ export function action<State = unknown, Content = unknown>(
   return { ...more, access, handle };
 }
 
-/** The resource's action for the method, or undefined: HEAD is GET's, OPTIONS is nobody's in particular. */
+/** Returns the resource's action for a method: HEAD has that of GET, OPTIONS has none. */
 export function actionFor(resource: Resource, method: Method): Action | undefined {
   if (method === 'OPTIONS') return undefined;
   return method === 'HEAD' ? resource.GET : resource[method];
 }
 
-/** Whether this principal may do what the access says, on a path with these parameters. */
+/** Returns whether an access rule permits this principal, on a path with these parameters. */
 export function permits(
   access: Access | undefined,
   principal: Principal | undefined,
   parameters: Parameters,
 ): boolean {
-  // An action without access is for nobody: what was forgotten stays closed.
+  // Fail closed: an action without an access rule permits nobody.
   if (access === undefined || access === 'nobody') return false;
   if (access === 'anyone') return true;
   if (principal === undefined) return false;
   const clientFor = principal.lent?.users;
-  // A client that comes for itself and may touch nobody's has nothing but what anyone has.
+  // A client on its own behalf that may act for no user has the rights of an anonymous one.
   if (access === 'authenticated') return clientFor === undefined || clientFor.length > 0;
-  // A client that comes for itself is no user, whatever it is called.
+  // A client on its own behalf is not a user, even if it has the name of one.
   if (typeof access !== 'string') return clientFor === undefined && access.includes(principal.name);
   const owner = parameters[access.slice('owner:'.length)];
   if (clientFor === undefined) return owner === principal.name;
   return clientFor === '*' || (owner !== undefined && clientFor.includes(owner));
 }
 
-/** The scope that a token needs for the method. */
+/** Returns the scope that a token needs for a method. */
 export function scopeFor(method: Method): Scope {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? 'read' : 'write';
 }
 
-/** Whether the principal's token, if it came with one, is good for the method at all. */
+/** Returns whether the scope of the principal's token, if it has one, includes the method. */
 export function inScope(method: Method, principal: Principal | undefined): boolean {
   return principal?.lent === undefined || principal.lent.scopes.includes(scopeFor(method));
 }
 
-/** Whether this principal may use the method on the resource, which implements it. */
+/** Returns whether this principal may use a method of the resource. */
 export function mayUse(
   resource: Resource,
   method: Method,
@@ -176,7 +193,7 @@ export function mayUse(
   return permits(access, principal, parameters);
 }
 
-/** The methods that the resource implements and this principal may use, in the order of `Allow`. */
+/** Returns the methods that the resource implements and this principal may use, in the order of `Allow`. */
 export function allow(
   resource: Resource,
   principal: Principal | undefined,
@@ -185,17 +202,17 @@ export function allow(
   return methods.filter((method) => mayUse(resource, method, principal, parameters));
 }
 
-/** An XML document to be sent. */
+/** Returns a representation with an XML document. */
 export function xml(content: string): Representation {
   return { type: 'application/xml; charset=utf-8', content };
 }
 
-/** A value to be sent as JSON. */
+/** Returns a representation with a value as JSON. */
 export function json(value: unknown): Representation {
   return { type: 'application/json', content: JSON.stringify(value) ?? 'null' };
 }
 
-/** Plain text to be sent. */
+/** Returns a representation with plain text. */
 export function text(content: string): Representation {
   return { type: 'text/plain; charset=utf-8', content };
 }

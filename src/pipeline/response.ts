@@ -7,31 +7,31 @@ import type { Principal } from '../principal.ts';
 import type { CallContext } from './call.ts';
 import type { Found, Outcome, Representation, Variant } from './resource.ts';
 
-/** What a reply may depend on, whether or not this one did (RFC 9110 §12.5.5). */
+/** The fields that responses depend on; sent with every one (RFC 9110 §12.5.5). */
 const vary: FieldLine = ['Vary', 'Authorization, Authentication, Accept, Accept-Encoding'];
 
-/** Nothing is used again without asking; what somebody may see is for that client alone (RFC 9111 §5.2.2). */
-const cacheForNobody: FieldLine = ['Cache-Control', 'no-cache'];
-const cacheForSomebody: FieldLine = ['Cache-Control', 'private, no-cache'];
+/** Caches must revalidate; a response to a principal is for that client alone (RFC 9111 §5.2.2). */
+const cacheAnonymous: FieldLine = ['Cache-Control', 'no-cache'];
+const cachePrivate: FieldLine = ['Cache-Control', 'private, no-cache'];
 const cacheNever: FieldLine = ['Cache-Control', 'no-store'];
 
-/** Content shorter than this many characters is not worth packing. */
-const worthPacking = 1024;
+/** The length, in characters, from which content is compressed. */
+const compressibleLength = 1024;
 
-const packedSuffix = '-gzip';
+const gzipSuffix = '-gzip';
 
-/** The lines that every reply begins with: its Date, and who may keep it. `never` is for refusals of a principal. */
+/** Returns the fields that every response begins with. `never` forbids caching, as for the rejection of a principal. */
 export function leadingFields(date: string, principal: Principal | undefined, never = false): FieldLine[] {
-  const cache = principal === undefined ? cacheForNobody : cacheForSomebody;
+  const cache = principal === undefined ? cacheAnonymous : cachePrivate;
   return [['Date', date], vary, never ? cacheNever : cache];
 }
 
-/** An action's result in full. */
+/** Converts an action's result to an outcome. */
 export function toOutcome(done: Outcome | Representation): Outcome {
   return 'status' in done ? done : { status: 200, representation: done };
 }
 
-/** The opaque tags that are current: of the variant chosen where it is read, else of every variant. */
+/** Returns the current opaque tags: of the selected variant for GET and HEAD, of every variant otherwise. */
 export function tagsOf(found: Found, call: CallContext, produces: readonly Variant[] | undefined): string[] {
   const reads = call.method === 'GET' || call.method === 'HEAD';
   if (reads || produces === undefined) return tagsOfVariant(found, reads ? call.variant : undefined);
@@ -40,14 +40,14 @@ export function tagsOf(found: Found, call: CallContext, produces: readonly Varia
 
 function tagsOfVariant(found: Found, variant: Variant | undefined): string[] {
   const tag = tagOf(found, variant);
-  return [tag, tag + packedSuffix];
+  return [tag, tag + gzipSuffix];
 }
 
 function tagOf(found: Found, variant: Variant | undefined): string {
   return variant === undefined ? found.tag : `${found.tag}.${variant.mark}`;
 }
 
-/** The same outcome with a state named after its content, for a resource that keeps no state of its own. */
+/** Adds an entity tag computed from the content, for a resource without `find`. */
 export function withContentTag(
   outcome: Outcome,
   { content }: Representation,
@@ -56,7 +56,7 @@ export function withContentTag(
   return { ...outcome, shows: { tag, modified: Number.NaN, state: undefined } };
 }
 
-/** 304 with the lines that a 200 would have had (RFC 9110 §15.4.5). `tag` is the one that matched, '' is none. */
+/** Returns a 304 with the fields that a 200 would have (RFC 9110 §15.4.5). `tag` is the one that matched; '' for none. */
 export function notModified(call: CallContext, tag: string): Response {
   const fields = leadingFields(call.date, call.principal);
   const { found, variant } = call;
@@ -66,40 +66,44 @@ export function notModified(call: CallContext, tag: string): Response {
   return { status: 304, fields, content: undefined };
 }
 
-// RFC 9110 §8.8.2.1: never later than Date, even after the clock was set back.
+// RFC 9110 §8.8.2.1: not later than Date, even after the clock was set back.
 function addLastModified(fields: FieldLine[], { modified }: Found, call: CallContext): void {
   if (Number.isFinite(modified)) fields.push(['Last-Modified', call.httpDate(Math.min(modified, call.now))]);
 }
 
-/** Makes the reply of what an action did. Throws RangeError on what no reply can say. */
+/** Converts an outcome to a response. Throws RangeError on an invalid status. */
 export function toResponse(call: CallContext, outcome: Outcome): Response | Promise<Response> {
   const { status, representation } = outcome;
-  if (!isFinal(status)) throw new RangeError(`a reply cannot have the status ${status}`);
+  if (!isFinal(status)) throw new RangeError(`a response cannot have the status ${status}`);
   if (representation !== undefined && neverHasContent(status))
     return toResponse(call, withoutContent(outcome));
   if (
     representation !== undefined &&
-    representation.content.length >= worthPacking &&
+    representation.content.length >= compressibleLength &&
     acceptsCoding(call.request.fields.get('accept-encoding'), 'gzip')
   ) {
-    const packing = call.gzip.pack(representation.content);
-    if (packing !== undefined) return packed(call, outcome, packing);
+    const compressing = call.gzip.pack(representation.content);
+    if (compressing !== undefined) return compressed(call, outcome, compressing);
   }
   return assemble(call, outcome, representation?.content, '');
 }
 
-/** Whether a status ends an exchange: one of 1xx would leave its client waiting (RFC 9110 §15.2). */
+/** Returns whether a status is final: after a 1xx, the client would keep waiting (RFC 9110 §15.2). */
 function isFinal(status: number): boolean {
   return Number.isInteger(status) && status >= 200 && status <= 599;
 }
 
-/** Whatever an action gives: a client that knows the status takes what follows for the next reply. */
+/** A client would take content after such a status for the next response. */
 function withoutContent({ representation: _, ...others }: Outcome): Outcome {
   return others;
 }
 
-async function packed(call: CallContext, outcome: Outcome, packing: Promise<Uint8Array>): Promise<Response> {
-  const response = assemble(call, outcome, await packing, packedSuffix);
+async function compressed(
+  call: CallContext,
+  outcome: Outcome,
+  compressing: Promise<Uint8Array>,
+): Promise<Response> {
+  const response = assemble(call, outcome, await compressing, gzipSuffix);
   response.fields.push(['Content-Encoding', 'gzip']);
   return response;
 }

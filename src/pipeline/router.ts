@@ -1,79 +1,79 @@
 import type { Parameters, Resource } from './resource.ts';
 
-/** A resource with the template it stands under. */
+/** A resource with its path template. */
 export interface Route {
   /** `/users/{username}/financialrecords`. */
   readonly template: string;
-  /** May be made when it is first asked for. */
+  /** May be created on first use. */
   readonly resource: Resource;
-  /** Whether there is anything now; left out, there always is. */
+  /** Returns whether the route is available. Default: always. */
   readonly open?: () => boolean;
 }
 
-/** What a path led to. */
+/** A route with the parameters of a path that matches it. */
 export interface Match extends Route {
   readonly parameters: Parameters;
 }
 
 /** Finds resources by path. */
 export interface Router {
-  /** The resource under these decoded segments; undefined when there is none. */
+  /** Returns the route that matches these decoded segments; undefined if there is none. */
   find(segments: readonly string[]): Match | undefined;
-  /** Every route, in the order given, also those that are not open. */
+  /** All routes in the order given, including unavailable ones. */
   readonly routes: readonly Route[];
 }
 
-/** One segment deep in the tree of templates: a literal goes before a parameter. */
+/** A node of the tree of templates, one segment deep. Literals take precedence over the parameter. */
 interface Branch {
   readonly literals: Map<string, Branch>;
   parameter: Branch | undefined;
-  planted: Planted | undefined;
+  leaf: Leaf | undefined;
 }
 
 /** A route, and the names of its parameters. */
-interface Planted {
+interface Leaf {
   readonly route: Route;
   readonly names: readonly string[];
 }
 
-/** Makes a router. Throws RangeError on a template that is malformed or given twice (parameter names aside). */
+/** Creates a router. Throws RangeError on a malformed template, and on two templates that match the same paths. */
 export function createRouter(routes: readonly Route[]): Router {
   const root = newBranch();
-  for (const route of routes) plant(root, route);
+  for (const route of routes) addRoute(root, route);
   return {
     routes,
     find(segments) {
       const values: string[] = [];
-      const planted = follow(root, segments, 0, values);
-      if (planted === undefined || planted.route.open?.() === false) return undefined;
-      const { template, resource } = planted.route;
-      return { template, resource, parameters: named(planted.names, values) };
+      const leaf = match(root, segments, 0, values);
+      if (leaf === undefined || leaf.route.open?.() === false) return undefined;
+      const { template, resource } = leaf.route;
+      return { template, resource, parameters: named(leaf.names, values) };
     },
   };
 }
 
 function newBranch(): Branch {
-  return { literals: new Map(), parameter: undefined, planted: undefined };
+  return { literals: new Map(), parameter: undefined, leaf: undefined };
 }
 
 const templateForm =
   /^\/(?:(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2}|\{[A-Za-z][A-Za-z0-9_]*\})+(?:\/|$))*$/;
 const parameterForm = /^\{([A-Za-z][A-Za-z0-9_]*)\}$/;
 
-function plant(root: Branch, route: Route): void {
+function addRoute(root: Branch, route: Route): void {
   const { template } = route;
   if (!templateForm.test(template) || (template !== '/' && template.endsWith('/'))) {
     throw new RangeError(`${template} is not a path template such as /weather/{city}`);
   }
   const names: string[] = [];
   let branch = root;
-  for (const segment of template.slice(1).split('/')) branch = grow(branch, segment, names, template);
-  if (branch.planted !== undefined)
-    throw new RangeError(`${template} and ${branch.planted.route.template} are the same path`);
-  branch.planted = { route, names };
+  for (const segment of template.slice(1).split('/')) branch = branchFor(branch, segment, names, template);
+  if (branch.leaf !== undefined)
+    throw new RangeError(`${template} and ${branch.leaf.route.template} are the same path`);
+  branch.leaf = { route, names };
 }
 
-function grow(branch: Branch, segment: string, names: string[], template: string): Branch {
+function branchFor(branch: Branch, segment: string, names: string[], template: string): Branch {
   const name = parameterForm.exec(segment)?.[1];
   if (name !== undefined) {
     if (names.includes(name)) throw new RangeError(`${template} has the parameter ${name} twice`);
@@ -83,32 +83,27 @@ function grow(branch: Branch, segment: string, names: string[], template: string
   }
   if (segment.includes('{')) throw new RangeError(`${template}: a parameter is a whole segment`);
   const literal = decodeURIComponent(segment);
-  const trace = branch.literals.get(literal) ?? newBranch();
-  branch.literals.set(literal, trace);
-  return trace;
+  const next = branch.literals.get(literal) ?? newBranch();
+  branch.literals.set(literal, next);
+  return next;
 }
 
-/** Depth first, literals first; a parameter takes any segment but an empty one. */
-function follow(
-  branch: Branch,
-  segments: readonly string[],
-  at: number,
-  values: string[],
-): Planted | undefined {
+/** Searches depth first, literals first. A parameter matches any segment but an empty one. */
+function match(branch: Branch, segments: readonly string[], at: number, values: string[]): Leaf | undefined {
   const segment = segments[at];
-  if (segment === undefined) return branch.planted;
+  if (segment === undefined) return branch.leaf;
   const literal = branch.literals.get(segment);
-  const found = literal === undefined ? undefined : follow(literal, segments, at + 1, values);
+  const found = literal === undefined ? undefined : match(literal, segments, at + 1, values);
   if (found !== undefined || branch.parameter === undefined || segment === '') return found;
   values.push(segment);
-  const taken = follow(branch.parameter, segments, at + 1, values);
+  const taken = match(branch.parameter, segments, at + 1, values);
   if (taken === undefined) values.pop();
   return taken;
 }
 
 function named(names: readonly string[], values: readonly string[]): Parameters {
   const parameters: Record<string, string> = {};
-  // The names are those of a template (no underscore first), so none of them is `__proto__`.
+  // The names of a template do not begin with an underscore, so none of them is `__proto__`.
   for (let at = 0; at < names.length; at += 1) parameters[names[at] ?? ''] = values[at] ?? '';
   return parameters;
 }

@@ -18,36 +18,36 @@ import { defaultLimits } from './options.ts';
 
 type Users = NonNullable<ServiceOptions['users']>;
 
-/** Who is asking, composed out of accounts, nonces and every scheme that is offered. */
+/** The authentication of a service: accounts, nonces and the schemes that it offers. */
 export interface Authentication {
   readonly authenticator: Authenticator;
   readonly oauth: AuthorizationServer;
   /**
-   * Sees to it that the nonce of a request is kept before its reply, where no change kept it; undefined when there is
-   * nothing to wait for. `durably` is on the medium too. Rejects with StoreError.
+   * Stores the nonce of a request before its response, if no change has stored it. Returns undefined if there is nothing to
+   * wait for. With `durably`, resolves when the nonce is on disk. Rejects with StoreError.
    */
   keepNonce(principal: Principal | undefined, durably: boolean): Promise<void> | undefined;
-  /** Puts these users in the place of all that were there. Throws RangeError on an empty secret or password or a hash that is none. */
+  /** Replaces all users. Throws RangeError on an empty secret or password, or a malformed password hash. */
   replaceUsers(users: Users): void;
 }
 
-/** What the service gives to it. */
+/** The parts of the service that authentication needs. */
 export interface AuthenticationParts {
   readonly store: Store;
   readonly origins: Origins;
-  /** Told of what happens to grants and tokens. */
-  readonly granted?: ((event: GrantEvent) => void) | undefined;
+  /** Called for each event of a grant or token. */
+  readonly onGrantEvent?: ((event: GrantEvent) => void) | undefined;
 }
 
-/** What verifying a password costs where no user has a hash (N of RFC 7914): a few milliseconds. */
+/** The cost of verifying a password if no user has a hash (N of RFC 7914): a few milliseconds. */
 const costWithoutHashes = 1024;
 
-/** Composes the authentication of a service. Throws RangeError on options that cannot be. */
+/** Creates the authentication of a service. Throws RangeError on invalid options. */
 export function createAuthentication(
   options: ServiceOptions,
   clock: Clock,
   random: (size: number) => Uint8Array,
-  { store, origins, granted }: AuthenticationParts,
+  { store, origins, onGrantEvent }: AuthenticationParts,
 ): Authentication {
   const window = windowOf(options) * 1000;
   const { realm = 'Countersign', explain = false } = options;
@@ -91,7 +91,7 @@ export function createAuthentication(
   const oauth = createAuthorizationServer(options, {
     ...{
       store,
-      granted,
+      onGrantEvent,
       basic,
       realm,
       clock,
@@ -110,7 +110,7 @@ export function createAuthentication(
     hashQueue,
   });
   return {
-    // Browsers look at the first challenge of a line, and Basic is what they have.
+    // Browsers use the first challenge that they support, which is Basic.
     authenticator: createAuthenticator([basic, hmac, ...oauth.schemes], rateLimiter),
     oauth,
     keepNonce(principal, durably) {
@@ -125,18 +125,18 @@ export function createAuthentication(
   };
 }
 
-/** The longest window there is, in seconds: a year. */
+/** The longest window, in seconds: a year. */
 const longestWindow = 31_536_000;
 
-// Whoever calls from JavaScript is not held by the types, and what is no option must not open a door.
+// A caller in JavaScript can pass any value, and an invalid one must not weaken a check.
 function windowOf({ window = 600 }: ServiceOptions): number {
   if (window >= 0 && window <= longestWindow) return window;
   throw new RangeError(`window is not a number of seconds from 0 to ${longestWindow}`);
 }
 
 /**
- * How far from the clock (ms) the dates and timestamps may be that nonces come with. All are counted with the longest of them,
- * as what keeps them in files does when it takes over those of another window.
+ * Returns how far (ms) the dates and timestamps that come with nonces may be from the clock. All nonces are counted with the
+ * longest of these windows, as the file store does when it opens nonces of another window.
  */
 function nonceWindowOf(window: number, { lifetimes }: ServiceOptions): number {
   return Math.max(window, lifetimes?.oauth1Window ?? defaultLifetimes.oauth1Window);
@@ -163,15 +163,13 @@ function declarationOf(name: string, user: UserOption): UserDeclaration {
 
 function withPassword(name: string, user: UserDeclaration): UserDeclaration {
   const { password, disabled } = user;
-  // Taken for false, a text would leave the user enabled.
+  // A non-empty string is truthy, and any other value could leave the user enabled.
   if (disabled !== undefined && typeof disabled !== 'boolean')
     throw new RangeError(`disabled of the user ${JSON.stringify(name)} is neither true nor false`);
   if (password === undefined) return user;
   if ('hash' in password && !isPasswordHash(password.hash))
-    throw new RangeError(`the password hash of the user ${JSON.stringify(name)} is not one of scrypt`);
+    throw new RangeError(`the password hash of the user ${JSON.stringify(name)} is not a scrypt hash`);
   if ('plain' in password && (typeof password.plain !== 'string' || password.plain === ''))
-    throw new RangeError(
-      `the password of the user ${JSON.stringify(name)} is not a text of at least one character`,
-    );
+    throw new RangeError(`the password of the user ${JSON.stringify(name)} is not a non-empty string`);
   return user;
 }

@@ -13,44 +13,47 @@ import type { Route } from '../pipeline/router.ts';
 import type { Store } from '../store/store.ts';
 import type { ServiceOptions } from './options.ts';
 
-/** Both mechanisms of OAuth, composed out of what the service has. */
+/** The authorization server: OAuth 1.0a and 2.0. */
 export interface AuthorizationServer {
   readonly schemes: readonly Scheme[];
   readonly routes: readonly Route[];
   readonly grants: Grants;
   readonly clients: Registry<Client>;
   readonly consumers: Registry<Consumer>;
-  /** What was granted to names that nobody has any more. */
+  /** Revokes what was granted to users, clients and consumers that are removed. */
   readonly departures: RevokeOnRemoval;
 }
 
-/** What the service gives to it. */
+/** The parts of the service that the authorization server needs. */
 export interface AuthorizationParts
   extends Omit<OAuthContext, 'grants' | 'clients' | 'consumers' | 'approver' | 'lifetimes' | 'masterKey'> {
   readonly store: Store;
   readonly basic: Scheme;
-  readonly granted: ((event: GrantEvent) => void) | undefined;
+  readonly onGrantEvent: ((event: GrantEvent) => void) | undefined;
   /** The names of all users. */
   readonly users: Iterable<string>;
 }
 
-/** Composes the authorization server. Throws RangeError on clients, consumers or lifetimes that cannot be. */
+/** Creates the authorization server. Throws RangeError on invalid clients, consumers or lifetimes. */
 export function createAuthorizationServer(
   options: ServiceOptions,
-  { store, basic, granted, users, ...given }: AuthorizationParts,
+  { store, basic, onGrantEvent = () => {}, users, ...others }: AuthorizationParts,
 ): AuthorizationServer {
-  const { clock, random, rateLimiter } = given;
-  const second = registered(options.clients, (all) => clientsOf(all));
-  const first = registered(options.consumers, (all) => consumersOf(all));
-  const names = { user: new Set(users), client: new Set(second.keys()), consumer: new Set(first.keys()) };
-  const told = granted ?? (() => {});
-  const revocation = new RevokeOnRemoval(names, store, clock, told);
+  const { clock, random, rateLimiter } = others;
+  const clientsById = registered(options.clients, (all) => clientsOf(all));
+  const consumersByKey = registered(options.consumers, (all) => consumersOf(all));
+  const names = {
+    user: new Set(users),
+    client: new Set(clientsById.keys()),
+    consumer: new Set(consumersByKey.keys()),
+  };
+  const revocation = new RevokeOnRemoval(names, store, clock, onGrantEvent);
   if (options.store !== undefined) revocation.compare(rolesIn(options));
-  const grants = createGrants({ store, clock, random, onEvent: told, revocation });
-  const clients = following(createRegistry(second), (all) => revocation.setNames('client', all));
-  const consumers = following(createRegistry(first), (all) => revocation.setNames('consumer', all));
-  const parts: OAuthContext = {
-    ...given,
+  const grants = createGrants({ store, clock, random, onEvent: onGrantEvent, revocation });
+  const clients = observed(createRegistry(clientsById), (all) => revocation.setNames('client', all));
+  const consumers = observed(createRegistry(consumersByKey), (all) => revocation.setNames('consumer', all));
+  const context: OAuthContext = {
+    ...others,
     grants,
     clients,
     consumers,
@@ -58,15 +61,15 @@ export function createAuthorizationServer(
     lifetimes: { ...defaultLifetimes, ...options.lifetimes },
     masterKey: options.masterKey ?? random(32),
   };
-  const mechanisms = [createOAuth2(parts), createOAuth1(parts)];
+  const modules = [createOAuth2(context), createOAuth1(context)];
   return {
-    schemes: mechanisms.flatMap(({ schemes }) => schemes),
-    routes: mechanisms.flatMap(({ routes }) => routes),
+    schemes: modules.flatMap(({ schemes }) => schemes),
+    routes: modules.flatMap(({ routes }) => routes),
     ...{ grants, clients, consumers, departures: revocation },
   };
 }
 
-/** Nobody where nobody is registered, without loading what reads a registration. */
+/** Reads registrations. If there are none, the module that reads them does no work. */
 function registered<Options extends object, T>(
   options: Options | undefined,
   read: (options: Options) => ReadonlyMap<string, T>,
@@ -76,14 +79,14 @@ function registered<Options extends object, T>(
   return count === 0 ? new Map() : read(options);
 }
 
-/** Of whom the options say who there is: who leaves them out may say so later. */
+/** Returns the roles whose names the options list. Names of the other roles may be passed later. */
 function rolesIn({ users, clients, consumers }: ServiceOptions): readonly Role[] {
-  const said = { user: users, client: clients, consumer: consumers };
-  return (['user', 'client', 'consumer'] as const).filter((role) => said[role] !== undefined);
+  const listed = { user: users, client: clients, consumer: consumers };
+  return (['user', 'client', 'consumer'] as const).filter((role) => listed[role] !== undefined);
 }
 
-/** The registry, with `told` given all names when others take their place. */
-function following<T>(registry: Registry<T>, told: (names: Iterable<string>) => void): Registry<T> {
+/** Returns the registry such that `onReplace` is called with all names when its entries are replaced. */
+function observed<T>(registry: Registry<T>, onReplace: (names: Iterable<string>) => void): Registry<T> {
   return {
     find: (name) => registry.find(name),
     some: (is) => registry.some(is),
@@ -92,7 +95,7 @@ function following<T>(registry: Registry<T>, told: (names: Iterable<string>) => 
     },
     replace(all) {
       registry.replace(all);
-      told(all.keys());
+      onReplace(all.keys());
     },
   };
 }

@@ -9,28 +9,32 @@ import type { Nonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 
 export type { AccessEntry } from '../pipeline/options.ts';
-export type { ClientOption, ConsumerOption };
+export type { ClientOption, ConsumerOption, RegisteredBy };
 
 /** The limits on what a client may send. */
 export interface Limits {
-  /** Bytes of content, as sent and as unpacked. */
+  /** Bytes of content, both as sent and decompressed. Default: 1 MiB. */
   readonly body: number;
-  /** Bytes of request target. */
+  /** Bytes of the request target. Default: 8 KiB. */
   readonly target: number;
-  /** Bytes of header section. */
+  /** Bytes of the header section. Default: 16 KiB. */
   readonly headers: number;
+  /** Nested elements. Default: 32. */
   readonly xmlDepth: number;
-  /** Attributes of one element. */
+  /** Attributes of one element. Default: 64. */
   readonly xmlAttributes: number;
-  /** Open connections. For another one, the one that has asked for nothing the longest is ended; if all are busy, it is answered 503. */
+  /**
+   * Open connections. Default: 1000. For another one, the longest-idle connection is closed; if all are busy, the new one gets
+   * the status 503.
+   */
   readonly connections: number;
-  /** Milliseconds in which a header section must have arrived. */
+  /** Milliseconds within which a header section must arrive. Default: 10 000. */
   readonly headerTimeout: number;
-  /** Milliseconds in which a request must have arrived. */
+  /** Milliseconds within which a request must arrive. Default: 60 000. */
   readonly requestTimeout: number;
 }
 
-/** The limits where nothing else is said. */
+/** The default limits. */
 export const defaultLimits: Limits = {
   body: 1_048_576,
   target: 8_192,
@@ -42,12 +46,12 @@ export const defaultLimits: Limits = {
   requestTimeout: 60_000,
 };
 
-/** A user: one secret and perhaps a password, or secrets as they are kept, several while they are rotated. */
+/** A user: either one secret and optionally a password, or all secrets, of which several are valid during a rotation. */
 export type UserOption =
   | UserDeclaration
   | { readonly secret: string; readonly password?: string; readonly disabled?: boolean };
 
-/** Every option there is. The compiler holds the list complete. */
+/** The names of all options. Its type makes the compiler check that none is missing. */
 export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   clock: true,
   random: true,
@@ -78,56 +82,63 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   onError: true,
 };
 
-/** What a service is made of. Everything has a default, and the default users are none. */
+/** The options of a service. All are optional; there are no users by default. */
 export interface ServiceOptions extends PipelineOptions {
+  /** Default: the system's clock. */
   readonly clock?: Clock;
-  /** Gives that many random bytes. */
+  /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
   readonly random?: (size: number) => Uint8Array;
   /**
-   * Where items are kept, and what OAuth grants; in memory when left out. Whoever passes one closes it. Tokens there of users,
-   * clients and consumers who are not among those given end.
+   * Stores items, and OAuth grants and tokens. Default: in memory. The caller closes a store that it passes. Tokens in it of users,
+   * clients and consumers that the options do not list are revoked.
    */
   readonly store?: Store;
+  /** Users by name. Default: none. */
   readonly users?: Readonly<Record<string, UserOption>> | ReadonlyMap<string, UserOption>;
-  /** By path, or as `defineCollection` made them; the two of the default configuration when left out. */
+  /** Collections by path, or as `defineCollection` returns them. Default: the two of the default configuration. */
   readonly collections?: Readonly<Record<string, CollectionDeclaration>> | readonly Collection[];
-  /** Items for collections in which nothing ever was, by the collection's path. */
+  /** Items by the path of their collection, which are added to collections that never had any. */
   readonly seed?: Readonly<Record<string, readonly unknown[]>>;
-  /** Resources in code, by path template. */
+  /** Resources by path template. */
   readonly resources?: Readonly<Record<string, Resource>>;
+  /** The realm in challenges. Default: `Countersign`. */
   readonly realm?: string;
-  /** Seconds that a date may differ from the clock, either way; 600 when left out. */
+  /** Seconds by which a signed date may differ from the clock, in both directions. Range: 0 to a year. Default: 600. */
   readonly window?: number;
   /**
-   * Signed dates before the second of this time (ms since 1970-01-01T00:00:00Z) are refused: a server that forgot the nonces
-   * of an earlier life passes when it began. None are when left out.
+   * Signed dates before the second of this time (ms since 1970-01-01T00:00:00Z) are rejected. A server that lost the nonces of an
+   * earlier run passes its start time. Default: no such limit.
    */
   readonly notBefore?: number;
-  /** Which requests the simple form may sign; safe ones when left out. */
+  /** The requests that the simple form may sign. Default: `safe`, which means GET, HEAD and OPTIONS. */
   readonly hmacSimple?: 'safe' | 'all' | 'off';
+  /** Whether an HMAC signature of content must cover a digest of it. Default: false. */
   readonly requireBodyDigest?: boolean;
-  /** Clients of OAuth 2.0 by their ids; without any it is not offered. */
+  /** OAuth 2.0 clients by id. Default: none, and OAuth 2.0 is not offered. */
   readonly clients?: RegisteredBy<ClientOption>;
-  /** Consumers of OAuth 1.0a by their keys; without any it is not offered. */
+  /** OAuth 1.0a consumers by key. Default: none, and OAuth 1.0a is not offered. */
   readonly consumers?: RegisteredBy<ConsumerOption>;
-  /** How long tokens and what leads to them last. */
+  /** The lifetimes of tokens, codes and temporary credentials. */
   readonly lifetimes?: Partial<Lifetimes>;
-  /** The origin in issuer and absolute links behind a proxy; the HTTPS listener's own when left out. */
+  /** The origin in the issuer and in absolute links behind a proxy. Default: that of the HTTPS listener. */
   readonly publicUrl?: string;
-  /** 32 secret bytes that the token secrets of OAuth 1.0a are derived with; drawn when left out, so that they last as long as the service. */
+  /**
+   * 32 secret bytes from which the token secrets of OAuth 1.0a are derived. Default: random, so that these tokens are valid only
+   * as long as the service runs.
+   */
   readonly masterKey?: Uint8Array;
-  /** Where nonces are remembered; in memory when left out. Whoever passes some makes them for the same window, and closes them. */
+  /** Stores nonces. Default: in memory. The caller creates it for the same window, and closes it. */
   readonly nonces?: Nonces;
-  /** How many nonces are remembered at most, when none are passed; 10 million when left out. */
+  /** The highest number of stored nonces, unless `nonces` is given. Default: 10 million. */
   readonly maxNonces?: number;
   /**
-   * How many of these are of one user at most, when no `nonces` are passed; default: a tenth of `maxNonces`. Requests
-   * of a user beyond are answered 429.
+   * The highest number of stored nonces of one user, unless `nonces` is given. Further requests of that user get the status 429.
+   * Default: a tenth of `maxNonces`.
    */
   readonly maxNoncesPerUser?: number;
-  /** Failed authentications a minute; 100 when left out, 0 is no limit. */
+  /** Failed authentications a minute, per peer and per user; 0 for no limit. Default: 100. */
   readonly maxAuthFailures?: number;
-  /** Refusals carry what was checked. */
+  /** Whether rejections of credentials explain what was checked. Default: false. */
   readonly explain?: boolean;
   readonly limits?: Partial<Limits>;
 }

@@ -8,10 +8,10 @@ import type { Route } from '../pipeline/router.ts';
 import type { Store } from '../store/store.ts';
 import type { Limits, ServiceOptions } from './options.ts';
 
-/** What is served: collections, as options have them, and resources in code by path template. */
+/** The collections and the resources in code that a service serves. */
 export type ServedRoutes = Required<Pick<ServiceOptions, 'collections' | 'resources'>>;
 
-/** The collections that are declared, or the default ones. Throws DeclarationError. */
+/** Returns the declared collections, or the default ones. Throws DeclarationError. */
 export function collectionsOf({ collections = defaultCollections() }: ServiceOptions): readonly Collection[] {
   if (isList(collections)) return collections;
   return Object.entries(collections).map(([path, declaration]) => defineCollection(path, declaration));
@@ -21,7 +21,7 @@ function isList<T>(value: Readonly<Record<string, unknown>> | readonly T[]): val
   return Array.isArray(value);
 }
 
-/** Every path that leads to a resource: of collections, of resources in code, and where nothing stands there of the server's own. */
+/** Returns all routes: of the collections, of `resources`, and the server's own unless one of those has the same path. */
 export function routesOf(
   collections: readonly Collection[],
   store: Store,

@@ -22,94 +22,103 @@ import type { AuthorizationServer } from './authorization-server.ts';
 import { defaultLimits, optionNames, type ServiceOptions } from './options.ts';
 import { collectionsOf, routesOf, type ServedRoutes } from './routes.ts';
 
-/** Where a service listens. */
+/** An open port of a service. */
 export interface Listening {
   /** `http://127.0.0.1:8080`, or `https://…`. */
   readonly url: string;
   readonly port: number;
   /**
-   * Puts this certificate in the place of the one before it for whoever connects from now on; open connections go on.
-   * Throws IdentityError when it cannot be used, and the one before stays; TypeError where it is not HTTPS.
+   * Replaces the certificate for new connections; open connections continue.
+   * @throws IdentityError if it cannot be used; the previous one then stays
+   * @throws TypeError if this port is not HTTPS
    */
   replaceCertificate(identity: ServerIdentity): void;
 }
 
 /** An address to listen on. */
 export interface Address {
-  /** 127.0.0.1 when left out. */
+  /** Default: `127.0.0.1`. */
   readonly host?: string;
-  /** 0, or left out, picks a free one. */
+  /** 0 picks a free port. Default: 0. */
   readonly port?: number;
   /**
-   * HTTPS with this certificate and key; plain HTTP when left out. A function is asked for them when the first client
-   * comes, and must not fail then.
+   * The TLS identity, or a function that returns one on the first connection; it must not throw. Default: none, which means
+   * plain HTTP.
    */
   readonly tls?: ServerIdentity | (() => ServerIdentity);
-  /** Told of each connection over TLS as it comes: it has its certificate, the next one may get another. */
+  /** Called for each TLS connection after its certificate was chosen. A certificate that it sets is used for the next one. */
   readonly connected?: () => void;
   /** Whether the process may exit while this port and its connections are open. Default: false. */
   readonly unref?: boolean;
 }
 
-/** The whole of the server, with or without a socket. */
+/** An HTTP service, with or without listening on a port. */
 export interface Service {
-  /** Resolves when the seed is in the store. Requests wait for it by themselves. */
+  /** Resolves when the seed is stored. Requests wait for it. */
   readonly ready: Promise<void>;
-  /** Answers a request; never rejects. */
+  /** Returns the response to a request. Never rejects. */
   handle(request: Request): Promise<Response>;
-  /** Opens a port. Rejects with ListenError, or with IdentityError when the certificate and the key cannot be used. */
+  /** Opens a port. Rejects with ListenError, or with IdentityError if the certificate or its key cannot be used. */
   listen(address: Address): Promise<Listening>;
-  /** Puts these users in the place of all that were there; requests that are not judged yet are judged by them. */
+  /** Replaces all users. Requests that are not authenticated yet are checked against the new ones. Throws RangeError. */
   replaceUsers(users: NonNullable<ServiceOptions['users']>): void;
-  /** Puts these clients of OAuth 2.0 in the place of all that were there. Throws RangeError on one that cannot be, with nothing changed. */
+  /** Replaces all OAuth 2.0 clients. If one is invalid, throws RangeError and changes nothing. */
   replaceClients(clients: NonNullable<ServiceOptions['clients']>): void;
-  /** Puts these consumers of OAuth 1.0a in the place of all that were there, likewise. */
+  /** Replaces all OAuth 1.0a consumers. If one is invalid, throws RangeError and changes nothing. */
   replaceConsumers(consumers: NonNullable<ServiceOptions['consumers']>): void;
-  /** Stops accepting, finishes what is in flight for at most `grace` ms (10,000), and lets go of everything. */
+  /** Stops accepting requests, finishes those in flight within `grace` milliseconds, and closes everything. Default: 10 000. */
   close(grace?: number): Promise<void>;
 }
 
-/** What of a service is otherwise where it is steered. */
+/** The parts of a service that a test double controls. */
 export interface ServiceControls {
-  /** Told of what happens to grants and tokens. */
-  readonly granted?: (event: GrantEvent) => void;
-  /** Who judges credentials in the place of all schemes. */
+  /** Called for each event of a grant or token. */
+  readonly onGrantEvent?: (event: GrantEvent) => void;
+  /** Authenticates requests instead of all schemes. */
   readonly authenticator?: Authenticator;
-  /** What problems and descriptions are written in for clients that accept either; XML when left out. */
+  /** The format of problems and descriptions for clients that accept both. Default: XML. */
   readonly format?: DocumentFormat;
 }
 
-/** A service, and what of it a test double steers. */
+/** A service with the parts that a test double controls. */
 export interface ControllableService extends Service {
   readonly oauth: AuthorizationServer;
-  /** What is served now. */
+  /** The current routes. */
   readonly router: Router;
-  /** Puts these collections and resources in the place of all that were there. Throws as `createService` does, with nothing changed. */
+  /** Replaces all collections and resources. Throws as `createService` does, and then changes nothing. */
   replaceServed(served: ServedRoutes): void;
 }
 
-/** Composes a service. Throws DeclarationError or RangeError on options that cannot be. */
+/**
+ * Creates a service. It answers `handle` at once, and listens after `listen`.
+ *
+ * @throws DeclarationError on an invalid collection or seed
+ * @throws RangeError on another invalid option
+ * @example
+ * const service = createService({ users: { johndoe: { secret: 's3cret' } } });
+ * const { url } = await service.listen({ port: 8080 });
+ * await service.close();
+ */
 export function createService(options: ServiceOptions = {}): Service {
   return createControllableService(options);
 }
 
-/** The same, to be steered. */
+/** Creates a service that a test double controls. Throws as `createService` does. */
 export function createControllableService(
   options: ServiceOptions = {},
-  { granted, authenticator, format = 'xml' }: ServiceControls = {},
+  { onGrantEvent, authenticator, format = 'xml' }: ServiceControls = {},
 ): ControllableService {
-  refuseUnknown(options);
+  rejectUnknownOptions(options);
   const { clock = systemClock, random = randomBytes } = options;
   const limits = { ...defaultLimits, ...options.limits };
-  const lineage = (): string => Buffer.from(random(4)).toString('hex');
-  const store = options.store ?? createMemoryStore({ storeId: lineage() });
+  const store = options.store ?? createMemoryStore({ storeId: Buffer.from(random(4)).toString('hex') });
   const collections = collectionsOf(options);
   const listeners: Listener[] = [];
   let closing = false;
 
   const httpDate = createDateCache();
   const origins = createOrigins(options.publicUrl);
-  const authentication = createAuthentication(options, clock, random, { store, origins, granted });
+  const authentication = createAuthentication(options, clock, random, { store, origins, onGrantEvent });
   const { oauth } = authentication;
   const routerOf = (served: readonly Collection[], resources: ServedRoutes['resources']): Router =>
     createRouter([...routesOf(served, store, limits, resources), ...oauth.routes]);
@@ -128,15 +137,15 @@ export function createControllableService(
   };
   const seeded = loadSeed(store, collections, options.seed ?? {}, clock);
   const { keepNonce } = authentication;
-  const answering = new Pipeline({
+  const pipeline = new Pipeline({
     context,
     seeded,
     keepNonce,
     options,
     writeProblem: (problem, instance, accept) => writeProblem(problem, instance, accept, format),
   });
-  const handle = (request: Request): Promise<Response> => answering.respond(request);
-  const refuse: Pipeline['respondToInvalid'] = (...refused) => answering.respondToInvalid(...refused);
+  const handle = (request: Request): Promise<Response> => pipeline.respond(request);
+  const refuse: Pipeline['respondToInvalid'] = (...invalid) => pipeline.respondToInvalid(...invalid);
 
   return {
     ready: seeded,
@@ -166,12 +175,12 @@ export function createControllableService(
   };
 }
 
-/** Opens a port for what answers, and gives what listens there beside what is told of it. */
+/** Opens a port for the service. Returns the listener, and the part of it that the caller of `listen` gets. */
 async function openPort(
   { host = '127.0.0.1', port = 0, tls, connected, unref }: Address,
-  answers: Pick<ListenerOptions, 'limits' | 'respond' | 'refuse'>,
+  service: Pick<ListenerOptions, 'limits' | 'respond' | 'refuse'>,
 ): Promise<{ readonly listener: Listener; readonly listening: Listening }> {
-  const listener = await listen({ host, port, tls, connected, unref, ...answers });
+  const listener = await listen({ host, port, tls, connected, unref, ...service });
   const name = host.includes(':') ? `[${host}]` : host;
   const listening: Listening = {
     url: `${tls === undefined ? 'http' : 'https'}://${name}:${listener.port}`,
@@ -181,8 +190,8 @@ async function openPort(
   return { listener, listening };
 }
 
-/** An option that was misspelt would leave a door as it is by default. */
-function refuseUnknown(options: ServiceOptions): void {
+/** A misspelt option must not be ignored: the default may be less strict than what was meant. */
+function rejectUnknownOptions(options: ServiceOptions): void {
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(optionNames, name)) continue;
     throw new RangeError(

@@ -1,57 +1,54 @@
-// HMAC (RFC 2104) with SHA-256, over messages of which each character is one octet.
-// As a whole, so that it loads where there is no `hash`.
+// HMAC (RFC 2104) with SHA-256, over messages of which each character is one octet. The whole of node:crypto is imported,
+// because `hash` is missing before Node.js 20.12.
 import crypto from 'node:crypto';
 
-/** SHA-256's block and digest in bytes, and its digest in characters of base64. */
+/** The lengths of a SHA-256 block and digest in bytes, and of a digest in base64. */
 const block = 64;
 const size = 32;
-const written = 44;
+const base64Size = 44;
 
-/** So long a message has its place in the key; a longer one is copied to a place of its own. */
-const room = 256;
+/** The longest message, in bytes, that is copied into the key's own buffer; a longer one gets a new buffer. */
+const messageCapacity = 256;
 
 const utf8 = new TextEncoder();
 
-// The memory of a key: what the outer hash reads, two digests to compare, what the inner hash reads.
+// The layout of a key's buffer: the input of the outer hash, two digests to compare, the input of the inner hash.
 const innerDigestAt = block;
 const expectedAt = block + size;
-const givenAt = expectedAt + written;
-const innerAt = givenAt + written;
+const givenAt = expectedAt + base64Size;
+const innerAt = givenAt + base64Size;
 const messageAt = innerAt + block;
-const memorySize = messageAt + room;
+const memorySize = messageAt + messageCapacity;
 
-/** Hashes in one call, as `hash` of node:crypto does. */
+/** Computes a digest in one call, as `hash` of node:crypto does. */
 export type OneShotHash = (algorithm: 'sha256', data: Uint8Array, encoding: 'binary' | 'base64') => string;
 
 /**
- * A secret made ready to sign with. Nothing of it is shown when the key is printed or made JSON. Both hashes of HMAC
- * begin with a block that depends on the secret alone, so these are kept, with the message and the inner digest
- * written behind them: that takes half the time of `createHmac`, which sets up both anew each time.
+ * A secret prepared for signing. Inspecting or serializing a key does not show the secret. Both hashes of HMAC begin with a block
+ * that depends only on the secret. The key keeps these blocks, and writes the message and the inner digest behind them. That
+ * takes half the time of `createHmac`, which sets up both hashes each time.
  */
 export class SigningKey {
   readonly #secret: Uint8Array;
   readonly #hash: OneShotHash | undefined;
   readonly #memory = Buffer.alloc(memorySize);
   readonly #outer = this.#memory.subarray(0, block + size);
-  /** What the inner hash read last; the next message is often as long. */
+  /** The last input of the inner hash; the next message often has the same length. */
   #inner: Uint8Array = this.#memory.subarray(innerAt);
-  readonly #pair = this.#memory.subarray(expectedAt, expectedAt + 2 * written);
-  readonly #expected = this.#memory.subarray(expectedAt, expectedAt + written);
-  readonly #given = this.#memory.subarray(givenAt, givenAt + written);
+  readonly #pair = this.#memory.subarray(expectedAt, expectedAt + 2 * base64Size);
+  readonly #expected = this.#memory.subarray(expectedAt, expectedAt + base64Size);
+  readonly #given = this.#memory.subarray(givenAt, givenAt + base64Size);
 
-  /**
-   * Takes the secret's bytes, and what to hash with. That is asked a known answer first; where it is wrong, fails or is
-   * not there, the key goes by `createHmac`.
-   */
+  /** Prepares a key from the secret's bytes. If `hash` is undefined, throws or fails a known-answer test, `createHmac` is used. */
   constructor(secret: Uint8Array, hash: OneShotHash | undefined) {
     this.#secret = secret;
-    if (hash === undefined || !this.#isRightBy(hash)) return;
+    if (hash === undefined || !this.#passesKnownAnswerTest(hash)) return;
     this.#prepare(secret, hash);
     this.#hash = hash;
   }
 
-  /** Asks for the first test case of RFC 4231 (§4.2), in the memory that the key will have. */
-  #isRightBy(hash: OneShotHash): boolean {
+  /** Returns whether `hash` gives the result of the first test case of RFC 4231 (§4.2). Uses the key's buffer. */
+  #passesKnownAnswerTest(hash: OneShotHash): boolean {
     try {
       this.#prepare(new Uint8Array(20).fill(0x0b), hash);
       return this.#digestBy(hash, ['Hi ', 'There']) === 'sDRMYdjbOFNcqK/OrwvxK4gdwgDJgz2nJuk3bC4yz/c=';
@@ -60,7 +57,7 @@ export class SigningKey {
     }
   }
 
-  /** Puts the key, which is the hash of a secret longer than a block, against both pads (RFC 2104 §2). */
+  /** Writes the key, XORed with both pads, into the buffer (RFC 2104 §2). A secret longer than a block is hashed first. */
   #prepare(secret: Uint8Array, hash: OneShotHash): void {
     const key = secret.length > block ? Buffer.from(hash('sha256', secret, 'binary'), 'latin1') : secret;
     for (let at = 0; at < block; at += 1) {
@@ -70,7 +67,7 @@ export class SigningKey {
     }
   }
 
-  /** The digest of a message, as base64. It is given in pieces, for to join them would take a fifth of a digest's time. */
+  /** Returns the digest of a message in base64. The message comes in pieces: joining them would take a fifth of the time. */
   digest(pieces: readonly string[]): string {
     const hash = this.#hash;
     return hash === undefined
@@ -104,22 +101,19 @@ export class SigningKey {
     return blocks;
   }
 
-  /**
-   * Whether a digest is that of the message, letter for letter; the time that it takes does not depend on where it
-   * differs.
-   */
+  /** Returns whether a digest is exactly that of the message. The time does not depend on where it differs. */
   signs(pieces: readonly string[], digest: string): boolean {
     const pair = this.digest(pieces) + digest;
-    // As UTF-8, so that a character that is no octet does not become another one; and both at once, for a call costs
-    // more than the letters.
+    // Encoded as UTF-8, so that a character above U+00FF is not truncated to another one. One call encodes both, because a call
+    // costs more than the characters.
     return (
-      pair.length === 2 * written &&
-      utf8.encodeInto(pair, this.#pair).written === 2 * written &&
+      pair.length === 2 * base64Size &&
+      utf8.encodeInto(pair, this.#pair).written === 2 * base64Size &&
       crypto.timingSafeEqual(this.#expected, this.#given)
     );
   }
 
-  /** Whether `compute` makes this digest of the secret's bytes: for what is no HMAC of the secret as it is. */
+  /** Returns whether `compute` makes this digest from the secret's bytes. Used to recognize digests that are not this HMAC. */
   makes(digest: string, compute: (secret: Buffer) => string): boolean {
     const [given, made] = [
       Buffer.from(digest, 'latin1'),
@@ -129,12 +123,12 @@ export class SigningKey {
   }
 }
 
-/** Texts are of many kinds to the engine (cut out, put together, …): to look the method up in each, letter by letter, takes thrice as long. */
+/** Captured, because looking the method up for each character of strings of several internal kinds takes three times as long. */
 const { charCodeAt } = String.prototype;
 
 /**
- * Writes the octets of a text from there on, and gives where it ends. For some dozen of them that is faster than
- * `Buffer.write`, which leaves what is compiled here.
+ * Writes the octets of a string from `from` on, and returns the end. For a few dozen octets this is faster than `Buffer.write`,
+ * which calls native code.
  */
 function write(octets: string, into: Uint8Array, from: number): number {
   const { length } = octets;
@@ -143,8 +137,8 @@ function write(octets: string, into: Uint8Array, from: number): number {
 }
 
 /**
- * A secret as a key: its UTF-8 bytes. Throws RangeError on an empty one. `hash` is that of node:crypto, which is there
- * from Node.js 20.12 on.
+ * Creates a key from the UTF-8 bytes of a secret. `hash` is that of node:crypto, which exists from Node.js 20.12 on.
+ * @throws RangeError if the secret is empty
  */
 export function keyOf(secret: string, hash: OneShotHash | undefined = crypto.hash): SigningKey {
   return new SigningKey(bytesOf(secret), hash);
@@ -155,12 +149,12 @@ function bytesOf(secret: string): Buffer {
   return Buffer.from(secret, 'utf8');
 }
 
-/** The signature: HMAC-SHA256 over the message, as base64. */
+/** Returns the signature: HMAC-SHA256 over the message, in base64. */
 export function digestOf(key: SigningKey, message: string): string {
   return key.digest([message]);
 }
 
-/** The same for one message, without a key that would be worth its making. Throws RangeError on an empty secret. */
+/** Signs a single message, for which preparing a key would not pay. Throws RangeError if the secret is empty. */
 export function digestOnce(secret: string, message: string): string {
   return crypto.createHmac('sha256', bytesOf(secret)).update(message, 'latin1').digest('base64');
 }

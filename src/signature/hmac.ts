@@ -1,6 +1,6 @@
 export { digestOf, digestOnce, keyOf, type SigningKey } from './hmac-sha256.ts';
 
-/** What an HMAC signature covers. The full form has date and nonce, the simple form neither. */
+/** The request data that an HMAC signature covers. The full form has date and nonce, the simple form neither. */
 export interface Signed {
   readonly method: string;
   /** The request target as sent, path and query, byte for byte. */
@@ -12,7 +12,7 @@ export interface Signed {
   readonly contentDigest?: string | undefined;
 }
 
-/** What stands behind `hmac` in the credentials. */
+/** The credentials after the scheme `hmac`. */
 export interface HmacCredentials {
   readonly user: string;
   /** Undefined in the simple form. */
@@ -21,12 +21,12 @@ export interface HmacCredentials {
   readonly digest: string;
 }
 
-/** The base string: method, target, date without its spaces, nonce and content digest, joined by `+`. */
+/** Returns the message to sign: method, target, date without its spaces, nonce and content digest, joined by `+`. */
 export function messageOf(signed: Signed): string {
   return messagePieces(signed).join('');
 }
 
-/** The same in pieces, as a key takes it. */
+/** Returns the pieces of the message, as `SigningKey` accepts it. */
 export function messagePieces({ method, target, date, nonce, contentDigest }: Signed): string[] {
   const pieces =
     date === undefined || nonce === undefined
@@ -36,7 +36,7 @@ export function messagePieces({ method, target, date, nonce, contentDigest }: Si
   return pieces;
 }
 
-/** A date as it stands in the message. */
+/** Returns a date as the message contains it. */
 export function withoutSpaces(date: string): string {
   let text = '';
   let from = 0;
@@ -48,11 +48,11 @@ export function withoutSpaces(date: string): string {
 }
 
 const base64 = 1;
-/** What stands before the padding of 32 bytes: it carries four bits, so two of its six are zero. */
+/** The last character before the padding of 32 bytes: it has four bits of data, so two of its six are zero. */
 const base64End = 2;
 const nonceCharacter = 4;
 
-/** The classes above, one table lookup each. */
+/** The classes of each character. */
 const classes = new Uint8Array(256);
 
 function put(characters: string, bits: number): void {
@@ -67,7 +67,7 @@ put('+/', base64);
 put('AEIMQUYcgkosw048', base64End);
 put('._~-', nonceCharacter);
 
-/** Whether every character from `from` to before `to` is of the class. */
+/** Returns whether every character from `from` up to `to`, exclusive, is of the class. */
 function areAll(text: string, from: number, to: number, bits: number): boolean {
   for (let at = from; at < to; at += 1) {
     if (((classes[text.charCodeAt(at)] ?? 0) & bits) === 0) return false;
@@ -75,7 +75,7 @@ function areAll(text: string, from: number, to: number, bits: number): boolean {
   return true;
 }
 
-/** Whether this can be a nonce: it has no `+`, so that it cannot reach into its neighbours in the message. */
+/** Returns whether a text is a valid nonce. It has no `+`, so that it cannot be confused with other parts of the message. */
 export function isNonce(text: string): boolean {
   return isNonceIn(text, 0, text.length);
 }
@@ -84,12 +84,12 @@ function isNonceIn(text: string, from: number, to: number): boolean {
   return to > from && to - from <= 128 && areAll(text, from, to, nonceCharacter);
 }
 
-/** The characters of a digest. */
+/** The length of a digest in base64. */
 const digestLength = 44;
 
 /**
- * Reads `USER:DIGEST` or `USER:NONCE:DIGEST`, each character one octet of the field as sent. Gives the fault as
- * a sentence when it is neither; nothing of what was sent is in it.
+ * Parses `USER:DIGEST` or `USER:NONCE:DIGEST`; each character is one octet of the field as sent. If it is malformed, returns an
+ * error message, which contains nothing of what was sent.
  */
 export function parseHmacCredentials(text: string): HmacCredentials | string {
   const credentials = splitHmacCredentials(text);
@@ -97,8 +97,8 @@ export function parseHmacCredentials(text: string): HmacCredentials | string {
 }
 
 /**
- * The same, but the letters of the digest are not looked at: one that is the right one is well-formed too, and of
- * any other `faultOfDigest` tells.
+ * Parses like `parseHmacCredentials`, but does not check the characters of the digest. A digest that equals the expected one is
+ * well-formed; for any other, call `faultOfDigest`.
  */
 export function splitHmacCredentials(text: string): HmacCredentials | string {
   const first = text.indexOf(':');
@@ -116,7 +116,7 @@ export function splitHmacCredentials(text: string): HmacCredentials | string {
   return { user, nonce: second < 0 ? undefined : text.slice(first + 1, second), digest };
 }
 
-/** Why this is not the canonical base64 (RFC 4648 §3.5) of 32 bytes, as a sentence; undefined when it is. */
+/** Returns an error message if a digest is not the canonical base64 (RFC 4648 §3.5) of 32 bytes; otherwise undefined. */
 export function faultOfDigest(digest: string): string | undefined {
   const canonical =
     digest.length === digestLength &&
@@ -126,21 +126,21 @@ export function faultOfDigest(digest: string): string | undefined {
   return canonical ? undefined : digestFault(digest);
 }
 
-/** Why it is no digest, with the usual mistake by the look of it: what can be seen without any secret. */
+/** Returns the error message for a malformed digest, with a likely cause if its form suggests one. Needs no secret. */
 function digestFault(text: string): string {
-  const found = digestLooks.find(([form]) => form.test(text))?.[1];
+  const cause = likelyCauses.find(([form]) => form.test(text))?.[1];
   const fault = 'the digest is not the canonical base64 of 32 bytes (44 characters, the last one "=")';
-  return found === undefined ? fault : `${fault}: ${found}`;
+  return cause === undefined ? fault : `${fault}: ${cause}`;
 }
 
-const digestLooks: readonly [form: RegExp, found: string][] = [
+const likelyCauses: readonly [form: RegExp, cause: string][] = [
   [/^[0-9a-f]{64}$/i, 'it is hexadecimal; base64 is expected'],
   [/^[A-Za-z0-9+/]{43}$/, 'the padding "=" is missing'],
   [/^[A-Za-z0-9+/]{43}=$/, 'the two bits before the padding are not zero'],
   [/^[A-Za-z0-9_-]{43}=?$/, 'it is base64url; base64 with "+" and "/" is expected'],
-  [/^[A-Za-z0-9+/]{27}=?$/, 'it is as long as one of SHA-1; SHA-256 is expected'],
-  [/^[A-Za-z0-9+/]{64}$/, 'it is as long as one of SHA-384; SHA-256 is expected'],
-  [/^[A-Za-z0-9+/]{86}(?:==)?$/, 'it is as long as one of SHA-512, or as hexadecimal in base64'],
+  [/^[A-Za-z0-9+/]{27}=?$/, 'it has the length of SHA-1; SHA-256 is expected'],
+  [/^[A-Za-z0-9+/]{64}$/, 'it has the length of SHA-384; SHA-256 is expected'],
+  [/^[A-Za-z0-9+/]{86}(?:==)?$/, 'it has the length of SHA-512, or of hexadecimal in base64'],
 ];
 
 function decodeUser(octets: string): string | undefined {
@@ -162,13 +162,13 @@ function decodeUtf8(octets: string): string | undefined {
   }
 }
 
-/** Writes the credentials' value, each octet one character. */
+/** Serializes the credentials after the scheme; each character is one octet. */
 export function formatHmacCredentials({ user, nonce, digest }: HmacCredentials): string {
   const octets = Buffer.from(user, 'utf8').toString('latin1');
   return nonce === undefined ? `${octets}:${digest}` : `${octets}:${nonce}:${digest}`;
 }
 
-// `+`, a date without spaces in either form, `+`, a nonce, and then the end or one more part.
+// `+`, a date without spaces in either form, `+`, a nonce, and then the end or another part.
 const fullFormEnding =
   /\+(?:[A-Za-z]{3},)?[0-9]{1,2}[A-Za-z]{3}[0-9]{4}[0-9]{2}:[0-9]{2}:[0-9]{2}(?:GMT)?\+[A-Za-z0-9._~-]{1,128}(?:\+|$)/;
 
@@ -176,9 +176,9 @@ const fullFormEnding =
 const digestEnding = /\+(?:[a-z*][a-z0-9_.*-]*=:[A-Za-z0-9+/]*={0,2}:|[A-Za-z0-9+/]{22}==$)/;
 
 /**
- * Whether a target could be mistaken for a shorter target with a date and a nonce: a full signature for `/a` is
- * the simple one for `/a+DATE+NONCE`, so the simple form must not sign such a target. Nor one that ends like a digest
- * of content: a simple signature for `/a` and its content is one for `/a+DIGEST` and any content.
+ * Returns whether a target could be read as a shorter target followed by a date and a nonce. The full signature for `/a` is also
+ * the simple one for `/a+DATE+NONCE`, so the simple form must not sign such a target. The same applies to a target that ends
+ * like a content digest: the simple signature for `/a` with content is also one for `/a+DIGEST` with any content.
  */
 export function endsLikeFullForm(target: string): boolean {
   return target.includes('+') && (fullFormEnding.test(target) || digestEnding.test(target));
@@ -186,7 +186,7 @@ export function endsLikeFullForm(target: string): boolean {
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'] as const;
 
-/** Writes a time (ms since 1970-01-01T00:00:00Z) as signatures date it: `20 apr 2013 12:59:24`, in UTC. */
+/** Formats a time (ms since 1970-01-01T00:00:00Z) for a signed request, in UTC: `20 apr 2013 12:59:24`. */
 export function formatSignedDate(ms: number): string {
   const time = new Date(ms);
   const two = (number: number): string => String(number).padStart(2, '0');

@@ -1,17 +1,17 @@
-// The parameters of OAuth 1.0a as they are sent (RFC 5849 §3.5). Each character of a string is one octet: what is signed need
-// not be UTF-8, and decoding it as that would change it.
+// The parameters of OAuth 1.0a as they are sent (RFC 5849 §3.5). Each character of a string is one octet: a signed request may
+// contain octets that are not UTF-8, and decoding would change them.
 
-/** A parameter, decoded. */
+/** A decoded parameter. */
 export type Parameter = readonly [name: string, value: string];
 
 const percent = 0x25;
 const digits = '0123456789ABCDEF';
 const isUnreserved = Array.from({ length: 256 }, (_, octet) => /[\w.~-]/.test(String.fromCharCode(octet)));
 
-/** Encodes octets as RFC 5849 §3.6 has it: all but the unreserved ones of RFC 3986, in upper case. */
+/** Percent-encodes all octets but the unreserved ones of RFC 3986, with upper-case digits (RFC 5849 §3.6). */
 export function encodeOctets(octets: string): string {
   if (/^[\w.~-]*$/.test(octets)) return octets;
-  // A form may have a million, and whoever sends it is nobody yet: a replacement for each takes five times as long.
+  // A form of an unauthenticated client may have a million of them, and `replace` with a function takes five times as long.
   const encoded = Buffer.allocUnsafe(octets.length * 3);
   let end = 0;
   for (const octet of Buffer.from(octets, 'latin1')) {
@@ -25,51 +25,51 @@ export function encodeOctets(octets: string): string {
   return encoded.toString('latin1', 0, end);
 }
 
-/** Whether each character is one of ASCII, and so one octet in UTF-8 and the same in a text and as octets. */
+/** Returns whether a text is ASCII, so that each character is one octet in UTF-8. */
 export function isAscii(text: string): boolean {
   return /^[\0-\x7f]*$/.test(text);
 }
 
-/** The octets of a text in UTF-8. */
+/** Returns the UTF-8 octets of a text. */
 export function octetsOf(text: string): string {
   if (isAscii(text)) return text;
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** Decodes `%XX`, and leaves everything else as it is; undefined where a percent sign is not followed by two digits. */
+/** Decodes `%XX` and leaves everything else as it is. Returns undefined if two hexadecimal digits do not follow a percent sign. */
 export function decodeOctets(encoded: string): string | undefined {
   if (!encoded.includes('%')) return encoded;
   if (/%(?![0-9A-Fa-f]{2})/.test(encoded)) return undefined;
   return encoded.replace(/%(..)/g, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
 
-/** Reads a query or a form, in which `+` is a space too, in the order sent; undefined where an escape is malformed. */
+/** Parses a query or a form, in which `+` is a space, in the order sent. Returns undefined if a percent-encoding is malformed. */
 export function parseFormOctets(octets: string): Parameter[] | undefined {
   const parameters: Parameter[] = [];
   for (const pair of octets.split('&')) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
-    const name = decodeOctets(spaced(equals < 0 ? pair : pair.slice(0, equals)));
-    const value = decodeOctets(spaced(equals < 0 ? '' : pair.slice(equals + 1)));
+    const name = decodeOctets(plusToSpace(equals < 0 ? pair : pair.slice(0, equals)));
+    const value = decodeOctets(plusToSpace(equals < 0 ? '' : pair.slice(equals + 1)));
     if (name === undefined || value === undefined) return undefined;
     parameters.push([name, value]);
   }
   return parameters;
 }
 
-function spaced(octets: string): string {
+function plusToSpace(octets: string): string {
   return octets.replaceAll('+', ' ');
 }
 
-/** The realm as RFC 9110 §11.5 has it, with its own way of quoting; it is no part of what is signed. */
+/** The realm as a quoted string (RFC 9110 §11.5). The signature does not cover it. */
 const realmForm = /realm="(?:[^"\\]|\\.)*"/iy;
-/** A name and a value in the encoding of RFC 5849 §3.6, whose characters need no quoting. */
+/** A name and a value, encoded as in RFC 5849 §3.6; no character of them needs quoting. */
 const parameterForm = /([A-Za-z0-9\-._~%]+)="([A-Za-z0-9\-._~%]*)"/y;
 const separatorForm = /[ \t]*(?:,[ \t]*)+/y;
 
 /**
- * Reads what stands behind `OAuth` in the Authorization field (RFC 5849 §3.5.1): its parameters in the order sent, without
- * the realm. Gives the fault as a sentence where it is malformed; nothing of what was sent is in it.
+ * Parses the credentials after the scheme `OAuth` (RFC 5849 §3.5.1): the parameters in the order sent, without the realm. If they
+ * are malformed, returns an error message, which contains nothing of what was sent.
  */
 export function parseHeaderParameters(rest: string): Parameter[] | string {
   const parameters: Parameter[] = [];
@@ -88,7 +88,7 @@ export function parseHeaderParameters(rest: string): Parameter[] | string {
     if (next === undefined) return `a comma is expected at position ${at + 1}`;
     at = next;
   }
-  return realms > 1 ? 'the realm stands there twice' : parameters;
+  return realms > 1 ? 'the realm is given twice' : parameters;
 }
 
 function parameterAt(rest: string, at: number): Parameter | string {
@@ -101,7 +101,7 @@ function parameterAt(rest: string, at: number): Parameter | string {
   return [name, value];
 }
 
-/** Where the form that begins at `at` ends; undefined where there is none. */
+/** Returns where the match of `form` that begins at `at` ends; undefined if there is none. */
 function endOf(form: RegExp, text: string, at: number): number | undefined {
   form.lastIndex = at;
   return form.test(text) ? form.lastIndex : undefined;

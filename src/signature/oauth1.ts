@@ -1,35 +1,35 @@
-// Signatures of OAuth 1.0a (RFC 5849 §3.4). Each character of a string is one octet, unless it says otherwise.
+// Signatures of OAuth 1.0a (RFC 5849 §3.4). Each character of a string is one octet, unless noted otherwise.
 import { createHmac, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
 import { encodeOctets, octetsOf, type Parameter } from './oauth1-parameters.ts';
 
-/** How a request may be signed. HMAC-SHA256 is made like HMAC-SHA1 with the other hash. */
+/** A signature method. HMAC-SHA256 is HMAC-SHA1 with the other hash. */
 export type OAuth1Method = 'HMAC-SHA256' | 'HMAC-SHA1' | 'PLAINTEXT' | 'RSA-SHA1';
 
-/** What a signature covers. */
+/** The request data that a signature covers. */
 export interface OAuth1Request {
   /** `GET` */
   readonly method: string;
-  /** Scheme and authority, in any case, with or without a port that is the default: `https://example.com:8443`. */
+  /** Scheme and authority, in any case, with or without a default port: `https://example.com:8443`. */
   readonly origin: string;
-  /** Exactly as received, with its escapes and without the query. */
+  /** The path as received, still percent-encoded, without the query. */
   readonly path: string;
-  /** Those of header, query and form, decoded, in any order; `oauth_signature` is passed over. */
+  /** The decoded parameters of header, query and form, in any order. `oauth_signature` is ignored. */
   readonly parameters: readonly Parameter[];
 }
 
-/** The signature base string (RFC 5849 §3.4.1.1). */
+/** Returns the signature base string (RFC 5849 §3.4.1.1). */
 export function baseStringOf({ method, origin, path, parameters }: OAuth1Request): string {
   const uri = normalizedOrigin(origin) + (path === '' ? '/' : path);
   return [method.toUpperCase(), uri, normalizedParameters(parameters)].map(encodeOctets).join('&');
 }
 
-/** RFC 5849 §3.4.1.2: in lower case, and a port only where it is not the default. */
+/** Returns the origin in lower case, without a default port (RFC 5849 §3.4.1.2). */
 function normalizedOrigin(origin: string): string {
   const lower = origin.toLowerCase();
   return lower.replace(lower.startsWith('https:') ? /:(?:443)?$/ : /:(?:80)?$/, '');
 }
 
-/** RFC 5849 §3.4.1.3.2: encoded first and sorted then, by name and by value. */
+/** Returns the parameters encoded, then sorted by name and value (RFC 5849 §3.4.1.3.2). */
 function normalizedParameters(parameters: readonly Parameter[]): string {
   return parameters
     .filter(([name]) => name !== 'oauth_signature')
@@ -39,17 +39,20 @@ function normalizedParameters(parameters: readonly Parameter[]): string {
     .join('&');
 }
 
-/** What is encoded is ASCII, so the order of characters is that of octets. */
+/** Encoded text is ASCII, so the order of characters is that of octets. */
 function compare(one: string, other: string): number {
   return one === other ? 0 : one < other ? -1 : 1;
 }
 
-/** The key of HMAC, and all of a PLAINTEXT signature (RFC 5849 §3.4.2, §3.4.4). Secrets are text; '' where there is none. */
+/**
+ * Returns the key of HMAC, which is also the whole PLAINTEXT signature (RFC 5849 §3.4.2, §3.4.4). The secrets are text; a missing
+ * one is ''.
+ */
 export function keyTextOf(consumerSecret: string, tokenSecret: string): string {
   return `${encodeOctets(octetsOf(consumerSecret))}&${encodeOctets(octetsOf(tokenSecret))}`;
 }
 
-/** The signature by a method with shared secrets. */
+/** Returns the signature of a base string by a method with shared secrets. */
 export function signatureOf(
   method: Exclude<OAuth1Method, 'RSA-SHA1'>,
   baseString: string,
@@ -60,20 +63,20 @@ export function signatureOf(
   return createHmac(hash, keyText).update(baseString, 'latin1').digest('base64');
 }
 
-/** Whether a signature is this one, letter for letter; the time that it takes does not depend on where they differ. */
+/** Returns whether two signatures are equal. The time does not depend on where they differ. */
 export function isSameSignature(expected: string, given: string): boolean {
   const [one, other] = [Buffer.from(expected, 'utf8'), Buffer.from(given, 'utf8')];
   const alike = one.length === other.length;
   return timingSafeEqual(one, alike ? other : one) && alike;
 }
 
-/** Says whether a signature, in base64, is that of a base string. */
+/** Returns whether a signature, in base64, is that of a base string. */
 export type SignatureCheck = (baseString: string, signature: string) => boolean;
 
-/** Makes what checks signatures by an RSA key (RFC 5849 §3.4.3). */
+/** Creates a function that verifies signatures with an RSA key (RFC 5849 §3.4.3). */
 export function createKeyCheck(key: KeyObject): SignatureCheck {
   const modulus = Buffer.from(key.export({ format: 'jwk' }).n ?? '', 'base64url');
-  // RFC 8017 §8.2.2: what is no number below the modulus is refused at once. This is one that is, and costs what others do.
+  // A signature that is not below the modulus is rejected at once (RFC 8017 §8.2.2). Verifying this one takes the usual time.
   const decoy = Buffer.from(modulus);
   decoy[0] = 0x7f & (decoy[0] ?? 0);
   return (baseString, signature) => {

@@ -51,7 +51,7 @@ test('a problem in XML is in the namespace and form of RFC 9457 Appendix B', () 
   assert.equal(
     writeProblemXml(problem, '/articles/1'),
     '<problem xmlns="urn:ietf:rfc:7807"><type>/problems/invalid-content</type>' +
-      '<title>The content breaks the rules of this resource</title><status>422</status>' +
+      '<title>The content is invalid</title><status>422</status>' +
       '<detail>price must have exactly 2 fraction digits, has 1.</detail><instance>/articles/1</instance>' +
       '<field>price</field><line>3</line><errors><i><field>price</field><rule>fractionDigits</rule></i>' +
       '<i><field>title</field><rule>required</rule></i></errors></problem>',
@@ -61,7 +61,7 @@ test('a problem in XML is in the namespace and form of RFC 9457 Appendix B', () 
 test('a problem in JSON has the members of RFC 9457 §3.1 and its own', () => {
   assert.deepEqual(JSON.parse(writeProblemJson(problem, '/articles/1')), {
     type: '/problems/invalid-content',
-    title: 'The content breaks the rules of this resource',
+    title: 'The content is invalid',
     status: 422,
     detail: 'price must have exactly 2 fraction digits, has 1.',
     instance: '/articles/1',

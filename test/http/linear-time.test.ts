@@ -26,7 +26,7 @@ import { hasControlCharacter, hasLoneSurrogate } from '../../src/http/syntax/con
 import { parseIpAddress, parseIpNetwork } from '../../src/http/syntax/ip-address.ts';
 import { listElements } from '../../src/http/syntax/token.ts';
 import { parseTarget } from '../../src/http/target.ts';
-import { judgeExpectation } from '../../src/http/transfer.ts';
+import { checkExpectation } from '../../src/http/transfer.ts';
 import { isInMessage, parseErrorOf, problemOfHeader } from '../../src/net/parse-error.ts';
 import { isChallenge, verifies } from '../../src/oauth/oauth2/pkce.ts';
 import { readParameters } from '../../src/oauth/parameters.ts';
@@ -305,7 +305,7 @@ const readers: Readonly<Record<string, Reader>> = {
     ],
   },
   Expect: {
-    read: (text) => judgeExpectation(new Fields(['Expect', text]), '1.1'),
+    read: (text) => checkExpectation(new Fields(['Expect', text]), '1.1'),
     pieces: ['100-continue,'],
   },
   'field names': {

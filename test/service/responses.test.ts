@@ -81,7 +81,7 @@ test('an action that gives what no reply can say has failed', async () => {
     assert.equal(await statusOf({ status: 200, fields: [[...line]] }), 500, String(line));
   }
   assert.equal(faults.length, 12);
-  assert.match(faults.join('\n'), /the status 101.*Content-Length is written by the server/s);
+  assert.match(faults.join('\n'), /the status 101.*Content-Length is set by the server/s);
   assert.equal(await statusOf({ status: 599, fields: [['X-Y', 'caf\u00e9']] }), 599);
 });
 

@@ -2,32 +2,32 @@ import { parseParameters } from '../syntax/parameters.ts';
 import { listElements, tokenEnd } from '../syntax/token.ts';
 import { type MediaType, parseMediaType } from './media-type.ts';
 
-/** The least rank of `type/*` and of a named type; a range's own parameters add one each. */
+/** The lowest ranks of `type/*` and of a named type. Each parameter of a range adds one. */
 const partlyNamed = 100_000;
 const named = 200_000;
 
-/** A media range with its weight in thousandths; `rank` grows with how specific it is (RFC 9110 §12.5.1). */
+/** A media range. `weight` is in thousandths; `rank` grows with its specificity (RFC 9110 §12.5.1). */
 interface MediaRange extends MediaType {
   readonly weight: number;
   readonly rank: number;
 }
 
 /**
- * Proactive negotiation (RFC 9110 §12.5.1): the variant that the client likes best. The most specific range that
- * matches a variant gives its weight, the first of equal weights wins, weight 0 excludes. Without an Accept
- * field, or with an empty one, it is the first variant. Elements that are malformed count as not sent; undefined
- * when nothing is acceptable. `type` is a media type with or without parameters.
+ * Selects a variant by proactive negotiation (RFC 9110 §12.5.1). The most specific matching range determines a variant's weight.
+ * Of equal weights the first variant wins; the weight 0 excludes one. If Accept is absent or empty, the first variant is
+ * returned. Malformed elements are ignored. Returns undefined if no variant is acceptable. `type` is a media type, with or
+ * without parameters.
  */
 export function preferred<T extends { readonly type: string }>(
   accept: string | undefined,
   variants: readonly T[],
 ): T | undefined {
   if (accept === undefined || accept === '' || accept === '*/*') return variants[0];
-  return literally(accept, variants) ?? negotiated(listElements(accept), variants);
+  return exactMatch(accept, variants) ?? negotiated(listElements(accept), variants);
 }
 
-/** The variant of the one type that is asked for, when the whole field is that type as the variant has it. */
-function literally<T extends { readonly type: string }>(
+/** Returns the variant whose type is the whole Accept value. */
+function exactMatch<T extends { readonly type: string }>(
   accept: string,
   variants: readonly T[],
 ): T | undefined {
@@ -54,12 +54,12 @@ function negotiated<T extends { readonly type: string }>(
 }
 
 function parseRange(element: string): MediaRange | undefined {
-  // Java's HttpURLConnection sends a bare `*` as well.
+  // Java's HttpURLConnection also sends a bare `*`.
   const range = parseMediaType(element.replace(/^\*(?=[\t ]*(?:;|$))/, '*/*'));
   if (range === undefined) return undefined;
   const { type, parameters } = range;
   if (type.startsWith('*/') && type !== '*/*') return undefined;
-  // A parameter named q is the weight wherever it stands (RFC 9110 §12.5.1).
+  // A parameter named q is the weight, wherever it is (RFC 9110 §12.5.1).
   const q = parameters.get('q');
   const weight = parseWeight(q);
   if (weight === undefined) return undefined;
@@ -67,13 +67,13 @@ function parseRange(element: string): MediaRange | undefined {
   return { type, parameters, weight, rank: width(type) + own };
 }
 
-/** A named type outranks `type/*`, and that outranks the full wildcard, however many parameters these have. */
+/** A named type ranks above `type/*`, which ranks above the full wildcard, regardless of their parameters. */
 function width(type: string): number {
   if (type === '*/*') return 0;
   return type.endsWith('/*') ? partlyNamed : named;
 }
 
-/** In thousandths; 0 for a variant that no range matches. */
+/** Returns a variant's weight in thousandths; 0 if no range matches. */
 function weightOf(type: string, ranges: readonly MediaRange[]): number {
   const media = parseMediaType(type);
   if (media === undefined) return 0;
@@ -100,24 +100,24 @@ function includes(range: MediaRange, type: string): boolean {
 }
 
 /**
- * Only charset is known to be read without regard to case (RFC 9110 §8.3.2). A variant that names none, as JSON
- * does not, is written in UTF-8.
+ * Compares parameter values. Only charset is known to be case-insensitive (RFC 9110 §8.3.2). A variant without one, such as JSON,
+ * is in UTF-8.
  */
 function sameValue(name: string, wanted: string, actual: string | undefined): boolean {
   if (wanted === actual) return true;
   return name === 'charset' && wanted.toLowerCase() === (actual ?? 'utf-8').toLowerCase();
 }
 
-/** A qvalue in thousandths, 1000 when there is none, undefined when it is malformed (RFC 9110 §12.4.2). */
+/** Parses a qvalue (RFC 9110 §12.4.2). Returns thousandths, 1000 by default, and undefined if it is malformed. */
 function parseWeight(q: string | undefined): number | undefined {
   if (q === undefined) return 1000;
-  // Without its 0 in Java's HttpURLConnection: `*; q=.2`.
+  // Java's HttpURLConnection leaves out the leading 0: `*; q=.2`.
   return /^(?:0(?:\.\d{0,3})?|\.\d{1,3}|1(?:\.0{0,3})?)$/.test(q) ? Math.round(Number(q) * 1000) : undefined;
 }
 
 /**
- * Whether the client asks for this content coding, by name or by `*`, with a weight above 0 (RFC 9110 §12.5.3).
- * False without the field: a coding that was not asked for is not used. `coding` is in lower case.
+ * Returns whether the client accepts a content coding, by name or by `*`, with a weight above 0 (RFC 9110 §12.5.3). Returns false
+ * if the field is absent. `coding` is in lower case.
  */
 export function acceptsCoding(acceptEncoding: string | undefined, coding: string): boolean {
   if (acceptEncoding === undefined) return false;
@@ -134,7 +134,7 @@ export function acceptsCoding(acceptEncoding: string | undefined, coding: string
   return (byName ?? others) > 0;
 }
 
-/** A coding has no parameter but its weight. */
+/** Returns the weight of a coding, which has no other parameter; undefined if it is malformed. */
 function codingWeight(element: string, at: number): number | undefined {
   const parameters = parseParameters(element, at);
   if (parameters === undefined) return undefined;

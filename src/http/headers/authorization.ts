@@ -3,15 +3,15 @@ import { isToken, tokenEnd } from '../syntax/token.ts';
 
 const space = 0x20;
 
-/** Credentials before their scheme has looked at them (RFC 9110 §11.4). */
+/** Credentials, not yet parsed by their scheme (RFC 9110 §11.4). */
 export interface Credentials {
-  /** In lower case; schemes are compared without regard to case (RFC 9110 §11.1). */
+  /** The scheme in lower case; schemes are case-insensitive (RFC 9110 §11.1). */
   readonly scheme: string;
-  /** Everything after the spaces, which may be nothing. */
+  /** Everything after the spaces; may be empty. */
   readonly rest: string;
 }
 
-/** Reads the value of Authorization: a scheme, spaces, and what the scheme makes of the rest. Undefined when malformed. */
+/** Parses the value of Authorization: a scheme, spaces, and the scheme's own syntax. Returns undefined if it is malformed. */
 export function parseCredentials(value: string): Credentials | undefined {
   const end = tokenEnd(value, 0);
   if (end === 0) return undefined;
@@ -23,8 +23,8 @@ export function parseCredentials(value: string): Credentials | undefined {
 }
 
 /**
- * Writes one challenge for WWW-Authenticate (RFC 9110 §11.3), every value as a quoted string. Throws a RangeError
- * for a scheme or name that is no token, and for a value that no quoted string can hold.
+ * Formats a challenge for WWW-Authenticate (RFC 9110 §11.3), with every value as a quoted string. Throws RangeError if the scheme or
+ * a name is not a token, or a value cannot be quoted.
  */
 export function formatChallenge(
   scheme: string,

@@ -1,8 +1,7 @@
 import { listElements } from '../syntax/token.ts';
 
 /**
- * Reads a Content-Encoding value (RFC 9110 §8.4): the coding to be undone, `identity` for none. Undefined for a
- * coding that is not known here, and for more than one.
+ * Parses a Content-Encoding value (RFC 9110 §8.4). Returns `identity` for none, and undefined for an unsupported coding or several.
  */
 export function parseContentCoding(value: string | undefined): 'identity' | 'gzip' | undefined {
   if (value === undefined) return 'identity';
@@ -10,7 +9,7 @@ export function parseContentCoding(value: string | undefined): 'identity' | 'gzi
   for (const element of listElements(value)) {
     const name = element.toLowerCase();
     if (name === 'identity') continue;
-    // x-gzip is the same coding (RFC 9110 §8.4.1.3).
+    // x-gzip is equivalent (RFC 9110 §8.4.1.3).
     if (coding === 'gzip' || (name !== 'gzip' && name !== 'x-gzip')) return undefined;
     coding = 'gzip';
   }

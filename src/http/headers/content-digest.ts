@@ -3,10 +3,10 @@ import { byteSequenceEnd, keyEnd, nextMember, parametersEnd } from '../syntax/st
 const space = 0x20;
 const equals = 0x3d;
 
-/** The algorithms that are read, with the length of their digests in bytes (RFC 9530 §5). */
+/** The supported algorithms, with the lengths of their digests in bytes (RFC 9530 §5). */
 const digestLengths = { 'sha-256': 32, 'sha-512': 64 } as const;
 
-/** The name of an algorithm that is read. */
+/** The name of a supported algorithm. */
 export type DigestAlgorithm = keyof typeof digestLengths;
 
 /** One digest of a Content-Digest field. */
@@ -16,9 +16,9 @@ export interface ContentDigest {
 }
 
 /**
- * Reads a Content-Digest value (RFC 9530 §2), a dictionary of byte sequences (RFC 9651 §3.2). Algorithms that are not
- * known are left out, so the list may be empty. Undefined when the field is malformed, when a member is not a byte
- * sequence, and when the digest of a known algorithm has not its length or is not canonical base64.
+ * Parses a Content-Digest value (RFC 9530 §2), a dictionary of byte sequences (RFC 9651 §3.2). Unsupported algorithms are omitted,
+ * so the list may be empty. Returns undefined if the field is malformed, a member is not a byte sequence, or a digest has the
+ * wrong length or is not canonical base64.
  */
 export function parseContentDigest(value: string): readonly ContentDigest[] | undefined {
   const digests = new Map<DigestAlgorithm, Uint8Array>();
@@ -30,7 +30,7 @@ export function parseContentDigest(value: string): readonly ContentDigest[] | un
     const end = byteSequenceEnd(value, named + 1);
     if (end < 0) return undefined;
     const algorithm = value.slice(at, named);
-    if (isKnown(algorithm)) {
+    if (isSupported(algorithm)) {
       const digest = decodeCanonicalBase64(value.slice(named + 2, end - 1));
       if (digest?.length !== digestLengths[algorithm]) return undefined;
       // The last of equal keys counts (RFC 9651 §4.2.2).
@@ -43,19 +43,19 @@ export function parseContentDigest(value: string): readonly ContentDigest[] | un
   return Array.from(digests, ([algorithm, digest]) => ({ algorithm, digest }));
 }
 
-function isKnown(algorithm: string): algorithm is DigestAlgorithm {
+function isSupported(algorithm: string): algorithm is DigestAlgorithm {
   return algorithm === 'sha-256' || algorithm === 'sha-512';
 }
 
-/** Reads a Content-MD5 value (RFC 1864): 16 bytes in canonical base64; undefined when it is anything else. */
+/** Parses a Content-MD5 value (RFC 1864): 16 bytes in canonical base64. Returns undefined if it is malformed. */
 export function parseContentMd5(value: string): Uint8Array | undefined {
   const digest = decodeCanonicalBase64(value);
   return digest?.length === 16 ? digest : undefined;
 }
 
 /**
- * Decodes base64 in its one canonical form (RFC 4648 §3.5, §4): padded, no bit set in the padding, no other letters
- * than those of the alphabet, no white space. Undefined for every other way to write the same bytes.
+ * Decodes canonical base64 (RFC 4648 §3.5, §4): padded, with zero bits in the padding, without white space or other characters
+ * outside the alphabet. Returns undefined for any other encoding of the same bytes.
  */
 export function decodeCanonicalBase64(value: string): Uint8Array | undefined {
   const bytes = Buffer.from(value, 'base64');

@@ -1,5 +1,5 @@
-// Dates of HTTP (RFC 9110 §5.6.7) and the date that a signature covers. All of it is read and written in UTC by
-// place and digit, so the host's time zone and the engine's own date parsing have no part in it.
+// HTTP dates (RFC 9110 §5.6.7) and the date that a signature covers. Both are parsed and formatted in UTC, digit by digit, so the
+// host's time zone and the engine's date parser have no effect.
 
 const dayMs = 86_400_000;
 /** The Gregorian calendar repeats after 400 years. */
@@ -16,26 +16,26 @@ const monthLengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const earliest = -62_167_219_200_000;
 const latest = 253_402_300_799_999;
 
-/** Writes ms since 1970 as an IMF-fixdate. Throws a RangeError outside the years 0000 to 9999. */
+/** Formats a time (ms since 1970-01-01T00:00:00Z) as an IMF-fixdate. Throws RangeError outside the years 0000 to 9999. */
 export function formatDate(ms: number): string {
-  if (!(ms >= earliest && ms <= latest)) throw new RangeError(`There is no HTTP date for ${ms}`);
-  // Not by toUTCString, of which the first call takes a quarter of a millisecond.
+  if (!(ms >= earliest && ms <= latest)) throw new RangeError(`${ms} is outside the range of HTTP dates`);
+  // Does not use toUTCString, whose first call takes a quarter of a millisecond.
   const date = new Date(ms);
   const iso = date.toISOString();
   const [weekday = '', month = ''] = [weekdays[date.getUTCDay()], months[date.getUTCMonth()]];
   return `${weekday}, ${iso.slice(8, 10)} ${month} ${iso.slice(0, 4)} ${iso.slice(11, 19)} GMT`;
 }
 
-/** How many seconds are remembered as text; a power of 2. */
-const rememberedSeconds = 256;
+/** The number of cached seconds; a power of 2. */
+const cachedSeconds = 256;
 
-/** Makes a `formatDate` that remembers the seconds it wrote lately: now, and when what is read often was changed. */
+/** Creates a `formatDate` that caches recent results: the present second, and modification times of items that are read often. */
 export function createDateCache(): (ms: number) => string {
-  const seconds = new Float64Array(rememberedSeconds).fill(Number.NaN);
-  const texts: string[] = new Array<string>(rememberedSeconds).fill('');
+  const seconds = new Float64Array(cachedSeconds).fill(Number.NaN);
+  const texts: string[] = new Array<string>(cachedSeconds).fill('');
   return (ms) => {
     const second = Math.floor(ms / 1000);
-    const place = second & (rememberedSeconds - 1);
+    const place = second & (cachedSeconds - 1);
     if (seconds[place] !== second) {
       texts[place] = formatDate(ms);
       seconds[place] = second;
@@ -45,15 +45,15 @@ export function createDateCache(): (ms: number) => string {
 }
 
 /**
- * Reads an HTTP-date in any of its three forms as ms since 1970; undefined when it is not one. `now` in ms says
- * which century a two-digit year is of. A leap second (:60) is not taken.
+ * Parses an HTTP-date in any of its three formats. Returns ms since 1970-01-01T00:00:00Z; undefined if it is malformed. `now` (ms)
+ * determines the century of a two-digit year. A leap second (:60) is rejected.
  */
 export function parseDate(value: string, now: number): number | undefined {
   if (value.charCodeAt(3) === 0x2c) return parseFixdate(value);
   return value.charCodeAt(3) === 0x20 ? parseAsctime(value) : parseRfc850(value, now);
 }
 
-/** `Sun, 06 Nov 1994 08:49:37 GMT`; the name of the day must be the right one. */
+/** Parses `Sun, 06 Nov 1994 08:49:37 GMT`; the day name must be correct. */
 function parseFixdate(value: string): number | undefined {
   if (value.length !== 29 || !value.startsWith(', ', 3) || !value.endsWith(' GMT')) return undefined;
   if (!isSpace(value, 7) || !isSpace(value, 11) || !isSpace(value, 16)) return undefined;
@@ -62,7 +62,7 @@ function parseFixdate(value: string): number | undefined {
   return ms !== undefined && weekdays[weekdayOf(ms)] === value.slice(0, 3) ? ms : undefined;
 }
 
-/** `Sun Nov  6 08:49:37 1994` */
+/** Parses `Sun Nov  6 08:49:37 1994`. */
 function parseAsctime(value: string): number | undefined {
   if (value.length !== 24 || !weekdays.includes(value.slice(0, 3))) return undefined;
   if (!isSpace(value, 7) || !isSpace(value, 10) || !isSpace(value, 19)) return undefined;
@@ -71,7 +71,7 @@ function parseAsctime(value: string): number | undefined {
   return instant(digits(value, 20, 4), month, day, timeOfDay(value, 11));
 }
 
-/** `Sunday, 06-Nov-94 08:49:37 GMT` */
+/** Parses `Sunday, 06-Nov-94 08:49:37 GMT`. */
 function parseRfc850(value: string, now: number): number | undefined {
   const at = value.indexOf(',') + 1;
   if (!longWeekdays.includes(value.slice(0, Math.max(at - 1, 0)))) return undefined;
@@ -84,7 +84,7 @@ function parseRfc850(value: string, now: number): number | undefined {
   return shortYear < 0 ? undefined : instantOfShortYear(shortYear, month, day, time, now);
 }
 
-/** What would lie more than 50 years ahead is a hundred years earlier (RFC 9110 §5.6.7). */
+/** Returns the instant of a two-digit year. More than 50 years ahead means a hundred years earlier (RFC 9110 §5.6.7). */
 function instantOfShortYear(
   shortYear: number,
   month: number,
@@ -101,8 +101,8 @@ function instantOfShortYear(
 }
 
 /**
- * Reads the date that a signature covers as ms since 1970: `20 apr 2013 12:59:24` (a day of one or two digits, an
- * English month in any case, UTC) or an IMF-fixdate. Undefined when it is neither, to the letter.
+ * Parses the date that a signature covers: `20 apr 2013 12:59:24` (one or two digits of day, English month in any case, UTC), or an
+ * IMF-fixdate. Returns ms since 1970-01-01T00:00:00Z; undefined if it deviates in any character.
  */
 export function parseSignedDate(value: string): number | undefined {
   const dayLength = isSpace(value, 1) ? 1 : 2;
@@ -113,14 +113,14 @@ export function parseSignedDate(value: string): number | undefined {
   return instant(digits(value, at + 4, 4), month, digits(value, 0, dayLength), timeOfDay(value, at + 9));
 }
 
-/** The month (from 0) whose three letters stand here, in any case; -1 where none does. */
+/** Returns the month (from 0) of three letters in any case; -1 if there is none. */
 function monthInAnyCase(value: string, at: number): number {
   const [first, second, third] = [value.charCodeAt(at), value.charCodeAt(at + 1), value.charCodeAt(at + 2)];
-  // Only ASCII letters: the long s (U+017F) has S for its upper case, and September is not spelt with it.
+  // ASCII only: the upper case of the long s (U+017F) is S, but it is not valid in `sep`.
   return (first | second | third) < 0x80 ? monthCodes.indexOf(inLowerCase(first, second, third)) : -1;
 }
 
-/** Three letters as one number; the bit 0x20 makes a capital of ASCII small, and no letter of anything else. */
+/** Packs three letters into a number. The bit 0x20 makes ASCII capitals lower-case; no other character becomes a letter. */
 function inLowerCase(first: number, second: number, third: number): number {
   return (first << 16) | (second << 8) | third | 0x202020;
 }
@@ -129,7 +129,7 @@ function isSpace(value: string, at: number): boolean {
   return value.charCodeAt(at) === 0x20;
 }
 
-/** The number that stands in exactly these places, or -1. */
+/** Returns the number of exactly `count` digits; -1 if a character is not a digit. */
 function digits(value: string, at: number, count: number): number {
   let number = 0;
   for (let place = at; place < at + count; place += 1) {
@@ -140,7 +140,7 @@ function digits(value: string, at: number, count: number): number {
   return number;
 }
 
-/** `hh:mm:ss` in ms since midnight, or -1. */
+/** Parses `hh:mm:ss`. Returns ms since midnight; -1 if malformed. */
 function timeOfDay(value: string, at: number): number {
   const hour = digits(value, at, 2);
   const minute = digits(value, at + 3, 2);
@@ -150,10 +150,10 @@ function timeOfDay(value: string, at: number): number {
   return ((hour * 60 + minute) * 60 + second) * 1000;
 }
 
-/** The ms since 1970 of a day (month from 0) and its time; undefined when one of them cannot be. */
+/** Returns the ms since 1970-01-01T00:00:00Z of a day (month from 0) and a time of day; undefined if one is invalid. */
 function instant(year: number, month: number, day: number, time: number): number | undefined {
   if (year < 0 || month < 0 || time < 0 || day < 1 || day > daysIn(year, month)) return undefined;
-  // Date.UTC takes the years 0 to 99 for 1900 to 1999, so it is asked for the same day of a later cycle.
+  // Date.UTC maps the years 0 to 99 to 1900 to 1999, so it gets the same day of a later cycle.
   return Date.UTC(year + 400, month, day) - cycleMs + time;
 }
 
@@ -162,7 +162,7 @@ function daysIn(year: number, month: number): number {
   return month === 1 && leap ? 29 : (monthLengths[month] ?? 0);
 }
 
-/** 0 is Sunday; 1 January 1970 was a Thursday. */
+/** Returns the day of the week; 0 is Sunday. 1 January 1970 was a Thursday. */
 function weekdayOf(ms: number): number {
   return (((Math.floor(ms / dayMs) + 4) % 7) + 7) % 7;
 }

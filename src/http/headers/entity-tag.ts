@@ -3,16 +3,16 @@ import { skipWhitespace } from '../syntax/token.ts';
 const quoteMark = 0x22;
 const comma = 0x2c;
 
-/** An entity tag as a value (RFC 9110 §8.8.3). */
+/** A parsed entity tag (RFC 9110 §8.8.3). */
 export interface EntityTag {
   readonly weak: boolean;
-  /** What stands between the quotes. */
+  /** The text between the quotes. */
   readonly opaque: string;
 }
 
 /**
- * Reads the value of If-Match or If-None-Match: `*`, or a list of entity tags, which may be empty (RFC 9110
- * §13.1.1). Undefined when it is malformed, also for `*` in a list.
+ * Parses the value of If-Match or If-None-Match: `*`, or a list of entity tags, which may be empty (RFC 9110 §13.1.1). Returns
+ * undefined if it is malformed, including `*` in a list.
  */
 export function parseEntityTags(value: string): '*' | readonly EntityTag[] | undefined {
   if (value === '*') return '*';
@@ -33,7 +33,7 @@ export function parseEntityTags(value: string): '*' | readonly EntityTag[] | und
   return tags;
 }
 
-/** Where the closing mark of the opaque tag at `at` stands; a backslash escapes nothing in it. -1 when there is none. */
+/** Returns the index of the closing quote of the opaque tag at `at`, in which a backslash is no escape; -1 if there is none. */
 function opaqueEnd(value: string, at: number): number {
   if (value.charCodeAt(at) !== quoteMark) return -1;
   for (let end = at + 1; end < value.length; end += 1) {
@@ -44,20 +44,20 @@ function opaqueEnd(value: string, at: number): number {
   return -1;
 }
 
-/** etagc: visible ASCII but the quote, and obs-text (RFC 9110 §8.8.3). */
+/** Returns whether a character is an etagc: visible ASCII except the quote, or obs-text (RFC 9110 §8.8.3). */
 function isTagCharacter(code: number): boolean {
   return code > 0x20 && code !== quoteMark && code !== 0x7f && code <= 0xff;
 }
 
-/** Writes a strong entity tag. Throws a RangeError when a character stands in it that may not. */
+/** Formats a strong entity tag. Throws RangeError if it contains an invalid character. */
 export function formatEntityTag(opaque: string): string {
   for (let at = 0; at < opaque.length; at += 1)
     if (!isTagCharacter(opaque.charCodeAt(at)))
-      throw new RangeError(`An entity tag cannot hold the character at index ${at}`);
+      throw new RangeError(`An entity tag cannot contain the character at index ${at}`);
   return `"${opaque}"`;
 }
 
-/** Whether the value of If-Match or If-None-Match is this strong tag, which can be written, and nothing else. */
+/** Returns whether the value of If-Match or If-None-Match is exactly this strong tag. `opaque` must be valid. */
 export function isTag(value: string, opaque: string): boolean {
   const end = value.length - 1;
   return (
@@ -68,20 +68,20 @@ export function isTag(value: string, opaque: string): boolean {
   );
 }
 
-/** Strong comparison (RFC 9110 §8.8.3.2): equal, and neither is weak. */
+/** Compares strongly (RFC 9110 §8.8.3.2): equal, and neither is weak. */
 export function matchesStrongly(one: EntityTag, other: EntityTag): boolean {
   return !one.weak && !other.weak && one.opaque === other.opaque;
 }
 
-/** Weak comparison (RFC 9110 §8.8.3.2): equal, weak or not. */
+/** Compares weakly (RFC 9110 §8.8.3.2): equal, weak or not. */
 export function matchesWeakly(one: EntityTag, other: EntityTag): boolean {
   return one.opaque === other.opaque;
 }
 
 /**
- * The base of the tags of one state: which history, which change in it, and under which form of writing. Never the
- * same for two states, nor for one state that is written in another way since.
+ * Returns the base of the entity tags of a state: the store, the revision, and the version of the serialization. It is unique for
+ * each state, and changes if the same state is serialized differently.
  */
-export function revisionTag(lineage: string, revision: number, form: string): string {
-  return `${lineage}.${revision.toString(36)}.${form}`;
+export function revisionTag(storeId: string, revision: number, form: string): string {
+  return `${storeId}.${revision.toString(36)}.${form}`;
 }

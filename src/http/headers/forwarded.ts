@@ -3,24 +3,24 @@ import { isValidHost } from '../host.ts';
 import { valueBetween, valueEnd } from '../syntax/parameters.ts';
 import { listElements, tokenEnd, trimmed } from '../syntax/token.ts';
 
-/** What one proxy says of the request as it came to it: who sent it, and with what scheme. Undefined is not told. */
+/** The report of one proxy: the peer of a request, and the scheme. Undefined if it is not reported. */
 export interface Hop {
-  /** An IP address; undefined also where it is hidden or not known (RFC 7239 §6.2, §6.3). */
+  /** An IP address; also undefined if it is obfuscated or unknown (RFC 7239 §6.2, §6.3). */
   readonly from: string | undefined;
-  /** In lower case. */
+  /** The scheme in lower case. */
   readonly proto: string | undefined;
 }
 
 /**
- * Reads a Forwarded value (RFC 7239 §4), the hop nearest to the client first. Undefined when it is malformed, also
- * when it has a parameter twice in one element.
+ * Parses a Forwarded value (RFC 7239 §4), with the hop nearest to the client first. Returns undefined if it is malformed, including
+ * a parameter twice in one element.
  */
 export function parseForwarded(value: string): readonly Hop[] | undefined {
   const hops = listElements(value).map(parseElement);
   return hops.length > 0 && hops.every((hop) => hop !== undefined) ? hops : undefined;
 }
 
-/** `name=value` with semicolons between and no white space at all, empty pairs allowed. */
+/** Parses `name=value` pairs, separated by semicolons, without white space. Empty pairs are allowed. */
 function parseElement(element: string): Hop | undefined {
   const pairs = new Map<string, string>();
   let at = 0;
@@ -29,19 +29,19 @@ function parseElement(element: string): Hop | undefined {
       at += 1;
       continue;
     }
-    const named = tokenEnd(element, at);
-    const end = named > at && element[named] === '=' ? valueEnd(element, named + 1) : -1;
+    const nameEnd = tokenEnd(element, at);
+    const end = nameEnd > at && element[nameEnd] === '=' ? valueEnd(element, nameEnd + 1) : -1;
     if (end < 0 || (end < element.length && element[end] !== ';')) return undefined;
-    const name = element.slice(at, named).toLowerCase();
-    const value = valueBetween(element, named + 1, end);
-    if (pairs.has(name) || !isFit(name, value)) return undefined;
+    const name = element.slice(at, nameEnd).toLowerCase();
+    const value = valueBetween(element, nameEnd + 1, end);
+    if (pairs.has(name) || !isValid(name, value)) return undefined;
     pairs.set(name, value);
     at = end;
   }
   return { from: addressOf(pairs.get('for')), proto: pairs.get('proto')?.toLowerCase() };
 }
 
-function isFit(name: string, value: string): boolean {
+function isValid(name: string, value: string): boolean {
   if (name === 'for' || name === 'by') return isNode(value);
   if (name === 'host') return isValidHost(value);
   return name !== 'proto' || isScheme(value);
@@ -54,7 +54,7 @@ function isScheme(text: string): boolean {
 
 const nodeForm = /^(\[[^\]]*\]|[^:[\]]*)(?::(?:[0-9]{1,5}|_[A-Za-z0-9._-]+))?$/;
 
-/** The name of a node (RFC 7239 §6) without its port. */
+/** Returns a node (RFC 7239 §6) without its port. */
 function nameOf(node: string): string | undefined {
   return nodeForm.exec(node)?.[1];
 }
@@ -73,9 +73,9 @@ function addressOf(node: string | undefined): string | undefined {
 }
 
 /**
- * Reads an X-Forwarded-For value, which no standard has: addresses with commas between, the one nearest to the client
- * first. Some write a port behind, and one of IPv6 with brackets or without. What is no address is undefined, and so
- * is the whole when there is an empty element.
+ * Parses an X-Forwarded-For value, which no standard defines: addresses separated by commas, the one nearest to the client first.
+ * Some proxies append a port, and write IPv6 with or without brackets. An element that is not an address is undefined. Returns
+ * undefined if an element is empty.
  */
 export function parseForwardedFor(value: string): readonly (string | undefined)[] | undefined {
   const elements = value.split(',').map((element) => trimmed(element, 0, element.length));
@@ -85,7 +85,7 @@ export function parseForwardedFor(value: string): readonly (string | undefined)[
   );
 }
 
-/** Reads an X-Forwarded-Proto value: one scheme, in lower case. Undefined for anything else, several of them too. */
+/** Parses an X-Forwarded-Proto value: one scheme, returned in lower case. Returns undefined for anything else. */
 export function parseForwardedProto(value: string): string | undefined {
   return isScheme(value) ? value.toLowerCase() : undefined;
 }

@@ -3,15 +3,15 @@ import { tokenEnd } from '../syntax/token.ts';
 
 const slash = 0x2f;
 
-/** A media type as a value (RFC 9110 §8.3.1). */
+/** A parsed media type (RFC 9110 §8.3.1). */
 export interface MediaType {
   /** Type and subtype in lower case: `application/xml`. */
   readonly type: string;
-  /** By name in lower case; the values are as sent, without quotes. */
+  /** The parameters by lower-case name; the values are as sent, without quotes. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Reads a Content-Type value; undefined when it is malformed or has a parameter twice. */
+/** Parses a Content-Type value. Returns undefined if it is malformed or has a parameter twice. */
 export function parseMediaType(value: string): MediaType | undefined {
   const typeEnd = tokenEnd(value, 0);
   if (typeEnd === 0 || value.charCodeAt(typeEnd) !== slash) return undefined;

@@ -4,18 +4,18 @@ import { Problem } from '../problem.ts';
 import { parseDate } from './date.ts';
 import { type EntityTag, isTag, matchesStrongly, matchesWeakly, parseEntityTags } from './entity-tag.ts';
 
-/** What is there now, as far as preconditions ask for it. */
+/** The current state of the target resource, as far as preconditions need it. */
 export interface Current {
-  /** The opaque part of the strong entity tag of every current representation that is considered. */
+  /** The opaque parts of the strong entity tags of all representations to consider. */
   readonly tags: readonly string[];
-  /** When it last changed, in ms; NaN when that is not known. */
+  /** The time of the last change in ms; NaN if unknown. */
   readonly modified: number;
 }
 
-/** Go on, or answer 304 with the tag that matched: '' when it was the date. */
+/** The result: to proceed, or to send 304 with the tag that matched ('' if a date matched). */
 export type Verdict = 'proceed' | { readonly notModified: string };
 
-/** Whether there is any precondition to be evaluated, which most requests do not have. */
+/** Returns whether the request has a precondition. Most requests have none. */
 export function isConditional(fields: Fields): boolean {
   return (
     fields.has('if-none-match') ||
@@ -26,9 +26,9 @@ export function isConditional(fields: Fields): boolean {
 }
 
 /**
- * Evaluates the preconditions of a request in the order of RFC 9110 §13.2.2. `current` is undefined when nothing
- * is there; `now` is in ms. Throws a Problem: `precondition-failed` (412) when one does not hold,
- * `malformed-field` (400) for a malformed If-Match or If-None-Match. An invalid date counts as not sent.
+ * Evaluates the preconditions of a request in the order of RFC 9110 §13.2.2. `current` is undefined if the resource does not exist;
+ * `now` is in ms. An invalid date is ignored. Throws a Problem: `precondition-failed` (412) if a condition is false, and
+ * `malformed-field` (400) for a malformed If-Match or If-None-Match.
  */
 export function evaluatePreconditions(
   fields: Fields,
@@ -36,7 +36,7 @@ export function evaluatePreconditions(
   current: Current | undefined,
   now: number,
 ): Verdict {
-  // OPTIONS selects no representation, so nothing of this concerns it (RFC 9110 §13.2.1).
+  // OPTIONS selects no representation, so preconditions do not apply (RFC 9110 §13.2.1).
   if (method === 'OPTIONS') return 'proceed';
   const reads = method === 'GET' || method === 'HEAD';
 
@@ -49,7 +49,7 @@ export function evaluatePreconditions(
     const matched = matchedTag(ifNoneMatch, current);
     if (matched === undefined) return 'proceed';
     if (reads) return { notModified: matched };
-    throw new Problem('precondition-failed', 'If-None-Match names a state that is the present one.');
+    throw new Problem('precondition-failed', 'If-None-Match matches the current state.');
   }
 
   if (!reads || current === undefined) return 'proceed';
@@ -57,27 +57,30 @@ export function evaluatePreconditions(
   return date !== undefined && wholeSecond(current.modified) <= date ? { notModified: '' } : 'proceed';
 }
 
-/** RFC 9110 §13.1.1 */
+/** Evaluates If-Match (RFC 9110 §13.1.1). */
 function requireMatch(value: string, current: Current | undefined): void {
   const wanted = tagsOf('If-Match', value);
   if (current !== undefined) {
     if (wanted === '*') return;
     for (const opaque of current.tags) if (isAmong(wanted, opaque, matchesStrongly)) return;
   }
-  throw new Problem('precondition-failed', 'If-Match does not name the present state.');
+  throw new Problem('precondition-failed', 'If-Match does not match the current state.');
 }
 
-/** RFC 9110 §13.1.4: without a valid date or a date of modification the field is ignored. */
+/** Evaluates If-Unmodified-Since (RFC 9110 §13.1.4). It is ignored without a valid date or a time of modification. */
 function requireUnmodified(value: string | undefined, current: Current | undefined, now: number): void {
   const date = dateOf(value, now);
   if (date === undefined || current === undefined) return;
   if (wholeSecond(current.modified) > date)
-    throw new Problem('precondition-failed', 'There was a change after the date in If-Unmodified-Since.');
+    throw new Problem(
+      'precondition-failed',
+      'The resource was changed after the date in If-Unmodified-Since.',
+    );
 }
 
-/** The current tag that If-None-Match names, if there is one (RFC 9110 §13.1.2). */
+/** Returns the current tag that If-None-Match names; undefined if there is none (RFC 9110 §13.1.2). */
 function matchedTag(value: string, current: Current | undefined): string | undefined {
-  // Most clients name the one tag that they were given, and it is compared where it stands.
+  // Most clients send a single tag, which is compared without parsing.
   if (current !== undefined) for (const opaque of current.tags) if (isTag(value, opaque)) return opaque;
   const unwanted = tagsOf('If-None-Match', value);
   if (current === undefined) return undefined;
@@ -86,7 +89,7 @@ function matchedTag(value: string, current: Current | undefined): string | undef
   return undefined;
 }
 
-/** Whether the strong tag is one of these, by this comparison. */
+/** Returns whether a strong tag is in the list, by this comparison. */
 function isAmong(tags: readonly EntityTag[], opaque: string, matches: typeof matchesWeakly): boolean {
   const present: EntityTag = { weak: false, opaque };
   for (const tag of tags) if (matches(tag, present)) return true;
@@ -101,12 +104,12 @@ function tagsOf(field: string, value: string): '*' | readonly EntityTag[] {
   });
 }
 
-/** Undefined for a date that is absent or not valid; two field lines joined are not valid either. */
+/** Parses a date. Returns undefined if it is absent or invalid, as two joined field lines are. */
 function dateOf(value: string | undefined, now: number): number | undefined {
   return value === undefined ? undefined : parseDate(value, now);
 }
 
-/** A date in a field has whole seconds only, so what it is compared with must have them too. */
+/** Rounds down to a whole second, which is the precision of a date field. */
 function wholeSecond(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }

@@ -8,8 +8,8 @@ const equals = 0x3d;
 const none: ReadonlyMap<string, string> = new Map();
 
 /**
- * Reads the lines of Prefer (RFC 7240 §2): names in lower case with their values, '' for a preference without one.
- * The first of equal names counts, parameters are passed over, and a malformed preference counts as not sent.
+ * Parses the lines of Prefer (RFC 7240 §2). Returns values by lower-case name, '' for a preference without a value. The first of
+ * equal names counts; parameters and malformed preferences are ignored.
  */
 export function preferences(values: readonly string[]): ReadonlyMap<string, string> {
   if (values.length === 0) return none;
@@ -21,7 +21,7 @@ export function preferences(values: readonly string[]): ReadonlyMap<string, stri
   return found;
 }
 
-/** White space around the equals sign is bad, and to be taken (RFC 9110 §5.6.3, BWS). */
+/** Parses one preference. White space around the equals sign is accepted (BWS, RFC 9110 §5.6.3). */
 function parsePreference(element: string): { name: string; value: string } | undefined {
   const nameEnd = tokenEnd(element, 0);
   if (nameEnd === 0) return undefined;
@@ -38,12 +38,12 @@ function parsePreference(element: string): { name: string; value: string } | und
   return end === element.length || element.charCodeAt(end) === semicolon ? { name, value } : undefined;
 }
 
-/** Whether the client prefers a reply without a representation (RFC 7240 §4.2). */
+/** Returns whether the client prefers a response without a representation (RFC 7240 §4.2). */
 export function wantsMinimal(fields: Fields): boolean {
   return returnPreference(fields) === 'minimal';
 }
 
-/** `Preference-Applied` for a preference that this server goes by, which is `return` (RFC 7240 §3). */
+/** Returns `Preference-Applied` for the supported preference, `return` (RFC 7240 §3). */
 export function appliedPreference(fields: Fields): FieldLine[] {
   const preference = returnPreference(fields);
   if (preference !== 'minimal' && preference !== 'representation') return [];

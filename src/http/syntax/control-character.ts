@@ -1,16 +1,16 @@
-// Without Unicode's properties: to look them up takes a start a third of a millisecond.
+// Does not use Unicode property escapes, which add a third of a millisecond to a start.
 
 /** A control character (Cc of Unicode: C0, DEL and C1). */
 const control = /[\0-\x1f\x7f-\x9f]/;
-/** Half of a character, which no UTF-8 can say (Cs of Unicode). */
-const half = /[\ud800-\udfff]/u;
+/** A lone surrogate, which UTF-8 cannot encode (Cs of Unicode). */
+const loneSurrogate = /[\ud800-\udfff]/u;
 
-/** Whether a control character stands in a text. */
+/** Returns whether a text contains a control character. */
 export function hasControlCharacter(text: string): boolean {
   return control.test(text);
 }
 
-/** Whether half of a surrogate pair stands in a text without the other half. */
+/** Returns whether a text contains a lone surrogate. */
 export function hasLoneSurrogate(text: string): boolean {
-  return half.test(text);
+  return loneSurrogate.test(text);
 }

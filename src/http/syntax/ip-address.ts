@@ -1,16 +1,16 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** An address as eight groups of 16 bits; one of IPv4 in its place among those of IPv6, ::ffff:0:0/96 (RFC 4291 §2.5.5.2). */
+/** An address as eight groups of 16 bits. An IPv4 address is mapped to IPv6, ::ffff:0:0/96 (RFC 4291 §2.5.5.2). */
 export type IpAddress = readonly number[];
 
 const groupCount = 8;
 const groupBits = 16;
 
-/** Bits before an address of IPv4 in that place. */
+/** The length of the prefix of mapped IPv4 addresses. */
 const mappedBits = 96;
 const mappedPrefix: IpAddress = [0, 0, 0, 0, 0, 0xffff];
 
-/** Reads an address of IPv4 or IPv6 (RFC 4291 §2.2); a zone behind it (RFC 4007 §11) is dropped. Undefined when it is none. */
+/** Parses an IPv4 or IPv6 address (RFC 4291 §2.2), and drops a zone (RFC 4007 §11). Returns undefined if malformed. */
 export function parseIpAddress(text: string): IpAddress | undefined {
   if (isIPv4(text)) return [...mappedPrefix, ...groupsOfIpv4(text)];
   if (!isIPv6(text)) return undefined;
@@ -33,12 +33,12 @@ function groupsOfIpv4(text: string): number[] {
   return [a * 256 + b, c * 256 + d];
 }
 
-/** Whether this is an address of IPv4. */
+/** Returns whether an address is an IPv4 address. */
 export function isMapped(address: IpAddress): boolean {
   return mappedPrefix.every((group, index) => address[index] === group);
 }
 
-/** Writes an address in one way: IPv4 in dotted decimal, IPv6 as eight groups in lower case without leading zeros. */
+/** Formats an address: IPv4 in dotted decimal, IPv6 as eight groups in lower case without leading zeros. */
 export function formatIpAddress(address: IpAddress): string {
   if (!isMapped(address)) return address.map((group) => group.toString(16)).join(':');
   return address
@@ -47,13 +47,16 @@ export function formatIpAddress(address: IpAddress): string {
     .join('.');
 }
 
-/** All addresses that begin with the same bits. */
+/** A network: all addresses with the same prefix. */
 export interface IpNetwork {
   readonly address: IpAddress;
   readonly bits: number;
 }
 
-/** Reads `10.0.0.0/8`, `fd00::/8` (RFC 4632 §3.1, RFC 4291 §2.3) or one address; gives what is wrong as half a sentence. */
+/**
+ * Parses `10.0.0.0/8`, `fd00::/8` (RFC 4632 §3.1, RFC 4291 §2.3) or a single address. If malformed, returns an error message
+ * without a subject.
+ */
 export function parseIpNetwork(text: string): IpNetwork | string {
   const [, written = '', length] = /^([^/%]*)(?:\/(0|[1-9][0-9]{0,2}))?$/.exec(text) ?? [];
   const address = parseIpAddress(written);
@@ -62,19 +65,19 @@ export function parseIpNetwork(text: string): IpNetwork | string {
   if (address === undefined || bits > groupCount * groupBits)
     return 'is not a network such as 10.0.0.0/8 or fd00::/8';
   const network = { address: masked(address, bits), bits };
-  // Whoever writes 10.1.2.3/8 may have meant one host, and would get sixteen million.
+  // 10.1.2.3/8 may be meant as one host, but would match sixteen million.
   if (network.address.some((group, index) => group !== address[index]))
     return `has bits set behind its prefix; the network is ${formatIpAddress(network.address)}/${bits - offset}`;
   return network;
 }
 
-/** Whether the address is in the network. Those of IPv4 are in networks of IPv4 only, so `::/0` does not hold them. */
+/** Returns whether a network contains an address. Only IPv4 networks contain IPv4 addresses, so `::/0` does not. */
 export function contains(network: IpNetwork, address: IpAddress): boolean {
   if (network.bits < mappedBits && isMapped(address)) return false;
   return network.address.every((group, index) => maskedGroup(address, index, network.bits) === group);
 }
 
-/** The address with all but its first bits cleared. */
+/** Returns the address with all but its first `bits` bits cleared. */
 export function masked(address: IpAddress, bits: number): IpAddress {
   return address.map((_, index) => maskedGroup(address, index, bits));
 }

@@ -8,8 +8,8 @@ const equals = 0x3d;
 const none: ReadonlyMap<string, string> = new Map();
 
 /**
- * Reads parameters (RFC 9110 §5.6.6: `; name=value; name="value"`) from `at` to the end of the text. Names are
- * given in lower case, values as they are, unquoted. Undefined when they are malformed or a name comes twice.
+ * Parses parameters (RFC 9110 §5.6.6: `; name=value; name="value"`) from `at` to the end of the text. The names are in lower case,
+ * the values unquoted. Returns undefined if they are malformed or a name occurs twice.
  */
 export function parseParameters(text: string, at: number): ReadonlyMap<string, string> | undefined {
   if (at === text.length) return none;
@@ -20,7 +20,7 @@ export function parseParameters(text: string, at: number): ReadonlyMap<string, s
     if (text.charCodeAt(next) !== semicolon) return undefined;
     next = skipWhitespace(text, next + 1);
     const nameEnd = tokenEnd(text, next);
-    // Nothing between two semicolons is allowed; what else is no name fails at the top of the loop.
+    // An empty parameter is allowed. Anything else that is not a name fails at the start of the loop.
     if (nameEnd === next) continue;
     const end = text.charCodeAt(nameEnd) === equals ? valueEnd(text, nameEnd + 1) : -1;
     if (end < 0) return undefined;
@@ -32,14 +32,14 @@ export function parseParameters(text: string, at: number): ReadonlyMap<string, s
   return parameters;
 }
 
-/** Where the token or quoted string at `at` ends, or -1 when there is neither. */
+/** Returns where the token or quoted string at `at` ends; -1 if there is none. */
 export function valueEnd(text: string, at: number): number {
   if (text.charCodeAt(at) === quoteMark) return quotedEnd(text, at);
   const end = tokenEnd(text, at);
   return end === at ? -1 : end;
 }
 
-/** What the token or quoted string between the two places says. */
+/** Returns the value of the token or quoted string from `start` to `end`. */
 export function valueBetween(text: string, start: number, end: number): string {
   return text.charCodeAt(start) === quoteMark ? unquote(text, start, end) : text.slice(start, end);
 }

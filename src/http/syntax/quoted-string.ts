@@ -3,14 +3,14 @@
 const quoteMark = 0x22;
 const backslash = 0x5c;
 
-/** HTAB, SP, VCHAR or obs-text: what may stand in a quoted string, some of it only behind a backslash. */
+/** Returns whether a quoted string can contain the character (HTAB, SP, VCHAR, obs-text), possibly after a backslash. */
 function isQuotable(code: number): boolean {
   return code === 0x09 || (code >= 0x20 && code !== 0x7f && code <= 0xff);
 }
 
 /**
- * Where the quoted string that begins at `at` ends, its closing mark included; -1 when none begins there, when
- * it is not closed, or when a character stands in it that may not.
+ * Returns where the quoted string that begins at `at` ends, including its closing quote; -1 if there is none, it is not closed, or
+ * it contains an invalid character.
  */
 export function quotedEnd(text: string, at: number): number {
   if (text.charCodeAt(at) !== quoteMark) return -1;
@@ -28,16 +28,16 @@ export function quotedEnd(text: string, at: number): number {
   return -1;
 }
 
-/** What the quoted string from `start` to `end` (as `quotedEnd` gave it) says. */
+/** Returns the value of the quoted string from `start` to `end`, which is a result of `quotedEnd`. */
 export function unquote(text: string, start: number, end: number): string {
   const inside = text.slice(start + 1, end - 1);
   return inside.includes('\\') ? inside.replace(/\\(.)/gs, '$1') : inside;
 }
 
-/** The value as a quoted string. Throws a RangeError when it has a character that no quoted string can hold. */
+/** Formats a value as a quoted string. Throws RangeError if it has a character that no quoted string can contain. */
 export function quote(value: string): string {
   for (let at = 0; at < value.length; at += 1)
     if (!isQuotable(value.charCodeAt(at)))
-      throw new RangeError(`A quoted string cannot hold the character at index ${at}`);
+      throw new RangeError(`A quoted string cannot contain the character at index ${at}`);
   return `"${value.replace(/["\\]/g, '\\$&')}"`;
 }

@@ -1,5 +1,5 @@
-// Structured fields (RFC 9651 §4.2), as far as it takes to read over a dictionary's keys, values and parameters.
-// Each function gives the place where its part ends, or -1 when the part is malformed.
+// A scanner for structured fields (RFC 9651 §4.2): keys, values and parameters of dictionaries.
+// Each function returns the end of its part, or -1 if the part is malformed.
 import { skipWhitespace, tokenEnd } from './token.ts';
 
 const quoteMark = 0x22;
@@ -15,7 +15,7 @@ const questionMark = 0x3f;
 const at = 0x40;
 const backslash = 0x5c;
 
-/** RFC 9651 §4.2.3.3 */
+/** Scans a key (RFC 9651 §4.2.3.3). */
 export function keyEnd(text: string, start: number): number {
   if (!isKeyStart(text.charCodeAt(start))) return -1;
   let end = start + 1;
@@ -39,7 +39,7 @@ function isLetter(code: number): boolean {
   return (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
 }
 
-/** RFC 9651 §4.2.7; whether the base64 is padded as it should be is not asked here. */
+/** Scans a byte sequence (RFC 9651 §4.2.7). Does not check the padding. */
 export function byteSequenceEnd(text: string, start: number): number {
   if (text.charCodeAt(start) !== colon) return -1;
   let end = start + 1;
@@ -52,7 +52,7 @@ function isBase64Letter(code: number): boolean {
   return isLetter(code) || isDigit(code) || code === 0x2b || code === slash;
 }
 
-/** RFC 9651 §4.2.3.2: any number of `;key` or `;key=item`. */
+/** Scans any number of `;key` or `;key=item` (RFC 9651 §4.2.3.2). */
 export function parametersEnd(text: string, start: number): number {
   let end = start;
   while (text.charCodeAt(end) === semicolon) {
@@ -65,7 +65,7 @@ export function parametersEnd(text: string, start: number): number {
   return end;
 }
 
-/** Where the next member of a list or dictionary begins, the text's end after the last one (RFC 9651 §4.2.2). */
+/** Returns the start of the next member of a list or dictionary; the end of the text after the last one (RFC 9651 §4.2.2). */
 export function nextMember(text: string, start: number): number {
   const end = skipWhitespace(text, start);
   if (end === text.length) return end;
@@ -74,7 +74,7 @@ export function nextMember(text: string, start: number): number {
   return next === text.length ? -1 : next;
 }
 
-/** RFC 9651 §4.2.3.1 */
+/** Scans a bare item (RFC 9651 §4.2.3.1). */
 function bareItemEnd(text: string, start: number): number {
   const code = text.charCodeAt(start);
   if (code === colon) return byteSequenceEnd(text, start);
@@ -90,7 +90,7 @@ function isBooleanDigit(code: number): boolean {
   return code === 0x30 || code === 0x31;
 }
 
-/** A token of structured fields may also have colons and slashes (RFC 9651 §4.2.6). */
+/** Scans a token. In structured fields it may also contain colons and slashes (RFC 9651 §4.2.6). */
 function bareTokenEnd(text: string, start: number): number {
   let end = tokenEnd(text, start);
   while (text.charCodeAt(end) === colon || text.charCodeAt(end) === slash) end = tokenEnd(text, end + 1);
@@ -103,14 +103,14 @@ function digitsEnd(text: string, start: number): number {
   return end;
 }
 
-/** Up to 15 digits with or without a sign (RFC 9651 §4.2.4). */
+/** Scans up to 15 digits with an optional sign (RFC 9651 §4.2.4). */
 function integerEnd(text: string, start: number): number {
   const first = text.charCodeAt(start) === minus ? start + 1 : start;
   const end = digitsEnd(text, first);
   return end > first && end - first <= 15 ? end : -1;
 }
 
-/** An integer, or up to 12 digits, a dot and up to 3 more (RFC 9651 §4.2.4). */
+/** Scans an integer, or up to 12 digits, a dot and up to 3 digits (RFC 9651 §4.2.4). */
 function numberEnd(text: string, start: number): number {
   const whole = integerEnd(text, start);
   if (whole < 0 || text.charCodeAt(whole) !== dot) return whole;
@@ -119,7 +119,7 @@ function numberEnd(text: string, start: number): number {
   return whole - first <= 12 && end > whole + 1 && end - whole <= 4 ? end : -1;
 }
 
-/** RFC 9651 §4.2.5: only the quote and the backslash are escaped. */
+/** Scans a string, in which only quotes and backslashes are escaped (RFC 9651 §4.2.5). */
 function stringEnd(text: string, start: number): number {
   for (let end = start + 1; end < text.length; end += 1) {
     const code = text.charCodeAt(end);
@@ -137,7 +137,7 @@ function isPrintable(code: number): boolean {
   return code >= 0x20 && code < 0x7f;
 }
 
-/** RFC 9651 §4.2.10: `%"…"`, its escapes in lower case and together UTF-8. */
+/** Scans a display string: `%"…"`, with escapes in lower case that decode to UTF-8 (RFC 9651 §4.2.10). */
 function displayStringEnd(text: string, start: number): number {
   if (text.charCodeAt(start + 1) !== quoteMark) return -1;
   const close = text.indexOf('"', start + 2);

@@ -1,4 +1,4 @@
-// The lexical parts that field values share: RFC 9110 §5.6.1 (lists), §5.6.2 (tokens), §5.6.3 (white space).
+// Lexical elements of field values: lists (RFC 9110 §5.6.1), tokens (§5.6.2) and white space (§5.6.3).
 import { quotedEnd } from './quoted-string.ts';
 
 const tab = 0x09;
@@ -6,24 +6,24 @@ const space = 0x20;
 const quote = 0x22;
 const comma = 0x2c;
 
-/** 1 where the octet may stand in a token. */
+/** 1 for each octet that a token may contain. */
 const tokenCharacters = new Uint8Array(256);
 for (const character of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
   tokenCharacters[character.charCodeAt(0)] = 1;
 
-/** Where the token that begins at `at` ends; `at` itself when none begins there (RFC 9110 §5.6.2). */
+/** Returns where the token that begins at `at` ends; `at` itself if there is none (RFC 9110 §5.6.2). */
 export function tokenEnd(text: string, at: number): number {
   let end = at;
   while (end < text.length && tokenCharacters[text.charCodeAt(end)] === 1) end += 1;
   return end;
 }
 
-/** Whether the whole text is one token. */
+/** Returns whether the whole text is a token. */
 export function isToken(text: string): boolean {
   return text !== '' && tokenEnd(text, 0) === text.length;
 }
 
-/** The first place from `at` on that is neither a space nor a tab (OWS, RFC 9110 §5.6.3). */
+/** Returns the first index from `at` on that is neither a space nor a tab (OWS, RFC 9110 §5.6.3). */
 export function skipWhitespace(text: string, at: number): number {
   let end = at;
   while (end < text.length && isWhitespace(text.charCodeAt(end))) end += 1;
@@ -35,9 +35,8 @@ function isWhitespace(code: number): boolean {
 }
 
 /**
- * The elements of a comma-separated list without the white space around them; empty ones are left out
- * (RFC 9110 §5.6.1.2). A comma inside a quoted string separates nothing; a quoted string that is not closed
- * reaches to the end.
+ * Returns the elements of a comma-separated list without surrounding white space and without empty ones (RFC 9110 §5.6.1.2). A
+ * comma in a quoted string does not separate; an unclosed quoted string extends to the end.
  */
 export function listElements(value: string): string[] {
   const elements: string[] = [];

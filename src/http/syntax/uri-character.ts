@@ -19,34 +19,34 @@ put('0123456789ABCDEFabcdef', hexadecimal);
 put('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._~', unreserved | path | query);
 put("!$&'()*+,;=", subDelimiter | path | query);
 put(':@/', path | query);
-// Not of the grammar, but browsers leave these as they are in a query.
+// Not in the grammar, but browsers do not encode these in a query.
 put('?[]{}|^`', query);
 
 function is(code: number, bits: number): boolean {
   return ((classes[code] ?? 0) & bits) !== 0;
 }
 
-/** Letters, digits and `-._~`: the same with and without percent-encoding (RFC 3986 §2.3). */
+/** Returns whether a character is unreserved: equivalent with and without percent-encoding (RFC 3986 §2.3). */
 export function isUnreserved(code: number): boolean {
   return is(code, unreserved);
 }
 
-/** What a registered name is made of, besides escapes (RFC 3986 §3.2.2). */
+/** Returns whether a registered name may contain the character unescaped (RFC 3986 §3.2.2). */
 export function isNameCharacter(code: number): boolean {
   return is(code, unreserved | subDelimiter);
 }
 
-/** What a path is made of, besides escapes: pchar and the slash (RFC 3986 §3.3). */
+/** Returns whether a path may contain the character unescaped: pchar or a slash (RFC 3986 §3.3). */
 export function isPathCharacter(code: number): boolean {
   return is(code, path);
 }
 
-/** What a query is made of here, besides escapes: RFC 3986 §3.4 and the characters that browsers leave in it. */
+/** Returns whether a query may contain the character unescaped: RFC 3986 §3.4, and what browsers do not encode. */
 export function isQueryCharacter(code: number): boolean {
   return is(code, query);
 }
 
-/** Whether a percent sign and two hexadecimal digits stand at `at` (RFC 3986 §2.1). */
+/** Returns whether there is a percent sign with two hexadecimal digits at `at` (RFC 3986 §2.1). */
 export function isEscape(text: string, at: number): boolean {
   return (
     text.charCodeAt(at) === 0x25 &&

@@ -13,42 +13,42 @@ import {
   utf8String,
 } from './der.ts';
 
-/** What a certificate says. */
+/** The contents of a certificate. */
 export interface CertificateParts {
-  /** The common name of whom it is about. */
+  /** The common name of the subject. */
   readonly subject: string;
-  /** The subject's private key (EC, P-256): the certificate has the public half. */
+  /** The subject's private key (EC, P-256). The certificate contains the public key. */
   readonly key: KeyObject;
-  /** Who signs: a common name and a private key (EC, P-256). The subject itself when left out. */
+  /** The issuer: a common name and a private key (EC, P-256). Default: the subject. */
   readonly issuer?: { readonly name: string; readonly key: KeyObject };
-  /** What a server is reached by: DNS names and IP addresses. An authority, which signs others, has none. */
+  /** The DNS names and IP addresses of a server. `authority` for a certificate authority. */
   readonly names: readonly string[] | 'authority';
-  /** The first and the last moment at which it is valid, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** The first and the last moment of validity, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly from: number;
   readonly until: number;
-  /** Gives that many random bytes. */
+  /** Returns `size` random bytes. */
   readonly random: (size: number) => Uint8Array;
 }
 
-/** Makes a private key (EC, P-256). */
+/** Generates a private key (EC, P-256). */
 export function makeKey(): KeyObject {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 }
 
-/** Whether a private key is of the kind that makeCertificate takes. */
+/** Returns whether a private key is of the kind that `makeCertificate` accepts. */
 export function canCertify(key: KeyObject): boolean {
   return key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
 }
 
 /**
- * Makes an X.509 certificate, version 3 (RFC 5280), signed with ECDSA and SHA-256, in PEM. Throws RangeError for a
- * key of another kind, a name that is neither a DNS name nor an IP address, and a time in no year of a certificate.
+ * Creates an X.509 certificate, version 3 (RFC 5280), signed with ECDSA and SHA-256, in PEM. Throws RangeError for a key of another
+ * kind, a name that is neither a DNS name nor an IP address, and a year outside 1950 to 9999.
  */
 export function makeCertificate(parts: CertificateParts): string {
   const { subject, key, issuer = { name: subject, key }, names, from, until, random } = parts;
   const subjectKey = publicKeyOf(key);
   const toBeSigned = sequence(
-    explicitly(0, integer(Buffer.of(2))), // version 3 counts as 2
+    explicitly(0, integer(Buffer.of(2))), // version 3 is encoded as 2
     integer(serialNumber(random)),
     ecdsaWithSha256,
     commonName(issuer.name),
@@ -71,7 +71,7 @@ export function makeCertificate(parts: CertificateParts): string {
   return pem(sequence(toBeSigned, ecdsaWithSha256, bitString(signature)));
 }
 
-/** A private key in PEM (PKCS #8), unencrypted. */
+/** Returns a private key in PEM (PKCS #8), unencrypted. */
 export function pemOfKey(key: KeyObject): string {
   return String(key.export({ type: 'pkcs8', format: 'pem' }));
 }
@@ -91,43 +91,43 @@ const oids = {
 /** AlgorithmIdentifier (RFC 5758 §3.2). */
 const ecdsaWithSha256 = sequence(objectIdentifier(oids.ecdsaWithSha256));
 
-/** Bits of KeyUsage (§4.2.1.3) as the octet they are in, and how many bits of it are unused. */
+/** Bits of KeyUsage (§4.2.1.3): the octet that contains them, and the number of its unused bits. */
 const digitalSignature = [Buffer.of(0x80), 7] as const;
 const keyCertSignAndCrlSign = [Buffer.of(0x06), 1] as const;
 
-/** SubjectPublicKeyInfo (§4.1.2.7). */
+/** Encodes SubjectPublicKeyInfo (§4.1.2.7). */
 function publicKeyOf(key: KeyObject): Buffer {
-  if (!canCertify(key)) throw new RangeError('the key of a certificate is one of the curve P-256');
+  if (!canCertify(key)) throw new RangeError('the key of a certificate must be on the curve P-256');
   return createPublicKey(key).export({ type: 'spki', format: 'der' });
 }
 
-/** §4.1.2.2: positive, and at most 20 octets. The bit that is set keeps it at 20. */
+/** Returns a serial number (§4.1.2.2): positive, at most 20 octets. The bit that is set keeps it at 20. */
 function serialNumber(random: (size: number) => Uint8Array): Uint8Array {
   const octets = Uint8Array.from(random(20));
   octets[0] = ((octets[0] ?? 0) & 0x7f) | 0x40;
   return octets;
 }
 
-/** Name (§4.1.2.4) of a common name alone. */
+/** Encodes a Name (§4.1.2.4) with only a common name. */
 function commonName(name: string): Buffer {
   return sequence(setOf(sequence(objectIdentifier(oids.commonName), utf8String(name))));
 }
 
-/** RFC 7093 §2, method 1: 160 bits of the SHA-256 of the public key's BIT STRING, which is all of an uncompressed point. */
+/** Returns 160 bits of the SHA-256 of the public key's BIT STRING, which is an uncompressed point (RFC 7093 §2, method 1). */
 function keyIdentifier(subjectPublicKeyInfo: Buffer): Buffer {
   const point = subjectPublicKeyInfo.subarray(-65);
   return createHash('sha256').update(point).digest().subarray(0, 20);
 }
 
-/** Extension (§4.1). */
+/** Encodes an Extension (§4.1). */
 function extension(oid: string, value: Uint8Array, critical?: 'critical'): Buffer {
   const flag = critical === undefined ? [] : [booleanTrue()];
   return sequence(objectIdentifier(oid), ...flag, octetString(value));
 }
 
 /**
- * A server's own certificate is nobody's authority, also when it is its own issuer: who trusts it trusts this server and
- * nothing that its key might sign (RFC 6818 §2 has such certificates).
+ * A server's certificate is not an authority, even if it is self-signed. A client that trusts it trusts this server, but nothing that
+ * its key might sign (RFC 6818 §2 describes such certificates).
  */
 function serverExtensions(names: readonly string[]): Buffer[] {
   return [
@@ -138,7 +138,7 @@ function serverExtensions(names: readonly string[]): Buffer[] {
   ];
 }
 
-/** An authority signs servers, and no further authorities (§4.2.1.9: pathLenConstraint is 0). */
+/** An authority signs certificates of servers, not of further authorities (§4.2.1.9: pathLenConstraint is 0). */
 function authorityExtensions(): Buffer[] {
   return [
     extension(oids.basicConstraints, sequence(booleanTrue(), integer(Buffer.of(0))), 'critical'),
@@ -146,7 +146,7 @@ function authorityExtensions(): Buffer[] {
   ];
 }
 
-/** GeneralName (§4.2.1.6). Not by isIP of node:net, whose first call costs milliseconds of a start. */
+/** Encodes a GeneralName (§4.2.1.6). Does not use isIP of node:net, whose first call adds milliseconds to a start. */
 function generalName(name: string): Buffer {
   if (name.includes(':')) return implicitly(7, octetsOfIPv6(name));
   if (/^[0-9.]*$/.test(name)) return implicitly(7, octetsOfIPv4(name));
@@ -166,7 +166,7 @@ function octetsOfIPv4(address: string): Buffer {
 
 function octetsOfIPv6(address: string): Buffer {
   if (!URL.canParse(`http://[${address}]`)) throw notAName(address);
-  // As a host of a URL an address is written in hexadecimal groups, one run of zeros left out.
+  // The URL parser normalizes an address to hexadecimal groups, with one run of zeros omitted.
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const groups = (text: string): string[] => (text === '' ? [] : text.split(':'));
   const zeros = Array<string>(8 - groups(head).length - groups(tail ?? '').length).fill('0');

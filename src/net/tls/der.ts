@@ -1,4 +1,4 @@
-/** Writers of the Distinguished Encoding Rules (X.690), as far as a certificate needs them. Each gives one whole element. */
+/** Encoders of the Distinguished Encoding Rules (X.690), as far as certificates need them. Each returns one element. */
 
 const tags = {
   boolean: 0x01,
@@ -13,13 +13,13 @@ const tags = {
   set: 0x31,
 } as const;
 
-/** An element of this tag with this content, in parts. */
+/** Encodes an element. The content is given in parts. */
 function element(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(content);
   return Buffer.concat([Buffer.of(tag), lengthOctets(body.length), body]);
 }
 
-/** X.690 §8.1.3 and §10.1: the length in as few octets as it needs. */
+/** Encodes a length in as few octets as possible (X.690 §8.1.3, §10.1). */
 function lengthOctets(length: number): Buffer {
   if (length < 0x80) return Buffer.of(length);
   const octets: number[] = [];
@@ -27,32 +27,32 @@ function lengthOctets(length: number): Buffer {
   return Buffer.of(0x80 + octets.length, ...octets);
 }
 
-/** SEQUENCE of these elements. */
+/** Encodes a SEQUENCE. */
 export function sequence(...elements: readonly Uint8Array[]): Buffer {
   return element(tags.sequence, ...elements);
 }
 
-/** SET of one element; several would have to be sorted (X.690 §11.6). */
+/** Encodes a SET of one element; several would have to be sorted (X.690 §11.6). */
 export function setOf(only: Uint8Array): Buffer {
   return element(tags.set, only);
 }
 
-/** `[number]` around an element, EXPLICIT. */
+/** Tags an element with `[number]` EXPLICIT. */
 export function explicitly(number: number, inner: Uint8Array): Buffer {
   return element(0xa0 + number, inner);
 }
 
-/** `[number]` in the place of a primitive element's own tag, IMPLICIT, with this content. */
+/** Encodes a primitive element with the tag `[number]` IMPLICIT. */
 export function implicitly(number: number, content: Uint8Array): Buffer {
   return element(0x80 + number, content);
 }
 
-/** BOOLEAN TRUE (X.690 §11.1); FALSE is a default wherever a certificate has one, and then not written (§11.5). */
+/** Encodes BOOLEAN TRUE (X.690 §11.1). FALSE is always a default in certificates, and defaults are omitted (§11.5). */
 export function booleanTrue(): Buffer {
   return element(tags.boolean, Buffer.of(0xff));
 }
 
-/** INTEGER of an unsigned number in octets, the highest first: in as few octets as it needs (X.690 §8.3.2). */
+/** Encodes an unsigned INTEGER, given in big-endian octets, in as few octets as possible (X.690 §8.3.2). */
 export function integer(octets: Uint8Array): Buffer {
   let from = 0;
   while (from < octets.length - 1 && octets[from] === 0) from += 1;
@@ -62,23 +62,23 @@ export function integer(octets: Uint8Array): Buffer {
   return element(tags.integer, positive);
 }
 
-/** BIT STRING of whole octets, but for the last `unused` bits, which are 0 (X.690 §8.6, §11.2). */
+/** Encodes a BIT STRING of octets, of which the last `unused` bits are unused and 0 (X.690 §8.6, §11.2). */
 export function bitString(octets: Uint8Array, unused = 0): Buffer {
   return element(tags.bitString, Buffer.of(unused), octets);
 }
 
-/** OCTET STRING. */
+/** Encodes an OCTET STRING. */
 export function octetString(octets: Uint8Array): Buffer {
   return element(tags.octetString, octets);
 }
 
-/** OBJECT IDENTIFIER written with dots: `2.5.4.3`. */
+/** Encodes an OBJECT IDENTIFIER in dotted notation: `2.5.4.3`. */
 export function objectIdentifier(dotted: string): Buffer {
   const [first = 0, second = 0, ...others] = dotted.split('.').map(Number);
   return element(tags.objectIdentifier, Buffer.from([first * 40 + second, ...others].flatMap(base128)));
 }
 
-/** X.690 §8.19.2: seven bits an octet, and the eighth says that another follows. */
+/** Encodes a number with seven bits an octet; the eighth bit is set in all but the last octet (X.690 §8.19.2). */
 function base128(number: number): number[] {
   const octets = [number % 128];
   for (let rest = Math.floor(number / 128); rest > 0; rest = Math.floor(rest / 128))
@@ -86,20 +86,20 @@ function base128(number: number): number[] {
   return octets;
 }
 
-/** UTF8String. */
+/** Encodes a UTF8String. */
 export function utf8String(text: string): Buffer {
   return element(tags.utf8String, Buffer.from(text, 'utf8'));
 }
 
 /**
- * A time in milliseconds since 1970-01-01T00:00:00Z, to the second below: UTCTime through the year 2049,
+ * Encodes a time (milliseconds since 1970-01-01T00:00:00Z), rounded down to a second: as UTCTime through the year 2049, as
  * GeneralizedTime from 2050 on (RFC 5280 §4.1.2.5). Throws RangeError for a year outside 1950 to 9999.
  */
 export function time(ms: number): Buffer {
   const text = new Date(ms).toISOString().replace(/\.[0-9]+/, '');
   const digits = text.replace(/[-:T]/g, '');
   if (!/^(19[5-9]|[2-9][0-9]{2})/.test(digits))
-    throw new RangeError(`${text} is in no year of a certificate`);
+    throw new RangeError(`${text} is outside the years 1950 to 9999 of a certificate`);
   const short = digits < '2050';
   return element(short ? tags.utcTime : tags.generalizedTime, Buffer.from(short ? digits.slice(2) : digits));
 }

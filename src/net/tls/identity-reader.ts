@@ -2,9 +2,9 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { IdentityError, type ServerIdentity, usable } from './identity.ts';
 
-/** The first certificate of a PEM file. Throws IdentityError when there is none. */
+/** Reads the first certificate of a PEM file. Throws IdentityError if there is none. */
 export function readCertificate(cert: string | Buffer): X509Certificate {
-  // The constructor would take DER as well, which the server could not use.
+  // The constructor also accepts DER, which the server cannot use.
   if (!cert.toString('latin1').includes('-----BEGIN CERTIFICATE-----'))
     throw new IdentityError('cert', 'there is no certificate in PEM');
   try {
@@ -14,24 +14,24 @@ export function readCertificate(cert: string | Buffer): X509Certificate {
   }
 }
 
-/** The private key of a PEM file. Throws IdentityError when there is none that can be used. */
+/** Reads the private key of a PEM file. Throws IdentityError if there is none that can be used. */
 export function readKey(key: string | Buffer): KeyObject {
   try {
     return createPrivateKey(key);
   } catch {
-    // PKCS #8 (RFC 7468 §11), and what came before it (RFC 1421 §4.6.1.1).
-    const locked = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(
+    // PKCS #8 (RFC 7468 §11), and the older form (RFC 1421 §4.6.1.1).
+    const encrypted = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(
       key.toString('latin1'),
     );
-    const message = locked
-      ? 'the private key is protected by a passphrase, and has to be given without'
+    const message = encrypted
+      ? 'the private key is protected by a passphrase; provide it without one'
       : 'there is no private key in PEM that can be read';
-    // Without the cause, which might quote what it read.
+    // Without the cause, whose message might quote the key.
     throw new IdentityError('key', message);
   }
 }
 
-/** Reads the server's certificate and its key, and sees that they go together. Throws IdentityError. */
+/** Reads the server's certificate and its key, and checks that they match. Throws IdentityError. */
 export function readIdentity({ cert, key }: ServerIdentity): {
   readonly certificate: X509Certificate;
   readonly privateKey: KeyObject;
@@ -43,12 +43,12 @@ export function readIdentity({ cert, key }: ServerIdentity): {
   return { certificate, privateKey };
 }
 
-/** Sees that TLS takes an identity: a key may be too weak for it. Throws IdentityError. */
+/** Checks that TLS accepts an identity; a key may be too weak, for example. Throws IdentityError. */
 export function tryIdentity({ cert, key }: ServerIdentity): void {
   usable(() => createSecureContext({ cert, key, ca: [] }));
 }
 
-/** From when until when a certificate is valid, in milliseconds since 1970-01-01T00:00:00Z. */
+/** Returns the validity period of a certificate, in milliseconds since 1970-01-01T00:00:00Z. */
 export function validityOf(certificate: X509Certificate): { readonly from: number; readonly until: number } {
   return { from: Date.parse(certificate.validFrom), until: Date.parse(certificate.validTo) };
 }

@@ -1,14 +1,14 @@
-/** What a server proves with who it is, in PEM: the certificate, with those between it and its authority, and its key. */
+/** The TLS identity of a server, in PEM: the certificate, followed by intermediate certificates, and its private key. */
 export interface ServerIdentity {
   readonly cert: string | Buffer;
   readonly key: string | Buffer;
 }
 
-/** A certificate or its key cannot be used. The message names no file: who read them knows which. */
+/** Thrown if a certificate or its key cannot be used. The message does not name a file, because the caller knows it. */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   readonly code = 'identity';
-  /** Where the fault is; `both` when each may be good by itself. */
+  /** The part that is invalid; `both` if they do not match. */
   readonly part: keyof ServerIdentity | 'both';
 
   constructor(part: IdentityError['part'], message: string, cause?: unknown) {
@@ -17,20 +17,20 @@ export class IdentityError extends Error {
   }
 }
 
-/** Gives what `use` makes of an identity; what Node throws at one that cannot be used becomes an IdentityError. */
+/** Calls `use` with an identity. Converts an error of Node to an IdentityError. */
 export function usable<T>(use: () => T): T {
   try {
     return use();
   } catch (cause) {
     throw new IdentityError(
       'cert',
-      `TLS does not take the certificate and its key (${reasonOf(cause)})`,
+      `TLS does not accept the certificate and its key (${reasonOf(cause)})`,
       cause,
     );
   }
 }
 
-/** What OpenSSL says, without the place in its source. */
+/** Returns OpenSSL's reason, without the position in its source. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;

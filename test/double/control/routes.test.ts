@@ -69,10 +69,10 @@ test('a canned resource that cannot be is refused, and nothing is changed', asyn
     [{ template: '/x', GET: { ...GET, status: 204, content: 'a' } }, /status 204 cannot have content/],
     [{ template: '/x', GET: { ...GET, status: 205, base64: 'YQ==' } }, /status 205 cannot have content/],
     [{ template: '/x', GET: { ...GET, status: 304, content: '' } }, /status 304 cannot have content/],
-    [{ template: '/x', GET: { ...GET, fields: { 'A B': '1' } } }, /no name of a field/],
+    [{ template: '/x', GET: { ...GET, fields: { 'A B': '1' } } }, /not a field name/],
     [{ template: '/x', GET: { ...GET, fields: { A: '1\r\nB: 2' } } }, /cannot be sent/],
     [{ template: '/x', GET: { ...GET, fields: { A: 'ā' } } }, /cannot be sent/],
-    [{ template: '/x', GET: { ...GET, fields: { 'content-length': '1' } } }, /written by the server/],
+    [{ template: '/x', GET: { ...GET, fields: { 'content-length': '1' } } }, /set by the server/],
     [{ template: '/x', GET: { ...GET, type: 'a\nb' } }, /type cannot be sent/],
   ];
   for (const [content, told] of cases) {

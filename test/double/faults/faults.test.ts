@@ -249,7 +249,7 @@ test('a fault that cannot be is refused when it is planned', async () => {
     [{ status: 500, malformedXml: true }, /malformedXml/],
     [{ before: true, truncate: 1 }, /before of a fault requires delay/],
     [{ staleCertificate: true, delay: 1 }, /excludes all other faults/],
-    [{ status: 503, fields: { 'A B': 'x' } }, /"A B" is no name of a field/],
+    [{ status: 503, fields: { 'A B': 'x' } }, /"A B" is not a field name/],
     [{ status: 503, fields: [['A', '1\r\nB: 2']] }, /value of A cannot be sent/],
     [{ status: 503, retryAfter: 'soon\n' }, /value of Retry-After cannot be sent/],
     [{ skewedDate: 400 * 86_400_000 }, /skewedDate/],

@@ -95,7 +95,7 @@ test('more than 30 combining marks in a row are refused, before they are normali
   for (const pair of [`ann:${marks(32)}`, `a${marks(32)}:x`, `ann:${'\u0301'.repeat(31)}`])
     assert.equal(
       parseBasicCredentials(encoded(pair)),
-      'more than 30 combining marks follow each other',
+      'there are more than 30 consecutive combining marks',
       encoded(pair),
     );
 });
