@@ -1,17 +1,17 @@
 /**
- * The characters of XML 1.0 (fifth edition, §2.2 and §2.3) as tables.
+ * Tables of the characters of XML 1.0 (fifth edition, §2.2 and §2.3).
  *
- * The parser reads *codes*: one byte for each UTF-16 unit of the text, so that an index into the codes is an
- * index into the string. ASCII stands for itself (an ASCII document is its own codes); any other unit is
- * replaced by a stand-in that says no more than whether it is legal. That is all that text asks for; what a
- * name asks for is looked up by the unit itself, which only names that are not ASCII need.
+ * The parser reads *codes*: one byte for each UTF-16 unit of the text. An index into the codes is therefore
+ * an index into the string. The code of an ASCII character is the character itself, so ASCII bytes are their
+ * own codes. The code of any other unit states only whether the unit is legal, which is sufficient for text.
+ * Names that contain such units are checked by the units themselves.
  */
 
-/** Any legal unit above ASCII. */
+/** The code of every legal unit above ASCII. */
 export const WIDE = 0x80;
-/** U+FFFE and U+FFFF, which no document may hold. */
+/** The code of U+FFFE and U+FFFF, which are not XML characters. */
 export const WIDE_ILLEGAL = 0x81;
-/** The first of the two units above ASCII that are illegal. */
+/** The first of the two illegal units above ASCII. */
 export const FIRST_ILLEGAL = 0xfffe;
 
 export const TAB = 0x09;
@@ -35,14 +35,14 @@ export const SMALL_X = 0x78;
 export const LEFT_BRACKET = 0x5b;
 export const RIGHT_BRACKET = 0x5d;
 
-/** Class of a code that nothing has to be done about. */
+/** The class of a code that needs no processing. */
 export const CLEAN = 0;
-/** Class of a code that ends a run of text or of a value, or asks for a closer look. */
+/** The class of a code that ends a run of text or of an attribute value, or that must be examined. */
 export const STOP = 1;
-/** Class of a code that is no character of XML. */
+/** The class of a code that is not an XML character. */
 export const ILLEGAL = 2;
 
-// NameStartChar (§2.3 [4]) above ASCII; the last range is reached by surrogate pairs.
+// NameStartChar (§2.3 [4]) above ASCII. Characters above U+FFFF are represented by surrogate pairs.
 const NAME_START_RANGES: readonly (readonly [number, number])[] = [
   [0xc0, 0xd6],
   [0xd8, 0xf6],
@@ -57,56 +57,60 @@ const NAME_START_RANGES: readonly (readonly [number, number])[] = [
   [0xfdf0, 0xfffd],
 ];
 
-// What NameChar (§2.3 [4a]) adds to them.
+// The characters that NameChar (§2.3 [4a]) adds.
 const NAME_RANGES: readonly (readonly [number, number])[] = [
   [0xb7, 0xb7],
   [0x300, 0x36f],
   [0x203f, 0x2040],
 ];
 
-// The units of surrogate pairs, and among the first of a pair those for characters past U+EFFFF, in no name.
+// Surrogates. A pair that begins with U+DB80 or above encodes a character above U+EFFFF, which is not allowed
+// in a name.
 const FIRST_HIGH = 0xd800;
 const FIRST_HIGH_IN_NO_NAME = 0xdb80;
 const FIRST_LOW = 0xdc00;
 const LAST_LOW = 0xdfff;
 
 /**
- * Of a UTF-16 unit: 1 if it may go on with a name, 3 if it may begin one too, else 0. The second unit of a pair may
- * always go on, as no name gets past a first one that may not.
+ * The class of each UTF-16 unit: 3 if it may start a name, 1 if it may only continue one, else 0. A low
+ * surrogate may always continue a name, because a high surrogate that may not occur in a name ends it first.
  */
 export const NAME_UNITS: Uint8Array = nameUnits();
 
-/** The same of a code; a wide one counts as if it might begin a name, until its unit is looked at. */
+/**
+ * The class of each code, as in {@link NAME_UNITS}. {@link WIDE} counts as a name start; the unit itself
+ * decides.
+ */
 export const NAME: Uint8Array = names();
 
-/** The worth of a digit, decimal or hexadecimal; {@link NO_DIGIT} for any other code. */
+/** The value of each decimal or hexadecimal digit; {@link NO_DIGIT} for any other code. */
 export const DIGIT: Uint8Array = digits();
 export const NO_DIGIT = 255;
 
-/** 1 for the four characters of white space (§2.3 [3]). */
+/** 1 for the four white-space characters (§2.3 [3]), else 0. */
 export const BLANK: Uint8Array = marked([TAB, LINE_FEED, CARRIAGE_RETURN, SPACE], 1);
 
-/** What stops a run of text: markup, references, `]` (§2.4) and CR (§2.11). */
+/** The codes that stop a run of text: markup, references, `]` (§2.4) and CR (§2.11). */
 export const TEXT: Uint8Array = stops([LESS_THAN, AMPERSAND, RIGHT_BRACKET, CARRIAGE_RETURN]);
 
-/** The same and all that is not ASCII, which stops a run that may not have been decoded. */
+/** The codes of {@link TEXT} and all codes above ASCII, for a run that may not be decoded yet. */
 export const ASCII_TEXT: Uint8Array = ascii(TEXT);
 
-/** What stops the text of a CDATA section (§2.7). */
+/** The codes that stop the text of a CDATA section (§2.7). */
 export const CDATA: Uint8Array = stops([RIGHT_BRACKET, CARRIAGE_RETURN]);
 
 /**
- * What stops an attribute's value: quotes, `<`, references and the white space that §3.3.3 replaces; and all that is
- * not ASCII, as it may not have been decoded.
+ * The codes that stop an attribute value: quotes, `<`, references and the white space that §3.3.3 normalizes.
+ * All codes above ASCII stop it too, because the value may not be decoded yet.
  */
 export const VALUE: Uint8Array = ascii(
   stops([DOUBLE_QUOTE, SINGLE_QUOTE, LESS_THAN, AMPERSAND, TAB, LINE_FEED, CARRIAGE_RETURN]),
 );
 
-/** Above every code point. */
+/** Greater than every code point. */
 export const PAST_UNICODE = 0x110000;
 
-/** True if a code point is a Char (§2.2 [2]). */
+/** Returns whether a code point is a Char (§2.2 [2]). */
 export function isCharacter(point: number): boolean {
   if (point < SPACE) return point === TAB || point === LINE_FEED || point === CARRIAGE_RETURN;
   return point <= 0xd7ff || (point >= 0xe000 && point <= 0x10ffff && point !== 0xfffe && point !== 0xffff);

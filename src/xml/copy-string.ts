@@ -1,11 +1,11 @@
-/** Up to so many characters V8 copies what is cut from a string; more it keeps as a view of the whole. */
-const COPIED = 12;
+/** V8 copies substrings of up to this many characters. Longer ones are views that retain the whole string. */
+const MAX_COPIED = 12;
 
 /**
- * The same text in memory of its own. What a parser delivers may be a view of the stretch of the document that it
- * was cut from, up to 64 KiB, and keeps all of that; whoever stores it for long stores this instead. Takes well-formed
- * text, as a parser delivers it.
+ * Returns a copy of the text that does not retain the string from which it was cut. Strings that a parser
+ * delivers may be views of up to 64 KiB of the document; copy them before you store them for a long time.
+ * @param text well-formed UTF-16, as a parser delivers it
  */
 export function detached(text: string): string {
-  return text.length <= COPIED ? text : Buffer.from(text).toString();
+  return text.length <= MAX_COPIED ? text : Buffer.from(text).toString();
 }

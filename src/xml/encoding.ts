@@ -1,15 +1,16 @@
-/** How many bytes tell the encoding. */
+/** The number of bytes that are required to detect the encoding. */
 export const SIGNATURE_BYTES = 4;
 
-/** Length of the byte order mark of UTF-8. */
+/** The length of the UTF-8 byte order mark. */
 export const MARK_BYTES = 3;
 
-/** True if the bytes begin with the byte order mark of UTF-8. */
+/** Returns whether the bytes begin with the UTF-8 byte order mark. */
 export function hasByteOrderMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
-// XML 1.0 Appendix F.1: the first bytes of a document, with a byte order mark and without; longer ones first.
+// XML 1.0 Appendix F.1: the first bytes of a document with and without a byte order mark. Longer signatures
+// come first.
 const SIGNATURES: readonly (readonly [encoding: string, bytes: readonly number[]])[] = [
   ['UTF-32BE', [0x00, 0x00, 0xfe, 0xff]],
   ['UTF-32LE', [0xff, 0xfe, 0x00, 0x00]],
@@ -22,7 +23,7 @@ const SIGNATURES: readonly (readonly [encoding: string, bytes: readonly number[]
   ['UTF-16LE', [0x3c, 0x00]],
 ];
 
-/** The encoding that the first bytes show, if it is not UTF-8 or another that ASCII is a part of. */
+/** Returns the encoding that the first bytes indicate; undefined for UTF-8 and other supersets of ASCII. */
 export function foreignEncoding(bytes: Uint8Array): string | undefined {
   const signature = SIGNATURES.find(([, first]) => first.every((byte, index) => bytes[index] === byte));
   return signature?.[0];

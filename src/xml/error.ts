@@ -1,24 +1,24 @@
-/** What can be wrong with a document; the codes are stable. */
+/** The codes of {@link XmlError}. They are stable. */
 export type XmlErrorCode =
-  /** There is nothing at all. */
+  /** The document is empty. */
   | 'empty'
-  /** Another encoding than UTF-8, declared or seen from the first bytes; `encoding` names it. */
+  /** The declared or detected encoding is not UTF-8. `encoding` contains its name. */
   | 'encoding'
-  /** Bytes that are not UTF-8. */
+  /** The bytes are not valid UTF-8. */
   | 'invalid-utf8'
-  /** A character that no document may hold. */
+  /** A character that XML does not allow. */
   | 'invalid-character'
   /** A document type declaration. */
   | 'doctype'
-  /** An XML declaration that is not as it must be. */
+  /** A malformed XML declaration. */
   | 'declaration'
   /** A version of XML other than 1.x. */
   | 'version'
-  /** An XML declaration that is not at the very beginning, or an instruction that takes its name. */
+  /** An XML declaration that is not at the beginning, or a processing instruction with a reserved target. */
   | 'misplaced-declaration'
   /** Text, a reference or a CDATA section outside the root element. */
   | 'misplaced-text'
-  /** The document ends before its root element began. */
+  /** The document ends before its root element. */
   | 'missing-root'
   /** A second element after the root element. */
   | 'second-root'
@@ -26,63 +26,63 @@ export type XmlErrorCode =
   | 'unclosed'
   /** The document ends inside markup. */
   | 'truncated'
-  /** An end tag that is not that of the open element. */
+  /** An end tag whose name differs from that of the open element. */
   | 'mismatched-tag'
-  /** An end tag where no element is open. */
+  /** An end tag while no element is open. */
   | 'unopened-tag'
-  /** A name was due and something else came. */
+  /** A name was expected. */
   | 'name'
-  /** A tag, or an attribute in one, that is not as it must be. */
+  /** A malformed tag or attribute. */
   | 'tag'
-  /** `<` in an attribute's value. */
+  /** `<` in an attribute value. */
   | 'less-than-in-value'
-  /** One attribute twice, by name or, after expansion, by namespace. */
+  /** Two attributes with the same name, or with the same local name and namespace. */
   | 'duplicate-attribute'
-  /** An `&` that begins no reference. */
+  /** An `&` that does not begin a reference. */
   | 'reference'
-  /** A reference to an entity other than the five. */
+  /** A reference to an entity other than the five predefined ones. */
   | 'undeclared-entity'
-  /** A reference to what is no character. */
+  /** A character reference that does not denote an XML character. */
   | 'character-reference'
   /** `]]>` in text. */
   | 'cdata-end'
   /** `--` in a comment. */
   | 'comment'
-  /** A processing instruction that is not as it must be. */
+  /** A malformed processing instruction. */
   | 'instruction'
   /** `<!` that begins neither a comment nor a CDATA section. */
   | 'markup'
-  /** A name whose colons do not make a prefix and a local part. */
+  /** A name whose colons do not separate a prefix and a local part. */
   | 'qualified-name'
-  /** A prefix that no declaration binds. */
+  /** A prefix that is not declared. */
   | 'unbound-prefix'
-  /** A declaration or a use of a namespace that is reserved. */
+  /** A declaration or use of a reserved namespace. */
   | 'reserved-namespace'
   | 'limit-depth'
   | 'limit-attributes'
   | 'limit-name'
   | 'limit-value'
   | 'limit-token'
-  /** The parser was used after its end, or from inside its own handler. */
+  /** The parser was called after its end or from its own handler. */
   | 'closed';
 
-/** What an {@link XmlError} says beside its code. */
+/** The details of an {@link XmlError}. */
 export interface XmlErrorDetail {
-  /** Line, from 1. */
+  /** The line, from 1. */
   readonly line: number;
-  /** Column, from 1, in characters (code points). */
+  /** The column, from 1, in characters (code points). */
   readonly column: number;
-  /** The open elements, as `/articles/article`; empty outside the root. */
+  /** The open elements, such as `/articles/article`; empty outside the root element. */
   readonly path: string;
-  /** What is there. */
+  /** A description of what was found. */
   readonly found: string;
-  /** What should be there. */
+  /** A description of what was expected. */
   readonly expected: string;
-  /** The encoding that was declared or detected, with the code `encoding`. */
+  /** The declared or detected encoding, if the code is `encoding`. */
   readonly encoding?: string | undefined;
 }
 
-/** A document is not well-formed, or not one that this parser takes: which rule, where, what was there. */
+/** Thrown for a document that is not well-formed or that the parser does not support. */
 export class XmlError extends Error {
   override readonly name = 'XmlError';
   readonly code: XmlErrorCode;
@@ -94,7 +94,7 @@ export class XmlError extends Error {
   readonly encoding: string | undefined;
 
   constructor(code: XmlErrorCode, detail: XmlErrorDetail) {
-    super(sentence(detail));
+    super(messageOf(detail));
     this.code = code;
     this.line = detail.line;
     this.column = detail.column;
@@ -105,17 +105,19 @@ export class XmlError extends Error {
   }
 }
 
-const LONGEST = 64;
-const LONGEST_PATH = 256;
+const MAX_SHOWN = 64;
+const MAX_PATH = 256;
 
-/** The path of the open elements, cut in its middle when it is long. */
+/** Returns the path of the open elements, with its middle omitted if it is long. */
 export function elementPath(names: readonly string[]): string {
   const path = names.map((name) => `/${clipped(name)}`).join('');
-  if (path.length <= LONGEST_PATH) return path;
-  return `${path.slice(0, LONGEST_PATH / 2)}…${path.slice(-LONGEST_PATH / 2)}`;
+  if (path.length <= MAX_PATH) return path;
+  return `${path.slice(0, MAX_PATH / 2)}…${path.slice(-MAX_PATH / 2)}`;
 }
 
-/** What a message shows of the text at `index`: a character, by its number if it cannot be seen. */
+/**
+ * Returns a description of the character at `index` for a message; invisible characters by their code point.
+ */
 export function characterAt(text: string, index: number): string {
   const point = text.codePointAt(index);
   if (point === undefined) return 'the end of the document';
@@ -130,13 +132,13 @@ export function characterAt(text: string, index: number): string {
     : number;
 }
 
-/** A name or another piece of a document, cut to what a message can carry. */
+/** Truncates a name or another part of a document to a length that suits a message. */
 export function clipped(text: string): string {
-  const characters = [...text.slice(0, 2 * LONGEST)];
-  return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join('')}…` : text;
+  const characters = [...text.slice(0, 2 * MAX_SHOWN)];
+  return characters.length > MAX_SHOWN ? `${characters.slice(0, MAX_SHOWN - 1).join('')}…` : text;
 }
 
-function sentence(detail: XmlErrorDetail): string {
+function messageOf(detail: XmlErrorDetail): string {
   const within = detail.path === '' ? '' : `, in ${detail.path}`;
   const found = `found ${detail.found}, expected ${detail.expected}`;
   return `Line ${detail.line}, column ${detail.column}${within}: ${found}`;

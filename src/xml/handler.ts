@@ -1,37 +1,40 @@
 import { XmlNames } from './names.ts';
 
-/** What a parser tells; every part may be left out. A callback that throws ends the parsing. */
+/** The callbacks of a parser; all are optional. An exception that a callback throws ends the parsing. */
 export interface XmlHandler {
-  /** A start tag. Names are as written, the prefix included; attributes come in the order of the document. */
+  /** Called for a start tag. Names include their prefixes. Attributes are in document order. */
   startElement?(name: string, attributes: [name: string, value: string][]): void;
-  /** An end tag, or the end of an empty element. */
+  /** Called for an end tag, and for the end of an empty-element tag. */
   endElement?(name: string): void;
-  /** Text, which may come in pieces; a CDATA section is text. */
+  /** Called for text and the content of CDATA sections. One text may arrive in several calls. */
   text?(data: string): void;
   comment?(data: string): void;
-  /** An instruction other than the XML declaration. */
+  /** Called for a processing instruction other than the XML declaration. */
   processingInstruction?(target: string, data: string): void;
 }
 
-/** The limits of a parser, and what it checks. Sizes count UTF-16 units of the document as it was written. */
+/** The options of a parser. Lengths are in UTF-16 units of the document as written. */
 export interface XmlOptions {
-  /** How many elements may be open at once; 32 if left out. */
+  /** The maximum number of open elements. Default: 32. */
   readonly maxDepth?: number | undefined;
-  /** How many attributes a tag may have; 64 if left out. */
+  /** The maximum number of attributes of a tag. Default: 64. */
   readonly maxAttributes?: number | undefined;
-  /** The length of a name, or of a reference; 1,024 if left out. */
+  /** The maximum length of a name or of a reference. Default: 1,024. */
   readonly maxName?: number | undefined;
-  /** The length of an attribute's value; 65,536 if left out. */
+  /** The maximum length of an attribute value. Default: 65,536. */
   readonly maxValue?: number | undefined;
-  /** The length of a whole tag, comment or instruction, and so what is kept of a document; 131,072 if left out. */
+  /**
+   * The maximum length of a tag, comment or processing instruction, which limits the buffer. Default:
+   * 131,072.
+   */
   readonly maxToken?: number | undefined;
-  /** Whether prefixes must be declared, and the rest of Namespaces in XML 1.0; true if left out. */
+  /** Whether the parser enforces Namespaces in XML 1.0. Default: true. */
   readonly namespaces?: boolean | undefined;
-  /** Names seen by other parsers, to be shared: short documents are then read faster. Its own if left out. */
+  /** A table of names to share between parsers, which makes short documents faster. Default: a new table. */
   readonly names?: XmlNames | undefined;
 }
 
-/** The options with nothing left out. */
+/** The options with all defaults applied. */
 export interface Limits {
   readonly maxDepth: number;
   readonly maxAttributes: number;
@@ -42,7 +45,7 @@ export interface Limits {
   readonly names: XmlNames;
 }
 
-/** Fills in what was left out. */
+/** Applies the defaults. */
 export function limitsOf(options: XmlOptions): Limits {
   return {
     maxDepth: options.maxDepth ?? 32,

@@ -2,31 +2,31 @@ import { WIDE } from './characters.ts';
 import { detached } from './copy-string.ts';
 import { isNamespaced } from './namespace.ts';
 
-/** A name as it was written, with what there is to know of it; made once for each name that is new. */
+/** A name as written, with its properties. It is created once for each new name. */
 export interface Name {
   readonly text: string;
-  /** The codes it was read from. */
+  /** The codes of the name. */
   readonly codes: Uint8Array;
-  /** True if the codes alone tell it from any other name: it is ASCII. */
-  readonly exact: boolean;
+  /** Whether the name is ASCII, so that its codes identify it. */
+  readonly ascii: boolean;
   readonly hash: number;
-  /** Two bits chosen by the hash: names whose bits differ are not the same. */
-  readonly mark: number;
-  /** True if namespaces have to do with it. */
+  /** Two bits chosen by the hash. Names with different bits are different. */
+  readonly bloomBits: number;
+  /** Whether the name has a colon or is `xmlns`. */
   readonly namespaced: boolean;
-  /** What `&name;` stands for, if it is one of the five. */
-  readonly meaning: string | undefined;
+  /** The replacement text of the entity with this name, if it is one of the five predefined ones. */
+  readonly entity: string | undefined;
   /**
-   * The slot of the name that came after it last time: documents repeat themselves, so it is worth a guess. A slot
-   * and not the name, which would keep that, and through it all names that ever came after.
+   * The slot of the name that followed this one last, which predicts the next name. It is an index, because a
+   * reference would retain every name that ever followed.
    */
   next: number;
 }
 
 const SLOTS = 256;
-const LONGEST = 32;
+const MAX_LENGTH = 32;
 
-// XML 1.0 §4.6: the entities that need no declaration. A Map, because a client chooses what is looked up.
+// XML 1.0 §4.6: the predefined entities. A Map, because clients choose the key.
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['lt', '<'],
   ['gt', '>'],
@@ -36,52 +36,54 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Names already seen, so that a name is cut from a document once and not at each of its occurrences. A
- * direct-mapped table: names that fall into one slot push each other out and cost what a new name costs,
- * so no choice of names makes it slow, and it never holds more than 256 names of up to 32 bytes.
+ * A table of names, so that a name is copied from a document once and not at each occurrence. It is
+ * direct-mapped: names with the same slot replace each other and then cost as much as new names. Therefore no
+ * choice of names makes it slow, and it contains at most 256 names of up to 32 bytes.
  */
 export class XmlNames {
   private readonly slots: (Name | undefined)[] = new Array<Name | undefined>(SLOTS).fill(undefined);
   /**
-   * Stands before the first name of a document.
+   * Precedes the first name of a document.
    * @internal
    */
-  readonly none: Name = newName(Buffer.alloc(0), '', 0);
+  readonly empty: Name = newName(Buffer.alloc(0), '', 0);
 
   /**
-   * The name that is guessed to come after `before`, if it is what stands at `codes[from]`.
+   * Returns the name that is predicted to follow `previous`, if `codes[from]` begins with it.
    * @internal
    */
-  guess(before: Name, codes: Uint8Array, from: number): Name | undefined {
-    const name = this.slots[before.next];
+  predict(previous: Name, codes: Uint8Array, from: number): Name | undefined {
+    const name = this.slots[previous.next];
     if (name === undefined) return undefined;
-    const due = name.codes;
-    const length = due.length;
+    const expected = name.codes;
+    const length = expected.length;
     let index = 0;
-    while (index < length && codes[from + index] === due[index]) index++;
+    while (index < length && codes[from + index] === expected[index]) index++;
     return index === length ? name : undefined;
   }
 
   /**
-   * The name at `codes[from..to)`, which is `text` there, and comes after `before`; `hash` is that of its codes.
+   * Returns the name at `codes[from..to)`, which follows `previous`, and adds it to the table if it is new.
+   * @param text the text of the codes
+   * @param hash the hash of the name's codes
    * @internal
    */
-  take(before: Name, codes: Uint8Array, text: string, from: number, to: number, hash: number): Name {
+  intern(previous: Name, codes: Uint8Array, text: string, from: number, to: number, hash: number): Name {
     const slot = (hash ^ (hash >>> 8) ^ (hash >>> 16)) & (SLOTS - 1);
-    const known = this.slots[slot];
-    if (known !== undefined && known.hash === hash && isAt(codes, from, to, known.codes)) {
-      before.next = slot;
-      return known;
+    const existing = this.slots[slot];
+    if (existing !== undefined && existing.hash === hash && isAt(codes, from, to, existing.codes)) {
+      previous.next = slot;
+      return existing;
     }
     const name = newName(new Uint8Array(codes.subarray(from, to)), detached(text.substring(from, to)), hash);
-    if (!name.exact || to - from > LONGEST) return name;
+    if (!name.ascii || to - from > MAX_LENGTH) return name;
     this.slots[slot] = name;
-    before.next = slot;
+    previous.next = slot;
     return name;
   }
 }
 
-/** True if `codes[from..to)` is `name`. */
+/** Returns whether `codes[from..to)` is `name`. */
 function isAt(codes: Uint8Array, from: number, to: number, name: Uint8Array): boolean {
   const length = to - from;
   if (name.length !== length) return false;
@@ -95,11 +97,11 @@ function newName(codes: Uint8Array, text: string, hash: number): Name {
   return {
     text,
     codes,
-    exact: codes.every((code) => code < WIDE),
+    ascii: codes.every((code) => code < WIDE),
     hash,
-    mark: (1 << hash) | (1 << (hash >>> 5)),
+    bloomBits: (1 << hash) | (1 << (hash >>> 5)),
     namespaced: isNamespaced(text),
-    meaning: ENTITIES.get(text),
+    entity: ENTITIES.get(text),
     next: 0,
   };
 }

@@ -12,21 +12,20 @@ import {
 } from './characters.ts';
 import { sequenceLength } from './utf8.ts';
 
-// What the bytes that wait begin, which says where they may end.
+// The kind of the incomplete token, which determines where it may end.
 const UNKNOWN = 0; //     <  <!  <!-  <![CD  ]  ]]  CR
 const TAG = 1; //         <name …  </name …
 const COMMENT = 2; //     <!-- …
 const INSTRUCTION = 3; // <? …
 const REFERENCE = 4; //   &name
-const CHARACTER = 5; //   the first bytes of a character of several
+const CHARACTER = 5; // the beginning of a multi-byte sequence
 
 const FIRST_LEAD = 0xc2;
 const FIRST_SIZE = 256;
 
 /**
- * The bytes of a token that has not come whole, kept until the rest is there. The buffer doubles, and the
- * search for the token's end goes on where it stopped: a token that comes byte by byte is scanned twice in
- * all, not once for each of its bytes.
+ * Buffers an incomplete token. The capacity doubles, and the search for the end of the token resumes where it
+ * stopped. A token that arrives byte by byte is therefore scanned twice in total, not once per byte.
  */
 export class TokenBuffer {
   length = 0;
@@ -47,12 +46,12 @@ export class TokenBuffer {
     this.length = needed;
   }
 
-  /** The bytes that wait; a view, good until the next change. */
+  /** Returns a view of the buffered bytes, valid until the next change. */
   view(): Buffer {
     return this.bytes.subarray(0, this.length);
   }
 
-  /** Drops the first `count` bytes, and begins the search anew with those that stay. */
+  /** Drops the first `count` bytes and restarts the search with the rest. */
   drop(count: number): void {
     if (count < this.length) this.bytes.copyWithin(0, count, this.length);
     this.length -= count;
@@ -61,7 +60,7 @@ export class TokenBuffer {
     this.quote = 0;
   }
 
-  /** True if the token may be whole, so that reading it is worth a try. */
+  /** Returns whether the token may be complete. */
   mayBeWhole(): boolean {
     if (this.kind === UNKNOWN) this.kind = this.kindOf();
     if (this.kind === UNKNOWN) return true;

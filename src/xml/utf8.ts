@@ -1,27 +1,30 @@
 import { isAscii, isUtf8, transcode } from 'node:buffer';
 import * as characters from './characters.ts';
 
-// Constants of this module, not imported ones, are folded into the machine code: it is a third faster.
+// Destructured, because V8 constant-folds local constants but not imported ones. This makes the scan a third
+// faster.
 const { FIRST_ILLEGAL, WIDE, WIDE_ILLEGAL } = characters;
 
 const NO_UNITS = new Uint16Array(0);
-/** No words at all. */
 export const NO_WORDS: Int32Array = new Int32Array(0);
 const NO_PAIRS = new Uint32Array(0);
 const NO_BYTES = Buffer.alloc(0);
 
-/** How far bytes are UTF-8 (RFC 3629). */
+/** The result of validating bytes as UTF-8 (RFC 3629). */
 export interface Validity {
-  /** How many of them are whole characters. */
+  /** The number of bytes in complete, valid characters. */
   readonly length: number;
-  /** True if what comes after those can never be UTF-8; else it may be the beginning of a character. */
+  /** Whether the following bytes are invalid. If not, they may be the beginning of a character. */
   readonly broken: boolean;
 }
 
-/** So many bytes a loop looks at as quickly as a call into Node comes back. */
+/** Up to this many bytes, a loop is as fast as a call into Node. */
 const FEW = 16;
 
-/** True if bytes are ASCII. Text that is not shows it at its beginning, more often than not. */
+/**
+ * Returns whether the bytes are ASCII. Tests the first bytes in JavaScript, because other text rarely begins
+ * with many ASCII characters.
+ */
 export function areAscii(bytes: Uint8Array): boolean {
   const few = Math.min(bytes.length, FEW);
   for (let at = 0; at < few; at++) {
@@ -38,53 +41,53 @@ function isSliced(bytes: Buffer): bytes is Buffer & Sliced {
   return 'latin1Slice' in bytes;
 }
 
-/** What `toString('latin1')` comes to after a while of looking for it, where Node has it. */
+/** The function that `toString('latin1')` calls, if this Node.js exposes it. */
 const latin1Slice = isSliced(NO_BYTES) ? NO_BYTES.latin1Slice : undefined;
 
-/** The text of ASCII bytes; for others, one character for each. */
+/** Returns the text of ASCII bytes. Any other byte becomes one character. */
 export function asciiText(bytes: Uint8Array): string {
   if (latin1Slice !== undefined) return latin1Slice.call(bytes, 0, bytes.length);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 }
 
-/** Finds how far bytes are UTF-8. */
+/** Validates bytes as UTF-8. */
 export function validityOf(bytes: Uint8Array): Validity {
   const whole = bytes.length - unfinished(bytes);
-  if (whole === sequenceAt(bytes, 0, whole)) return { length: whole, broken: false }; // one character, come byte by byte
+  if (whole === sequenceAt(bytes, 0, whole)) return { length: whole, broken: false }; // a single character that arrived byte by byte
   if (isUtf8(whole === bytes.length ? bytes : bytes.subarray(0, whole)))
     return { length: whole, broken: false };
   return { length: firstInvalid(bytes, whole), broken: true };
 }
 
-/** From this many bytes on, the calls into Node cost less than what they save. */
+/** From this many bytes on, `transcode` is faster than a loop. */
 const LONG = 512;
 
-/** False where Node was built without the tables of Unicode. */
+/** False in builds of Node.js without ICU. */
 const CAN_TRANSCODE = typeof transcode === 'function';
 
 /**
- * Decodes UTF-8 that is not ASCII, into the string and the codes of its units. `toString()` takes 4 ns a byte for
- * that. `transcode`, which looks at many bytes at once, takes 0.3 ns, and leaves the units, a third as many as the
- * bytes, to be looked up one by one; short stretches are decoded here at 1 ns a byte, without a call.
+ * Decodes UTF-8 that is not ASCII into a string and the codes of its units. `toString()` takes 4 ns per byte.
+ * `transcode` processes many bytes at once and takes 0.3 ns per byte, but the codes must then be derived from
+ * its units. Short chunks are decoded in JavaScript at 1 ns per byte.
  */
 export class Utf8Decoder {
-  /** The codes of what was decoded last, and behind them a 0. */
+  /** The codes of the last decoded bytes, followed by 0. */
   codes: Buffer = NO_BYTES;
-  /** The same, four codes at a time. */
+  /** The codes as words of four. */
   words: Int32Array = NO_WORDS;
   text = '';
   private units = NO_UNITS;
   private unitBytes = NO_BYTES;
-  /** Both again, two units and two codes at a time. */
+  /** Units and codes in pairs. */
   private pairs: Uint32Array = NO_PAIRS;
   private codePairs: Uint16Array = NO_UNITS;
 
-  /** Decodes `bytes[0..length)`, which is valid. */
+  /** Decodes `bytes[0..length)`, which must be valid. */
   decode(bytes: Uint8Array, length: number): void {
     if (this.codes.length <= length) this.grow(length + 1);
     const count =
       length >= LONG && CAN_TRANSCODE ? this.decodeLong(bytes, length) : this.decodeShort(bytes, length);
-    this.codes[count] = 0; // stops every scan, as reading behind the end of a Buffer does
+    this.codes[count] = 0; // stops every scan
   }
 
   private decodeShort(bytes: Uint8Array, length: number): number {
@@ -100,7 +103,7 @@ export class Utf8Decoder {
     const decoded = transcode(bytes.subarray(0, length), 'utf8', 'utf16le');
     const count = decoded.length >> 1;
     this.units[count] = 0;
-    decoded.copy(this.unitBytes); // where they can be read two at a time
+    decoded.copy(this.unitBytes); // aligned, so that units can be read in pairs
     writeCodes(this.pairs, this.codePairs, (count + 1) >> 1);
     this.text = decoded.toString('utf16le');
     return count;
@@ -117,15 +120,15 @@ export class Utf8Decoder {
   }
 }
 
-/** Two units that are both {@link WIDE}, as codes. */
+/** The codes of two units that are both {@link WIDE}. */
 const WIDE_PAIR = 0x8080;
 
-/** How many units, from the first wide one on, are neither ASCII nor illegal. */
+/** The number of units above ASCII that are legal. */
 const WIDE_UNITS = FIRST_ILLEGAL - WIDE;
 
 /**
- * Writes the codes of `count` pairs of units. Text that is not ASCII has long runs of units that are not, so that
- * most pairs take one comparison each and no look-up.
+ * Writes the codes of `count` pairs of units. Text that is not ASCII has long runs of such units, so most
+ * pairs take one comparison per unit.
  */
 function writeCodes(pairs: Uint32Array, codePairs: Uint16Array, count: number): void {
   for (let index = 0; index < count; index++) {
@@ -144,7 +147,10 @@ function codeOf(unit: number): number {
   return unit < FIRST_ILLEGAL ? WIDE : WIDE_ILLEGAL;
 }
 
-/** Writes the UTF-16 units of `bytes[0..length)`, which is valid UTF-8, and their codes; returns how many. */
+/**
+ * Writes the UTF-16 units and the codes of `bytes[0..length)`, which must be valid UTF-8; returns their
+ * number.
+ */
 function decode(bytes: Uint8Array, length: number, units: Uint16Array, codes: Uint8Array): number {
   let count = 0;
   let at = 0;
@@ -171,7 +177,7 @@ function decode(bytes: Uint8Array, length: number, units: Uint16Array, codes: Ui
   return count;
 }
 
-/** Writes a surrogate pair. */
+/** Writes a surrogate pair; returns the new number of units. */
 function decodePair(
   bytes: Uint8Array,
   at: number,
@@ -187,7 +193,7 @@ function decodePair(
   return count + 2;
 }
 
-/** How many bytes at the end begin a character that is not whole: 0 to 3. */
+/** Returns how many bytes at the end begin an incomplete character: 0 to 3. */
 function unfinished(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -197,13 +203,13 @@ function unfinished(bytes: Uint8Array): number {
   return 0;
 }
 
-/** How many bytes the character has that a lead byte begins. */
+/** Returns the length of the sequence that a lead byte begins. */
 export function sequenceLength(lead: number): number {
   if (lead < 0xe0) return 2;
   return lead < 0xf0 ? 3 : lead < 0xf8 ? 4 : 1;
 }
 
-/** Where the first sequence begins that is not UTF-8; `length` if there is none. */
+/** Returns where the first invalid sequence begins; `length` if all are valid. */
 function firstInvalid(bytes: Uint8Array, length: number): number {
   let at = 0;
   while (at < length) {
@@ -214,16 +220,16 @@ function firstInvalid(bytes: Uint8Array, length: number): number {
   return length;
 }
 
-/** The length of the sequence at `at`, 0 if it is none (RFC 3629 §4). */
+/** Returns the length of the sequence at `at`, or 0 if it is invalid (RFC 3629 §4). */
 function sequenceAt(bytes: Uint8Array, at: number, length: number): number {
   const lead = bytes[at] ?? 0;
   if (lead < 0x80) return 1;
   const size = sequenceLength(lead);
   if (lead < 0xc2 || lead > 0xf4 || at + size > length) return 0;
   const second = bytes[at + 1] ?? 0;
-  const least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
-  const most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
-  if (second < least || second > most) return 0;
+  const min = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
+  const max = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
+  if (second < min || second > max) return 0;
   for (let index = 2; index < size; index++) {
     if (((bytes[at + index] ?? 0) & 0xc0) !== 0x80) return 0;
   }

@@ -2,24 +2,26 @@ import { isCharacter } from './characters.ts';
 import { isQualifiedName, isUnprefixedName } from './name-form.ts';
 import { type Attributes, isNamespaced, NamespaceScope } from './namespace.ts';
 
-/** What cannot be written; the codes are stable. */
+/** The codes of {@link XmlWriteError}. They are stable. */
 export type XmlWriteCode =
-  /** A character that no document may hold: most controls, a lone surrogate, U+FFFE, U+FFFF. */
+  /** A character that XML does not allow: most control characters, a lone surrogate, U+FFFE, U+FFFF. */
   | 'character'
-  /** What is given as a name is none, or its colons do not make a prefix and a local part. */
+  /** An invalid name, or one whose colons do not separate a prefix and a local part. */
   | 'name'
-  /** A comment with `--` in it or `-` at its end. */
+  /** A comment that contains `--` or ends with `-`. */
   | 'comment'
-  /** An instruction with `?>` in it, or with the target `xml`. */
+  /** A processing instruction that contains `?>`, or has the target `xml`. */
   | 'instruction'
-  /** One attribute twice. */
+  /** An attribute that the element already has. */
   | 'duplicate-attribute'
-  /** A prefix that is not declared, or another rule of Namespaces in XML 1.0; told when the tag is closed. */
+  /**
+   * An undeclared prefix, or another violation of Namespaces in XML 1.0. Thrown when the start tag is closed.
+   */
   | 'namespace'
-  /** A call that the document does not allow where it is, such as text outside the root. */
+  /** A call that is not allowed in this state, such as text outside the root element. */
   | 'order';
 
-/** Something cannot be written as XML, because no parser would read it back. */
+/** Thrown for content that cannot be written because no parser would accept it. */
 export class XmlWriteError extends Error {
   override readonly name = 'XmlWriteError';
   readonly code: XmlWriteCode;
@@ -30,24 +32,24 @@ export class XmlWriteError extends Error {
   }
 }
 
-// Anything that text must not show as it is; most strings have none of it and are given back as they are.
-// A lone surrogate is looked for apart, because a pattern that knows pairs is slower on every string.
+// Characters that must be escaped or rejected. Most strings contain none and are returned unchanged.
+// Surrogates are matched individually, because patterns with the `u` flag are slower.
 const TEXT_SPECIAL = /[&<>\r\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]/;
 const ATTRIBUTE_SPECIAL = /[&<>"\t\n\r\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]/;
 
 /**
- * `text` as the content of an element. CR is written as a reference, since a parser would read it as LF
- * (XML 1.0 §2.11), and `>` always, so that no `]]>` can come about.
- * @throws {XmlWriteError} `character`, naming it.
+ * Escapes text for the content of an element. CR becomes a reference, because a parser normalizes it to LF
+ * (XML 1.0 §2.11). `>` is always escaped, so that the result cannot contain `]]>`.
+ * @throws {XmlWriteError} `character`, for a character that XML does not allow
  */
 export function escapeText(text: string): string {
   return TEXT_SPECIAL.test(text) ? escaped(text, /[&<>\r]/g) : text;
 }
 
 /**
- * `value` as the value of an attribute, between double quotes. Tab, LF and CR are written as references,
- * since a parser would read them as spaces (XML 1.0 §3.3.3).
- * @throws {XmlWriteError} `character`, naming it.
+ * Escapes text for an attribute value in double quotes. Tab, LF and CR become references, because a parser
+ * normalizes them to spaces (XML 1.0 §3.3.3).
+ * @throws {XmlWriteError} `character`, for a character that XML does not allow
  */
 export function escapeAttribute(value: string): string {
   return ATTRIBUTE_SPECIAL.test(value) ? escaped(value, /[&<>"\t\n\r]/g) : value;
@@ -77,25 +79,28 @@ function assertCharacters(text: string): void {
   }
 }
 
-/** Writes one document, piece by piece; what is written can always be read back. */
+/** Writes one document that a parser can read back. */
 export interface XmlWriter {
   /** Begins an element. */
   start(name: string): this;
-  /** Gives the element just begun an attribute. */
+  /** Adds an attribute to the element that has just begun. */
   attribute(name: string, value: string): this;
-  /** Writes text, escaped. */
+  /** Writes text and escapes it. */
   text(data: string): this;
-  /** Ends the element begun last; one without content is written `<name/>`. */
+  /** Ends the innermost open element. An element without content is written as `<name/>`. */
   end(): this;
-  /** Writes an element that holds text alone. */
+  /** Writes an element that contains only text. */
   element(name: string, data: string): this;
   comment(data: string): this;
   processingInstruction(target: string, data?: string): this;
-  /** The document. @throws {XmlWriteError} `order` if an element is open or there is none. */
+  /**
+   * Returns the document.
+   * @throws {XmlWriteError} `order`, if an element is open or the document has none
+   */
   toString(): string;
 }
 
-/** Makes a writer. Every method throws {@link XmlWriteError} for what a parser would refuse. */
+/** Creates a writer. Its methods throw {@link XmlWriteError} for content that a parser would reject. */
 export function createWriter(): XmlWriter {
   return new Writer();
 }
@@ -103,7 +108,7 @@ export function createWriter(): XmlWriter {
 class Writer implements XmlWriter {
   private out = '';
   private readonly open: string[] = [];
-  /** The attributes of the tag that is not closed yet. */
+  /** The attributes of the current start tag. */
   private attributes: Attributes = [];
   private inTag = false;
   private rooted = false;
@@ -114,7 +119,7 @@ class Writer implements XmlWriter {
     assertQualified(name);
     this.closeTag('>');
     if (this.open.length === 0 && this.rooted)
-      throw new XmlWriteError('order', `<${name}> would be a second root`);
+      throw new XmlWriteError('order', `<${name}> would be a second root element`);
     this.out += `<${name}`;
     this.open.push(name);
     this.inTag = true;
@@ -124,10 +129,10 @@ class Writer implements XmlWriter {
   }
 
   attribute(name: string, value: string): this {
-    if (!this.inTag) throw new XmlWriteError('order', `attribute "${name}" does not follow a start tag`);
+    if (!this.inTag) throw new XmlWriteError('order', `attribute "${name}" must follow a start tag`);
     assertQualified(name);
-    if (this.attributes.some(([known]) => known === name)) {
-      throw new XmlWriteError('duplicate-attribute', `attribute "${name}" comes twice`);
+    if (this.attributes.some(([existing]) => existing === name)) {
+      throw new XmlWriteError('duplicate-attribute', `attribute "${name}" is already written`);
     }
     const written = escapeAttribute(value);
     this.attributes.push([name, value]);
@@ -138,7 +143,7 @@ class Writer implements XmlWriter {
 
   text(data: string): this {
     if (this.open.length === 0)
-      throw new XmlWriteError('order', 'text cannot stand outside the root element');
+      throw new XmlWriteError('order', 'text is not allowed outside the root element');
     const written = escapeText(data);
     if (written === '') return this;
     this.closeTag('>');
@@ -162,31 +167,35 @@ class Writer implements XmlWriter {
 
   comment(data: string): this {
     if (data.includes('--') || data.endsWith('-')) {
-      throw new XmlWriteError('comment', 'a comment cannot hold "--" or end in "-"');
+      throw new XmlWriteError('comment', 'a comment must not contain "--" or end with "-"');
     }
-    return this.between(`<!--${literal(data)}-->`);
+    return this.append(`<!--${verbatim(data)}-->`);
   }
 
   processingInstruction(target: string, data = ''): this {
     if (!isUnprefixedName(target))
-      throw new XmlWriteError('name', `"${target}" is no target of an instruction`);
+      throw new XmlWriteError('name', `"${target}" is not a target of a processing instruction`);
     if (target.toLowerCase() === 'xml')
       throw new XmlWriteError('instruction', `the target "${target}" is reserved`);
-    if (data.includes('?>')) throw new XmlWriteError('instruction', 'an instruction cannot hold "?>"');
+    if (data.includes('?>'))
+      throw new XmlWriteError('instruction', 'a processing instruction must not contain "?>"');
     if (/^[ \t\n\r]/.test(data)) {
-      throw new XmlWriteError('instruction', 'what an instruction says cannot begin with white space');
+      throw new XmlWriteError(
+        'instruction',
+        'the data of a processing instruction must not begin with white space',
+      );
     }
-    return this.between(`<?${target}${data === '' ? '' : ` ${literal(data)}`}?>`);
+    return this.append(`<?${target}${data === '' ? '' : ` ${verbatim(data)}`}?>`);
   }
 
   toString(): string {
     const name = this.open.at(-1);
     if (name !== undefined) throw new XmlWriteError('order', `<${name}> is still open`);
-    if (!this.rooted) throw new XmlWriteError('order', 'a document needs an element');
+    if (!this.rooted) throw new XmlWriteError('order', 'the document has no root element');
     return this.out;
   }
 
-  private between(markup: string): this {
+  private append(markup: string): this {
     this.closeTag('>');
     this.out += markup;
     return this;
@@ -201,20 +210,23 @@ class Writer implements XmlWriter {
   }
 
   private checkNamespaces(): void {
-    const wrong = this.scope.enter(this.open.length, this.open.at(-1) ?? '', this.attributes);
-    if (wrong === undefined) return;
-    throw new XmlWriteError('namespace', `"${wrong.name}" cannot be written, expected ${wrong.expected}`);
+    const violation = this.scope.enter(this.open.length, this.open.at(-1) ?? '', this.attributes);
+    if (violation === undefined) return;
+    throw new XmlWriteError(
+      'namespace',
+      `"${violation.name}" cannot be written; expected ${violation.expected}`,
+    );
   }
 }
 
 function assertQualified(name: string): void {
   if (isQualifiedName(name)) return;
-  throw new XmlWriteError('name', `"${name}" is no name of an element or attribute`);
+  throw new XmlWriteError('name', `"${name}" is not a name of an element or attribute`);
 }
 
-/** What stands in a comment or an instruction, where nothing can be escaped. */
-function literal(data: string): string {
-  if (data.includes('\r')) throw new XmlWriteError('character', 'U+000D would be read back as U+000A here');
+/** Returns text for a comment or a processing instruction, in which nothing can be escaped. */
+function verbatim(data: string): string {
+  if (data.includes('\r')) throw new XmlWriteError('character', 'U+000D would be read back as U+000A');
   assertCharacters(data);
   return data;
 }

@@ -142,14 +142,14 @@ describe('an error says what was found, what was expected, where, and inside whi
   const told: readonly (readonly [document: string, message: string])[] = [
     [
       '<articles>\n  <article>\n    <price currency=EUR/>',
-      'Line 3, column 21, in /articles/article: found "E", expected a value in quotes',
+      'Line 3, column 21, in /articles/article: found "E", expected a quoted value',
     ],
     [
       '<a>\n日本&nbsp;',
-      'Line 2, column 3, in /a: found &nbsp;, expected one of &lt; &gt; &amp; &apos; &quot; or the number of a character',
+      'Line 2, column 3, in /a: found &nbsp;, expected &lt;, &gt;, &amp;, &apos;, &quot; or a character reference',
     ],
     ['<a><b></c>', 'Line 1, column 7, in /a/b: found </c, expected </b>'],
-    ['<a>\n\u0007', 'Line 2, column 1, in /a: found U+0007, expected a character of XML'],
+    ['<a>\n\u0007', 'Line 2, column 1, in /a: found U+0007, expected an XML character'],
     ['<a', 'Line 1, column 3: found the end of the document, expected the rest of "<a"'],
     ['<a b="1\n', 'Line 2, column 1: found the end of the document, expected the rest of "<a b=\\"1\\n"'],
     ['<a><b>', 'Line 1, column 7, in /a/b: found the end of the document, expected </b>'],
@@ -160,9 +160,9 @@ describe('an error says what was found, what was expected, where, and inside whi
     ['<a é="1" é="2"/>', 'Line 1, column 10: found "é" again, expected each attribute once'],
     [
       '<a/>\n<b/>',
-      'Line 2, column 1: found "<", expected nothing but comments and instructions after the root element',
+      'Line 2, column 1: found "<", expected only comments and processing instructions after the root element',
     ],
-    ['<p:a/>', 'Line 1, column 2: found "p:a", expected a declaration of the prefix, as xmlns:p="…"'],
+    ['<p:a/>', 'Line 1, column 2: found "p:a", expected a declaration of the prefix, such as xmlns:p="…"'],
     ['<?xml version="1.0" encoding="latin1"?>', 'Line 1, column 31: found "latin1", expected UTF-8'],
   ];
   for (const [document, message] of told) {

@@ -7,7 +7,8 @@ import type { NamespaceScope } from '../namespace.ts';
 import { advance, type Position, START } from '../position.ts';
 import { NO_WORDS } from '../utf8.ts';
 
-// Constants of this module, not imported ones, are folded into the machine code: it is a third faster.
+// Destructured, because V8 constant-folds local constants but not imported ones. This makes the scan a third
+// faster.
 const {
   AMPERSAND,
   BLANK,
@@ -32,60 +33,67 @@ const {
   WIDE,
 } = characters;
 
-/** Why nothing follows what there is to read: the code of the fault that this is inside a token, and what stands there. */
+/**
+ * Why the document cannot continue: the error code for a token that is incomplete at this point, and what was
+ * found.
+ */
 export interface Ending {
   readonly code: XmlErrorCode;
   readonly found: string;
 }
 
-/** Thrown in place of a fault that may be none, as the stretch has to be decoded first. */
+/** Thrown instead of an error that may be wrong, because the chunk must be decoded first. */
 export const UNDECODED: unique symbol = Symbol('undecoded');
 
-/** No codes at all. */
 export const NO_BYTES: Buffer = Buffer.alloc(0);
 
 /**
- * A stretch of a document and the cursor in it, and what every kind of token is made of: names, white
- * space, values and references. All that is known of a document is here, in one object made at once: that
- * makes a parser cheap, and there is one for each document.
+ * The current chunk of a document, the cursor in it, and the parts of tokens: names, white space, values and
+ * references. The complete state of a parser is in this one object, which makes parsers cheap; each document
+ * has its own.
  *
- * A token has no effect before it is whole: where the stretch ends inside one, the cursor goes back to the
- * token's beginning, and it is read again with what follows.
+ * A token has no effect until it is complete. If the chunk ends inside a token, the cursor returns to the
+ * beginning of the token, which is read again together with the next bytes.
  */
 export class Reader {
   protected codes: Uint8Array = NO_BYTES;
-  /** The codes of a stretch that was decoded, four at a time. */
+  /** The codes of a decoded chunk, four in each word. */
   protected words = NO_WORDS;
   protected text = '';
-  /** How many codes there are; reading behind the last gives 0, at which every scan stops. */
+  /** The number of codes. Reading past the last yields 0, at which every scan stops. */
   protected length = 0;
-  /** True if nothing in the stretch is a control but tab and LF, so that long text may be skipped unseen. */
+  /** Whether the chunk contains no control character except tab and LF, so that long text can be skipped. */
   protected plain = false;
-  /** True if the stretch is bytes taken for ASCII until one shows that they are not, and then read again. */
+  /** Whether the bytes are assumed to be ASCII. The chunk is decoded as soon as a byte is not. */
   protected raw = false;
-  /** The next `&` and `]` of the stretch, if they are behind the cursor: looked for once and not for each run of text. */
+  /**
+   * The positions of the next `&` and `]` in the chunk, if they are after the cursor. Each is searched for
+   * only once.
+   */
   protected ampersand = -1;
   protected bracket = -1;
   protected cursor = 0;
-  /** Where the token being read, or the event being delivered, begins. */
+  /** Where the current token or event begins. */
   protected begin = 0;
-  /** The place of the stretch's beginning, and whether a CR stands before it. */
-  protected place: Position = START;
+  /** The position at which the chunk begins, and whether the preceding text ends in CR. */
+  protected chunkStart: Position = START;
   protected afterReturn = false;
-  /** Set once nothing follows. */
+  /** Set when the document cannot continue. */
   protected ending: Ending | undefined = undefined;
-  /** The open elements, as far as `depth`; with room for most documents, so that it need not grow. */
+  /** The open elements, up to `depth`. Preallocated for most documents. */
   protected readonly open: (Name | undefined)[] = [undefined, undefined, undefined, undefined];
   protected depth = 0;
-  /** True until anything has been read, once there was an element, and inside a CDATA section. */
+  /**
+   * Whether nothing has been read yet; whether the root element has begun; whether a CDATA section is open.
+   */
   protected fresh = true;
   protected rooted = false;
   protected inSection = false;
-  /** The prefixes in scope, once a name has one. */
+  /** The prefixes in scope; undefined until a name has a prefix. */
   protected scope: NamespaceScope | undefined = undefined;
-  /** The name that was read last, and the value, or what the reference stands for. */
-  protected taken: Name;
-  protected string = '';
+  /** The last name, and the last attribute value or replacement text of a reference. */
+  protected lastName: Name;
+  protected lastValue = '';
   protected readonly handler: XmlHandler;
   protected readonly limits: Limits;
   private readonly names: XmlNames;
@@ -94,27 +102,27 @@ export class Reader {
     this.handler = handler;
     this.limits = limits;
     this.names = limits.names;
-    this.taken = limits.names.none;
+    this.lastName = limits.names.empty;
   }
 
-  // What reads a part of a token takes the index where the part begins and gives the one behind it, or −1
-  // if the stretch ends before.
+  // The methods that read a part of a token take the index at which it begins. They return the index after
+  // it, or −1 if the chunk ends first.
 
-  /** A name (§2.3 [5]), which is then `taken`; what is none is the fault `code`. */
+  /** Reads a name (§2.3 [5]) into `lastName`. Throws an error with this code if there is no name. */
   protected name(from: number, code: XmlErrorCode, expected: string): number {
     const codes = this.codes;
-    const guess = this.names.guess(this.taken, codes, from);
-    if (guess !== undefined && NAME[codes[from + guess.codes.length] ?? 0] === 0)
-      return this.guessed(guess, from);
-    return this.spelled(from, code, expected);
+    const predicted = this.names.predict(this.lastName, codes, from);
+    if (predicted !== undefined && NAME[codes[from + predicted.codes.length] ?? 0] === 0)
+      return this.predictedName(predicted, from);
+    return this.scanName(from, code, expected);
   }
 
-  /** A name that was not guessed, or is none. */
-  private spelled(from: number, code: XmlErrorCode, expected: string): number {
+  /** Reads a name that was not predicted. */
+  private scanName(from: number, code: XmlErrorCode, expected: string): number {
     const codes = this.codes;
     let at = from;
     let next = codes[at] ?? 0;
-    if (NAME[next] !== 3) return this.unlessEnd(at, code, expected);
+    if (NAME[next] !== 3) return this.unexpected(at, code, expected);
     let hash = 0;
     let all = 0;
     while (NAME[next] !== 0) {
@@ -122,40 +130,40 @@ export class Reader {
       all |= next;
       next = codes[++at] ?? 0;
     }
-    if (all < WIDE) return this.named(from, at, hash);
-    return this.raw ? this.again() : this.wideName(from, code, expected);
+    if (all < WIDE) return this.internName(from, at, hash);
+    return this.raw ? this.restart() : this.wideName(from, code, expected);
   }
 
-  /** A name that is not ASCII, read by its units. */
+  /** Reads a name that is not ASCII by its UTF-16 units. */
   private wideName(from: number, code: XmlErrorCode, expected: string): number {
     const text = this.text;
     let at = from;
     let next = text.charCodeAt(at);
-    if (NAME_UNITS[next] !== 3) return this.unlessEnd(at, code, expected);
+    if (NAME_UNITS[next] !== 3) return this.unexpected(at, code, expected);
     let hash = 0;
     while (at < this.length && NAME_UNITS[next] !== 0) {
       hash = (Math.imul(hash, 31) + next) | 0;
       next = text.charCodeAt(++at);
     }
-    return this.named(from, at, hash);
+    return this.internName(from, at, hash);
   }
 
-  private named(from: number, to: number, hash: number): number {
-    if (to - from > this.limits.maxName) throw this.longName(from);
-    if (to >= this.length) return this.unfinished();
-    this.taken = this.names.take(this.taken, this.codes, this.text, from, to, hash);
+  private internName(from: number, to: number, hash: number): number {
+    if (to - from > this.limits.maxName) throw this.nameTooLong(from);
+    if (to >= this.length) return this.incomplete();
+    this.lastName = this.names.intern(this.lastName, this.codes, this.text, from, to, hash);
     return to;
   }
 
-  private guessed(name: Name, from: number): number {
+  private predictedName(name: Name, from: number): number {
     const at = from + name.codes.length;
-    if (at - from > this.limits.maxName) throw this.longName(from);
-    if (at >= this.length) return this.unfinished();
-    this.taken = name;
+    if (at - from > this.limits.maxName) throw this.nameTooLong(from);
+    if (at >= this.length) return this.incomplete();
+    this.lastName = name;
     return at;
   }
 
-  /** White space, if there is any (§2.3 [3]). */
+  /** Skips optional white space (§2.3 [3]). */
   protected blanks(from: number): number {
     const codes = this.codes;
     let at = from;
@@ -163,76 +171,78 @@ export class Reader {
     return at;
   }
 
-  /** `="value"` (§3.1 [41], §2.3 [10]), which is then the `string`, its references replaced. */
+  /** Reads `="value"` (§3.1 [41], §2.3 [10]) into `lastValue`, with references replaced. */
   protected value(from: number): number {
     const codes = this.codes;
     let at = codes[from] === EQUALS ? from : this.blanks(from);
-    if (codes[at] !== EQUALS) return this.unlessEnd(at, 'tag', '"="');
+    if (codes[at] !== EQUALS) return this.unexpected(at, 'tag', '"="');
     at += 1;
     let quote = codes[at] ?? 0;
     if (quote !== DOUBLE_QUOTE && quote !== SINGLE_QUOTE) {
       at = this.blanks(at);
       quote = codes[at] ?? 0;
       if (quote !== DOUBLE_QUOTE && quote !== SINGLE_QUOTE)
-        return this.unlessEnd(at, 'tag', 'a value in quotes');
+        return this.unexpected(at, 'tag', 'a quoted value');
     }
     const first = at + 1;
     at = first;
     while (VALUE[codes[at] ?? 0] === CLEAN) at++;
     if (codes[at] !== quote) return this.mixedValue(first, at, quote);
-    if (at - first > this.limits.maxValue) throw this.longValue(first);
-    this.string = this.text.substring(first, at);
+    if (at - first > this.limits.maxValue) throw this.valueTooLong(first);
+    this.lastValue = this.text.substring(first, at);
     return at + 1;
   }
 
-  /** The rest of a value with references, white space to replace (§3.3.3) or the other quote in it. */
+  /**
+   * Reads the rest of a value that contains references, white space to normalize (§3.3.3) or the other quote.
+   */
   private mixedValue(first: number, stop: number, quote: number): number {
     const codes = this.codes;
     let value = '';
     let from = first;
     let at = stop;
     while (codes[at] !== quote) {
-      if (at >= this.length) return this.unfinished();
+      if (at >= this.length) return this.incomplete();
       const code = codes[at] ?? 0;
-      if (code >= WIDE && this.raw) return this.again();
+      if (code >= WIDE && this.raw) return this.restart();
       if (code === WIDE || code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
         do at += 1;
         while (codes[at] === WIDE);
       } else {
         value += this.text.substring(from, at);
-        from = this.replaced(at, code);
+        from = this.replacement(at, code);
         if (from < 0) return from;
-        value += this.string;
+        value += this.lastValue;
         at = from;
       }
       while (VALUE[codes[at] ?? 0] === CLEAN) at++;
     }
-    if (at - first > this.limits.maxValue) throw this.longValue(first);
-    this.string = value + this.text.substring(from, at);
+    if (at - first > this.limits.maxValue) throw this.valueTooLong(first);
+    this.lastValue = value + this.text.substring(from, at);
     return at + 1;
   }
 
-  /** What in a value stands for something else, which is then the `string`. */
-  private replaced(at: number, code: number): number {
+  /** Reads a reference, or white space to normalize, and sets `lastValue` to its replacement. */
+  private replacement(at: number, code: number): number {
     if (code === AMPERSAND) return this.reference(at);
-    if (code === LESS_THAN) throw this.fault('less-than-in-value', at, '"&lt;" or the end of the value');
-    if (VALUE[code] === ILLEGAL) throw this.illegal(at);
-    this.string = ' ';
+    if (code === LESS_THAN) throw this.errorAt('less-than-in-value', at, '"&lt;" or the end of the value');
+    if (VALUE[code] === ILLEGAL) throw this.illegalCharacter(at);
+    this.lastValue = ' ';
     return code === CARRIAGE_RETURN && this.codes[at + 1] === LINE_FEED ? at + 2 : at + 1;
   }
 
-  /** A reference (§4.1 [66] to [68]); the `string` is then what it stands for. */
+  /** Reads a reference (§4.1 [66] to [68]) and sets `lastValue` to its replacement text. */
   protected reference(from: number): number {
     if (this.codes[from + 1] === HASH) return this.characterReference(from);
     const at = this.name(from + 1, 'reference', 'a name or "#" after "&"');
     if (at < 0) return at;
-    if (this.codes[at] !== SEMICOLON) throw this.fault('reference', at, '";"');
-    const { meaning, text } = this.taken;
-    if (meaning === undefined) {
-      const expected = 'one of &lt; &gt; &amp; &apos; &quot; or the number of a character';
-      throw this.fault('undeclared-entity', from, expected, `&${clipped(text)};`);
+    if (this.codes[at] !== SEMICOLON) throw this.errorAt('reference', at, '";"');
+    const { entity, text } = this.lastName;
+    if (entity === undefined) {
+      const expected = '&lt;, &gt;, &amp;, &apos;, &quot; or a character reference';
+      throw this.errorAt('undeclared-entity', from, expected, `&${clipped(text)};`);
     }
-    this.string = meaning;
+    this.lastValue = entity;
     return at + 1;
   }
 
@@ -244,26 +254,24 @@ export class Reader {
     let at = first;
     let point = 0;
     for (let digit = digitAt(codes, at); digit < base; digit = digitAt(codes, at)) {
-      point = Math.min(point * base + digit, PAST_UNICODE); // of any number of digits
+      point = Math.min(point * base + digit, PAST_UNICODE); // clamped, for any number of digits
       at += 1;
     }
-    if (at - from > this.limits.maxName) throw this.longName(from);
-    if (at >= this.length) return this.unfinished();
+    if (at - from > this.limits.maxName) throw this.nameTooLong(from);
+    if (at >= this.length) return this.incomplete();
     if (at === first || codes[at] !== SEMICOLON) {
-      throw this.fault('reference', at, at === first ? 'a number, as in "&#65;" or "&#x41;"' : '";"');
+      throw this.errorAt('reference', at, at === first ? 'a number, such as "&#65;" or "&#x41;"' : '";"');
     }
     if (!isCharacter(point)) {
       const found = clipped(this.text.substring(from, at + 1));
-      throw this.fault('character-reference', from, 'the number of a character of XML', found);
+      throw this.errorAt('character-reference', from, 'a reference to an XML character', found);
     }
-    this.string = String.fromCodePoint(point);
+    this.lastValue = String.fromCodePoint(point);
     return at + 1;
   }
 
-  // Ends and faults
-
-  /** −1, as the token has to be read again, decoded. */
-  protected again(): number {
+  /** Returns to the beginning of the token, which must be decoded and read again. Returns −1. */
+  protected restart(): number {
     this.cursor = this.begin;
     return -1;
   }
@@ -272,15 +280,17 @@ export class Reader {
     return isAscii(this.codes.subarray(from));
   }
 
-  /** −1, as the stretch ends inside a token, if anything can follow; else that is the fault. */
-  protected unfinished(): number {
+  /**
+   * Returns to the beginning of an incomplete token. Returns −1, or throws if the document cannot continue.
+   */
+  protected incomplete(): number {
     if (this.length - this.begin > this.limits.maxToken) throw this.tooLong();
     if (this.ending !== undefined) {
-      const begun = clipped(this.text.substring(this.begin, this.begin + 24));
-      throw this.fault(
+      const start = clipped(this.text.substring(this.begin, this.begin + 24));
+      throw this.errorAt(
         this.ending.code,
         this.length,
-        `the rest of ${JSON.stringify(begun)}`,
+        `the rest of ${JSON.stringify(start)}`,
         this.ending.found,
       );
     }
@@ -288,37 +298,42 @@ export class Reader {
     return -1;
   }
 
-  /** What stands at `at` is a fault, unless the stretch ends there. */
-  protected unlessEnd(at: number, code: XmlErrorCode, expected: string): number {
-    if (at >= this.length) return this.unfinished();
-    if (VALUE[this.codes[at] ?? 0] === ILLEGAL) throw this.illegal(at);
-    throw this.fault(code, at, expected);
+  /** Throws the error for an unexpected character at `at`. Returns −1 if the chunk ends there. */
+  protected unexpected(at: number, code: XmlErrorCode, expected: string): number {
+    if (at >= this.length) return this.incomplete();
+    if (VALUE[this.codes[at] ?? 0] === ILLEGAL) throw this.illegalCharacter(at);
+    throw this.errorAt(code, at, expected);
   }
 
-  protected illegal(at: number): XmlError {
-    return this.fault('invalid-character', at, 'a character of XML');
+  protected illegalCharacter(at: number): XmlError {
+    return this.errorAt('invalid-character', at, 'an XML character');
   }
 
   protected tooLong(): XmlError {
     const { maxToken } = this.limits;
-    return this.errorAt(
+    return this.newError(
       this.begin,
       'limit-token',
-      `a tag, comment or instruction of at most ${maxToken} characters`,
+      `a tag, comment or processing instruction of at most ${maxToken} characters`,
       'a longer one',
     );
   }
 
   protected afterRoot(code: 'second-root' | 'misplaced-text', at: number): XmlError {
-    return this.fault(code, at, 'nothing but comments and instructions after the root element');
+    return this.errorAt(code, at, 'only comments and processing instructions after the root element');
   }
 
-  private longName(at: number): XmlError {
-    return this.fault('limit-name', at, `at most ${this.limits.maxName} characters`, 'a longer name');
+  private nameTooLong(at: number): XmlError {
+    return this.errorAt(
+      'limit-name',
+      at,
+      `a name of at most ${this.limits.maxName} characters`,
+      'a longer one',
+    );
   }
 
-  private longValue(at: number): XmlError {
-    return this.fault(
+  private valueTooLong(at: number): XmlError {
+    return this.errorAt(
       'limit-value',
       at,
       `a value of at most ${this.limits.maxValue} characters`,
@@ -326,8 +341,11 @@ export class Reader {
     );
   }
 
-  /** The error for what stands at `at`; a token that is too long before it is told as that, however it came. */
-  protected fault(
+  /**
+   * Returns the error at `at`. A token that exceeds its limit before `at` is reported as too long, however
+   * the document is split into chunks.
+   */
+  protected errorAt(
     code: XmlErrorCode,
     at: number,
     expected: string,
@@ -335,10 +353,10 @@ export class Reader {
     encoding?: string,
   ): XmlError {
     if (at - this.begin > this.limits.maxToken) return this.tooLong();
-    return this.errorAt(at, code, expected, found, encoding);
+    return this.newError(at, code, expected, found, encoding);
   }
 
-  private errorAt(
+  private newError(
     at: number,
     code: XmlErrorCode,
     expected: string,
@@ -346,13 +364,13 @@ export class Reader {
     encoding?: string,
   ): XmlError {
     if (this.raw && !this.isRestAscii(this.begin)) throw UNDECODED;
-    const { line, column } = this.placeOf(at);
+    const { line, column } = this.positionOf(at);
     const path = elementPath(this.open.slice(0, this.depth).map((name) => name?.text ?? ''));
     return new XmlError(code, { line, column, path, found, expected, encoding });
   }
 
-  protected placeOf(at: number): Position {
-    return advance(this.place, this.text, at, this.afterReturn);
+  protected positionOf(at: number): Position {
+    return advance(this.chunkStart, this.text, at, this.afterReturn);
   }
 }
 

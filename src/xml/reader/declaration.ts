@@ -1,22 +1,24 @@
 import { clipped, type XmlErrorCode } from '../error.ts';
 
-/** What is wrong with an XML declaration: at which index of the text, and what should be there. */
-export interface DeclarationFault {
+/** A rule that an XML declaration violates: the index in the text, and what was expected there. */
+export interface DeclarationViolation {
   readonly code: XmlErrorCode;
   readonly at: number;
   readonly expected: string;
-  /** What is there, if it is more than the character at `at`. */
+  /** What was found, if it is more than the character at `at`. */
   readonly found?: string;
   readonly encoding?: string;
 }
 
 /**
- * Judges an XML declaration (XML 1.0 §2.8 [23]): version, then perhaps encoding, then perhaps standalone.
- * `text` is what stands between `<?xml` and `?>`, and begins at `from` in the document.
+ * Checks an XML declaration (XML 1.0 §2.8 [23]): the version, then optionally the encoding, then optionally
+ * standalone.
+ * @param text the text between `<?xml` and `?>`
+ * @param from the index in the document at which `text` begins
  */
-export function declarationFault(text: string, from: number): DeclarationFault | undefined {
+export function checkXmlDeclaration(text: string, from: number): DeclarationViolation | undefined {
   const version = pseudoAttribute(text, 0, 'version');
-  if (version === undefined) return fault(from + blanks(text, 0), 'version="1.0"');
+  if (version === undefined) return violation(from + blanks(text, 0), 'version="1.0"');
   if (!/^1\.[0-9]+$/.test(version.value)) {
     const found = `version ${JSON.stringify(clipped(version.value))}`;
     return { code: 'version', at: from + version.at, expected: 'version 1.0', found };
@@ -24,7 +26,7 @@ export function declarationFault(text: string, from: number): DeclarationFault |
   const encoding = pseudoAttribute(text, version.end, 'encoding');
   if (encoding !== undefined) {
     if (!/^[A-Za-z][A-Za-z0-9._-]*$/.test(encoding.value))
-      return fault(from + encoding.at, 'the name of an encoding');
+      return violation(from + encoding.at, 'an encoding name');
     if (encoding.value.toLowerCase() !== 'utf-8') {
       const { at, value } = encoding;
       return {
@@ -38,19 +40,19 @@ export function declarationFault(text: string, from: number): DeclarationFault |
   }
   const standalone = pseudoAttribute(text, (encoding ?? version).end, 'standalone');
   if (standalone !== undefined && !/^(?:yes|no)$/.test(standalone.value)) {
-    return fault(from + standalone.at, '"yes" or "no"');
+    return violation(from + standalone.at, '"yes" or "no"');
   }
   const end = (standalone ?? encoding ?? version).end;
   const rest = end + blanks(text, end);
   if (rest === text.length) return undefined;
-  return fault(from + rest, standalone === undefined ? 'encoding, standalone or "?>"' : '"?>"');
+  return violation(from + rest, standalone === undefined ? 'encoding, standalone or "?>"' : '"?>"');
 }
 
 interface PseudoAttribute {
   readonly value: string;
   /** Where the value begins. */
   readonly at: number;
-  /** Where what follows it begins. */
+  /** The index after the closing quote. */
   readonly end: number;
 }
 
@@ -63,13 +65,13 @@ function pseudoAttribute(text: string, from: number, name: string): PseudoAttrib
   return { value, at: pattern.lastIndex - value.length - 1, end: pattern.lastIndex };
 }
 
-/** How many characters of white space there are at `from`. */
+/** Returns the number of white-space characters at `from`. */
 function blanks(text: string, from: number): number {
   let at = from;
   while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at += 1;
   return at - from;
 }
 
-function fault(at: number, expected: string): DeclarationFault {
+function violation(at: number, expected: string): DeclarationViolation {
   return { code: 'declaration', at, expected };
 }
