@@ -20,17 +20,20 @@ import type { Page, RecordValue, Store } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 
 const defaultLimit = 50;
-const mostLimit = 500;
+const maxLimit = 500;
 
-/** A part of the collection: its items, or the first of them. */
+/** The state of a GET: the first items of the requested page. */
 interface Listed extends Pick<Page, 'entries' | 'more' | 'revision'> {
-  /** The most items of the part. */
+  /** The maximum number of items of the page. */
   readonly limit: number;
 }
 
 type ListCall = Call<Listed, RecordValue>;
 
-/** The collection itself: GET lists its items in creation order, POST adds one under an id that the store picks. */
+/**
+ * Returns the resource of a collection. GET lists its items in creation order; POST creates an item with an
+ * assigned id.
+ */
 export function collectionResource(
   collection: Collection,
   store: Store,
@@ -49,14 +52,17 @@ export function collectionResource(
   };
 }
 
-/** The part that the query asks for; a method that does not list needs the collection's state alone. */
+/**
+ * Reads the page that the query selects. A method other than GET and HEAD needs only the state of the
+ * collection.
+ */
 function page({ form, path }: Collection, store: Store, call: ListCall): MaybePromise<Found<Listed>> {
   const lists = call.method === 'GET' || call.method === 'HEAD';
   const limit = lists ? limitOf(call.query.get('limit')) : 0;
   const after = lists ? afterOf(call.query.get('after')) : 0;
   const foundOf = ({ entries, more, revision, modified }: Page): Found<Listed> => ({
     tag: revisionTag(store.storeId, revision, form),
-    // A collection in which nothing ever was has no time of its last change.
+    // A collection that has never had an item has no modification time.
     modified: revision === 0 ? Number.NaN : modified,
     state: { entries, more, revision, limit },
   });
@@ -67,16 +73,16 @@ function page({ form, path }: Collection, store: Store, call: ListCall): MaybePr
 function limitOf(text: string | null): number {
   if (text === null) return defaultLimit;
   if (!/^[0-9]{1,9}$/.test(text) || Number(text) === 0)
-    throw malformedQuery('limit', 'a whole number from 1 on');
-  return Math.min(Number(text), mostLimit);
+    throw malformedQuery('limit', 'a whole number of at least 1');
+  return Math.min(Number(text), maxLimit);
 }
 
-// The place in creation order, as the links of earlier pages have it.
+// `after` is a sequence number in base 36, as in the links of earlier pages.
 function afterOf(text: string | null): number {
   if (text === null) return 0;
   const after = /^[0-9a-z]{1,10}$/.test(text) ? Number.parseInt(text, 36) : Number.NaN;
   if (!Number.isSafeInteger(after))
-    throw malformedQuery('after', 'what a Link field of this collection gave');
+    throw malformedQuery('after', 'a value from a Link field of this collection');
   return after;
 }
 
@@ -88,7 +94,7 @@ function malformedQuery(parameter: string, form: string): Problem {
 
 type Listing = Outcome | typeof changedMeanwhile | Promise<Outcome | typeof changedMeanwhile>;
 
-/** Writes the part of the collection that was found, up to what a page holds. */
+/** Writes the page, up to its maximum size. */
 function list({ path, shape }: Collection, store: Store, call: ListCall): Listing {
   const { found } = call;
   if (found === undefined) throw new Problem('not-found', 'Nothing is at this address.');
@@ -109,7 +115,8 @@ function list({ path, shape }: Collection, store: Store, call: ListCall): Listin
     }
     if (!more || last === undefined || entries.length === 0) return outcome(undefined);
     if (page.count >= limit) return outcome(last);
-    // Where a store reads a part in pieces, a page must not depend on how these are cut: its entity tag does not.
+    // The store may return a page in several pieces. The page must not depend on them, since its entity tag
+    // does not.
     const further = store.list(fillTemplate(path, call.parameters), last, limit - page.count, pageBytes);
     return andThen(further, (piece) => (piece.revision === revision ? write(piece, last) : changedMeanwhile));
   };
@@ -120,7 +127,7 @@ function hrefOf(path: string, id: string): string {
   return `${path}/${encodeSegment(id)}`;
 }
 
-/** Returns the links to the first part and, after the item with the sequence `last`, to the next one. */
+/** Returns the links to the first page and, if `last` is defined, to the page after that sequence number. */
 function linkField(call: ListCall, limit: number, last: number | undefined): FieldLine {
   const query = call.query.has('limit') ? `limit=${limit}` : '';
   const links = [{ href: withQuery(call.path, query), rel: 'first' }];

@@ -14,7 +14,7 @@ import {
   textOf,
 } from '../schema/error.ts';
 import type { Declarations, FieldDeclaration } from '../schema/field.ts';
-import { judgeCosts } from '../schema/pattern/cost.ts';
+import { checkPatternCosts } from '../schema/pattern/cost.ts';
 import { compileShape, type Shape } from '../schema/schema.ts';
 import type { RecordValue } from '../store/store.ts';
 
@@ -22,10 +22,10 @@ export { DeclarationError } from '../schema/error.ts';
 export type { FieldDeclaration } from '../schema/field.ts';
 export type { Shape } from '../schema/schema.ts';
 
-/** The methods that a collection and its items have. */
+/** The methods of collections and items. */
 export type CollectionMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
 
-/** Who may do what. A method's own name goes before `read` or `write`; what is not said, nobody may. */
+/** The access rules. A method's own rule takes precedence over `read` and `write`. Default: `nobody`. */
 export interface AccessDeclaration extends Partial<Record<CollectionMethod, Access>> {
   /** GET and HEAD. */
   readonly read?: Access;
@@ -33,27 +33,27 @@ export interface AccessDeclaration extends Partial<Record<CollectionMethod, Acce
   readonly write?: Access;
 }
 
-/** A collection as a configuration declares it. */
+/** The declaration of a collection in a configuration. */
 export interface CollectionDeclaration {
-  /** The name of the collection's element: `articles`. */
+  /** The element name of the collection: `articles`. */
   readonly element: string;
-  /** The name of an item's element: `article`. */
+  /** The element name of an item: `article`. */
   readonly item: string;
   /** The fields of an item, in the order in which they are written. */
   readonly fields: Declarations<FieldDeclaration>;
   readonly access?: AccessDeclaration;
-  /** Whether PUT makes an item where there is none; true when left out. */
+  /** Whether PUT creates an item that does not exist. Default: true. */
   readonly createWithPut?: boolean;
 }
 
-/** A collection ready to be served. */
+/** A compiled collection. */
 export interface Collection {
-  /** Its path template: `/users/{username}/financialrecords`. */
+  /** The path template: `/users/{username}/financialrecords`. */
   readonly path: string;
   readonly shape: Shape;
-  /** A few characters that tell this form of items from any other; part of every entity tag. */
+  /** A short identifier of the declaration, which is part of every entity tag. */
   readonly form: string;
-  /** Who may do what, with nothing left out. */
+  /** The access rule of every method. */
   readonly access: Readonly<Record<CollectionMethod, Access>>;
   readonly createWithPut: boolean;
 }
@@ -75,7 +75,10 @@ export function defineCollection(path: string, declaration: CollectionDeclaratio
   return readCollection(path, declaration);
 }
 
-/** The same for a declaration that comes from a file and may be anything. Throws DeclarationError. */
+/**
+ * Compiles the declaration of a collection from unchecked input.
+ * @throws {DeclarationError} for an invalid declaration
+ */
 export function readCollection(path: string, declaration: unknown): Collection {
   const at = `collections.${path}`;
   const parameters = parametersOf(path, at);
@@ -84,12 +87,12 @@ export function readCollection(path: string, declaration: unknown): Collection {
     members,
     ['element', 'item', 'fields', 'access', 'createWithPut'],
     at,
-    'is no key of a collection',
+    'is not a key of a collection',
   );
   const element = textOf(members.get('element'), `${at}.element`);
   const item = textOf(members.get('item'), `${at}.item`);
   const shape = compileShape(element, item, members.get('fields'), at);
-  judgeCosts(shape.root, `${at}.fields`);
+  checkPatternCosts(shape.root, `${at}.fields`);
   return {
     path,
     shape,
@@ -99,14 +102,18 @@ export function readCollection(path: string, declaration: unknown): Collection {
   };
 }
 
-/** Declared in another way, an item is written in another way, and must not have the entity tag it had before. */
+/**
+ * Hashes a declaration. A different declaration can change how an item is written, and therefore its entity
+ * tag.
+ */
 function formOf(declared: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(declared)).digest('hex').slice(0, 6);
 }
 
 /**
- * Makes all collections of a configuration.
- * @throws DeclarationError also when two have the same path, parameter names aside
+ * Compiles all collections of a configuration.
+ * @throws {DeclarationError} for an invalid declaration, and for two paths that differ only in parameter
+ * names
  */
 export function readCollections(declarations: unknown): Collection[] {
   const paths = new Map<string, string>();
@@ -122,30 +129,30 @@ export function readCollections(declarations: unknown): Collection[] {
 }
 
 /**
- * The value of an item that is given in the form of JSON, under the same rules as one that a client sends.
- * @param path where it stands in the configuration: `seed./articles[0]`
- * @throws DeclarationError naming the first field that breaks a rule
+ * Decodes an item of the seed by the same rules as an item from a client.
+ * @param path the position in the configuration: `seed./articles[0]`
+ * @throws {DeclarationError} for the first field that violates a rule
  */
 export function decodeSeed(collection: Collection, item: unknown, path: string): RecordValue {
-  const faults = new ValidationErrors();
-  const value = new JsonContent(faults, () => undefined).item(
+  const errors = new ValidationErrors();
+  const value = new JsonContent(errors, () => undefined).item(
     collection.shape,
     jsonNodeOf(item, path),
     false,
   );
-  const [first] = faults.found;
+  const [first] = errors.found;
   if (first !== undefined) {
     const at = first.rule === 'root' ? path : `${path}.${first.field}`;
     throw new DeclarationError('seed', at, first.detail);
   }
-  if (value === undefined) throw new Error('an item without faults has a value');
+  if (value === undefined) throw new Error('an item without errors has a value');
   return value;
 }
 
-// RFC 3986 §3.3: segments of pchar; a parameter is a whole segment.
+// RFC 3986 §3.3: segments of pchar. A parameter is a whole segment.
 const segmentForm = /^(?:\{([A-Za-z][A-Za-z0-9_]*)\}|(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2})+)$/;
 
-/** The parameters of a path template. */
+/** Returns the parameter names of a path template. */
 function parametersOf(path: string, at: string): ReadonlySet<string> {
   if (!path.startsWith('/')) throw new DeclarationError('path', at, 'must begin with a slash');
   const names = new Set<string>();
@@ -161,8 +168,8 @@ function parametersOf(path: string, at: string): ReadonlySet<string> {
 }
 
 function segmentError(segment: string, at: string): DeclarationError {
-  if (segment === '') return new DeclarationError('path', at, 'has an empty segment, or a slash at its end');
-  const forms = 'letters, digits and the like (RFC 3986, pchar), or a parameter such as {name}';
+  if (segment === '') return new DeclarationError('path', at, 'has an empty segment or a trailing slash');
+  const forms = 'a sequence of pchar (RFC 3986, §3.3) or a parameter such as {name}';
   return new DeclarationError('path', at, `has the segment "${segment}", which is not ${forms}`);
 }
 
@@ -172,17 +179,17 @@ const accessWords = ['anyone', 'authenticated', 'nobody', 'owner:PARAMETER'];
 
 function accessOf(source: unknown, parameters: ReadonlySet<string>, path: string): Collection['access'] {
   const members: Members = source === undefined ? new Map() : membersOf(source, path);
-  refuseUnknown(members, accessKeys, path, 'is no method and neither read nor write');
-  const said = (key: (typeof accessKeys)[number]): Access | undefined =>
+  refuseUnknown(members, accessKeys, path, 'is not a method, read or write');
+  const declared = (key: (typeof accessKeys)[number]): Access | undefined =>
     members.has(key) ? accessFrom(members.get(key), parameters, `${path}.${key}`) : undefined;
-  const [read, write] = [said('read') ?? 'nobody', said('write') ?? 'nobody'];
-  const get = said('GET') ?? read;
+  const [read, write] = [declared('read') ?? 'nobody', declared('write') ?? 'nobody'];
+  const get = declared('GET') ?? read;
   return {
     GET: get,
-    HEAD: said('HEAD') ?? get,
-    PUT: said('PUT') ?? write,
-    POST: said('POST') ?? write,
-    DELETE: said('DELETE') ?? write,
+    HEAD: declared('HEAD') ?? get,
+    PUT: declared('PUT') ?? write,
+    POST: declared('POST') ?? write,
+    DELETE: declared('DELETE') ?? write,
   };
 }
 
@@ -198,15 +205,15 @@ function accessFrom(source: unknown, parameters: ReadonlySet<string>, path: stri
   }
   const parameter = source.slice('owner:'.length);
   if (parameters.has(parameter)) return `owner:${parameter}`;
-  const known = didYouMean(parameter, [...parameters]);
-  throw new DeclarationError('access', path, `the path has no parameter "${parameter}"${known}`);
+  const suggestion = didYouMean(parameter, [...parameters]);
+  throw new DeclarationError('access', path, `the path has no parameter "${parameter}"${suggestion}`);
 }
 
 function namesFrom(source: readonly unknown[], path: string): readonly string[] {
   const names = source.map((name, at) => textOf(name, `${path}[${at}]`));
   names.forEach((name, at) => {
     if (names.indexOf(name) < at)
-      throw new DeclarationError('access', `${path}[${at}]`, `${name} stands twice`);
+      throw new DeclarationError('access', `${path}[${at}]`, `${name} is listed twice`);
   });
   return names;
 }
@@ -240,7 +247,7 @@ export const defaultDeclarations: Readonly<Record<string, CollectionDeclaration>
   },
 };
 
-/** What is served where no collections are declared. */
+/** Returns the collections that are served by default. */
 export function defaultCollections(): readonly Collection[] {
   return readCollections(defaultDeclarations);
 }

@@ -24,19 +24,22 @@ import type { Collection } from './declaration.ts';
 
 type ItemCall = Call<Entry, RecordValue>;
 
-/** The path template of a collection's items. */
+/** Returns the path template of a collection's items. */
 export function itemTemplate({ path }: Collection): string {
   return `${path}/{${idParameter(path)}}`;
 }
 
-// `id`, unless the collection's own template has a parameter of that name.
+// `id`, or a longer name if the collection's template already has that parameter.
 function idParameter(path: string): string {
   let name = 'id';
   while (path.includes(`{${name}}`)) name += 'x';
   return name;
 }
 
-/** One item: GET reads it, PUT replaces or makes it, POST changes some of its fields, DELETE takes it away. */
+/**
+ * Returns the resource of an item. GET reads it, PUT replaces or creates it, POST changes some fields, DELETE
+ * removes it.
+ */
 export function itemResource(
   collection: Collection,
   store: Store,
@@ -50,12 +53,12 @@ export function itemResource(
   return {
     GET: action(access.GET, (call) => {
       const found = existing(call);
-      return { status: 200, representation: written(collection, call, found.state), shows: found };
+      return { status: 200, representation: representationOf(collection, call, found.state), shows: found };
     }),
     headAccess: access.HEAD,
     PUT: action(access.PUT, (call) => replace(collection, store, call, nameOf(call), idOf(call)), {
       reads: bodyReadersOf(shape, { ...documentLimits, partial: false }),
-      mayCreate: (call) => collection.createWithPut && judgeId(idOf(call)),
+      mayCreate: (call) => collection.createWithPut && checkId(idOf(call)),
     }),
     POST: action(access.POST, (call) => change(collection, store, call, nameOf(call)), {
       reads: bodyReadersOf(shape, { ...documentLimits, partial: true }),
@@ -80,26 +83,29 @@ function existing({ found }: ItemCall): Found<Entry> {
   return found;
 }
 
-function sent({ content }: ItemCall): RecordValue {
+function contentOf({ content }: ItemCall): RecordValue {
   if (content === undefined) throw new Problem('content-missing', 'An item is expected.');
   return content;
 }
 
-function judgeId(id: string): boolean {
-  const fault = idFault(id);
-  if (fault === undefined) return true;
-  throw new Problem('invalid-id', `The id ${fault}.`);
+function checkId(id: string): boolean {
+  const reason = invalidIdReason(id);
+  if (reason === undefined) return true;
+  throw new Problem('invalid-id', `The id ${reason}.`);
 }
 
-/** Returns why a client cannot choose this id, or undefined: 1 to 128 bytes of UTF-8, no control characters, no slash, no dot segment. */
-export function idFault(id: string): string | undefined {
+/**
+ * Returns the reason why a client cannot choose this id; undefined if it can. An id has 1 to 128 bytes of
+ * UTF-8 without control characters and slashes, and is not a dot segment.
+ */
+export function invalidIdReason(id: string): string | undefined {
   if (id === '.' || id === '..') return 'is a dot segment';
   if (id.includes('/')) return 'has a slash';
   if (hasControlCharacter(id)) return 'has a control character';
   return Buffer.byteLength(id) > 128 ? 'has more than 128 bytes' : undefined;
 }
 
-function written({ shape }: Collection, call: ItemCall, { value }: Entry): Representation {
+function representationOf({ shape }: Collection, call: ItemCall, { value }: Entry): Representation {
   const format = formatOf(call.variant);
   return { type: format.type, content: ownContent(format.writeItem(shape, value)) };
 }
@@ -112,7 +118,7 @@ async function replace(
   id: string,
 ): Promise<Outcome | typeof changedMeanwhile> {
   const expected = expectedBy(call);
-  const value = sent(call);
+  const value = contentOf(call);
   const applied = await store.apply({
     kind: 'put',
     collection: name,
@@ -124,11 +130,14 @@ async function replace(
   });
   if (!applied.applied) return changedMeanwhile;
   const fields: FieldLine[] = expected === 'absent' ? [['Location', call.path]] : [];
-  // RFC 9110 §9.3.4: no entity tag, for what is kept is not byte for byte what was sent.
-  return shown(collection, call, applied.entry, expected === 'absent' ? 201 : 200, fields);
+  // RFC 9110 §9.3.4: no entity tag, because the stored bytes differ from the bytes that were sent.
+  return changedOutcome(collection, call, applied.entry, expected === 'absent' ? 201 : 200, fields);
 }
 
-/** Without preconditions it replaces whatever is there: so many can replace one item without waiting for each other. */
+/**
+ * Without preconditions, PUT replaces any revision, so that many requests can replace one item without
+ * waiting.
+ */
 function expectedBy({ found, request }: ItemCall): Replacement['expected'] {
   if (found === undefined) return 'absent';
   return isConditional(request.fields) ? found.state.revision : 'present';
@@ -141,7 +150,7 @@ async function change(
   name: string,
 ): Promise<Outcome | typeof changedMeanwhile> {
   const { id, revision, value: before } = existing(call).state;
-  const value = merge(collection.shape, before, sent(call));
+  const value = merge(collection.shape, before, contentOf(call));
   const applied = await store.apply({
     kind: 'put',
     collection: name,
@@ -153,12 +162,12 @@ async function change(
   });
   if (!applied.applied) return changedMeanwhile;
   const shows = foundOf(collection, store, applied.entry);
-  const outcome = shown(collection, call, applied.entry, 200, []);
+  const outcome = changedOutcome(collection, call, applied.entry, 200, []);
   return shows === undefined ? outcome : { ...outcome, shows };
 }
 
-/** The item as it is now, unless the client prefers to do without. */
-function shown(
+/** Returns the outcome of a change, with the representation unless the client prefers a minimal response. */
+function changedOutcome(
   collection: Collection,
   call: ItemCall,
   entry: Entry,
@@ -168,7 +177,7 @@ function shown(
   fields.push(...appliedPreference(call.request.fields));
   if (wantsMinimal(call.request.fields)) return { status: status === 200 ? 204 : status, fields };
   fields.push(['Content-Location', call.path]);
-  return { status, fields, representation: written(collection, call, entry) };
+  return { status, fields, representation: representationOf(collection, call, entry) };
 }
 
 async function remove(

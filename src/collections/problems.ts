@@ -3,7 +3,7 @@ import { Problem } from '../http/problem.ts';
 import { explanationOf, problemTypes } from '../http/problem-types.ts';
 import { action, type Resource } from '../pipeline/resource.ts';
 
-/** `/problems`: every problem type there is. */
+/** Returns the resource `/problems`, which lists all problem types. */
 export function problemsResource(): Resource {
   return {
     GET: action('anyone', async (call) => writeDocument('index', { problems: problems() }, call.variant)),
@@ -19,7 +19,7 @@ function problems(): { readonly href: string; readonly status: number; readonly 
   }));
 }
 
-/** `/problems/NAME`: what that problem means and what to do about it. */
+/** Returns the resource `/problems/NAME`, which explains a problem type. */
 export function explanationResource(): Resource {
   return {
     GET: action('anyone', async ({ parameters, variant }) => {

@@ -2,7 +2,7 @@ import { documentVariants, writeDocument } from '../formats/server-documents.ts'
 import { action, allow, type Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
 
-/** `/`: what is here, and what this principal may do with it. A path with parameters is shown as its template. */
+/** Returns the resource `/`, which lists the path templates and the methods that the principal may use. */
 export function rootResource(routes: readonly Route[]): Resource {
   return {
     GET: action('anyone', async (call) => {

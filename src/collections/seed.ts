@@ -5,12 +5,12 @@ import { DeclarationError } from '../schema/error.ts';
 import type { RecordValue, Store } from '../store/store.ts';
 import { type Collection, decodeSeed } from './declaration.ts';
 
-/** Items to begin with, by the path of their collection: of `/users/ann/notes` where the template is `/users/{name}/notes`. */
+/** Initial items by collection path, such as `/users/ann/notes` for the template `/users/{name}/notes`. */
 export type Seed = Readonly<Record<string, readonly unknown[]>>;
 
 /**
- * Puts the seed's items into those collections in which nothing ever was. All are decoded before the first is kept.
- * Throws DeclarationError naming the item and field that breaks a rule, or the path that is no collection's.
+ * Adds the seed to all collections that have never had an item. Decodes all items before it stores the first.
+ * @throws {DeclarationError} for an item that violates a rule, or a path without a collection
  */
 export async function loadSeed(
   store: Store,
@@ -27,7 +27,10 @@ export async function loadSeed(
   }
 }
 
-/** The seed's items as their collections keep them, by path. Throws DeclarationError. */
+/**
+ * Decodes the items of a seed, by path.
+ * @throws {DeclarationError} for an item that violates a rule, or a path without a collection
+ */
 export function decodeSeeds(
   collections: readonly Collection[],
   seed: Seed,
@@ -37,14 +40,16 @@ export function decodeSeeds(
     const collection = collectionAt(path);
     if (collection === undefined || path.includes('{')) {
       const others = collections.map(({ path }) => path).filter((other) => other !== path);
-      const fault = `is the path of no collection${didYouMean(path, others)}`;
-      throw new DeclarationError('seed', `seed.${path}`, fault);
+      const message = `is not the path of a collection${didYouMean(path, others)}`;
+      throw new DeclarationError('seed', `seed.${path}`, message);
     }
     return [path, items.map((item, at) => decodeSeed(collection, item, `seed.${path}[${at}]`))];
   });
 }
 
-/** Finds the collection that a path belongs to: `/users/ann/notes` to the one with the template `/users/{name}/notes`. */
+/**
+ * Returns a function that finds the collection of a path: `/users/ann/notes` matches `/users/{name}/notes`.
+ */
 export function collectionFinder(
   collections: readonly Collection[],
 ): (path: string) => Collection | undefined {
@@ -56,7 +61,7 @@ export function collectionFinder(
   };
 }
 
-/** The segments, decoded; none, which no template has, where a percent sign is no escape or no slash begins the path. */
+/** Returns the decoded segments of a path; none, which matches no template, if the path is malformed. */
 function segmentsOf(path: string): readonly string[] {
   if (!path.startsWith('/')) return [];
   try {

@@ -4,22 +4,22 @@ import type { RecordValue } from '../store/store.ts';
 import { XmlNames } from '../xml/names.ts';
 import { formats } from './index.ts';
 
-/** How deep a document's nesting may go, how many attributes an element may have, and how long anything may be. */
+/** The maximum nesting depth, number of attributes and length of a value in a document from a client. */
 export interface DocumentLimits {
   readonly maxDepth: number;
   readonly maxAttributes: number;
   readonly maxLength: number;
 }
 
-/** How a document of a client is read. */
+/** Options for reading a document from a client. */
 export interface ReadingOptions extends DocumentLimits {
-  /** Whether fields may be left out that are required otherwise. */
+  /** Whether required fields may be omitted. */
   readonly partial: boolean;
 }
 
-/** A collection's formats as what an action reads. */
+/** Returns a body reader for each format of a collection. */
 export function bodyReadersOf<State>(shape: Shape, options: ReadingOptions): Reading<State, RecordValue>[] {
-  // One bounded table of names for all documents: a parser that meets every name anew takes twice as long.
+  // All documents share one bounded table of names; without it, parsing takes twice as long.
   let shared: (ReadingOptions & { readonly names: XmlNames }) | undefined;
   const decoder = (format: (typeof formats)[number]) => {
     shared ??= { ...options, names: new XmlNames() };

@@ -1,7 +1,7 @@
 import { CollectedBytes } from '../http/collected-bytes.ts';
 import type { Reading } from '../pipeline/resource.ts';
 
-/** Reads content of every type as its bytes, for resources in code. */
+/** Reads content of any type as bytes, for resources in code. */
 export const bytes: Reading<unknown, Uint8Array> = {
   type: '*/*',
   decoder() {

@@ -1,9 +1,9 @@
-/** Small documents of the server itself, written in XML or JSON from one value. */
+/** Writes the server's own documents from one value as XML or JSON. */
 
-import { isRepresentable } from '../schema/characters.ts';
+import { toRepresentable } from '../schema/characters.ts';
 import { escapeAttribute, escapeText } from '../xml/writer.ts';
 
-/** A value to be written. Names of members are the server's own and are XML names. */
+/** A value to write. Its member names are chosen by the server and are XML names. */
 export type DocumentValue =
   | string
   | number
@@ -11,21 +11,21 @@ export type DocumentValue =
   | readonly DocumentValue[]
   | { readonly [name: string]: DocumentValue };
 
-/** How a document is written in XML. */
+/** Options for writing XML. */
 export interface XmlDocumentOptions {
   /** The default namespace. */
   readonly namespace?: string;
-  /** The element of each item of the array with this name; `item` when left out. */
+  /** Returns the element name for the items of an array. Default: `item`. */
   readonly item?: (arrayName: string) => string;
 }
 
 /**
- * Writes a value as XML: members are elements, the items of an array are elements within that of the array. A
- * character that XML cannot carry is written as U+FFFD, so that writing never fails.
+ * Writes a value as XML. Members become elements; the items of an array become child elements. U+FFFD
+ * replaces characters that XML does not allow, so that writing never fails.
  */
 export function writeDocumentXml(root: string, doc: DocumentValue, options: XmlDocumentOptions = {}): string {
   const { namespace, item = () => 'item' } = options;
-  const declared = namespace === undefined ? '' : ` xmlns="${escapeAttribute(isRepresentable(namespace))}"`;
+  const declared = namespace === undefined ? '' : ` xmlns="${escapeAttribute(toRepresentable(namespace))}"`;
   return `<${root}${declared}>${contentOf(root, doc, item)}</${root}>`;
 }
 
@@ -35,7 +35,7 @@ export function writeDocumentJson(doc: DocumentValue): string {
 }
 
 function contentOf(name: string, doc: DocumentValue, item: (arrayName: string) => string): string {
-  if (typeof doc !== 'object') return escapeText(isRepresentable(String(doc)));
+  if (typeof doc !== 'object') return escapeText(toRepresentable(String(doc)));
   if (isArray(doc)) {
     const each = item(name);
     return doc.map((value) => `<${each}>${contentOf(each, value, item)}</${each}>`).join('');

@@ -8,21 +8,21 @@ import type { ListForm, ListItem } from './list-item.ts';
 import type { XmlReadingOptions } from './xml/decoder.ts';
 import { listFormXml, writeItemXml, writeListedXml } from './xml/writer.ts';
 
-/** A way to read and write the items of a collection. */
+/** A format in which the items of a collection are read and written. */
 export interface Format extends Variant {
-  /** The media type of the documents that it reads, in lower case. */
+  /** The media type that the format reads, in lower case. */
   readonly reads: string;
-  /** Makes a decoder for one document; a promise of it where its modules have to be loaded first. */
+  /** Creates a decoder for one document; asynchronous the first time, if modules must be loaded. */
   decoder(shape: Shape, options: XmlReadingOptions): MaybePromise<ItemDecoder>;
-  /** The document of one item. */
+  /** Writes the document of one item. */
   writeItem(shape: Shape, value: RecordValue): string;
   /** Writes one item of a collection's document. */
   writeListed(shape: Shape, item: ListItem): string;
-  /** Returns what stands around the items of a collection's document. */
+  /** Returns the beginning, separator and end of a collection's document. */
   listForm(shape: Shape): ListForm;
 }
 
-/** The XML reader, which is loaded when the first document arrives. */
+/** The XML reader, loaded for the first XML document. */
 let xmlReader: typeof import('./xml/decoder.ts') | undefined;
 
 async function loadXmlReader(): Promise<typeof import('./xml/decoder.ts')> {
@@ -53,10 +53,10 @@ const json: Format = {
   listForm: (shape) => listFormJson(shape),
 };
 
-/** What every collection is read and written in; the first where nothing is asked for. */
+/** The formats of every collection. The first is the default. */
 export const formats: readonly Format[] = [xml, textXml, json];
 
-/** The format that a variant is; the first for any other. */
+/** Returns the format of a variant; the default for any other. */
 export function formatOf(variant: Variant | undefined): Format {
   return formats.find(({ mark }) => mark === variant?.mark) ?? xml;
 }

@@ -3,6 +3,9 @@ import type { RecordValue } from '../store/store.ts';
 
 /** Decodes the document of one item. */
 export interface ItemDecoder extends Decoder {
-  /** The document is whole: gives the item as it is kept, or throws a Problem with every fault found. */
+  /**
+   * Ends the document and returns the item in its stored form.
+   * @throws {Problem} with all errors in the document
+   */
   end(): RecordValue;
 }

@@ -2,20 +2,20 @@ import type { Shape } from '../schema/schema.ts';
 import type { Format } from './index.ts';
 import type { ListForm, ListItem } from './list-item.ts';
 
-/** The most bytes of a page with more than one item. */
+/** The maximum size in bytes of a page with more than one item. */
 export const pageBytes = 1024 * 1024;
 
-/** The most bytes of a character (UTF-16) in UTF-8. */
-const mostPerCharacter = 3;
+/** The maximum number of UTF-8 bytes per UTF-16 unit. */
+const maxBytesPerCharacter = 3;
 
-/** Writes the items of a page until it has so many bytes that the next item has no room. */
+/** Writes the items of a page up to its maximum size. */
 export class PageWriter {
   readonly #format: Format;
   readonly #shape: Shape;
   readonly #form: ListForm;
   #text: string;
-  /** At least as many bytes as the page has. They are counted only where the page may be full. */
-  #atMost: number;
+  /** An upper bound of the page's bytes. The exact number is computed only when the page may be full. */
+  #upperBound: number;
   #count = 0;
 
   /** Begins a page without items. */
@@ -24,31 +24,31 @@ export class PageWriter {
     this.#shape = shape;
     this.#form = format.listForm(shape);
     this.#text = this.#form.begin;
-    this.#atMost = this.#bytes();
+    this.#upperBound = this.#bytes();
   }
 
-  /** How many items were added. */
+  /** The number of items on the page. */
   get count(): number {
     return this.#count;
   }
 
-  /** Adds an item if there is room for it; there is always room for the first. Returns whether it was added. */
+  /** Adds an item if it fits. The first item always does. Returns whether the item was added. */
   add(item: ListItem): boolean {
     const written = this.#format.writeListed(this.#shape, item);
     const added = this.#count === 0 ? written : this.#form.separator + written;
-    let bytes = added.length * mostPerCharacter;
-    if (this.#atMost + bytes > pageBytes) {
-      this.#atMost = this.#bytes();
+    let bytes = added.length * maxBytesPerCharacter;
+    if (this.#upperBound + bytes > pageBytes) {
+      this.#upperBound = this.#bytes();
       bytes = Buffer.byteLength(added);
-      if (this.#atMost + bytes > pageBytes && this.#count > 0) return false;
+      if (this.#upperBound + bytes > pageBytes && this.#count > 0) return false;
     }
     this.#text += added;
-    this.#atMost += bytes;
+    this.#upperBound += bytes;
     this.#count += 1;
     return true;
   }
 
-  /** Ends the page. */
+  /** Ends the page and returns its content. */
   end(): string | Uint8Array {
     return ownContent(this.#text + this.#form.end);
   }
@@ -58,13 +58,13 @@ export class PageWriter {
   }
 }
 
-/** From so many characters on, content is kept as bytes while it waits to be sent. */
-const worthCopying = 4096;
+/** From this many characters on, content is converted to bytes before it waits to be sent. */
+const minCopied = 4096;
 
 /**
- * Returns the content so that it keeps nothing alive but its own bytes. A text that was put together out of many is a
- * tree of them until somebody reads it, and that takes more than ten times the memory of short ones.
+ * Returns content that retains only its own memory. A concatenated string is a tree of its parts until it is
+ * read, which can take more than ten times the memory of the text.
  */
 export function ownContent(text: string): string | Uint8Array {
-  return text.length < worthCopying ? text : Buffer.from(text);
+  return text.length < minCopied ? text : Buffer.from(text);
 }

@@ -9,13 +9,13 @@ const xml: Variant = { type: 'application/xml; charset=utf-8', mark: 'x' };
 const textXml: Variant = { type: 'text/xml; charset=utf-8', mark: 't' };
 const json: Variant = { type: 'application/json', mark: 'j' };
 
-/** What the server's own documents are written in. */
+/** The variants of the server's own documents. */
 export const documentVariants: readonly Variant[] = [xml, textXml, json];
 
-/** The format of documents for clients that accept either. */
+/** The format for clients that accept both. */
 export type DocumentFormat = 'xml' | 'json';
 
-/** Writes one of the server's own documents in the variant; lists are named in the plural, their items without the s. */
+/** Writes a document of the server. In XML, the items of a list `names` are elements called `name`. */
 export function writeDocument(
   root: string,
   doc: DocumentValue,
@@ -26,23 +26,26 @@ export function writeDocument(
   return { type, content: writeDocumentXml(root, doc, { item: (name) => name.replace(/s$/, '') }) };
 }
 
-/** Writes what OPTIONS tells, in the variant that `accept` prefers, or in the format that goes first. */
+/**
+ * Writes the document of an OPTIONS response in the variant that `accept` prefers, or in the default format.
+ */
 export function writeDescription(
   description: Description,
   accept: string | undefined,
-  first: DocumentFormat = 'xml',
+  defaultFormat: DocumentFormat = 'xml',
 ): Representation {
   const { href, methods, reads, writes, more } = description;
   return writeDocument(
     'resource',
     { href, methods, reads, writes, ...more },
-    preferred(accept, first === 'xml' ? documentVariants : [json, xml, textXml]) ?? firstOf[first],
+    preferred(accept, defaultFormat === 'xml' ? documentVariants : [json, xml, textXml]) ??
+      variantOf[defaultFormat],
   );
 }
 
-const firstOf: Readonly<Record<DocumentFormat, Variant>> = { xml, json };
+const variantOf: Readonly<Record<DocumentFormat, Variant>> = { xml, json };
 
-// Whoever accepts a format accepts a problem in it.
+// A client that accepts a format also accepts problems in it.
 const problemVariants = [
   { type: 'application/problem+xml; charset=utf-8', json: false },
   { type: 'application/problem+json', json: true },
@@ -53,15 +56,15 @@ const problemVariants = [
 
 const problemVariantsJson = [...problemVariants].sort((one, other) => Number(other.json) - Number(one.json));
 
-/** Writes a problem document (RFC 9457) in the format that `accept` prefers, or in the one that goes first. */
+/** Writes a problem document (RFC 9457) in the format that `accept` prefers, or in the default format. */
 export function writeProblem(
   problem: Problem,
   instance: string,
   accept: string | undefined,
-  first: DocumentFormat = 'xml',
+  defaultFormat: DocumentFormat = 'xml',
 ): Representation {
-  const variants = first === 'xml' ? problemVariants : problemVariantsJson;
-  if (preferred(accept, variants)?.json ?? first === 'json') {
+  const variants = defaultFormat === 'xml' ? problemVariants : problemVariantsJson;
+  if (preferred(accept, variants)?.json ?? defaultFormat === 'json') {
     return { type: 'application/problem+json', content: writeProblemJson(problem, instance) };
   }
   return { type: 'application/problem+xml; charset=utf-8', content: writeProblemXml(problem, instance) };

@@ -1,62 +1,62 @@
 import { Problem } from '../http/problem.ts';
 import type { Violation } from '../schema/simple-type.ts';
 
-/** A place in a document: line and column, both from 1, the column in characters. */
+/** A position in a document; line and column from 1, the column in characters. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** A rule that a document breaks, and where. */
+/** A rule that a document violates, with the field and its position. */
 export interface ValidationError extends Violation, Partial<Position> {
   /** The path of the field: `title`, `price/@currency`, `address/street`, `tags/item[2]`. */
   readonly field: string;
 }
 
-/** How many faults of a document are told. */
-const mostFaults = 20;
+/** The maximum number of errors that are listed. */
+const maxErrors = 20;
 
-/** The faults of one document, up to 20, in the order in which they are found. */
+/** The first 20 errors of a document. */
 export class ValidationErrors {
-  readonly #faults: ValidationError[] = [];
-  #more = false;
+  readonly #errors: ValidationError[] = [];
+  #truncated = false;
 
-  /** Whether there is room; what is found once there is none is not told, and needs no position. */
+  /** Returns whether another error can be added. Call it before computing the position of an error. */
   hasRoom(): boolean {
-    if (this.#faults.length < mostFaults) return true;
-    this.#more = true;
+    if (this.#errors.length < maxErrors) return true;
+    this.#truncated = true;
     return false;
   }
 
-  /** Adds one more; there must be room. */
-  add(field: string, breach: Violation, position: Position | undefined): void {
-    const { rule, detail } = breach;
-    this.#faults.push({ field, rule, detail, ...position });
+  /** Adds an error; requires {@link hasRoom}. */
+  add(field: string, violation: Violation, position: Position | undefined): void {
+    const { rule, detail } = violation;
+    this.#errors.push({ field, rule, detail, ...position });
   }
 
-  /** Those found so far. */
+  /** The errors so far. */
   get found(): readonly ValidationError[] {
-    return this.#faults;
+    return this.#errors;
   }
 
-  /** The refusal that lists them all; undefined when there are none. */
+  /** Returns the problem that lists all errors; undefined if there are none. */
   problem(): Problem | undefined {
-    const [first] = this.#faults;
+    const [first] = this.#errors;
     if (first === undefined) return undefined;
-    const place = first.line === undefined ? {} : { line: first.line, column: first.column ?? 1 };
+    const position = first.line === undefined ? {} : { line: first.line, column: first.column ?? 1 };
     return new Problem('invalid-content', this.#summary(first), {
-      members: { field: first.field, ...place, errors: this.#faults.map((fault) => ({ ...fault })) },
+      members: { field: first.field, ...position, errors: this.#errors.map((error) => ({ ...error })) },
     });
   }
 
   #summary({ field, detail }: ValidationError): string {
     const first = `${field} ${detail}${detail.endsWith('?') ? '' : '.'}`;
-    if (this.#more) return `More than ${mostFaults} faults; the first ${mostFaults} are listed. ${first}`;
-    return this.#faults.length === 1 ? first : `${this.#faults.length} faults. ${first}`;
+    if (this.#truncated) return `More than ${maxErrors} errors; the first ${maxErrors} are listed. ${first}`;
+    return this.#errors.length === 1 ? first : `${this.#errors.length} errors. ${first}`;
   }
 }
 
-/** The path of what stands under a path. */
-export function under(path: string, name: string): string {
+/** Joins a path and a name. */
+export function joinPath(path: string, name: string): string {
   return path === '' ? name : `${path}/${name}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The active codes of ISO 4217 (currencies, funds, precious metals and the codes for testing and for none), as
- * published in list one of 2026-01-01.
+ * The active codes of ISO 4217, including funds, precious metals, testing and no currency, as published in
+ * list one of 2026-01-01.
  */
 export const currencies: ReadonlySet<string> = new Set(
   (

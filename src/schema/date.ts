@@ -1,36 +1,36 @@
-/** Dates and times as they are written, read without any clock or time zone of the host. */
+/** Parses and compares dates and times without the host's clock or time zone. */
 
 const dateForm = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
 const dateTimeForm =
   /^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))$/;
 
-/** Whether the text is a day of the calendar, written YYYY-MM-DD. */
+/** Returns whether the text is a calendar date in the form YYYY-MM-DD. */
 export function isDate(text: string): boolean {
   return dayNumber(text) !== undefined;
 }
 
-/** Whether the text is a date and time with its offset from UTC (RFC 3339 §5.6 and §5.7). */
+/** Returns whether the text is a date and time with an offset (RFC 3339 §5.6 and §5.7). */
 export function isDateTime(text: string): boolean {
   return instantOf(text) !== undefined;
 }
 
-/** Negative when the first of two dates is earlier, positive when it is later, else 0. */
+/** Compares two dates: negative if the first is earlier, positive if it is later, else 0. */
 export function compareDates(one: string, other: string): number {
   return (dayNumber(one) ?? Number.NaN) - (dayNumber(other) ?? Number.NaN);
 }
 
-/** The same for two dates with times, whatever their offsets. */
+/** Compares two dates and times, which may have different offsets, like {@link compareDates}. */
 export function compareDateTimes(one: string, other: string): number {
   const first = instantOf(one);
   const second = instantOf(other);
   if (first === undefined || second === undefined) return Number.NaN;
   if (first.seconds !== second.seconds) return first.seconds - second.seconds;
-  // Without trailing zeros the order of the fractions is that of their digits.
+  // Without trailing zeros, fractions are ordered like their digits.
   if (first.fraction === second.fraction) return 0;
   return first.fraction < second.fraction ? -1 : 1;
 }
 
-/** A moment: seconds since 1970-01-01T00:00:00Z, and the digits of the fraction without trailing zeros. */
+/** An instant: seconds since 1970-01-01T00:00:00Z, and the digits of the fraction without trailing zeros. */
 interface Instant {
   readonly seconds: number;
   readonly fraction: string;
@@ -52,8 +52,8 @@ function instantOf(text: string): Instant | undefined {
 }
 
 /**
- * Whether a month begins with this minute of UTC: a leap second comes right before one (RFC 3339 §5.7). The date
- * is that of the place, so the month is its own or the next.
+ * Returns whether a month begins at this minute of UTC. A leap second immediately precedes one (RFC 3339
+ * §5.7). The date is local, so the month is its own or the next.
  */
 function beginsMonth(minutes: number, date: string): boolean {
   const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))];
@@ -67,7 +67,7 @@ function withoutTrailingZeros(digits: string): string {
   return digits.slice(0, end);
 }
 
-/** Days from 1970-01-01; undefined for what is no day. */
+/** Returns the number of days since 1970-01-01; undefined for an invalid date. */
 function dayNumber(text: string): number | undefined {
   const parts = dateForm.exec(text);
   if (parts === null) return undefined;
@@ -76,9 +76,9 @@ function dayNumber(text: string): number | undefined {
   return daysTo(year, month, day);
 }
 
-/** Days from 1970-01-01 in the Gregorian calendar, which counts before its own time too (ISO 8601). */
+/** Returns the number of days since 1970-01-01 in the proleptic Gregorian calendar (ISO 8601). */
 function daysTo(year: number, month: number, day: number): number {
-  // Counted in years that begin in March, so that the leap day is a year's last.
+  // Counts years from March, so that the leap day is the last day of a year.
   const years = month > 2 ? year : year - 1;
   const leaps = Math.floor(years / 4) - Math.floor(years / 100) + Math.floor(years / 400);
   const before = Math.floor((153 * ((month + 9) % 12) + 2) / 5);

@@ -1,15 +1,21 @@
-/** Decimals are digits: text that is compared and never computed with, so that no binary fraction changes them. */
+/** Decimals are compared as text and never converted to binary fractions. */
 
 const decimalForm = /^-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
 
-/** How many fraction digits a decimal has; undefined for what is no decimal, zero with a minus included. */
+/**
+ * Returns the number of fraction digits; undefined if the text is not a decimal. Negative zero is not a
+ * decimal.
+ */
 export function fractionDigitsOf(text: string): number | undefined {
   const parts = decimalForm.exec(text);
   if (parts === null || (text.startsWith('-') && /^-[0.]+$/.test(text))) return undefined;
   return parts[1]?.length ?? 0;
 }
 
-/** Negative when the first is less, positive when it is greater, else 0. Both have equally many fraction digits. */
+/**
+ * Compares two decimals with the same number of fraction digits: negative if the first is less, positive if
+ * it is greater, else 0.
+ */
 export function compareDecimals(one: string, other: string): number {
   const [minusOne, minusOther] = [one.startsWith('-'), other.startsWith('-')];
   if (minusOne !== minusOther) return minusOne ? -1 : 1;
@@ -17,7 +23,10 @@ export function compareDecimals(one: string, other: string): number {
   return minusOne ? -order : order;
 }
 
-/** There are no leading zeros, so the longer is the greater, and of equally long ones the digits decide. */
+/**
+ * Without leading zeros, a longer number is greater; numbers of the same length are ordered like their
+ * digits.
+ */
 function compareMagnitudes(one: string, other: string): number {
   if (one.length !== other.length) return one.length - other.length;
   if (one === other) return 0;

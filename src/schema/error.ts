@@ -1,6 +1,6 @@
 import { didYouMean } from '../did-you-mean.ts';
 
-/** What can be wrong with a declaration. */
+/** The codes of {@link DeclarationError}. */
 export type DeclarationCode =
   | 'type'
   | 'missing'
@@ -15,11 +15,11 @@ export type DeclarationCode =
   | 'path'
   | 'seed';
 
-/** A declaration that cannot be used; thrown before anything is opened. */
+/** Thrown for an invalid declaration, before anything is opened. */
 export class DeclarationError extends Error {
   override readonly name = 'DeclarationError';
   readonly code: DeclarationCode;
-  /** Where in the configuration: `collections./articles.fields.price.fractionDigits`. */
+  /** The position in the configuration: `collections./articles.fields.price.fractionDigits`. */
   readonly path: string;
 
   constructor(code: DeclarationCode, path: string, message: string) {
@@ -29,10 +29,13 @@ export class DeclarationError extends Error {
   }
 }
 
-/** The members of an object of the configuration. */
+/** The members of an object in the configuration. */
 export type Members = ReadonlyMap<string, unknown>;
 
-/** Takes a value of the configuration for an object. Throws DeclarationError for anything else. */
+/**
+ * Returns the members of an object in the configuration.
+ * @throws {DeclarationError} for any other value
+ */
 export function membersOf(source: unknown, path: string): Members {
   if (typeof source === 'object' && source !== null && !Array.isArray(source)) {
     return new Map(Object.entries(source));
@@ -40,28 +43,42 @@ export function membersOf(source: unknown, path: string): Members {
   throw new DeclarationError('type', path, `must be an object, is ${kindOf(source)}`);
 }
 
-/** Takes a value of the configuration for text that is not empty. Throws DeclarationError for anything else. */
+/**
+ * Returns non-empty text from the configuration.
+ * @throws {DeclarationError} for any other value
+ */
 export function textOf(source: unknown, path: string): string {
   if (typeof source === 'string' && source !== '') return source;
-  throw new DeclarationError('type', path, `must be text that is not empty, is ${kindOf(source)}`);
+  throw new DeclarationError('type', path, `must be non-empty text, is ${kindOf(source)}`);
 }
 
-/** Takes a value of the configuration for true or false; undefined is false unless said otherwise. */
-export function flagOf(source: unknown, path: string, unsaid = false): boolean {
-  if (source === undefined) return unsaid;
+/**
+ * Returns a boolean from the configuration; the default if it is undefined.
+ * @throws {DeclarationError} for any other value
+ */
+export function flagOf(source: unknown, path: string, defaultValue = false): boolean {
+  if (source === undefined) return defaultValue;
   if (typeof source === 'boolean') return source;
   throw new DeclarationError('type', path, `must be true or false, is ${kindOf(source)}`);
 }
 
-/** Refuses every key that is not among those known, naming the nearest. Throws DeclarationError. */
-export function refuseUnknown(members: Members, known: readonly string[], path: string, what: string): void {
+/**
+ * Rejects keys that are not allowed and suggests the nearest allowed one.
+ * @throws {DeclarationError} for the first such key
+ */
+export function refuseUnknown(
+  members: Members,
+  allowed: readonly string[],
+  path: string,
+  what: string,
+): void {
   for (const key of members.keys()) {
-    if (known.includes(key)) continue;
-    throw new DeclarationError('unknown-key', `${path}.${key}`, `${what}${didYouMean(key, known)}`);
+    if (allowed.includes(key)) continue;
+    throw new DeclarationError('unknown-key', `${path}.${key}`, `${what}${didYouMean(key, allowed)}`);
   }
 }
 
-/** What a value of the configuration is, in words: `a number`, `null`, `an array`. */
+/** Describes a value of the configuration: `a number`, `null`, `an array`. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';

@@ -1,29 +1,29 @@
 import type { SimpleTypeName } from './simple-type.ts';
 
-/** Fields or attributes by their names. */
+/** Fields or attributes by name. */
 export type Declarations<D> = Readonly<Record<string, D>>;
 
-/** Text, white space included; every character that XML can carry. */
+/** Text, including white space, of any characters that XML allows. */
 export interface TextDeclaration {
   readonly type: 'text';
-  /** In characters (code points). */
+  /** The maximum length in characters (code points). */
   readonly maxLength?: number;
-  /** An I-Regexp (RFC 9485) that the whole value matches. */
+  /** An I-Regexp (RFC 9485) that must match the whole value. */
   readonly pattern?: string;
   readonly enum?: readonly string[];
 }
 
-/** A decimal, kept as the digits that were sent. */
+/** A decimal, stored as the digits that were sent. */
 export interface DecimalDeclaration {
   readonly type: 'decimal';
-  /** Exactly so many, in and out; 0 when left out. */
+  /** The exact number of fraction digits. Default: 0. */
   readonly fractionDigits?: number;
   readonly enum?: readonly string[];
   readonly min?: string;
   readonly max?: string;
 }
 
-/** A whole number of at most 2^53 - 1 in magnitude. */
+/** An integer between −(2^53 − 1) and 2^53 − 1. */
 export interface IntegerDeclaration {
   readonly type: 'integer';
   readonly enum?: readonly number[];
@@ -36,7 +36,7 @@ export interface BooleanDeclaration {
   readonly type: 'boolean';
 }
 
-/** A day (`date`: YYYY-MM-DD) or a moment (`dateTime`: RFC 3339). */
+/** A calendar date (`date`: YYYY-MM-DD) or a date and time with an offset (`dateTime`: RFC 3339). */
 export interface TimeDeclaration {
   readonly type: 'date' | 'dateTime';
   readonly enum?: readonly string[];
@@ -44,13 +44,13 @@ export interface TimeDeclaration {
   readonly max?: string;
 }
 
-/** An active code of ISO 4217. */
+/** An active currency code of ISO 4217. */
 export interface CurrencyDeclaration {
   readonly type: 'currency';
   readonly enum?: readonly string[];
 }
 
-/** A field that holds a single value. */
+/** A field with a single value. */
 export type SimpleDeclaration =
   | TextDeclaration
   | DecimalDeclaration
@@ -65,11 +65,11 @@ export interface ElementDeclaration {
   readonly fields: Declarations<FieldDeclaration>;
 }
 
-/** A field that holds any number of values of one kind. */
+/** A field with any number of values of one type. */
 export interface ListDeclaration {
   readonly type: 'list';
   readonly of: SimpleTypeName | (FieldKind & WithAttributes);
-  /** The name of each one's element; `item` when left out. */
+  /** The element name of each value. Default: `item`. */
   readonly item?: string;
 }
 

@@ -3,8 +3,8 @@ import { memberOf } from './record.ts';
 import type { Shape } from './schema.ts';
 
 /**
- * The item after a partial change: the fields sent are as sent, the others as they were before, those too that are
- * kept from an earlier declaration.
+ * Merges a partial change into an item. Fields that were not sent keep their values, including undeclared
+ * ones that an earlier declaration had.
  */
 export function merge(shape: Shape, before: RecordValue, partial: RecordValue): RecordValue {
   const undeclared = Object.entries(before).filter(([name]) => !shape.schema.byName.has(name));

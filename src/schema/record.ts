@@ -1,10 +1,10 @@
 import type { RecordValue, Value } from '../store/store.ts';
 import type { Field, Schema } from './schema.ts';
 
-/** Values by their places in a declaration; what was not given is undefined. */
+/** Values by their index in a declaration; undefined if absent. */
 export type FieldValues = readonly (Value | undefined)[];
 
-/** An element as it is kept: its fields and then its attributes, in the order declared. */
+/** Builds the stored form of an element: its fields, then its attributes, in declaration order. */
 export function buildElement(
   field: Field,
   schema: Schema,
@@ -17,7 +17,10 @@ export function buildElement(
   return record;
 }
 
-/** Any other field as it is kept: its content alone, or beside its attributes where some are declared. */
+/**
+ * Builds the stored form of any other field: its content, or an object with the content and the attributes if
+ * it has any.
+ */
 export function buildValue(field: Field, content: Value, attributes: FieldValues): Value {
   if (field.attributes.length === 0) return content;
   const record: Record<string, Value> = { value: content };
@@ -25,22 +28,22 @@ export function buildValue(field: Field, content: Value, attributes: FieldValues
   return record;
 }
 
-/** The member of a record; undefined where it has none of its own, whatever its prototype has. */
+/** Returns an own member of a record; undefined if there is none. */
 export function memberOf(record: RecordValue, name: string): Value | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** Whether a value is a record. */
+/** Returns whether a value is a record. */
 export function isRecord(value: Value): value is RecordValue {
   return typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Whether a value is a list. */
+/** Returns whether a value is a list. */
 export function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
 }
 
-// Names are those of a declaration, which cannot be `__proto__`.
+// Declared names are never `__proto__`.
 function put(record: Record<string, Value>, name: string, value: Value | undefined): void {
   if (value !== undefined) record[name] = value;
 }

@@ -3,14 +3,14 @@ import { DeclarationError, flagOf, kindOf, type Members, membersOf, refuseUnknow
 import { compileSimple, unknownType } from './simple-declaration.ts';
 import { type Simple, type SimpleTypeName, simpleTypes } from './simple-type.ts';
 
-/** What an item of a collection is made of, ready to read and write. */
+/** The compiled structure of a collection's items. */
 export interface Shape {
-  /** The name of the whole collection's element: `articles`. */
+  /** The element name of the collection: `articles`. */
   readonly element: string;
-  /** The name of an item's element: `article`. */
+  /** The element name of an item: `article`. */
   readonly item: string;
   readonly schema: Schema;
-  /** The item as if it were a field: the root of its document. */
+  /** The item as a field, which is the root of its document. */
   readonly root: Field;
 }
 
@@ -20,25 +20,25 @@ export interface Schema {
   readonly byName: ReadonlyMap<string, Field>;
 }
 
-/** A field that is an element with fields of its own. */
+/** The content of a field that has fields of its own. */
 export interface ElementContent {
   readonly kind: 'element';
   readonly schema: Schema;
 }
 
-/** A field that is a list; `of` is each of its items as a field. */
+/** The content of a list. `of` describes each of its items. */
 export interface ListContent {
   readonly kind: 'list';
   readonly of: Field;
 }
 
-/** What a field holds. */
+/** The content of a field. */
 export type Content = Simple | ElementContent | ListContent;
 
-/** A field, with the markup that it is written with. */
+/** A compiled field, with its markup. */
 export interface Field {
   readonly name: string;
-  /** Its place among the fields of its element. */
+  /** The index in its element. */
   readonly index: number;
   readonly required: boolean;
   readonly content: Content;
@@ -51,10 +51,10 @@ export interface Field {
   readonly key: string;
 }
 
-/** An attribute of a field, with the markup that it is written with. */
+/** A compiled attribute, with its markup. */
 export interface Attribute {
   readonly name: string;
-  /** Its place among the attributes of its field. */
+  /** The index in its field. */
   readonly index: number;
   readonly required: boolean;
   readonly content: Simple;
@@ -69,24 +69,31 @@ const ofItem = ['type', 'attributes'];
 const ofAttribute = ['type', 'required'];
 
 /**
- * Compiles what a collection declares of its items.
- * @param element the name of the collection's element
- * @param item the name of an item's element
- * @param fields the declarations of its fields by name, as in the configuration
- * @param path where the collection stands in the configuration
- * @throws DeclarationError naming the path
+ * Compiles the declaration of a collection's items.
+ * @param element the element name of the collection
+ * @param item the element name of an item
+ * @param fields the declarations of the fields by name, unchecked
+ * @param path the position of the collection in the configuration
+ * @throws {DeclarationError} for an invalid declaration, with its path
  */
 export function compileShape(element: string, item: string, fields: unknown, path: string): Shape {
   elementName(element, `${path}.element`);
   elementName(item, `${path}.item`);
   const schema = compileSchema(fields, `${path}.fields`);
   if (schema.byName.has('href')) {
-    throw new DeclarationError('clash', `${path}.fields.href`, 'in a list, href is the address of an item');
+    throw new DeclarationError(
+      'clash',
+      `${path}.fields.href`,
+      'the name is reserved: in a list, href is the address of an item',
+    );
   }
   return { element, item, schema, root: newField(item, 0, true, { kind: 'element', schema }, []) };
 }
 
-/** Compiles the declarations of an element's fields. Throws DeclarationError. */
+/**
+ * Compiles the fields of an element.
+ * @throws {DeclarationError} for an invalid declaration
+ */
 export function compileSchema(source: unknown, path: string): Schema {
   const fields = [...membersOf(source, path)].map(([name, declaration], index) => {
     elementName(name, `${path}.${name}`);
@@ -112,11 +119,11 @@ function compileField(
 function compileContent(members: Members, general: readonly string[], path: string): Content {
   const type = typeOf(members, fieldTypes, path);
   if (type === 'element') {
-    refuseUnknown(members, [...general, 'fields'], path, 'is no option of element');
+    refuseUnknown(members, [...general, 'fields'], path, 'is not an option of element');
     return { kind: 'element', schema: compileSchema(members.get('fields'), `${path}.fields`) };
   }
   if (type === 'list') {
-    refuseUnknown(members, [...general, 'of', 'item'], path, 'is no option of list');
+    refuseUnknown(members, [...general, 'of', 'item'], path, 'is not an option of list');
     return { kind: 'list', of: compileItem(members, path) };
   }
   return compileSimple(simpleType(type, path), members, general, path);
@@ -144,35 +151,42 @@ function compileAttributes(source: unknown, content: Content, path: string): Att
   });
 }
 
-/** In JSON the attributes stand beside the fields of an element, and beside the value of anything else. */
+/**
+ * In JSON, attributes are members beside an element's fields, or beside the member `value` of any other
+ * field.
+ */
 function refuseClash(name: string, content: Content, path: string): void {
   if (content.kind !== 'element' && name === 'value') {
-    throw new DeclarationError('clash', path, 'in JSON, value is the content of a field with attributes');
+    throw new DeclarationError(
+      'clash',
+      path,
+      'the name is reserved: in JSON, value is the content of a field with attributes',
+    );
   }
   if (content.kind === 'element' && content.schema.byName.has(name)) {
     throw new DeclarationError(
       'clash',
       path,
-      'is a field of the same element, and in JSON they stand side by side',
+      'is also a field of this element; in JSON, both are members of one object',
     );
   }
 }
 
-function typeOf(members: Members, known: readonly string[], path: string): string {
+function typeOf(members: Members, allowed: readonly string[], path: string): string {
   const type = members.get('type');
   if (typeof type !== 'string') {
     throw new DeclarationError(
       type === undefined ? 'missing' : 'type',
       `${path}.type`,
-      `must be one of ${known.join(', ')}; is ${kindOf(type)}`,
+      `must be one of ${allowed.join(', ')}; is ${kindOf(type)}`,
     );
   }
-  if (!known.includes(type)) throw unknownType(type, known, `${path}.type`);
+  if (!allowed.includes(type)) throw unknownType(type, allowed, `${path}.type`);
   return type;
 }
 
 function simpleType(type: string, path: string): SimpleTypeName {
-  const simple = simpleTypes.find((known) => known === type);
+  const simple = simpleTypes.find((allowed) => allowed === type);
   if (simple === undefined) throw unknownType(type, simpleTypes, `${path}.type`);
   return simple;
 }

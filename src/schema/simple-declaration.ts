@@ -1,10 +1,10 @@
 import { didYouMean } from '../did-you-mean.ts';
 import { DeclarationError, kindOf, type Members, refuseUnknown } from './error.ts';
-import { compilePattern, longestText, mostSteps, type Pattern } from './pattern/match.ts';
+import { compilePattern, maxSteps, maxTextLength, type Pattern } from './pattern/match.ts';
 import { PatternError } from './pattern/syntax.ts';
 import { compare, type Simple, type SimpleTypeName, violationsOf } from './simple-type.ts';
 
-/** The options of each simple type, besides those of every field. */
+/** The options of each simple type, in addition to those of every field. */
 const optionsOf: Readonly<Record<SimpleTypeName, readonly string[]>> = {
   text: ['maxLength', 'pattern', 'enum'],
   decimal: ['fractionDigits', 'enum', 'min', 'max'],
@@ -15,12 +15,13 @@ const optionsOf: Readonly<Record<SimpleTypeName, readonly string[]>> = {
   currency: ['enum'],
 };
 
-/** More fraction digits than anything is measured in. */
-const mostFractionDigits = 100;
+/** The maximum of `fractionDigits`. */
+const maxFractionDigits = 100;
 
 /**
  * Compiles the declaration of a simple field or attribute.
- * @param general the options that this place takes for every type: `type`, perhaps `required` and `attributes`
+ * @param general the options that are allowed here for every type: `type`, and possibly `required` and
+ * `attributes`
  */
 export function compileSimple(
   type: SimpleTypeName,
@@ -29,13 +30,13 @@ export function compileSimple(
   path: string,
 ): Simple {
   const options = optionsOf[type];
-  refuseUnknown(members, [...general, ...options], path, `is no option of ${type}`);
+  refuseUnknown(members, [...general, ...options], path, `is not an option of ${type}`);
   const maxLength = countOf(members.get('maxLength'), 1, Number.MAX_SAFE_INTEGER, `${path}.maxLength`);
   const bare: Simple = {
     kind: 'simple',
     type,
     fractionDigits:
-      countOf(members.get('fractionDigits'), 0, mostFractionDigits, `${path}.fractionDigits`) ?? 0,
+      countOf(members.get('fractionDigits'), 0, maxFractionDigits, `${path}.fractionDigits`) ?? 0,
     maxLength,
     pattern: patternOf(members.get('pattern'), maxLength, `${path}.pattern`),
     oneOf: undefined,
@@ -46,14 +47,13 @@ export function compileSimple(
   return { ...ranged, oneOf: choicesOf(ranged, members.get('enum'), `${path}.enum`) };
 }
 
-function countOf(source: unknown, least: number, most: number, path: string): number | undefined {
+function countOf(source: unknown, min: number, max: number, path: string): number | undefined {
   if (source === undefined) return undefined;
-  if (typeof source === 'number' && Number.isInteger(source) && source >= least && source <= most)
-    return source;
+  if (typeof source === 'number' && Number.isInteger(source) && source >= min && source <= max) return source;
   throw new DeclarationError(
     'value',
     path,
-    `must be a whole number from ${least} to ${most}, is ${said(source)}`,
+    `must be a whole number from ${min} to ${max}, is ${shown(source)}`,
   );
 }
 
@@ -63,12 +63,12 @@ function patternOf(source: unknown, maxLength: number | undefined, path: string)
     throw new DeclarationError('type', path, `must be text, is ${kindOf(source)}`);
   }
   const pattern = compiled(source, path);
-  if (pattern.cost * (maxLength ?? longestText) <= mostSteps) return pattern;
-  const longest = Math.floor(mostSteps / pattern.cost);
+  if (pattern.cost * (maxLength ?? maxTextLength) <= maxSteps) return pattern;
+  const longest = Math.floor(maxSteps / pattern.cost);
   throw new DeclarationError(
     'pattern',
     path,
-    `has ${pattern.size} states, which is many for so long a text; set maxLength to at most ${longest}`,
+    `has ${pattern.size} states, too many for a text of this length; set maxLength to at most ${longest}`,
   );
 }
 
@@ -93,39 +93,43 @@ function rangeOf(bare: Simple, members: Members, path: string): Pick<Simple, 'mi
 function choicesOf(simple: Simple, source: unknown, path: string): ReadonlySet<string> | undefined {
   if (source === undefined) return undefined;
   if (!Array.isArray(source) || source.length === 0) {
-    throw new DeclarationError('type', path, `must be a list of one value or more, is ${kindOf(source)}`);
+    throw new DeclarationError(
+      'type',
+      path,
+      `must be an array of at least one value, is ${Array.isArray(source) ? 'an empty array' : kindOf(source)}`,
+    );
   }
   const choices = new Set<string>();
   source.forEach((choice: unknown, at) => {
     const literal = literalOf(simple, choice, `${path}[${at}]`);
     if (choices.has(literal))
-      throw new DeclarationError('value', `${path}[${at}]`, `${literal} stands twice`);
+      throw new DeclarationError('value', `${path}[${at}]`, `${literal} is listed twice`);
     choices.add(literal);
   });
   return choices;
 }
 
-/** A value in the configuration, in the form it has in a JSON document. Throws when it breaks a rule of its field. */
+/** Returns a value of the configuration as text, checked by the rules of its field. */
 function literalOf(simple: Simple, source: unknown, path: string): string {
   const written = simple.type === 'integer' ? 'a JSON number' : 'a JSON string';
   if (typeof source !== (simple.type === 'integer' ? 'number' : 'string')) {
     throw new DeclarationError('type', path, `must be ${written}, is ${kindOf(source)}`);
   }
   const text = String(source);
-  const [breach] = violationsOf(simple, text);
-  if (breach !== undefined) throw new DeclarationError('value', path, breach.detail);
+  const [violation] = violationsOf(simple, text);
+  if (violation !== undefined) throw new DeclarationError('value', path, violation.detail);
   return text;
 }
 
-function said(source: unknown): string {
+function shown(source: unknown): string {
   return typeof source === 'number' ? String(source) : kindOf(source);
 }
 
-/** Refuses a word that is none of those known. */
-export function unknownType(word: string, known: readonly string[], path: string): DeclarationError {
+/** Returns the error for a type that does not exist. */
+export function unknownType(word: string, allowed: readonly string[], path: string): DeclarationError {
   return new DeclarationError(
     'unknown-type',
     path,
-    `"${word}" is no type of field${didYouMean(word, known)}`,
+    `"${word}" is not a field type${didYouMean(word, allowed)}`,
   );
 }

@@ -97,11 +97,11 @@ test('a method’s own name goes before read and write, and HEAD follows GET', (
 for (const [path, message] of [
   ['things', /^collections\.things: must begin with a slash$/],
   ['', /must begin with a slash/],
-  ['/', /has an empty segment, or a slash at its end/],
-  ['/things/', /slash at its end/],
+  ['/', /has an empty segment or a trailing slash/],
+  ['/things/', /or a trailing slash$/],
   ['//things', /empty segment/],
   ['/a/../b', /has the segment "\.\."/],
-  ['/a b', /has the segment "a b", which is not letters/],
+  ['/a b', /has the segment "a b", which is not a sequence of pchar/],
   ['/a?b', /has the segment "a\?b"/],
   ['/%2f', /has the segment "%2f"/],
   ['/ärger', /has the segment "ärger"/],
@@ -127,20 +127,23 @@ test('paths of literals, parameters and escapes are taken', () => {
 for (const [declaration, message] of [
   [null, 'collections./things: must be an object, is null'],
   [[], 'collections./things: must be an object, is an array'],
-  [{ ...plain, feilds: {} }, 'collections./things.feilds: is no key of a collection; did you mean "fields"?'],
-  [{ item: 'thing', fields }, 'collections./things.element: must be text that is not empty, is missing'],
-  [{ ...plain, element: '' }, 'collections./things.element: must be text that is not empty, is empty'],
+  [
+    { ...plain, feilds: {} },
+    'collections./things.feilds: is not a key of a collection; did you mean "fields"?',
+  ],
+  [{ item: 'thing', fields }, 'collections./things.element: must be non-empty text, is missing'],
+  [{ ...plain, element: '' }, 'collections./things.element: must be non-empty text, is empty'],
   [{ ...plain, item: 'a:b' }, 'collections./things.item: must be an XML name without a colon'],
   [{ ...plain, item: '1a' }, 'collections./things.item: must be an XML name without a colon'],
   [
     { ...plain, element: 'Xmlthings' },
-    'collections./things.element: names that begin with "xml" belong to XML itself',
+    'collections./things.element: names that begin with "xml" are reserved by XML',
   ],
   [{ ...plain, fields: undefined }, 'collections./things.fields: must be an object, is missing'],
   [{ ...plain, createWithPut: 'no' }, 'collections./things.createWithPut: must be true or false, is text'],
   [
     { ...plain, access: { reed: 'anyone' } },
-    'collections./things.access.reed: is no method and neither read nor write; did you mean "read"?',
+    'collections./things.access.reed: is not a method, read or write; did you mean "read"?',
   ],
   [
     { ...plain, access: { read: 'anyoen' } },
@@ -156,9 +159,9 @@ for (const [declaration, message] of [
   ],
   [
     { ...plain, access: { PUT: ['ann', 1] } },
-    'collections./things.access.PUT[1]: must be text that is not empty, is a number',
+    'collections./things.access.PUT[1]: must be non-empty text, is a number',
   ],
-  [{ ...plain, access: { PUT: ['ann', 'ann'] } }, 'collections./things.access.PUT[1]: ann stands twice'],
+  [{ ...plain, access: { PUT: ['ann', 'ann'] } }, 'collections./things.access.PUT[1]: ann is listed twice'],
   [{ ...plain, access: 'anyone' }, 'collections./things.access: must be an object, is text'],
 ] as const) {
   test(`a collection is refused: ${message}`, () => {
@@ -184,14 +187,14 @@ const fieldCases: [declared: unknown, message: string][] = [
     { a: {} },
     'fields.a.type: must be one of text, decimal, integer, boolean, date, dateTime, currency, element, list; is missing',
   ],
-  [{ a: { type: 'datetime' } }, 'fields.a.type: "datetime" is no type of field; did you mean "dateTime"?'],
+  [{ a: { type: 'datetime' } }, 'fields.a.type: "datetime" is not a field type; did you mean "dateTime"?'],
   [
     { a: { type: 'constructor' } },
-    'fields.a.type: "constructor" is no type of field; known are text, decimal, integer, boolean, date, dateTime, currency, element, list',
+    'fields.a.type: "constructor" is not a field type; known are text, decimal, integer, boolean, date, dateTime, currency, element, list',
   ],
   [
     { price: { ...decimal, fractiondigits: 2 } },
-    'fields.price.fractiondigits: is no option of decimal; did you mean "fractionDigits"?',
+    'fields.price.fractiondigits: is not an option of decimal; did you mean "fractionDigits"?',
   ],
   [
     { price: { type: 'decimal', fractionDigits: -1 } },
@@ -208,16 +211,16 @@ const fieldCases: [declared: unknown, message: string][] = [
   [{ a: { type: 'text', required: 1 } }, 'fields.a.required: must be true or false, is a number'],
   [
     { a: { type: 'text', pattern: '(?=a)' } },
-    'fields.a.pattern: of groups that begin with "(?" only "(?:" is taken: no lookaround, names or flags (character 1)',
+    'fields.a.pattern: "(?" must be followed by ":"; lookaround, named groups and flags are not supported (character 1)',
   ],
   [{ a: { type: 'text', pattern: 1 } }, 'fields.a.pattern: must be text, is a number'],
   [
     { a: { type: 'text', pattern: '.{500}' } },
-    'fields.a.pattern: has 501 states, which is many for so long a text; set maxLength to at most 99800',
+    'fields.a.pattern: has 501 states, too many for a text of this length; set maxLength to at most 99800',
   ],
   [
     { a: { type: 'list', of: { type: 'text', maxLength: 1000, pattern: '.{500}' } } },
-    'fields.a.of.pattern: takes 501 steps for a character, and in a list at most 47 are allowed; make it simpler',
+    'fields.a.of.pattern: takes 501 steps per character; in a list, at most 47 are allowed; simplify it',
   ],
   [
     {
@@ -226,28 +229,31 @@ const fieldCases: [declared: unknown, message: string][] = [
         of: { type: 'element', fields: { b: { type: 'text', maxLength: 9, pattern: '.{60}' } } },
       },
     },
-    'fields.a.of.fields.b.pattern: takes 61 steps for a character, and in a list at most 47 are allowed; make it simpler',
+    'fields.a.of.fields.b.pattern: takes 61 steps per character; in a list, at most 47 are allowed; simplify it',
   ],
   [
     {
       a: { type: 'text', maxLength: 5000, pattern: '.{6000}' },
       b: { type: 'element', fields: { c: { type: 'text', maxLength: 5000, pattern: '.{6000}' } } },
     },
-    'fields: the patterns take too long together; make maxLength smaller',
+    'fields: the patterns together take too many steps; reduce maxLength',
   ],
   [
     { a: { type: 'text', pattern: `[${commas}]*` } },
-    'fields.a.pattern: has 4 states, which is many for so long a text; set maxLength to at most 16666',
+    'fields.a.pattern: has 4 states, too many for a text of this length; set maxLength to at most 16666',
   ],
-  [{ a: { type: 'text', enum: [] } }, 'fields.a.enum: must be a list of one value or more, is an array'],
-  [{ a: { type: 'text', enum: ['x', 'x'] } }, 'fields.a.enum[1]: x stands twice'],
+  [
+    { a: { type: 'text', enum: [] } },
+    'fields.a.enum: must be an array of at least one value, is an empty array',
+  ],
+  [{ a: { type: 'text', enum: ['x', 'x'] } }, 'fields.a.enum[1]: x is listed twice'],
   [
     { a: { type: 'text', maxLength: 1, enum: ['xy'] } },
     'fields.a.enum[0]: must have at most 1 characters, has 2',
   ],
   [
     { a: { type: 'text', enum: ['\u0000'] } },
-    'fields.a.enum[0]: must have no character that XML cannot carry, has U+0000',
+    'fields.a.enum[0]: must not contain a character that XML cannot represent, contains U+0000',
   ],
   [{ a: { ...decimal, min: 0 } }, 'fields.a.min: must be a JSON string, is a number'],
   [{ a: { ...decimal, min: '0' } }, 'fields.a.min: must have exactly 2 fraction digits, has 0'],
@@ -259,11 +265,11 @@ const fieldCases: [declared: unknown, message: string][] = [
   [{ a: { type: 'integer', max: '1' } }, 'fields.a.max: must be a JSON number, is text'],
   [
     { a: { type: 'integer', max: 1.5 } },
-    'fields.a.max: must be a whole number: digits, perhaps with a leading minus, no leading zeros; is “1.5”',
+    'fields.a.max: must be a whole number: digits with an optional leading minus, no leading zeros; is “1.5”',
   ],
   [
     { a: { type: 'date', min: '2013-02-29' } },
-    'fields.a.min: must be a day of the calendar written YYYY-MM-DD, is “2013-02-29”',
+    'fields.a.min: must be a calendar date in the form YYYY-MM-DD, is “2013-02-29”',
   ],
   [
     { a: { type: 'dateTime', min: '2013-01-01T00:00:00+01:00', max: '2012-12-31T22:59:59Z' } },
@@ -271,65 +277,68 @@ const fieldCases: [declared: unknown, message: string][] = [
   ],
   [
     { a: { type: 'currency', enum: ['DEM'] } },
-    'fields.a.enum[0]: must be an ISO 4217 code in upper case, is “DEM”',
+    'fields.a.enum[0]: must be an ISO 4217 currency code in upper case, is “DEM”',
   ],
   [
     { a: { type: 'text', min: 'a' } },
-    'fields.a.min: is no option of text; known are type, required, attributes, maxLength, pattern, enum',
+    'fields.a.min: is not an option of text; known are type, required, attributes, maxLength, pattern, enum',
   ],
   [
     { a: { type: 'boolean', enum: [true] } },
-    'fields.a.enum: is no option of boolean; known are type, required, attributes',
+    'fields.a.enum: is not an option of boolean; known are type, required, attributes',
   ],
   [
     { a: { type: 'integer', pattern: '1' } },
-    'fields.a.pattern: is no option of integer; known are type, required, attributes, enum, min, max',
+    'fields.a.pattern: is not an option of integer; known are type, required, attributes, enum, min, max',
   ],
   [{ a: { type: 'element' } }, 'fields.a.fields: must be an object, is missing'],
   [
     { a: { type: 'element', fields: {}, maxLength: 1 } },
-    'fields.a.maxLength: is no option of element; known are type, required, attributes, fields',
+    'fields.a.maxLength: is not an option of element; known are type, required, attributes, fields',
   ],
   [
     { a: { type: 'element', fields: { b: { type: 'txt' } } } },
-    'fields.a.fields.b.type: "txt" is no type of field; did you mean "text"?',
+    'fields.a.fields.b.type: "txt" is not a field type; did you mean "text"?',
   ],
   [{ a: { type: 'list' } }, 'fields.a.of: must be an object, is missing'],
-  [{ a: { type: 'list', of: 'txt' } }, 'fields.a.of.type: "txt" is no type of field; did you mean "text"?'],
+  [{ a: { type: 'list', of: 'txt' } }, 'fields.a.of.type: "txt" is not a field type; did you mean "text"?'],
   [
     { a: { type: 'list', of: { type: 'text', required: true } } },
-    'fields.a.of.required: is no option of text; known are type, attributes, maxLength, pattern, enum',
+    'fields.a.of.required: is not an option of text; known are type, attributes, maxLength, pattern, enum',
   ],
   [{ a: { type: 'list', of: 'text', item: 'a b' } }, 'fields.a.item: must be an XML name without a colon'],
   [{ a: { type: 'list', of: 'list' } }, 'fields.a.of.of: must be an object, is missing'],
   [{ 'a:b': { type: 'text' } }, 'fields.a:b: must be an XML name without a colon'],
   [{ '': { type: 'text' } }, 'fields.: must be an XML name without a colon'],
-  [{ xmlns: { type: 'text' } }, 'fields.xmlns: names that begin with "xml" belong to XML itself'],
-  [{ href: { type: 'text' } }, 'fields.href: in a list, href is the address of an item'],
-  [JSON.parse('{"__proto__":{"type":"text"}}'), 'fields.__proto__: cannot be a name'],
+  [{ xmlns: { type: 'text' } }, 'fields.xmlns: names that begin with "xml" are reserved by XML'],
+  [
+    { href: { type: 'text' } },
+    'fields.href: the name is reserved: in a list, href is the address of an item',
+  ],
+  [JSON.parse('{"__proto__":{"type":"text"}}'), 'fields.__proto__: is not allowed as a name'],
   [
     { a: { type: 'text', attributes: { value: { type: 'text' } } } },
-    'fields.a.attributes.value: in JSON, value is the content of a field with attributes',
+    'fields.a.attributes.value: the name is reserved: in JSON, value is the content of a field with attributes',
   ],
   [
     { a: { type: 'list', of: 'text', attributes: { value: { type: 'text' } } } },
-    'fields.a.attributes.value: in JSON, value is the content of a field with attributes',
+    'fields.a.attributes.value: the name is reserved: in JSON, value is the content of a field with attributes',
   ],
   [
     { a: { type: 'element', fields: { b: { type: 'text' } }, attributes: { b: { type: 'text' } } } },
-    'fields.a.attributes.b: is a field of the same element, and in JSON they stand side by side',
+    'fields.a.attributes.b: is also a field of this element; in JSON, both are members of one object',
   ],
   [
     { a: { type: 'text', attributes: { b: { type: 'list', of: 'text' } } } },
-    'fields.a.attributes.b.type: "list" is no type of field; known are text, decimal, integer, boolean, date, dateTime, currency',
+    'fields.a.attributes.b.type: "list" is not a field type; known are text, decimal, integer, boolean, date, dateTime, currency',
   ],
   [
     { a: { type: 'text', attributes: { b: { type: 'text', attributes: {} } } } },
-    'fields.a.attributes.b.attributes: is no option of text; known are type, required, maxLength, pattern, enum',
+    'fields.a.attributes.b.attributes: is not an option of text; known are type, required, maxLength, pattern, enum',
   ],
   [
     { a: { type: 'text', attributes: { xmlns: { type: 'text' } } } },
-    'fields.a.attributes.xmlns: names that begin with "xml" belong to XML itself',
+    'fields.a.attributes.xmlns: names that begin with "xml" are reserved by XML',
   ],
 ];
 
@@ -382,9 +391,9 @@ for (const [item, message] of [
     { title: 'A', price: { value: 9.99, currency: 'EUR' } },
     'seed./articles[0].price: must be sent as a string of digits, such as "12.30", is the number 9.99',
   ],
-  [{ title: 'A', price: { value: '9.99' } }, 'seed./articles[0].price/@currency: must be there'],
+  [{ title: 'A', price: { value: '9.99' } }, 'seed./articles[0].price/@currency: is required'],
   [{ titel: 'A' }, 'seed./articles[0].titel: is not known here; did you mean "title"?'],
-  [null, 'seed./articles[0]: must be an object of fields, is null; what has no value is left out'],
+  [null, 'seed./articles[0]: must be an object of fields, is null; omit a member that has no value'],
   [{ title: undefined }, 'seed./articles[0].title: must be JSON, is missing'],
   [JSON.parse('{"__proto__":{}}'), 'seed./articles[0].__proto__: is not known here; known are title, price'],
 ] as const) {

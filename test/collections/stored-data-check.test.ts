@@ -54,7 +54,7 @@ test('a start and a check are refused where an item does not fit, and store.json
   for (const [name, content] of made.files) writeFileSync(join(data, name), content, { mode: 0o600 });
   const before = readFileSync(file, 'utf8');
   const told =
-    /\/articles\/1 does not fit its declaration: the value that is kept for title .*"countersign export" and "countersign import"/;
+    /\/articles\/1 does not match its declaration: the stored value of title .*"countersign export" and "countersign import"/;
   const checked = await call(['check', '--data', data]);
   assert.equal(checked.status, 1);
   assert.match(checked.stderr, told);

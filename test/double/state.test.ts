@@ -30,7 +30,7 @@ test('seeding adds to what is there, at once, all or nothing', async () => {
   assert.throws(() => double.seed(bad), /seed\.\/articles\[1\]\.price/);
   assert.throws(
     () => double.seed({ '/artciles': [] }),
-    /seed\.\/artciles: is the path of no collection; did you mean "\/articles"\?/,
+    /seed\.\/artciles: is not the path of a collection; did you mean "\/articles"\?/,
   );
   assert.equal(await (await double.fetch('/articles')).text(), list);
 });

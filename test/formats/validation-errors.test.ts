@@ -126,7 +126,7 @@ test('the problem names the first fault and lists them all', () => {
   const { status, type, detail, members } = problemOf(() => fromXml(shape, document));
   assert.deepEqual(
     [status, type, detail],
-    [422, 'invalid-content', '2 faults. title must have at most 5 characters, has 8.'],
+    [422, 'invalid-content', '2 errors. title must have at most 5 characters, has 8.'],
   );
   assert.deepEqual(members, {
     field: 'title',
@@ -143,7 +143,7 @@ test('the problem names the first fault and lists them all', () => {
       {
         field: 'price/@currency',
         rule: 'currency',
-        detail: 'must be an ISO 4217 code in upper case, is “eur”',
+        detail: 'must be an ISO 4217 currency code in upper case, is “eur”',
         line: 1,
         column: 31,
       },
@@ -172,9 +172,9 @@ for (const [name, decode, item] of [
     Array.from({ length: count }, () => bad).join(name === 'XML' ? '' : ',');
   test(`${name}: up to twenty faults are listed, and it is told that there are more`, () => {
     const twenty = problemOf(() => decode(shape, item(join(20))));
-    assert.match(twenty.detail, /^20 faults\. tags\/item\[1\] must have at most 2 characters/);
+    assert.match(twenty.detail, /^20 errors\. tags\/item\[1\] must have at most 2 characters/);
     const more = problemOf(() => decode(shape, item(join(21))));
-    assert.match(more.detail, /^More than 20 faults; the first 20 are listed\. tags\/item\[1\] /);
+    assert.match(more.detail, /^More than 20 errors; the first 20 are listed\. tags\/item\[1\] /);
     for (const { members } of [twenty, more]) {
       assert.equal(Array.isArray(members['errors']) && members['errors'].length, 20);
     }

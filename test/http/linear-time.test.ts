@@ -34,7 +34,7 @@ import { parseScope } from '../../src/oauth/scopes.ts';
 import { pathSent } from '../../src/pipeline/problem-response.ts';
 import { createForwardedRewrite } from '../../src/pipeline/proxy.ts';
 import { createRouter } from '../../src/pipeline/router.ts';
-import { isRepresentable, lengthOf, printable } from '../../src/schema/characters.ts';
+import { lengthOf, printable, toRepresentable } from '../../src/schema/characters.ts';
 import {
   endsLikeFullForm,
   keyOf,
@@ -480,7 +480,7 @@ const readers: Readonly<Record<string, Reader>> = {
       didYouMean(text, ['title', 'price']),
       printable(text),
       lengthOf(text),
-      isRepresentable(text),
+      toRepresentable(text),
     ],
   },
   'text of XML to write': {

@@ -10,9 +10,9 @@ interface Case {
   readonly bad: readonly (readonly [value: string, rule: string, detail: RegExp])[];
 }
 
-const decimalForm = /must be digits, perhaps with a leading minus/;
-const calendar = /must be a day of the calendar written YYYY-MM-DD, is “/;
-const moment = /must be a date and time with its offset \(RFC 3339\)/;
+const decimalForm = /must be digits with an optional leading minus/;
+const calendar = /must be a calendar date in the form YYYY-MM-DD, is “/;
+const moment = /must be a date and time with an offset \(RFC 3339\)/;
 
 const cases: Case[] = [
   {
@@ -35,7 +35,7 @@ const cases: Case[] = [
     field: { type: 'text', pattern: '^[A-Z]{3}-\\d+$' },
     good: ['ABC-1', 'XYZ-12345'],
     bad: [
-      ['abc-1', 'pattern', /^must match \^\[A-Z\]\{3\}-\\d\+\$, is “abc-1”$/],
+      ['abc-1', 'pattern', /^must match the pattern \^\[A-Z\]\{3\}-\\d\+\$, is “abc-1”$/],
       ['ABC-1 ', 'pattern', /is “ABC-1 ”/],
       ['ABC-1\n', 'pattern', /is “ABC-1\ufffd”/],
     ],
@@ -172,7 +172,7 @@ const cases: Case[] = [
     field: { type: 'currency' },
     good: ['EUR', 'USD', 'JPY', 'XCG', 'ZWG', 'XTS', 'XXX'],
     bad: [
-      ['eur', 'currency', /^must be an ISO 4217 code in upper case, is “eur”$/],
+      ['eur', 'currency', /^must be an ISO 4217 currency code in upper case, is “eur”$/],
       ['DEM', 'currency', /ISO 4217/],
       ['HRK', 'currency', /ISO 4217/],
       ['BGN', 'currency', /ISO 4217/],
@@ -271,7 +271,7 @@ test('null is a fault of the type, not an absence', () => {
   for (const type of every.schema.byName.keys()) {
     const [fault] = faultsOf(() => fromJson(every, `{"${type}":null}`));
     assert.equal(fault?.rule, type);
-    assert.match(fault?.detail ?? '', /is null; what has no value is left out/);
+    assert.match(fault?.detail ?? '', /is null; omit a member that has no value/);
   }
 });
 
@@ -312,7 +312,7 @@ for (const [name, written] of [
   test(`text with ${name} is refused, since XML could not carry it`, () => {
     const [fault] = faultsOf(() => fromJson(every, `{"text":"${written}"}`));
     assert.equal(fault?.rule, 'character');
-    assert.match(fault?.detail ?? '', /has U\+[0-9A-F]{4}$/);
+    assert.match(fault?.detail ?? '', /contains U\+[0-9A-F]{4}$/);
   });
 }
 

@@ -308,7 +308,7 @@ test('a document that is deeper than the limit is told so, and not that it is ma
 
 test('a seed under a template instead of a path is refused', async () => {
   const { service } = openService({ seed: { '/users/{username}/financialrecords': [] } });
-  await assert.rejects(service.ready, /is the path of no collection/);
+  await assert.rejects(service.ready, /is not the path of a collection/);
 });
 
 test('a list gives each item an address that leads to it, whatever its id', async () => {

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../clock.ts';
-import { idFault } from '../../collections/item.ts';
+import { invalidIdReason } from '../../collections/item.ts';
 import { collectionFinder } from '../../collections/seed.ts';
 import { createStoredDataCheck, StoredDataError } from '../../collections/stored-data-check.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
@@ -86,7 +86,7 @@ async function readAll(reader: ExportReader, chunks: AsyncIterable<string | Uint
 function itemFaults({ collections }: Options): ImportOptions['faultOf'] {
   const checkEntry = createStoredDataCheck(collections);
   return (path, entry) => {
-    const fault = entry.id === '' ? 'is empty' : idFault(entry.id);
+    const fault = entry.id === '' ? 'is empty' : invalidIdReason(entry.id);
     if (fault !== undefined) return `its id ${fault}`;
     try {
       checkEntry(path, entry);

@@ -1,4 +1,4 @@
-/** What a JSON document means under a schema: its values checked and put into the form that is kept. */
+/** Validates a JSON document against a schema and converts its values to their stored form. */
 import { didYouMean } from '../../did-you-mean.ts';
 import { printable } from '../../schema/characters.ts';
 import { buildElement, buildValue } from '../../schema/record.ts';
@@ -6,28 +6,28 @@ import type { Attribute, Field, ListContent, Schema, Shape } from '../../schema/
 import { type Simple, storedValue, violationsOf } from '../../schema/simple-type.ts';
 import type { RecordValue, Value } from '../../store/store.ts';
 import { detached } from '../../xml/copy-string.ts';
-import { type Position, under, type ValidationErrors } from '../validation-errors.ts';
+import { joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
 import type { JsonNode } from './reader.ts';
 
 type JsonObject = Extract<JsonNode, { kind: 'object' }>;
 type Plain = Simple | ListContent;
 type Slot = Value | undefined;
 
-/** Checks one document and gives what is kept of it. */
+/** Validates one document. */
 export class JsonContent {
-  readonly #faults: ValidationErrors;
+  readonly #errors: ValidationErrors;
   readonly #positionOf: (at: number) => Position | undefined;
 
-  /** @param positionOf the line and column of an index into the document; asked only for faults */
-  constructor(faults: ValidationErrors, positionOf: (at: number) => Position | undefined) {
-    this.#faults = faults;
+  /** @param positionOf returns the line and column of an index into the document; called for errors only */
+  constructor(errors: ValidationErrors, positionOf: (at: number) => Position | undefined) {
+    this.#errors = errors;
     this.#positionOf = positionOf;
   }
 
-  /** The item in the document; undefined when it has a fault. */
+  /** Returns the item; undefined if it has an error. */
   item({ root, schema }: Shape, node: JsonNode, partial: boolean): RecordValue | undefined {
     if (node.kind === 'object') return this.#element(root, schema, node, '', partial);
-    this.#fault(node.at, root.name, 'root', `must be an object of fields, is ${kindOf(node)}`);
+    this.#report(node.at, root.name, 'root', `must be an object of fields, is ${kindOf(node)}`);
     return undefined;
   }
 
@@ -35,13 +35,13 @@ export class JsonContent {
     const { content } = field;
     if (content.kind === 'element') {
       if (node.kind === 'object') return this.#element(field, content.schema, node, path, false);
-      this.#fault(node.at, path, 'element', `must be an object of fields, is ${kindOf(node)}`);
+      this.#report(node.at, path, 'element', `must be an object of fields, is ${kindOf(node)}`);
       return undefined;
     }
     if (field.attributes.length === 0) return this.#content(content, node, path);
     if (node.kind === 'object') return this.#attributed(field, content, node, path);
     const must = 'must be an object with the member value and its attributes';
-    this.#fault(node.at, path, 'attributes', `${must}, is ${kindOf(node)}`);
+    this.#report(node.at, path, 'attributes', `${must}, is ${kindOf(node)}`);
     return undefined;
   }
 
@@ -51,60 +51,60 @@ export class JsonContent {
     for (const [name, { at, value }] of node.members) {
       const child = schema.byName.get(name);
       if (child === undefined) this.#attribute(field, name, at, value, path, attributes);
-      else fields[child.index] = this.#field(child, value, under(path, name));
+      else fields[child.index] = this.#field(child, value, joinPath(path, name));
     }
     if (!partial) this.#require(schema.fields, node, path, '');
     this.#require(field.attributes, node, path, '@');
     return buildElement(field, schema, fields, attributes);
   }
 
-  /** A value beside its attributes. */
+  /** Reads a value that has attributes. */
   #attributed(field: Field, content: Plain, node: JsonObject, path: string): Value | undefined {
-    let kept: Value | undefined;
+    let inner: Value | undefined;
     const attributes: Slot[] = [];
     for (const [name, { at, value }] of node.members) {
-      if (name === 'value') kept = this.#content(content, value, path);
+      if (name === 'value') inner = this.#content(content, value, path);
       else this.#attribute(field, name, at, value, path, attributes);
     }
-    if (!node.members.has('value')) this.#fault(node.at, path, 'required', 'must have the member value');
+    if (!node.members.has('value')) this.#report(node.at, path, 'required', 'must have the member value');
     this.#require(field.attributes, node, path, '@');
-    return kept === undefined ? undefined : buildValue(field, kept, attributes);
+    return inner === undefined ? undefined : buildValue(field, inner, attributes);
   }
 
   #attribute(field: Field, name: string, at: number, node: JsonNode, path: string, into: Slot[]): void {
     const attribute = field.attributeByName.get(name);
     if (attribute === undefined) this.#unknown(field, name, at, path);
-    else into[attribute.index] = this.#simple(attribute.content, node, under(path, `@${name}`));
+    else into[attribute.index] = this.#simple(attribute.content, node, joinPath(path, `@${name}`));
   }
 
-  /** Tells of the required ones that are missing. */
+  /** Reports required fields or attributes that are missing. */
   #require(declared: readonly (Field | Attribute)[], node: JsonObject, path: string, mark: string): void {
     for (const { name, required } of declared) {
       if (!required || node.members.has(name)) continue;
-      this.#fault(node.at, under(path, mark + name), 'required', 'must be there');
+      this.#report(node.at, joinPath(path, mark + name), 'required', 'is required');
     }
   }
 
   #unknown({ content, attributeByName }: Field, name: string, at: number, path: string): void {
-    if (!this.#faults.hasRoom()) return;
+    if (!this.#errors.hasRoom()) return;
     const element = content.kind === 'element';
-    const known = content.kind === 'element' ? [...content.schema.byName.keys()] : ['value'];
+    const allowed = content.kind === 'element' ? [...content.schema.byName.keys()] : ['value'];
     const sent = printable(name);
-    const detail = `is not known here${didYouMean(sent, [...known, ...attributeByName.keys()])}`;
+    const detail = `is not known here${didYouMean(sent, [...allowed, ...attributeByName.keys()])}`;
     const rule = element ? 'unknown-element' : 'unknown-attribute';
-    this.#fault(at, under(path, element ? sent : `@${sent}`), rule, detail);
+    this.#report(at, joinPath(path, element ? sent : `@${sent}`), rule, detail);
   }
 
   #content(content: Plain, node: JsonNode, path: string): Value | undefined {
     if (content.kind === 'simple') return this.#simple(content, node, path);
     if (node.kind !== 'array') {
-      this.#fault(node.at, path, 'list', `must be an array, is ${kindOf(node)}`);
+      this.#report(node.at, path, 'list', `must be an array, is ${kindOf(node)}`);
       return undefined;
     }
     const { of } = content;
     const items: Value[] = [];
     node.items.forEach((item, index) => {
-      const value = this.#field(of, item, `${under(path, of.name)}[${index + 1}]`);
+      const value = this.#field(of, item, `${joinPath(path, of.name)}[${index + 1}]`);
       if (value !== undefined) items.push(value);
     });
     return items;
@@ -113,19 +113,19 @@ export class JsonContent {
   #simple(simple: Simple, node: JsonNode, path: string): Value | undefined {
     const expected = simple.type === 'integer' ? 'number' : simple.type === 'boolean' ? 'boolean' : 'string';
     if (node.kind !== expected) {
-      this.#fault(node.at, path, simple.type, `${mustBe(simple, expected)}, is ${kindOf(node)}`);
+      this.#report(node.at, path, simple.type, `${mustBe(simple, expected)}, is ${kindOf(node)}`);
       return undefined;
     }
     const { text } = node;
-    const breaches = violationsOf(simple, text);
-    for (const { rule, detail } of breaches) this.#fault(node.at, path, rule, detail);
-    if (breaches.length > 0) return undefined;
+    const violations = violationsOf(simple, text);
+    for (const { rule, detail } of violations) this.#report(node.at, path, rule, detail);
+    if (violations.length > 0) return undefined;
     const value = storedValue(simple, text);
     return typeof value === 'string' ? detached(value) : value;
   }
 
-  #fault(at: number, path: string, rule: string, detail: string): void {
-    if (this.#faults.hasRoom()) this.#faults.add(path, { rule, detail }, this.#positionOf(at));
+  #report(at: number, path: string, rule: string, detail: string): void {
+    if (this.#errors.hasRoom()) this.#errors.add(path, { rule, detail }, this.#positionOf(at));
   }
 }
 
@@ -135,7 +135,7 @@ function mustBe({ type }: Simple, expected: 'number' | 'boolean' | 'string'): st
 }
 
 function kindOf(node: JsonNode): string {
-  if (node.kind === 'null') return 'null; what has no value is left out';
+  if (node.kind === 'null') return 'null; omit a member that has no value';
   if (node.kind === 'number') return `the number ${printable(node.text)}`;
   return node.kind === 'array' || node.kind === 'object' ? `an ${node.kind}` : `a ${node.kind}`;
 }

@@ -8,17 +8,18 @@ import { ValidationErrors } from '../validation-errors.ts';
 import { JsonContent } from './content.ts';
 import { JsonError, type JsonNode, positionAt, readJson } from './reader.ts';
 
-/** How a JSON document of a client is read. */
+/** Options for reading JSON from a client. */
 export interface JsonReadingOptions {
-  /** Whether the item's required fields may be left out. */
+  /** Whether the item's required fields may be omitted. */
   readonly partial: boolean;
-  /** How deep values may be nested; more than 1,000 counts as 1,000. */
+  /** The maximum nesting depth; at most 1,000. */
   readonly maxDepth: number;
 }
 
 /**
- * Decodes an item written in JSON. Throws `json-malformed` with line and column for what is not JSON in UTF-8,
- * `unsupported-charset` for JSON in another encoding, and `invalid-content` with every fault, up to 20.
+ * Creates a decoder for an item in JSON. It throws `json-malformed` with line and column for a document that
+ * is not JSON in UTF-8, `unsupported-charset` for other encodings, and `invalid-content` with up to 20
+ * errors.
  */
 export function jsonDecoder(shape: Shape, options: JsonReadingOptions): ItemDecoder {
   const collected = new CollectedBytes();
@@ -30,15 +31,18 @@ export function jsonDecoder(shape: Shape, options: JsonReadingOptions): ItemDeco
 
 function decode(shape: Shape, bytes: Buffer, options: JsonReadingOptions): RecordValue {
   const { text, node } = readJsonBytes(bytes, options.maxDepth);
-  const faults = new ValidationErrors();
-  const value = new JsonContent(faults, (at) => positionAt(text, at)).item(shape, node, options.partial);
-  const problem = faults.problem();
+  const errors = new ValidationErrors();
+  const value = new JsonContent(errors, (at) => positionAt(text, at)).item(shape, node, options.partial);
+  const problem = errors.problem();
   if (problem !== undefined) throw problem;
-  if (value === undefined) throw new Error('a document without faults has a value');
+  if (value === undefined) throw new Error('a document without errors has a value');
   return value;
 }
 
-/** Reads a JSON document as it came. Throws a Problem, `json-malformed` or `unsupported-charset`. */
+/**
+ * Reads a JSON document.
+ * @throws {Problem} `json-malformed` or `unsupported-charset`
+ */
 export function readJsonBytes(
   bytes: Buffer,
   maxDepth: number,
@@ -56,11 +60,11 @@ function parse(text: string, maxDepth: number): JsonNode {
   }
 }
 
-/** JSON between systems is UTF-8 without a byte order mark (RFC 8259 §8.1). */
+/** Decodes a JSON document, which is UTF-8 without a byte order mark (RFC 8259 §8.1). */
 function textOf(bytes: Buffer): string {
   const encoding = foreignEncoding(bytes);
   if (encoding !== undefined) {
-    throw new Problem('unsupported-charset', `The document is in ${encoding}; only UTF-8 is read.`, {
+    throw new Problem('unsupported-charset', `The document is in ${encoding}; only UTF-8 is supported.`, {
       members: { encoding },
     });
   }
@@ -69,7 +73,10 @@ function textOf(bytes: Buffer): string {
   throw malformed(new JsonError('found bytes that are not UTF-8', positionAt(text, text.length)));
 }
 
-/** The first character of JSON is ASCII, so a zero among the first two bytes is UTF-16 or UTF-32. */
+/**
+ * Detects UTF-16 and UTF-32. JSON begins with an ASCII character, so only they have a zero in the first two
+ * bytes.
+ */
 function foreignEncoding(bytes: Uint8Array): string | undefined {
   const [first, second, third, fourth] = bytes;
   if (first === 0 && second === 0) return 'UTF-32BE';
@@ -79,7 +86,7 @@ function foreignEncoding(bytes: Uint8Array): string | undefined {
   return third === 0 && fourth === 0 ? 'UTF-32LE' : 'UTF-16LE';
 }
 
-/** How many of the bytes, from the first, are whole characters of UTF-8. */
+/** Returns the length of the longest valid UTF-8 prefix. */
 function validLength(bytes: Uint8Array): number {
   let valid = 0;
   for (let end = blockEnd(bytes, 0); end > valid; end = blockEnd(bytes, valid)) {
@@ -94,7 +101,7 @@ function validLength(bytes: Uint8Array): number {
   return valid;
 }
 
-/** Where a block of about a kilobyte ends so that it cuts no character. */
+/** Returns the end of a block of at most 1 KiB that does not split a character. */
 function blockEnd(bytes: Uint8Array, start: number): number {
   let end = Math.min(start + 1024, bytes.length);
   while (end > start && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;

@@ -1,3 +1,3 @@
-/** JSON (RFC 8259) as a collection reads and writes it. */
+/** Reads and writes items as JSON (RFC 8259). */
 export { type JsonReadingOptions, jsonDecoder } from './decoder.ts';
 export { listFormJson, writeItemJson, writeListedJson } from './writer.ts';

@@ -1,6 +1,6 @@
 import type { Position } from '../validation-errors.ts';
 
-/** A value of a JSON document and the index in the text where it begins. */
+/** A JSON value with the index at which it begins. */
 export type JsonNode = { readonly at: number } & (
   | { readonly kind: 'string'; readonly text: string }
   | { readonly kind: 'number'; readonly text: string }
@@ -10,13 +10,13 @@ export type JsonNode = { readonly at: number } & (
   | { readonly kind: 'object'; readonly members: ReadonlyMap<string, JsonMember> }
 );
 
-/** A member of an object; `at` is where its name begins. */
+/** A member of an object. `at` is the index at which its name begins. */
 export interface JsonMember {
   readonly at: number;
   readonly value: JsonNode;
 }
 
-/** Text that is not JSON; the message says what was found and what was expected. */
+/** Thrown for text that is not valid JSON. The message states what was found and what was expected. */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
   readonly line: number;
@@ -30,14 +30,15 @@ export class JsonError extends Error {
 }
 
 /**
- * Reads a JSON text (RFC 8259); strings may be cut from it and keep it in memory. A name that stands twice in one object is refused (§4 lets a reader choose), and
- * nesting that is deeper than `maxDepth`. Throws JsonError.
+ * Reads a JSON text (RFC 8259). Strings may be views that retain the text.
+ * @throws {JsonError} for invalid JSON, for duplicate member names (§4 allows readers to reject them), and
+ * for values nested deeper than `maxDepth`
  */
 export function readJson(text: string, maxDepth: number): JsonNode {
   return new JsonReader(text, Math.min(maxDepth, deepest)).document();
 }
 
-/** The line and column of an index into a text. LF, CR and CRLF end a line. */
+/** Returns the line and column of an index into a text. LF, CR and CRLF end a line. */
 export function positionAt(text: string, at: number): Position {
   let line = 1;
   let start = 0;
@@ -54,10 +55,10 @@ export function positionAt(text: string, at: number): Position {
   return { line, column };
 }
 
-/** Each level takes a call, so that no limit that is set can exhaust the stack. */
+/** Each level of nesting takes a call; this limit prevents a stack overflow. */
 const deepest = 1000;
 
-// Sticky: they match at lastIndex or not at all. RFC 8259 §6, §7 and §2.
+// Sticky expressions match at lastIndex only. RFC 8259 §6, §7 and §2.
 const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const plainForm = /[^"\\\u0000-\u001f]*/y;
 const blankForm = /[ \t\n\r]*/y;
@@ -136,8 +137,7 @@ class JsonReader {
       const at = this.#at;
       if (this.#text[at] !== '"') this.#refuse('a member name in double quotes');
       const name = this.#string();
-      if (members.has(name))
-        throw new JsonError('found a member name for the second time', positionAt(this.#text, at));
+      if (members.has(name)) throw new JsonError('found a duplicate member name', positionAt(this.#text, at));
       this.#take(blankForm);
       if (!this.#word(':')) this.#refuse('":"');
       this.#take(blankForm);
@@ -146,7 +146,7 @@ class JsonReader {
     }
   }
 
-  /** After a value: whether the closing bracket follows; else a comma must. */
+  /** Returns whether the closing bracket follows a value. If not, a comma is required. */
   #closes(bracket: ']' | '}'): boolean {
     this.#take(blankForm);
     if (this.#word(bracket)) return true;
@@ -164,7 +164,8 @@ class JsonReader {
         this.#at++;
         return text;
       }
-      if (next !== '\\') this.#refuse(next === undefined ? `'"'` : 'control characters as escapes');
+      if (next !== '\\')
+        this.#refuse(next === undefined ? `'"'` : 'an escape instead of a control character');
       text += this.#escape();
       text += this.#take(plainForm) ?? '';
     }
@@ -204,7 +205,7 @@ class JsonReader {
   }
 }
 
-/** A character as a message shows it. */
+/** Returns a description of a character for a message. */
 function nameOf(code: number | undefined): string {
   if (code === undefined) return 'the end of the document';
   if (code > 0x20 && code < 0x7f) return code === 0x22 ? `'"'` : `"${String.fromCharCode(code)}"`;

@@ -2,8 +2,8 @@ import { DeclarationError, kindOf } from '../../schema/error.ts';
 import type { JsonMember, JsonNode } from './reader.ts';
 
 /**
- * A value of the configuration as if it had been read from a document. Throws DeclarationError for what JSON
- * does not have.
+ * Converts a value of the configuration to JSON nodes.
+ * @throws {DeclarationError} for a value that JSON does not have
  */
 export function jsonNodeOf(value: unknown, path: string): JsonNode {
   if (value === null) return { kind: 'null', at: 0 };

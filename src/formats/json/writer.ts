@@ -1,26 +1,26 @@
-/** Writes items as JSON: the form in which they are kept, the fields in the order declared. */
+/** Writes items as JSON, with the fields in declaration order. */
 
 import { isList, isRecord, memberOf } from '../../schema/record.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
 import type { RecordValue, Value } from '../../store/store.ts';
 import { type ListForm, type ListItem, storedValueError } from '../list-item.ts';
 
-/** The document of one item. */
+/** Writes the document of one item. */
 export function writeItemJson(shape: Shape, value: RecordValue): string {
   return `{${fieldMembers(shape.schema, value, '')}}`;
 }
 
-/** Writes one item of a collection's document, with its address. */
+/** Writes one item of a collection's document, with its `href`. */
 export function writeListedJson({ schema }: Shape, { href, value }: ListItem): string {
   return `{${fieldMembers(schema, value, `"href":${JSON.stringify(href)}`)}}`;
 }
 
-/** Returns what stands around the items of a collection's document. */
+/** Returns the beginning, separator and end of a collection's document. */
 export function listFormJson({ element }: Shape): ListForm {
   return { begin: `{"${element}":[`, separator: ',', end: ']}' };
 }
 
-/** The fields as members, after those written before. */
+/** Appends the fields as members. */
 function fieldMembers(schema: Schema, record: RecordValue, before: string): string {
   let written = before;
   for (const field of schema.fields) {

@@ -1,7 +1,7 @@
 /**
- * What an XML document means under a schema: takes a parser's events, checks each value as soon as its element
- * ends, and keeps nothing but the values. Faults are told with the line and column of the event in which they
- * show: of a start tag for its name and attributes, of an end tag for the content before it.
+ * Validates an XML document against a schema from parser events. Checks each value when its element ends and
+ * retains only the values. An error has the position of the event that reveals it: the start tag for a name
+ * or an attribute, the end tag for the content.
  */
 import { didYouMean } from '../../did-you-mean.ts';
 import { printable } from '../../schema/characters.ts';
@@ -11,49 +11,49 @@ import { type Simple, storedValue, violationsOf } from '../../schema/simple-type
 import type { RecordValue, Value } from '../../store/store.ts';
 import { detached } from '../../xml/copy-string.ts';
 import type { XmlHandler } from '../../xml/handler.ts';
-import { type Position, under, type ValidationErrors } from '../validation-errors.ts';
+import { joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
 
-/** An element that is open. */
+/** An open element. */
 interface Frame {
   readonly field: Field;
-  /** Which item of its list it is, from 1; 0 when it is in none. */
+  /** The index in its list, from 1; 0 outside a list. */
   readonly ordinal: number;
   readonly attributes: (Value | undefined)[];
-  /** The text so far, of a simple field. */
+  /** The text so far, for a simple field. */
   text: string;
-  /** The values so far: by the places of the fields of an element, or in the order of a list. */
+  /** The values so far: by field index in an element, in order in a list. */
   readonly values: (Value | undefined)[];
-  /** Which fields of an element came already. */
+  /** Whether each field of the element has occurred. */
   readonly seen: boolean[];
-  /** How many items of a list came already. */
+  /** The number of list items so far. */
   count: number;
-  /** Whether text that has no place in it was told of. */
-  misplaced: boolean;
+  /** Whether unexpected text in the element was reported. */
+  textReported: boolean;
 }
 
-/** Takes the events of one document. */
+/** Handles the parser events of one document. */
 export class XmlContent implements XmlHandler {
   readonly #shape: Shape;
   readonly #partial: boolean;
-  readonly #faults: ValidationErrors;
+  readonly #errors: ValidationErrors;
   readonly #position: () => Position;
   readonly #open: Frame[] = [];
-  /** How many elements are open within one that is not known, it included. */
+  /** The number of open elements from the outermost unknown one. */
   #skipped = 0;
   #value: Value | undefined;
 
-  /** @param position the line and column of the event being delivered; asked only for faults */
-  constructor(shape: Shape, partial: boolean, faults: ValidationErrors, position: () => Position) {
+  /** @param position returns the position of the current event; called for errors only */
+  constructor(shape: Shape, partial: boolean, errors: ValidationErrors, position: () => Position) {
     this.#shape = shape;
     this.#partial = partial;
-    this.#faults = faults;
+    this.#errors = errors;
     this.#position = position;
   }
 
-  /** The item, once the document has ended without a fault. */
+  /** Returns the item after the document has ended without errors. */
   value(): RecordValue {
     if (this.#value === undefined || !isRecord(this.#value))
-      throw new Error('a document without faults has a value');
+      throw new Error('a document without errors has a value');
     return this.#value;
   }
 
@@ -74,9 +74,13 @@ export class XmlContent implements XmlHandler {
     if (this.#skipped > 0 || frame === undefined) return;
     if (frame.field.content.kind === 'simple') {
       frame.text += data;
-    } else if (!frame.misplaced && /[^ \t\n\r]/.test(data)) {
-      frame.misplaced = true;
-      this.#fault('', 'unexpected-text', `must have elements only, has the text “${printable(data.trim())}”`);
+    } else if (!frame.textReported && /[^ \t\n\r]/.test(data)) {
+      frame.textReported = true;
+      this.#report(
+        '',
+        'unexpected-text',
+        `must contain only elements, contains the text “${printable(data.trim())}”`,
+      );
     }
   }
 
@@ -95,7 +99,10 @@ export class XmlContent implements XmlHandler {
     else parent.values[frame.field.index] = value;
   }
 
-  /** The field that an element within the innermost open one stands for; undefined, and told, when there is none. */
+  /**
+   * Returns the field for a child of the innermost open element. Reports an unknown or repeated one and
+   * returns undefined.
+   */
   #fieldOf(name: string): Field | undefined {
     const frame = this.#open.at(-1);
     if (frame === undefined) return this.#root(name);
@@ -106,7 +113,7 @@ export class XmlContent implements XmlHandler {
     } else if (content.kind === 'element') {
       if (frame.seen[field.index] !== true) frame.seen[field.index] = true;
       else {
-        this.#fault(name, 'repeated', 'must stand once');
+        this.#report(name, 'repeated', 'must occur only once');
         return undefined;
       }
     }
@@ -116,7 +123,7 @@ export class XmlContent implements XmlHandler {
   #root(name: string): Field | undefined {
     const { item, root } = this.#shape;
     if (name === item) return root;
-    this.#fault('', 'root', `must be the root element, which is “${printable(name)}”`);
+    this.#report('', 'root', `must be the root element, but that is “${printable(name)}”`);
     return undefined;
   }
 
@@ -133,7 +140,7 @@ export class XmlContent implements XmlHandler {
     }
     for (const { name, index, required } of field.attributes) {
       if (required && frame.attributes[index] === undefined)
-        this.#fault(`@${name}`, 'required', 'must be there');
+        this.#report(`@${name}`, 'required', 'is required');
     }
   }
 
@@ -150,47 +157,47 @@ export class XmlContent implements XmlHandler {
 
   #requireFields({ seen }: Frame, fields: readonly Field[]): void {
     for (const { name, index, required } of fields) {
-      if (required && seen[index] !== true) this.#fault(name, 'required', 'must be there');
+      if (required && seen[index] !== true) this.#report(name, 'required', 'is required');
     }
   }
 
-  /** The value of a text; undefined, and told, when it breaks a rule. */
+  /** Returns the value of a text. Reports violations and returns undefined if there are any. */
   #simple(simple: Simple, text: string, within: string): Value | undefined {
-    const breaches = violationsOf(simple, text);
-    for (const { rule, detail } of breaches) this.#fault(within, rule, detail);
-    if (breaches.length > 0) return undefined;
+    const violations = violationsOf(simple, text);
+    for (const { rule, detail } of violations) this.#report(within, rule, detail);
+    if (violations.length > 0) return undefined;
     const value = storedValue(simple, text);
     return typeof value === 'string' ? detached(value) : value;
   }
 
-  #unknown(mark: string, name: string, rule: string, known: Iterable<string>): void {
-    if (!this.#faults.hasRoom()) return;
+  #unknown(mark: string, name: string, rule: string, allowed: Iterable<string>): void {
+    if (!this.#errors.hasRoom()) return;
     const sent = printable(name);
-    this.#fault(mark + sent, rule, `is not known here${didYouMean(sent, [...known])}`);
+    this.#report(mark + sent, rule, `is not known here${didYouMean(sent, [...allowed])}`);
   }
 
-  /** Tells a fault of the innermost open element, or of what is named within it. */
-  #fault(within: string, rule: string, detail: string): void {
-    if (!this.#faults.hasRoom()) return;
-    const path = within === '' ? this.#path() : under(this.#path(), within);
-    this.#faults.add(path === '' ? this.#shape.item : path, { rule, detail }, this.#position());
+  /** Reports an error of the innermost open element, or of the part that `within` names. */
+  #report(within: string, rule: string, detail: string): void {
+    if (!this.#errors.hasRoom()) return;
+    const path = within === '' ? this.#path() : joinPath(this.#path(), within);
+    this.#errors.add(path === '' ? this.#shape.item : path, { rule, detail }, this.#position());
   }
 
-  /** The path of the innermost open element; empty for the root. */
+  /** Returns the path of the innermost open element; empty for the root. */
   #path(): string {
     let path = '';
     for (const { field, ordinal } of this.#open.slice(1)) {
-      path = under(path, field.name) + (ordinal === 0 ? '' : `[${ordinal}]`);
+      path = joinPath(path, field.name) + (ordinal === 0 ? '' : `[${ordinal}]`);
     }
     return path;
   }
 }
 
-/** Stands where an attribute was sent that broke a rule, so that it is not missed too; with a fault nothing is kept. */
+/** Replaces an invalid attribute, so that it is not also reported as missing. It is never stored. */
 const unusable = '';
 
 function newFrame(field: Field, ordinal: number): Frame {
-  return { field, ordinal, attributes: [], text: '', values: [], seen: [], count: 0, misplaced: false };
+  return { field, ordinal, attributes: [], text: '', values: [], seen: [], count: 0, textReported: false };
 }
 
 function childOf(content: Content, name: string): Field | undefined {

@@ -8,29 +8,29 @@ import type { ItemDecoder } from '../item-decoder.ts';
 import { ValidationErrors } from '../validation-errors.ts';
 import { XmlContent } from './content.ts';
 
-/** How an XML document of a client is read. */
+/** Options for reading XML from a client. */
 export interface XmlReadingOptions {
-  /** Whether the item's required fields may be left out. */
+  /** Whether the item's required fields may be omitted. */
   readonly partial: boolean;
-  /** How many elements may be open at once. */
+  /** The maximum number of open elements. */
   readonly maxDepth: number;
-  /** How many attributes an element may have. */
+  /** The maximum number of attributes of an element. */
   readonly maxAttributes: number;
-  /** How long a tag or a value may be; the parser's own limits when left out. */
+  /** The maximum length of a tag and of a value. Default: the parser's limits. */
   readonly maxLength?: number;
-  /** Names that the parsers of many documents share, which makes short documents cheaper. */
+  /** A table of names that parsers share, which makes short documents faster. */
   readonly names?: XmlNames;
 }
 
 /**
- * Decodes an item written in XML, while its bytes arrive. Throws `xml-malformed` or `doctype-refused` with line and
- * column for what is not well-formed, `unsupported-charset` for another encoding than UTF-8, and, only at the end,
- * `invalid-content` with every fault, up to 20.
+ * Creates a streaming decoder for an item in XML. It throws `xml-malformed`, `doctype-refused` or
+ * `limit-exceeded` with line and column, `unsupported-charset` for encodings other than UTF-8, and at the end
+ * `invalid-content` with up to 20 errors.
  */
 export function xmlDecoder(shape: Shape, options: XmlReadingOptions): ItemDecoder {
   const { partial, maxDepth, maxAttributes, maxLength, names } = options;
-  const faults = new ValidationErrors();
-  const content = new XmlContent(shape, partial, faults, () => parser.position());
+  const errors = new ValidationErrors();
+  const content = new XmlContent(shape, partial, errors, () => parser.position());
   const parser = createParser(content, {
     maxDepth,
     maxAttributes,
@@ -39,33 +39,33 @@ export function xmlDecoder(shape: Shape, options: XmlReadingOptions): ItemDecode
     names,
   });
   return {
-    write: (bytes) => wellFormed(() => parser.write(bytes)),
+    write: (bytes) => withProblems(() => parser.write(bytes)),
     end() {
-      wellFormed(() => parser.end());
-      const problem = faults.problem();
+      withProblems(() => parser.end());
+      const problem = errors.problem();
       if (problem !== undefined) throw problem;
       return content.value();
     },
   };
 }
 
-function wellFormed(read: () => void): void {
+function withProblems(read: () => void): void {
   try {
     read();
   } catch (error) {
-    throw error instanceof XmlError ? refusal(error) : error;
+    throw error instanceof XmlError ? problemOf(error) : error;
   }
 }
 
-function refusal({ code, message, line, column, encoding }: XmlError): Problem {
+function problemOf({ code, message, line, column, encoding }: XmlError): Problem {
   if (code === 'encoding') {
     const members = { encoding: encoding ?? 'unknown', line, column };
     return new Problem('unsupported-charset', `${message}.`, { members });
   }
-  return new Problem(typeOf(code), `${message}.`, { members: { line, column } });
+  return new Problem(problemTypeOf(code), `${message}.`, { members: { line, column } });
 }
 
-function typeOf(code: XmlError['code']): ProblemType {
+function problemTypeOf(code: XmlError['code']): ProblemType {
   if (code === 'doctype') return 'doctype-refused';
   return code.startsWith('limit-') ? 'limit-exceeded' : 'xml-malformed';
 }

@@ -1,3 +1,3 @@
-/** XML as a collection reads and writes it. */
+/** Reads and writes items as XML. */
 export { type XmlReadingOptions, xmlDecoder } from './decoder.ts';
 export { listFormXml, writeItemXml, writeListedXml } from './writer.ts';

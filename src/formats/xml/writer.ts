@@ -1,4 +1,4 @@
-/** Writes items as XML: what was sent is what is read, the fields in the order declared. */
+/** Writes items as XML, with the fields in declaration order. */
 
 import { isList, isRecord, memberOf } from '../../schema/record.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
@@ -6,17 +6,17 @@ import type { RecordValue, Value } from '../../store/store.ts';
 import { escapeAttribute, escapeText } from '../../xml/writer.ts';
 import { type ListForm, type ListItem, storedValueError } from '../list-item.ts';
 
-/** The document of one item. */
+/** Writes the document of one item. */
 export function writeItemXml({ root, schema }: Shape, value: RecordValue): string {
   return root.open + fieldElements(schema, value) + root.close;
 }
 
-/** Writes one item of a collection's document, with its address. */
+/** Writes one item of a collection's document, with its `href`. */
 export function writeListedXml({ root, schema }: Shape, { href, value }: ListItem): string {
   return `${root.begin} href="${escapeAttribute(href)}">${fieldElements(schema, value)}${root.close}`;
 }
 
-/** Returns what stands around the items of a collection's document. */
+/** Returns the beginning, separator and end of a collection's document. */
 export function listFormXml({ element }: Shape): ListForm {
   return { begin: `<${element}>`, separator: '', end: `</${element}>` };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Outcome, Variant } from '../../pipeline/resource.ts';
-import { isRepresentable } from '../../schema/characters.ts';
+import { toRepresentable } from '../../schema/characters.ts';
 import { escapeAttribute } from '../../xml/writer.ts';
 
 /** The representations of a page: HTML for a browser, JSON for other clients. */
@@ -45,7 +45,7 @@ export function showPage({ status, title, body, json }: Page, variant: Variant |
 
 /** Escapes text for HTML, in an element or in a double-quoted attribute. */
 export function html(text: string): string {
-  return escapeAttribute(isRepresentable(text));
+  return escapeAttribute(toRepresentable(text));
 }
 
 // Both color schemes have a contrast of at least 7:1 for text (WCAG 2.2 §1.4.6).

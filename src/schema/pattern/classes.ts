@@ -1,24 +1,24 @@
-/** A set of characters: those of its ranges and categories, or, negated, all others. */
+/** A set of characters: those in its ranges and categories or, if negated, all others. */
 export interface CharacterClass {
   readonly negated: boolean;
-  /** First and last code point, both included. */
+  /** First and last code point, both inclusive. */
   readonly ranges: readonly (readonly [number, number])[];
-  /** Each tells of a single character whether it belongs. */
+  /** Each matches a single character in a category. */
   readonly categories: readonly RegExp[];
 }
 
 type Ranges = CharacterClass['ranges'];
 
-/** `\d` */
+/** The class `\d`. */
 export const digits: Ranges = [[0x30, 0x39]];
-/** `\w` */
+/** The class `\w`. */
 export const wordCharacters: Ranges = [
   [0x30, 0x39],
   [0x41, 0x5a],
   [0x5f, 0x5f],
   [0x61, 0x7a],
 ];
-/** `\s`, as ECMAScript has it: WhiteSpace and LineTerminator. */
+/** The class `\s`, the WhiteSpace and LineTerminator of ECMAScript. */
 export const spaces: Ranges = [
   [0x09, 0x0d],
   [0x20, 0x20],
@@ -39,15 +39,16 @@ const categoryNames: ReadonlySet<string> = new Set(
 );
 
 /**
- * What tells of a single character whether it is in a general category of Unicode, or in its complement; undefined
- * for a name that I-Regexp does not have (RFC 9485 §3, IsCategory). Made on demand: the tables are large.
+ * Returns an expression that matches a single character in a Unicode general category or in its complement;
+ * undefined for a name that I-Regexp does not define (RFC 9485 §3, IsCategory). Compiled on demand, because
+ * the tables are large.
  */
 export function categoryOf(name: string, complement: boolean): RegExp | undefined {
   if (!categoryNames.has(name)) return undefined;
   return new RegExp(`^\\${complement ? 'P' : 'p'}{${name}}$`, 'u');
 }
 
-/** Whether the character with this code point belongs to the class. */
+/** Returns whether the class contains the code point. */
 export function includes(of: CharacterClass, code: number): boolean {
   for (const [first, last] of of.ranges) {
     if (code >= first && code <= last) return !of.negated;

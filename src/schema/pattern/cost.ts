@@ -1,61 +1,65 @@
 /**
- * Limits the time that the patterns of a schema take for the content of one request. Matching a text takes at most its length
- * multiplied by the cost of the pattern (pattern.ts).
+ * Limits the time that the patterns of a schema take for one request. Matching takes at most the length of
+ * the text times the cost of the pattern (match.ts).
  */
 import { DeclarationError } from '../error.ts';
 import type { Content, Field } from '../schema.ts';
 import type { Simple } from '../simple-type.ts';
-import { longestText, mostSteps } from './match.ts';
+import { maxSteps, maxTextLength } from './match.ts';
 
-/** A pattern in a schema, the place of its field, and how long the texts may be that it is matched against in one request. */
-interface Place {
+/**
+ * A pattern in a schema with its path, its cost, and the maximum total length of the texts that one request
+ * can contain for it.
+ */
+interface PatternUse {
   readonly path: string;
   readonly cost: number;
   readonly length: number;
 }
 
 /**
- * Throws DeclarationError where all patterns of an item together take too many steps. In a list there may be as many texts as a
+ * Checks that the patterns of an item together take few enough steps. A list may contain as many texts as a
  * request has room for, so `maxLength` does not count there.
- * @param path where the fields of the item stand in the configuration
+ * @param path the position of the item's fields in the configuration
+ * @throws {DeclarationError} if they take too many steps
  */
-export function judgeCosts(root: Field, path: string): void {
-  const places = [...placesIn(root.content, path, false)];
-  const costliest = Math.max(0, ...places.map(({ cost }) => cost));
-  const together = places.reduce((sum, { cost, length }) => sum + cost * length, 0);
-  // No more text than the request has can come to any of them.
-  if (Math.min(together, costliest * longestText) <= mostSteps) return;
-  const listed = places.find(({ cost, length }) => cost * length > mostSteps);
-  if (listed === undefined) {
+export function checkPatternCosts(root: Field, path: string): void {
+  const uses = [...usesIn(root.content, path, false)];
+  const costliest = Math.max(0, ...uses.map(({ cost }) => cost));
+  const total = uses.reduce((sum, { cost, length }) => sum + cost * length, 0);
+  // The texts together are no longer than the request.
+  if (Math.min(total, costliest * maxTextLength) <= maxSteps) return;
+  const overLimit = uses.find(({ cost, length }) => cost * length > maxSteps);
+  if (overLimit === undefined) {
     throw new DeclarationError(
       'pattern',
       path,
-      'the patterns take too long together; make maxLength smaller',
+      'the patterns together take too many steps; reduce maxLength',
     );
   }
-  const most = Math.floor(mostSteps / longestText);
+  const max = Math.floor(maxSteps / maxTextLength);
   throw new DeclarationError(
     'pattern',
-    `${listed.path}.pattern`,
-    `takes ${listed.cost} steps for a character, and in a list at most ${most} are allowed; make it simpler`,
+    `${overLimit.path}.pattern`,
+    `takes ${overLimit.cost} steps per character; in a list, at most ${max} are allowed; simplify it`,
   );
 }
 
-function* placesIn(content: Content, path: string, repeated: boolean): Generator<Place> {
-  if (content.kind === 'simple') yield* placesOf(content, path, repeated);
-  else if (content.kind === 'list') yield* placesInField(content.of, `${path}.of`, true);
+function* usesIn(content: Content, path: string, repeated: boolean): Generator<PatternUse> {
+  if (content.kind === 'simple') yield* usesOf(content, path, repeated);
+  else if (content.kind === 'list') yield* usesInField(content.of, `${path}.of`, true);
   else
-    for (const field of content.schema.fields) yield* placesInField(field, `${path}.${field.name}`, repeated);
+    for (const field of content.schema.fields) yield* usesInField(field, `${path}.${field.name}`, repeated);
 }
 
-function* placesInField(field: Field, path: string, repeated: boolean): Generator<Place> {
+function* usesInField(field: Field, path: string, repeated: boolean): Generator<PatternUse> {
   const inner = field.content.kind === 'element' ? `${path}.fields` : path;
-  yield* placesIn(field.content, inner, repeated);
+  yield* usesIn(field.content, inner, repeated);
   for (const { name, content } of field.attributes)
-    yield* placesOf(content, `${path}.attributes.${name}`, repeated);
+    yield* usesOf(content, `${path}.attributes.${name}`, repeated);
 }
 
-function* placesOf({ pattern, maxLength }: Simple, path: string, repeated: boolean): Generator<Place> {
-  const length = repeated ? longestText : (maxLength ?? longestText);
+function* usesOf({ pattern, maxLength }: Simple, path: string, repeated: boolean): Generator<PatternUse> {
+  const length = repeated ? maxTextLength : (maxLength ?? maxTextLength);
   if (pattern !== undefined) yield { path, cost: pattern.cost, length };
 }

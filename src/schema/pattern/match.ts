@@ -1,47 +1,55 @@
 /**
- * Matches text against patterns by following every state that a pattern can be in at once (Thompson's
- * construction), so that the time is at most the length of the text multiplied by the number of states,
- * whatever the text. Nothing is ever tried twice.
+ * Matches text against patterns by following all possible states of an automaton at once (Thompson's
+ * construction). There is no backtracking, so the time is at most the length of the text times the number of
+ * states.
  */
 import { type CharacterClass, includes } from './classes.ts';
 import { type Expression, PatternError, parsePattern } from './syntax.ts';
 
-/** A pattern made ready for matching. */
+/** A compiled pattern. */
 export interface Pattern {
   readonly source: string;
-  /** How many states it has. */
+  /** The number of states. */
   readonly size: number;
-  /** The most steps that one character takes: as many as there are states, or ranges in its classes, whichever is more. */
+  /**
+   * The maximum number of steps per character: the number of states, or of ranges in the classes, whichever
+   * is greater.
+   */
   readonly cost: number;
-  /** Whether the whole text matches. */
+  /** Returns whether the whole text matches. */
   matches(text: string): boolean;
 }
 
-/** The most states that a pattern may have. */
-export const mostStates = 10_000;
+/** The maximum number of states of a pattern. */
+export const maxStates = 10_000;
 
-/** What is taken for the length of a text without `maxLength`: the content of a request, 1 MiB unless set otherwise. */
-export const longestText = 1_048_576;
-/** How many steps the content of a request may take: about a second in the worst case. */
-export const mostSteps = 50_000_000;
+/** The assumed length of a text without `maxLength`: 1 MiB, the default limit of a request's content. */
+export const maxTextLength = 1_048_576;
+/** The maximum number of steps for the content of one request, about one second. */
+export const maxSteps = 50_000_000;
 
-/** Compiles a pattern. Throws PatternError when it is none, or would have more than 10,000 states. */
+/**
+ * Compiles a pattern.
+ * @throws {PatternError} for an invalid pattern, or one with more than 10,000 states
+ */
 export function compilePattern(source: string): Pattern {
   const automaton = tableOf(new Construction().construct(parsePattern(source)));
   const size = automaton.next.length;
-  // Each class is asked once for a character, range by range.
-  const asked = automaton.classes.map(({ ranges, categories }) => ranges.length + categories.length);
+  // For each character, each class is tested once, range by range.
+  const tests = automaton.classes.map(({ ranges, categories }) => ranges.length + categories.length);
   const cost = Math.max(
     size,
-    asked.reduce((sum, count) => sum + count, 0),
+    tests.reduce((sum, count) => sum + count, 0),
   );
   return { source, size, cost, matches: (text) => new Simulation(automaton).run(text) };
 }
 
-/** Reads one character of a class, or goes on to one or two states without reading; the last one accepts. */
+/**
+ * A state, which consumes a character of a class or continues with one or two states. The last state accepts.
+ */
 interface State {
   readonly reads: CharacterClass | undefined;
-  /** Numbers of states; -1 for none. */
+  /** State numbers; -1 for none. */
   next: number;
   other: number;
 }
@@ -55,16 +63,19 @@ class Construction {
     return this.#states;
   }
 
-  /** Appends the states of an expression. They begin at the first one appended and lead to the one after them. */
+  /**
+   * Appends the states of an expression. They begin with the first one appended and lead to the state after
+   * the last.
+   */
   #append(expression: Expression): void {
     if (expression.kind === 'class') this.#add(expression.class);
     else if (expression.kind === 'sequence') this.#appendSequence(expression.parts);
     else if (expression.kind === 'choice') this.#appendChoice(expression.branches);
-    else this.#appendRepeat(expression.part, expression.least, expression.most);
+    else this.#appendRepeat(expression.part, expression.min, expression.max);
   }
 
   #appendSequence(parts: readonly Expression[]): void {
-    // A state even for nothing, so that repeating nothing is counted too.
+    // An empty sequence also takes a state, so that repetitions of it are counted.
     if (parts.length === 0) this.#add(undefined);
     for (const part of parts) this.#append(part);
   }
@@ -81,9 +92,9 @@ class Construction {
     for (const end of ends) end.next = this.#states.length;
   }
 
-  #appendRepeat(part: Expression, least: number, most: number): void {
-    for (let count = 0; count < least; count++) this.#append(part);
-    if (most === Infinity) {
+  #appendRepeat(part: Expression, min: number, max: number): void {
+    for (let count = 0; count < min; count++) this.#append(part);
+    if (max === Infinity) {
       const start = this.#states.length;
       const fork = this.#add(undefined);
       this.#append(part);
@@ -92,18 +103,18 @@ class Construction {
       return;
     }
     const forks: State[] = [];
-    for (let count = least; count < most; count++) {
+    for (let count = min; count < max; count++) {
       forks.push(this.#add(undefined));
       this.#append(part);
     }
-    // {0} and {0,0} leave no states behind.
-    if (most === 0) this.#add(undefined);
+    // Without this, {0} and {0,0} would add no state.
+    if (max === 0) this.#add(undefined);
     for (const fork of forks) fork.other = this.#states.length;
   }
 
   #add(reads: CharacterClass | undefined): State {
-    if (this.#states.length >= mostStates) {
-      throw new PatternError(`it has more than ${mostStates} states; make its repetitions smaller`);
+    if (this.#states.length >= maxStates) {
+      throw new PatternError(`it has more than ${maxStates} states; reduce its repetitions`);
     }
     const state = { reads, next: this.#states.length + 1, other: -1 };
     this.#states.push(state);
@@ -111,9 +122,9 @@ class Construction {
   }
 }
 
-/** The states as tables, by their numbers. */
+/** The states as tables indexed by state number. */
 interface Automaton {
-  /** The distinct classes, and for each state the one that it reads; -1 for none. */
+  /** The distinct classes, and the index of the class that each state consumes; -1 for none. */
   readonly classes: readonly CharacterClass[];
   readonly reads: Int32Array;
   readonly next: Int32Array;
@@ -131,17 +142,17 @@ function tableOf(states: readonly State[]): Automaton {
   };
 }
 
-/** A set of states that are entered in one step. */
+/** The set of states after one step. */
 interface StateSet {
   readonly states: Int32Array;
   size: number;
 }
 
-/** One run over one text. */
+/** Matches one text. */
 class Simulation {
   readonly #automaton: Automaton;
   readonly #accepting: number;
-  /** For each state, the number of the step that reached it last. */
+  /** The last step that reached each state. */
   readonly #reached: Uint32Array;
   readonly #pending: number[] = [];
   #step = 1;
@@ -171,26 +182,29 @@ class Simulation {
     return { states: new Int32Array(this.#reached.length), size: 0 };
   }
 
-  /** Enters every state that one of these goes on to with the character. */
+  /** Enters all states that follow the current ones after this character. */
   #read(code: number, here: StateSet, ahead: StateSet): void {
     const { classes, reads, next } = this.#automaton;
-    // Many states read the same class, above all in repetitions: each class is asked once.
-    const verdicts = classes.map((each) => includes(each, code));
+    // Many states, especially of repetitions, share a class, so each class is tested once.
+    const included = classes.map((each) => includes(each, code));
     for (let index = 0; index < here.size; index++) {
       const state = here.states[index] ?? 0;
-      if (verdicts[reads[state] ?? -1] === true) this.#enter(next[state] ?? 0, ahead);
+      if (included[reads[state] ?? -1] === true) this.#enter(next[state] ?? 0, ahead);
     }
   }
 
-  /** Adds the state, and those that it leads to without reading, to the set; each once a step. */
+  /**
+   * Adds a state, and all states that it leads to without consuming a character, to the set. Each is added
+   * once per step.
+   */
   #enter(first: number, set: StateSet): void {
     const { reads, next, other } = this.#automaton;
     const [reached, step, pending] = [this.#reached, this.#step, this.#pending];
     for (let state: number | undefined = first; state !== undefined; ) {
-      const known = reached[state] === step;
+      const visited = reached[state] === step;
       reached[state] = step;
-      if (known || reads[state] !== -1 || state === this.#accepting) {
-        if (!known) set.states[set.size++] = state;
+      if (visited || reads[state] !== -1 || state === this.#accepting) {
+        if (!visited) set.states[set.size++] = state;
         state = pending.pop();
         continue;
       }

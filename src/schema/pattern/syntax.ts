@@ -1,33 +1,36 @@
 /**
- * The syntax of patterns: I-Regexp (RFC 9485 §3), with `\d`, `\w`, `\s` and `(?:…)` as JavaScript has them.
- * A pattern is always matched against the whole value, so `^` as its first and `$` as its last character are
- * taken and mean nothing more. Left out: lookaround, back-references, lazy quantifiers, named groups, and
- * everything else that a set of states cannot match.
+ * Parses patterns: I-Regexp (RFC 9485 §3) with `\d`, `\w`, `\s` and `(?:…)` as in JavaScript. A pattern
+ * always matches the whole value, so an initial `^` and a final `$` are allowed and have no effect.
+ * Lookaround, back-references, lazy quantifiers, named groups, and other constructs that a finite automaton
+ * cannot match are not supported.
  */
 import { type CharacterClass, categoryOf, digits, spaces, wordCharacters } from './classes.ts';
 
-/** What a pattern says, as a tree. */
+/** The syntax tree of a pattern. */
 export type Expression =
   | { readonly kind: 'class'; readonly class: CharacterClass }
   | { readonly kind: 'sequence'; readonly parts: readonly Expression[] }
   | { readonly kind: 'choice'; readonly branches: readonly Expression[] }
-  | { readonly kind: 'repeat'; readonly part: Expression; readonly least: number; readonly most: number };
+  | { readonly kind: 'repeat'; readonly part: Expression; readonly min: number; readonly max: number };
 
-/** A pattern that is not one; the message says what was found and where, counted in characters from 1. */
+/** Thrown for an invalid pattern. The message contains the position in characters, from 1. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
 }
 
-/** Reads a pattern. Throws PatternError. */
+/**
+ * Parses a pattern.
+ * @throws {PatternError} for an invalid pattern
+ */
 export function parsePattern(source: string): Expression {
   const characters = [...source];
   const anchored = characters[0] === '^' ? 1 : 0;
   return new PatternReader(characters, anchored).whole();
 }
 
-/** How deep groups may stand in one another. */
-const deepest = 100;
-/** The largest count in a repetition: more states than that are refused anyway. */
+/** The maximum nesting depth of groups. */
+const maxDepth = 100;
+/** The maximum count of a repetition. More states are rejected in any case. */
 const largestCount = 10_000;
 
 class PatternReader {
@@ -42,7 +45,7 @@ class PatternReader {
 
   whole(): Expression {
     const expression = this.#choice();
-    if (this.#at < this.#characters.length) this.#refuse(`the ")" closes nothing`);
+    if (this.#at < this.#characters.length) this.#refuse(`the ")" has no matching "("`);
     return expression;
   }
 
@@ -75,11 +78,11 @@ class PatternReader {
     if (next === '\\') return single(this.#escape());
     if (next === '^' || next === '$') {
       this.#refuse(
-        `"${next}" is taken as the ${next === '^' ? 'first' : 'last'} character only; write \\${next}`,
+        `"${next}" is allowed only as the ${next === '^' ? 'first' : 'last'} character; write \\${next}`,
       );
     }
     if ('*+?{'.includes(next)) this.#refuse(`"${next}" has nothing to repeat`);
-    if (']}'.includes(next)) this.#refuse(`"${next}" closes nothing; write \\${next}`);
+    if (']}'.includes(next)) this.#refuse(`"${next}" has no opening bracket; write \\${next}`);
     this.#at++;
     return single(next === '.' ? { negated: true, ranges: lineEnds, categories: [] } : just(next));
   }
@@ -88,11 +91,11 @@ class PatternReader {
     const start = this.#at++;
     if (this.#take('?') && !this.#take(':')) {
       this.#refuse(
-        'of groups that begin with "(?" only "(?:" is taken: no lookaround, names or flags',
+        '"(?" must be followed by ":"; lookaround, named groups and flags are not supported',
         start,
       );
     }
-    if (++this.#depth > deepest) this.#refuse(`groups stand more than ${deepest} deep in one another`, start);
+    if (++this.#depth > maxDepth) this.#refuse(`groups are nested more than ${maxDepth} deep`, start);
     const expression = this.#choice();
     if (!this.#take(')')) this.#refuse('the "(" is not closed', start);
     this.#depth--;
@@ -104,22 +107,22 @@ class PatternReader {
     const bounds = this.#quantifier();
     if (bounds === undefined) return part;
     const next = this.#peek();
-    if (next === '?') this.#refuse('lazy quantifiers are not taken: the whole value matches or does not');
-    if (next !== undefined && '*+{'.includes(next)) this.#refuse('a quantifier follows a quantifier');
-    const [least, most] = bounds;
-    if (most < least) this.#refuse(`the repetition ends at ${most}, before it begins at ${least}`, start);
-    return { kind: 'repeat', part, least, most };
+    if (next === '?') this.#refuse('lazy quantifiers are not supported; the whole value must match');
+    if (next !== undefined && '*+{'.includes(next)) this.#refuse('a quantifier cannot follow a quantifier');
+    const [min, max] = bounds;
+    if (max < min) this.#refuse(`the repetition ends at ${max}, less than its start ${min}`, start);
+    return { kind: 'repeat', part, min, max };
   }
 
-  #quantifier(): [least: number, most: number] | undefined {
+  #quantifier(): [min: number, max: number] | undefined {
     if (this.#take('*')) return [0, Infinity];
     if (this.#take('+')) return [1, Infinity];
     if (this.#take('?')) return [0, 1];
     if (!this.#take('{')) return undefined;
-    const least = this.#count();
-    const most = this.#take(',') ? (this.#peek() === '}' ? Infinity : this.#count()) : least;
-    if (!this.#take('}')) this.#refuse('a repetition is written {n}, {n,} or {n,m}');
-    return [least, most];
+    const min = this.#count();
+    const max = this.#take(',') ? (this.#peek() === '}' ? Infinity : this.#count()) : min;
+    if (!this.#take('}')) this.#refuse('a repetition must have the form {n}, {n,} or {n,m}');
+    return [min, max];
   }
 
   #count(): number {
@@ -129,7 +132,7 @@ class PatternReader {
       written += next;
       this.#at++;
     }
-    if (written === '') this.#refuse('a repetition is written {n}, {n,} or {n,m}', start);
+    if (written === '') this.#refuse('a repetition must have the form {n}, {n,} or {n,m}', start);
     if (Number(written) > largestCount) {
       this.#refuse(`${written.slice(0, 20)} repetitions are more than ${largestCount}`, start);
     }
@@ -157,7 +160,7 @@ class PatternReader {
     const start = this.#at;
     if (this.#peek() === '-') {
       if (!first && this.#characters[this.#at + 1] !== ']') {
-        this.#refuse('a "-" within a class stands first or last, or is written \\-');
+        this.#refuse('a "-" in a class must be first or last, or be written \\-');
       }
       this.#at++;
       return just('-');
@@ -168,7 +171,7 @@ class PatternReader {
     this.#at++;
     const highest = onlyCode(this.#classCharacter());
     if (lowest === undefined || highest === undefined) {
-      this.#refuse('a range runs from one character to another, not from or to a class', start);
+      this.#refuse('both ends of a range must be single characters', start);
     }
     if (highest < lowest) this.#refuse('the range ends before it begins', start);
     return { negated: false, ranges: [[lowest, highest]], categories: [] };
@@ -179,14 +182,14 @@ class PatternReader {
     if (next === '\\') return this.#escape();
     if (next === undefined || next === '[' || next === ']' || next === '-') {
       this.#refuse(
-        `${next === undefined ? 'the end' : `"${next}"`} stands where a character of the class is expected`,
+        `${next === undefined ? 'the end' : `"${next}"`} is not a character of a class; escape it or close the class`,
       );
     }
     this.#at++;
     return just(next);
   }
 
-  /** `SingleCharEsc`, `catEsc`, `complEsc`, and the three classes that JavaScript names. */
+  /** `SingleCharEsc`, `catEsc`, `complEsc`, and the classes `\d`, `\w` and `\s`. */
   #escape(): CharacterClass {
     const start = this.#at++;
     const escaped = this.#peek();
@@ -200,8 +203,8 @@ class PatternReader {
     if (escaped === 'r') return just('\r');
     if (escaped === 't') return just('\t');
     if ('()*+-.?[\\]^{|}$/'.includes(escaped)) return just(escaped);
-    if (isDigit(escaped)) this.#refuse('back-references are not taken', start);
-    this.#refuse(`the escape \\${escaped} is not taken`, start);
+    if (isDigit(escaped)) this.#refuse('back-references are not supported', start);
+    this.#refuse(`the escape \\${escaped} is not supported`, start);
   }
 
   #category(negated: boolean, start: number): CharacterClass {
@@ -209,7 +212,7 @@ class PatternReader {
     const name = /^\{([A-Z][a-z]?)\}/.exec(rest)?.[1];
     const category = name === undefined ? undefined : categoryOf(name, negated);
     if (name === undefined || category === undefined) {
-      this.#refuse('\\p and \\P name a general category of Unicode, such as \\p{L} or \\p{Nd}', start);
+      this.#refuse('\\p and \\P require a Unicode general category, such as \\p{L} or \\p{Nd}', start);
     }
     this.#at += name.length + 2;
     return { negated: false, ranges: [], categories: [category] };
@@ -230,7 +233,7 @@ class PatternReader {
   }
 }
 
-/** What "." leaves out (RFC 9485 §5.3). */
+/** The characters that `.` does not match (RFC 9485 §5.3). */
 const lineEnds: readonly (readonly [number, number])[] = [
   [0x0a, 0x0a],
   [0x0d, 0x0d],
@@ -245,7 +248,7 @@ function just(character: string): CharacterClass {
   return { negated: false, ranges: [[code, code]], categories: [] };
 }
 
-/** The code of a class of one character; undefined for any other class. */
+/** Returns the code point of a class of one character; undefined for any other class. */
 function onlyCode(of: CharacterClass): number | undefined {
   const [range] = of.ranges;
   if (of.ranges.length !== 1 || of.categories.length > 0 || range === undefined) return undefined;

@@ -63,7 +63,7 @@ describe('tokens and grants of OAuth in the store', () => {
     writeFileSync(path, JSON.stringify({ seed: { [tokensCollection]: [{}] } }));
     const { status, stderr } = await call(['check', '--memory', '--config', path]);
     assert.equal(status, 1);
-    assert.match(stderr, /seed\.oauth:tokens: is the path of no collection/);
+    assert.match(stderr, /seed\.oauth:tokens: is not the path of a collection/);
   });
 
   /** Runs `export`, and imports what `edit` makes of it into a new directory. */
@@ -106,7 +106,7 @@ describe('tokens and grants of OAuth in the store', () => {
     assert.equal(status, 1);
     assert.match(
       stderr,
-      /standard input cannot be used: line 5, .*oauth:tokens\/A{43} is not a valid token of OAuth/,
+      /standard input cannot be used: line 5, .*oauth:tokens\/A{43} is not an OAuth token/,
     );
     assert.equal(existsSync(data), false);
   });

@@ -74,7 +74,7 @@ test('documents with something changed are taken or refused as JSON.parse does, 
     const document = mutated(random, drawJson(random, 4));
     const expected = attempt(() => mapped(JSON.parse(document)));
     const actual = attempt(() => plain(readJson(document, 32)));
-    if (actual instanceof JsonError && actual.message.endsWith('for the second time')) continue;
+    if (actual instanceof JsonError && actual.message.endsWith('found a duplicate member name')) continue;
     const told = `seed ${random.seed}: ${JSON.stringify(document)} ${String(actual)}`;
     if (expected instanceof SyntaxError) assert.ok(actual instanceof JsonError, told);
     else assert.deepEqual(actual, expected, told);
@@ -134,15 +134,15 @@ const refused: [document: string, line: number, column: number, message: RegExp]
   ['NaN', 1, 1, /found "N", expected a value/],
   ['tru', 1, 1, /found "t", expected a value/],
   ['/* */1', 1, 1, /found "\/", expected a value/],
-  ['"a\nb"', 1, 3, /found U\+000A, expected control characters as escapes/],
+  ['"a\nb"', 1, 3, /found U\+000A, expected an escape instead of a control character/],
   ['"a\\x"', 1, 4, /found "x", expected one of the escapes/],
   ['"\\u12g4"', 1, 4, /found "1", expected four hexadecimal digits/],
   ['"abc', 1, 5, /found the end of the document, expected '"'/],
   ['{"é\u{1f600}":1,\n"a":\n  ?}', 3, 3, /found "\?", expected a value/],
   ['[\r\n\r1,\r\n\u{1f600}]', 4, 1, /found U\+1F600, expected a value/],
-  ['{"a":1,"b":2,\n "a":3}', 2, 2, /found a member name for the second time/],
-  ['{"a":1,"\\u0061":3}', 1, 8, /for the second time/],
-  ['{"__proto__":1,"__proto__":1}', 1, 16, /for the second time/],
+  ['{"a":1,"b":2,\n "a":3}', 2, 2, /found a duplicate member name/],
+  ['{"a":1,"\\u0061":3}', 1, 8, /found a duplicate member name/],
+  ['{"__proto__":1,"__proto__":1}', 1, 16, /found a duplicate member name/],
 ];
 
 for (const [document, line, column, message] of refused) {
