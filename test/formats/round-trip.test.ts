@@ -151,10 +151,10 @@ test('a stored value that its field cannot have any more is told by name, not wr
   for (const value of [{ price: '12.30' }, { price: { currency: 'EUR' } }, { title: { a: 'b' } }]) {
     assert.throws(
       () => writeItemXml(articles.shape, value),
-      /the value that is kept for (price|title) is not/,
+      /the stored value of (price|title) does not match/,
     );
   }
-  assert.throws(() => writeItemJson(articles.shape, { price: ['12.30'] }), /kept for price/);
+  assert.throws(() => writeItemJson(articles.shape, { price: ['12.30'] }), /stored value of price/);
 });
 
 test('a partial document changes the fields that it has and no others', () => {
