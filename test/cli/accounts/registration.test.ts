@@ -110,7 +110,7 @@ describe('countersign client', () => {
       ['add', 'app', ...redirect, '--grant', 'password'],
       /--grant "password" is not one of authorization_code,/,
     ],
-    [['add', 'app', ...redirect, '--users', 'ann', '--users', '*'], /--users "\*" stands alone/],
+    [['add', 'app', ...redirect, '--users', 'ann', '--users', '*'], /--users "\*"/],
     [['add', 'a:b', ...redirect], /the client a:b needs an id of 1 to 128 printable/],
     [['add', 'app', '--secret', 'hidden-secret', ...redirect], /unknown option --secret/],
     [
