@@ -76,7 +76,7 @@ const forms: readonly (readonly [
   ['a PUT dated by X-Date', write, hmacSigner({ ...user, bodyDigest: true, dateField: 'X-Date' }), false, 90],
 ];
 
-describe('Our own server refuses all that is made of', () => {
+describe('our own server refuses all that is made of', () => {
   for (const [name, request, signer, open, least] of forms) {
     test(name, async (context) => {
       const { plain, secure } = await ours(context);
@@ -104,7 +104,7 @@ describe('Our own server refuses all that is made of', () => {
   });
 });
 
-describe('A double refuses all that is made of', () => {
+describe('a double refuses all that is made of', () => {
   const options: DoubleOptions = {
     now: clock.now(),
     randomSeed: 1,
@@ -161,7 +161,7 @@ async function letThrough(context: TestContext, name: string, made: readonly Att
   return report.letThrough.map((result) => result.name);
 }
 
-describe('A naive server', () => {
+describe('a naive server', () => {
   test('that looks for the header alone refuses only what has none', async (context) => {
     const made = attempts(read, hmacSigner(user));
     const through = new Set(await letThrough(context, 'header-only', made));
@@ -232,7 +232,7 @@ describe('A naive server', () => {
   });
 });
 
-describe('The attempts', () => {
+describe('the attempts', () => {
   const made = forms.map(([, request, signer]) => attempts(request, signer));
 
   test('have names of their own', () => {
@@ -305,7 +305,7 @@ describe('The attempts', () => {
   });
 });
 
-describe('A report', () => {
+describe('a report', () => {
   test('proves nothing where the good request is refused', async (context) => {
     const { plain } = await ours(context);
     const report = await attack(

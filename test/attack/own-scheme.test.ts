@@ -66,13 +66,13 @@ async function serve(context: TestContext, checks: Checks): Promise<string> {
 
 const attempts = () => adversary({ url: 'http://api.example/things/7?b=1' }, signer, { clock });
 
-test('A server that has a scheme of its own right is let be.', async (context) => {
+test('a server that has a scheme of its own right is let be', async (context) => {
   const report = await attack(await serve(context, { time: true, nonce: true }), attempts());
   assert.ok(report.held, String(report));
   assert.ok(report.results.length > 45, String(report.results.length));
 });
 
-test('One that does not look at the time lets dates through alone.', async (context) => {
+test('one that does not look at the time lets dates through alone', async (context) => {
   const report = await attack(await serve(context, { time: false, nonce: true }), attempts());
   const names = report.letThrough.map(({ name }) => name);
   assert.ok(names.includes('the date is a day old'));
@@ -82,7 +82,7 @@ test('One that does not look at the time lets dates through alone.', async (cont
   );
 });
 
-test('One that does not remember nonces lets replays through alone.', async (context) => {
+test('one that does not remember nonces lets replays through alone', async (context) => {
   const report = await attack(await serve(context, { time: true, nonce: false }), attempts());
   assert.deepEqual(
     report.letThrough.map(({ name }) => name),

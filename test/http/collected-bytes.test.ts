@@ -89,13 +89,13 @@ async function heldByDecoder(made: MaybePromise<Decoder>): Promise<number> {
 }
 
 for (const [name, held] of readers) {
-  test(`Content ${name} that arrives byte by byte holds little more than its bytes.`, async () => {
+  test(`content ${name} that arrives byte by byte holds little more than its bytes`, async () => {
     const kept = await held();
     assert.ok(kept < 8 * length, `${kept} bytes for ${length}`);
   });
 }
 
-test('Chunks of any length are collected in order, and are copies.', () => {
+test('chunks of any length are collected in order, and are copies', () => {
   const collected = new CollectedBytes();
   assert.equal(collected.bytes.length, 0);
   const chunk = Buffer.alloc(1000);

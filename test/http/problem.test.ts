@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { Problem } from '../../src/http/problem.ts';
 import { Problem as ThrownProblem } from '../../src/http/thrown-problem.ts';
 
-test('A refusal of the server is an error with its type and its detail, and records no stack trace.', () => {
+test('a refusal of the server is an error with its type and its detail, and records no stack trace', () => {
   const problem = new Problem('not-found', 'Nothing is at this address.');
   assert.ok(problem instanceof Error);
   assert.equal(String(problem), 'Problem: not-found: Nothing is at this address.');
@@ -12,7 +12,7 @@ test('A refusal of the server is an error with its type and its detail, and reco
   assert.equal(problem.stack, undefined);
 });
 
-test('A problem that the code of a resource throws has a full stack trace.', () => {
+test('a problem that the code of a resource throws has a full stack trace', () => {
   const problem = thrownHere();
   const [first, frame] = problem.stack?.split('\n') ?? [];
   assert.equal(first, 'Problem: not-found: There is no such city.');
@@ -24,7 +24,7 @@ function thrownHere(): Problem {
   return new ThrownProblem('not-found', 'There is no such city.');
 }
 
-test('Refusals of the server and of resources are instances of both classes, and a subclass has its own.', () => {
+test('refusals of the server and of resources are instances of both classes, and a subclass has its own', () => {
   class Missing extends ThrownProblem {}
   const own = new Problem('not-found', 'Nothing is at this address.');
   const missing = new Missing('not-found', 'There is no such city.');
@@ -33,7 +33,7 @@ test('Refusals of the server and of resources are instances of both classes, and
   assert.equal(Reflect.apply(Function.prototype[Symbol.hasInstance], Error, [missing]), true);
 });
 
-test('Making a problem never sets Error.stackTraceLimit.', (t) => {
+test('making a problem never sets Error.stackTraceLimit', (t) => {
   const { stackTraceLimit } = Error;
   let sets = 0;
   Object.defineProperty(Error, 'stackTraceLimit', {
@@ -50,7 +50,7 @@ test('Making a problem never sets Error.stackTraceLimit.', (t) => {
   assert.equal(sets, 0);
 });
 
-test('With more field lines it is the same problem, and the one before is as it was.', () => {
+test('with more field lines it is the same problem, and the one before is as it was', () => {
   const problem = new Problem('full', 'No room.', {
     members: { field: 'a' },
     fields: [['A', '1']],

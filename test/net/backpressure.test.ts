@@ -48,7 +48,7 @@ function drained(socket: Socket): Promise<void> {
   });
 }
 
-test('A connection whose request is being handled is read no further when 64 requests wait.', async (t) => {
+test('a connection whose request is being handled is read no further when 64 requests wait', async (t) => {
   const { port, requests, waiting, release } = await serve(t);
   const wire = await open(port);
   await wire.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
@@ -60,7 +60,7 @@ test('A connection whose request is being handled is read no further when 64 req
   wire.socket.destroy();
 });
 
-test('A pipeline that is longer than what may wait is answered whole, in order.', async (t) => {
+test('a pipeline that is longer than what may wait is answered whole, in order', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   const count = 600;
@@ -78,7 +78,7 @@ test('A pipeline that is longer than what may wait is answered whole, in order.'
   await wire.close();
 });
 
-test('Content that waits behind a slow request holds no more than its share.', async (t) => {
+test('content that waits behind a slow request holds no more than its share', async (t) => {
   const { port, waiting, release } = await serve(t);
   const wire = await open(port);
   await wire.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
@@ -90,7 +90,7 @@ test('Content that waits behind a slow request holds no more than its share.', a
   wire.socket.destroy();
 });
 
-test('Others are answered while one client pipelines and never reads.', async (t) => {
+test('others are answered while one client pipelines and never reads', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   wire.socket.pause();
@@ -99,7 +99,7 @@ test('Others are answered while one client pipelines and never reads.', async (t
   wire.socket.destroy();
 });
 
-test('Of many connections that send too many requests in one packet, all but a few are closed at once.', async (t) => {
+test('of many connections that send too many requests in one packet, all but a few are closed at once', async (t) => {
   const { port, listener, release } = await serve(t);
   const packet = `GET /wait HTTP/1.1\r\nHost: h\r\n\r\n${get.repeat(600)}`;
   const wires = await Promise.all(Array.from({ length: 50 }, () => open(port)));
@@ -155,7 +155,7 @@ async function readingClient(port: number, requests: number): Promise<void> {
   socket.destroy();
 }
 
-test('20 MB of requests from clients that never read cost less than 50 MB of memory.', async (t) => {
+test('20 MB of requests from clients that never read cost less than 50 MB of memory', async (t) => {
   const server = startServer(t);
   const port = await lineOf(server);
   // The heap of a server that has answered as many requests before has its usual size.

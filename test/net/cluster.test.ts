@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { exchange } from '../support/net/wire.ts';
 import { modulePath, reading } from '../support/program.ts';
 
-test('Workers of node:cluster share a port, as they do with node:net.', async (t) => {
+test('workers of node:cluster share a port, as they do with node:net', async (t) => {
   const program = spawn(process.execPath, [...reading, modulePath('test/support/net/workers.ts')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

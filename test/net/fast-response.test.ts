@@ -55,7 +55,7 @@ async function warm(ask: (target: string) => Promise<boolean>): Promise<void> {
   assert.equal(await ask('/warm'), true, 'the fast path is not taken on this version of Node.js');
 }
 
-test('node:http advances to the next request after a response on the fast path.', async (t) => {
+test('node:http advances to the next request after a response on the fast path', async (t) => {
   const { server, ask, responses } = await serveFast(t);
   await warm(ask);
   for (const target of ['/1', '/2', '/3']) assert.equal(await ask(target), true);
@@ -70,12 +70,12 @@ test('node:http advances to the next request after a response on the fast path.'
   await ended;
 });
 
-test('A listener of few requests does not look for observers, and takes the ordinary path.', async (t) => {
+test('a listener of few requests does not look for observers, and takes the ordinary path', async (t) => {
   const { ask } = await serveFast(t);
   for (let request = 0; request < 16; request += 1) assert.equal(await ask('/'), false);
 });
 
-test('A release line whose tests have not passed takes the ordinary path.', async (t) => {
+test('a release line whose tests have not passed takes the ordinary path', async (t) => {
   for (const version of ['21.1.0', '28.0.0', '200.1.2']) {
     const { ask } = await serveFast(t, version);
     for (let request = 0; request < 30; request += 1) assert.equal(await ask('/'), false);
@@ -122,7 +122,7 @@ const observers: [name: string, observe: Observe][] = [
 ];
 
 for (const [name, observe] of observers)
-  test(`While there is ${name}, responses take the ordinary path.`, async (t) => {
+  test(`while there is ${name}, responses take the ordinary path`, async (t) => {
     const { server, ask } = await serveFast(t);
     await warm(ask);
     const stop = observe(server);

@@ -58,7 +58,7 @@ async function converse(port: number, bytes: string, random: Seeded, stays = fal
   return replies;
 }
 
-test('Whatever is sent, each connection gets well-formed replies of the allowed kinds, and then ends.', async (t) => {
+test('whatever is sent, each connection gets well-formed replies of the allowed kinds, and then ends', async (t) => {
   const random = seeded();
   const { port, listener } = await serve(t);
   for (let round = 0; round < 600; round += 1) {
@@ -76,7 +76,7 @@ test('Whatever is sent, each connection gets well-formed replies of the allowed 
   await listener.close(10_000);
 });
 
-test('A client that sends anything, and then neither goes on nor away, is let go.', async (t) => {
+test('a client that sends anything, and then neither goes on nor away, is let go', async (t) => {
   const random = seeded();
   const { port } = await serve(t, { headerTimeout: 60, requestTimeout: 60, keepAliveTimeout: 1 });
   const conversations = Array.from({ length: 80 }, async (_, round) => {
@@ -90,7 +90,7 @@ test('A client that sends anything, and then neither goes on nor away, is let go
   await Promise.all(conversations);
 });
 
-test('Random bytes are refused, or wait for more, and harm nobody.', async (t) => {
+test('random bytes are refused, or wait for more, and harm nobody', async (t) => {
   const random = seeded();
   const { port } = await serve(t);
   for (let round = 0; round < 200; round += 1) {

@@ -21,12 +21,12 @@ function expiry(bytesAt: (now: number) => number, limits = timeouts): number {
   return Number.POSITIVE_INFINITY;
 }
 
-test('A connection on which nothing comes expires after the keep-alive timeout, and soon after.', () => {
+test('a connection on which nothing comes expires after the keep-alive timeout, and soon after', () => {
   const time = expiry(() => 50);
   assert.ok(time >= 1000 && time <= 1250, `${time}`);
 });
 
-test('Bytes postpone the end of an idle connection once, however many follow.', () => {
+test('bytes postpone the end of an idle connection once, however many follow', () => {
   const random = seeded();
   for (let round = 0; round < 200; round += 1) {
     const [first, pace] = [10 + random.below(900), 1 + random.below(900)];
@@ -39,7 +39,7 @@ test('Bytes postpone the end of an idle connection once, however many follow.', 
   }
 });
 
-test('Each request begins the time anew, and a timeout of 0 is none.', () => {
+test('each request begins the time anew, and a timeout of 0 is none', () => {
   const sweep = handSweep();
   const idle = new IdleTimeout();
   for (let request = 0; request < 100; request += 1) {
@@ -52,7 +52,7 @@ test('Each request begins the time anew, and a timeout of 0 is none.', () => {
   );
 });
 
-test('The sweep checks each connection several times within the shortest timeout, until it is stopped.', async () => {
+test('the sweep checks each connection several times within the shortest timeout, until it is stopped', async () => {
   let checks = 0;
   await new Promise<void>((resolve) => {
     const sweep = new DeadlineSweep([0, 80, 5000], () => [

@@ -61,7 +61,7 @@ const expected: Seen[] = [
   ['observed', 413, plain],
 ];
 
-test('A subscriber of http.server.response.finish sees the fields and the status that were sent.', async (t) => {
+test('a subscriber of http.server.response.finish sees the fields and the status that were sent', async (t) => {
   const wire = await warmed(t, await serve(t));
   const seen: Seen[] = [];
   const watch = (message: unknown): void => {
@@ -91,7 +91,7 @@ function isDetail(value: unknown): value is Detail {
   return typeof value === 'object' && value !== null && 'req' in value && 'res' in value;
 }
 
-test('A PerformanceObserver of http sees the fields and the status that were sent.', async (t) => {
+test('a PerformanceObserver of http sees the fields and the status that were sent', async (t) => {
   const wire = await warmed(t, await serve(t));
   const seen: Seen[] = [];
   const observer = new PerformanceObserver((list) => {
@@ -106,7 +106,7 @@ test('A PerformanceObserver of http sees the fields and the status that were sen
   assert.deepEqual(await exchanged(wire, seen), expected);
 });
 
-test('Each request is handled in its own asynchronous context.', async (t) => {
+test('each request is handled in its own asynchronous context', async (t) => {
   const storage = new AsyncLocalStorage<string>();
   const contexts: [string, string | undefined][] = [];
   // What instrumentation does: it wraps the emit of servers, and runs each request in a context of its own.
@@ -186,7 +186,7 @@ for (const [mode, scheme] of [
   ['tls', 'https'],
 ] as const)
   test(
-    `OpenTelemetry’s spans of ${scheme} have the request, the response, and what was done within.`,
+    `OpenTelemetry’s spans of ${scheme} have the request, the response, and what was done within`,
     unlessInstalled('@opentelemetry/instrumentation-http'),
     async (t) => {
       const targets = [...Array.from({ length: 25 }, (_, at) => `/${at}`), '/missing'];

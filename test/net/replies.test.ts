@@ -4,7 +4,7 @@ import { date, serve } from '../support/net/service.ts';
 import { transport } from '../support/net/transport.ts';
 import { exchange, open } from '../support/net/wire.ts';
 
-test('A reply carries its fields in order, the length of its content and the service’s Date alone.', async (t) => {
+test('a reply carries its fields in order, the length of its content and the service’s Date alone', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   await wire.send('GET /a?b=c HTTP/1.1\r\nHost: h\r\n\r\n');
@@ -20,14 +20,14 @@ test('A reply carries its fields in order, the length of its content and the ser
   assert.notEqual(reply.field('Connection'), 'close');
 });
 
-test('The length of a string is that of its UTF-8.', async (t) => {
+test('the length of a string is that of its UTF-8', async (t) => {
   const { port } = await serve(t);
   const [reply] = await exchange(port, 'GET /umlaut HTTP/1.1\r\nHost: h\r\n\r\n');
   assert.equal(reply?.field('Content-Length'), '8');
   assert.equal(reply?.text, 'größer');
 });
 
-test('Bytes are sent as they are.', async (t) => {
+test('bytes are sent as they are', async (t) => {
   const { port } = await serve(t);
   for (const connection of ['close', 'keep-alive']) {
     const wire = await open(port);
@@ -37,7 +37,7 @@ test('Bytes are sent as they are.', async (t) => {
   }
 });
 
-test('HEAD is told the length and sent nothing, whether or not the connection ends.', async (t) => {
+test('HEAD is told the length and sent nothing, whether or not the connection ends', async (t) => {
   const { port } = await serve(t);
   for (const target of ['/umlaut', '/other']) {
     for (const connection of ['close', 'keep-alive']) {
@@ -53,7 +53,7 @@ test('HEAD is told the length and sent nothing, whether or not the connection en
   }
 });
 
-test('204 and 304 have no length and no content; another status without content has the length 0.', async (t) => {
+test('204 and 304 have no length and no content; another status without content has the length 0', async (t) => {
   const { port } = await serve(t);
   for (const connection of ['close', 'keep-alive']) {
     for (const [target, length] of [
@@ -73,7 +73,7 @@ test('204 and 304 have no length and no content; another status without content 
   }
 });
 
-test('A connection ends after the reply when the client asks for it, and when the service does.', async (t) => {
+test('a connection ends after the reply when the client asks for it, and when the service does', async (t) => {
   const { port } = await serve(t);
   for (const request of [
     'GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n',
@@ -88,7 +88,7 @@ test('A connection ends after the reply when the client asks for it, and when th
   }
 });
 
-test('HTTP/1.0 keeps the connection only when it asks to.', async (t) => {
+test('HTTP/1.0 keeps the connection only when it asks to', async (t) => {
   const { port } = await serve(t);
   const brief = await open(port);
   await brief.send('GET / HTTP/1.0\r\n\r\n');
@@ -102,7 +102,7 @@ test('HTTP/1.0 keeps the connection only when it asks to.', async (t) => {
   }
 });
 
-test('A client is told how long the connection may rest, whatever it asks and however it speaks.', async (t) => {
+test('a client is told how long the connection may rest, whatever it asks and however it speaks', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   for (const request of [
@@ -122,7 +122,7 @@ test('A client is told how long the connection may rest, whatever it asks and ho
   assert.deepEqual([reply.field('Connection'), reply.field('Keep-Alive')], ['keep-alive', undefined]);
 });
 
-test('A request arrives as a value: target and fields byte for byte, the version, the peer.', async (t) => {
+test('a request arrives as a value: target and fields byte for byte, the version, the peer', async (t) => {
   const { port, requests } = await serve(t);
   await exchange(
     port,
@@ -138,7 +138,7 @@ test('A request arrives as a value: target and fields byte for byte, the version
   assert.deepEqual(request.connection, { peer: '127.0.0.1', secure: transport.tls !== undefined });
 });
 
-test('Lines of a field that node:http would drop are all there.', async (t) => {
+test('lines of a field that node:http would drop are all there', async (t) => {
   const { port, requests } = await serve(t);
   await exchange(
     port,
@@ -148,7 +148,7 @@ test('Lines of a field that node:http would drop are all there.', async (t) => {
   assert.deepEqual(requests[0]?.fields.lines('authorization'), ['x', 'y']);
 });
 
-test('A request without Host, and one to upgrade, are requests like any other.', async (t) => {
+test('a request without Host, and one to upgrade, are requests like any other', async (t) => {
   const { port, requests } = await serve(t);
   await exchange(port, 'GET / HTTP/1.1\r\n\r\n');
   const [reply] = await exchange(
@@ -160,7 +160,7 @@ test('A request without Host, and one to upgrade, are requests like any other.',
   assert.equal(requests.length, 2);
 });
 
-test('A handler that fails, or gives a field that cannot be written, is answered 500 and harms nobody.', async (t) => {
+test('a handler that fails, or gives a field that cannot be written, is answered 500 and harms nobody', async (t) => {
   const { port, refused } = await serve(t);
   for (const target of ['/fault', '/bad-field']) {
     const [reply] = await exchange(port, `GET ${target} HTTP/1.1\r\nHost: h\r\n\r\n`);
@@ -171,7 +171,7 @@ test('A handler that fails, or gives a field that cannot be written, is answered
   assert.equal(after?.status, 200);
 });
 
-test('A field that cannot be written is found behind one of its name that can, and each value is the one that was given.', async (t) => {
+test('a field that cannot be written is found behind one of its name that can, and each value is the one that was given', async (t) => {
   const { port } = await serve(t);
   const ask = async (target: string): Promise<(string | undefined)[]> => {
     const [reply] = await exchange(port, `GET ${target} HTTP/1.1\r\nHost: h\r\n\r\n`);
@@ -184,7 +184,7 @@ test('A field that cannot be written is found behind one of its name that can, a
   assert.deepEqual(await ask('/other'), ['GET /other', undefined, 'text/plain; charset=utf-8']);
 });
 
-test('Pipelined requests are handled and answered one after the other.', async (t) => {
+test('pipelined requests are handled and answered one after the other', async (t) => {
   const { port, requests, waiting, release } = await serve(t);
   const wire = await open(port);
   await wire.send(
@@ -201,7 +201,7 @@ test('Pipelined requests are handled and answered one after the other.', async (
   assert.equal(await wire.next(), undefined);
 });
 
-test('A client that ends its side after its requests gets every reply.', async (t) => {
+test('a client that ends its side after its requests gets every reply', async (t) => {
   const { port } = await serve(t);
   const replies = await exchange(
     port,
@@ -213,7 +213,7 @@ test('A client that ends its side after its requests gets every reply.', async (
   );
 });
 
-test('Nothing after a request to close is handled.', async (t) => {
+test('nothing after a request to close is handled', async (t) => {
   const { port, requests } = await serve(t);
   const replies = await exchange(
     port,
@@ -226,7 +226,7 @@ test('Nothing after a request to close is handled.', async (t) => {
   assert.equal(requests.length, 1);
 });
 
-test('More requests than may wait on one connection are refused after those before them.', async (t) => {
+test('more requests than may wait on one connection are refused after those before them', async (t) => {
   const { port, waiting, release } = await serve(t);
   const wire = await open(port);
   await wire.send(`GET /wait HTTP/1.1\r\nHost: h\r\n\r\n${'GET / HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(400)}`);

@@ -41,7 +41,7 @@ function openssl(args: readonly string[], files: Readonly<Record<string, string>
   return stdout;
 }
 
-test('A certificate says what it was told, and its signature is its own key’s.', () => {
+test('a certificate says what it was told, and its signature is its own key’s', () => {
   const certificate = new X509Certificate(made());
   assert.equal(certificate.subject, 'CN=A test');
   assert.equal(certificate.issuer, 'CN=A test');
@@ -151,7 +151,7 @@ describe('openssl', { skip: missing('openssl') }, () => {
   });
 });
 
-test('Every serial number is positive and has 20 octets, whatever chance gives.', () => {
+test('every serial number is positive and has 20 octets, whatever chance gives', () => {
   const random = seeded();
   const octets = [0, 0xff, 0x7f, 0x80].map((octet) => () => new Uint8Array(20).fill(octet));
   const drawn = Array.from({ length: 200 }, () => (size: number) => {
@@ -163,7 +163,7 @@ test('Every serial number is positive and has 20 octets, whatever chance gives.'
   }
 });
 
-test('Every moment from 1950 to 9999 is kept to the second, about 2050 and on leap days too.', () => {
+test('every moment from 1950 to 9999 is kept to the second, about 2050 and on leap days too', () => {
   const random = seeded();
   const edges = [
     [1950, 0, 1],
@@ -188,7 +188,7 @@ test('Every moment from 1950 to 9999 is kept to the second, about 2050 and on le
   }
 });
 
-test('IPv6 addresses come out as they were meant, however they are written.', () => {
+test('IPv6 addresses come out as they were meant, however they are written', () => {
   const random = seeded();
   for (let round = 0; round < 200; round += 1) {
     const groups = Array.from({ length: 8 }, () => (random.below(2) === 0 ? 0 : random.below(65_536)));
@@ -201,14 +201,14 @@ test('IPv6 addresses come out as they were meant, however they are written.', ()
   }
 });
 
-test('A common name may have any characters, and be long enough for lengths of several octets.', () => {
+test('a common name may have any characters, and be long enough for lengths of several octets', () => {
   for (const subject of ['Zoë’s server', 'x'.repeat(100), 'y'.repeat(300)]) {
     // OpenSSL writes what is beyond ASCII in octets: the parsed form is compared.
     assert.equal(new X509Certificate(made({ subject })).toLegacyObject().subject.CN, subject);
   }
 });
 
-test('What cannot be in a certificate is refused.', () => {
+test('what cannot be in a certificate is refused', () => {
   const { privateKey: other } = generateKeyPairSync('ec', { namedCurve: 'P-384' });
   assert.throws(() => made({ key: other }), RangeError);
   assert.throws(() => made({ key: generateKeyPairSync('ed25519').privateKey }), RangeError);
