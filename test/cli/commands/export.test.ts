@@ -316,7 +316,7 @@ describe('import', () => {
     [
       'a value that does not fit',
       (text) => text.replace('"Two"', '{"a":"b"}'),
-      /line 4, .*\/articles\/2 does not fit/,
+      /line 4, .*\/articles\/2 does not match/,
     ],
     [
       'counters twice',
