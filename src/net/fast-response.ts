@@ -2,7 +2,6 @@ import { channel } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { PerformanceObserver } from 'node:perf_hooks';
 
 /*
  * The fast path: the bytes of a response are written directly to the socket, and the response's 'finish' event then informs
@@ -85,6 +84,8 @@ function isSubscribed(): boolean {
 
 /** Finds the symbol under which Node.js stores statistics for a PerformanceObserver; undefined if there is none. */
 function statisticsSymbol(): symbol | undefined {
+  // Not imported: node:perf_hooks loads eight modules, which a short-lived server does not need.
+  const { PerformanceObserver } = process.getBuiltinModule('node:perf_hooks');
   const observer = new PerformanceObserver(() => undefined);
   observer.observe({ entryTypes: ['http'] });
   const symbols = Object.getOwnPropertySymbols(new ServerResponse(new IncomingMessage(new Socket())));
