@@ -34,7 +34,7 @@ export function showPage({ status, title, body, json }: Page, variant: Variant |
     status,
     noStore: true,
     fields: [
-      ['Content-Security-Policy', policy],
+      ['Content-Security-Policy', contentSecurityPolicy()],
       ['X-Frame-Options', 'DENY'],
       ['Referrer-Policy', 'no-referrer'],
       ['X-Content-Type-Options', 'nosniff'],
@@ -70,12 +70,14 @@ code { font-size: 1.125rem }
 `;
 
 // No form-action: browsers also apply it to the redirect after the form is submitted.
-const policy = [
-  `default-src 'none'`,
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  `base-uri 'none'`,
-  `frame-ancestors 'none'`,
-].join('; ');
+function contentSecurityPolicy(): string {
+  return [
+    `default-src 'none'`,
+    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    `base-uri 'none'`,
+    `frame-ancestors 'none'`,
+  ].join('; ');
+}
 
 function documentOf(title: string, body: string): string {
   return `<!DOCTYPE html>
