@@ -50,7 +50,16 @@ const chunks = {
     'options/flags',
     'accounts/account-file-path',
   ],
-  service: ['service/service'],
+  service: [
+    'service/service',
+    'index',
+    'client/oauth1',
+    'client/basic',
+    'http/field-lines',
+    'net/tls/certificate',
+  ],
+  attack: ['attack/index'],
+  double: ['double/double', 'double/permission-matrix'],
   configuration: ['options/options', 'cli/accounts/credentials'],
 };
 
