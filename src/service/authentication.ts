@@ -15,6 +15,7 @@ import type { Store } from '../store/store.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './authorization-server.ts';
 import type { ServiceOptions, UserOption } from './options.ts';
 import { defaultLimits } from './options.ts';
+import { checkUser } from './user-checks.ts';
 
 type Users = NonNullable<ServiceOptions['users']>;
 
@@ -130,7 +131,7 @@ const longestWindow = 31_536_000;
 
 // A caller in JavaScript can pass any value, and an invalid one must not weaken a check.
 function windowOf({ window = 600 }: ServiceOptions): number {
-  if (window >= 0 && window <= longestWindow) return window;
+  if (typeof window === 'number' && window >= 0 && window <= longestWindow) return window;
   throw new RangeError(`window is not a number of seconds from 0 to ${longestWindow}`);
 }
 
@@ -153,6 +154,7 @@ function declarationsOf(users: Users): ReadonlyMap<string, UserDeclaration> {
 }
 
 function declarationOf(name: string, user: UserOption): UserDeclaration {
+  checkUser(name, user, false);
   if ('secret' in user) {
     const { secret, password, disabled } = user;
     const plain = password === undefined ? undefined : { plain: password };

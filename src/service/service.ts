@@ -19,6 +19,7 @@ import { createRouter, type Router } from '../pipeline/router.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
+import { checkOptionValues } from './option-checks.ts';
 import { defaultLimits, optionNames, type ServiceOptions } from './options.ts';
 import { collectionsOf, routesOf, type ServedRoutes } from './routes.ts';
 
@@ -109,6 +110,7 @@ export function createControllableService(
   { onGrantEvent, authenticator, format = 'xml' }: ServiceControls = {},
 ): ControllableService {
   rejectUnknownOptions(options);
+  checkOptionValues(options);
   const { clock = systemClock, random = randomBytes } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const store = options.store ?? createMemoryStore({ storeId: Buffer.from(random(4)).toString('hex') });

@@ -1,0 +1,84 @@
+import { didYouMean } from '../did-you-mean.ts';
+import { kindOf } from '../schema/error.ts';
+
+/**
+ * Checks of arguments and options, which in JavaScript can be any value. All throw RangeError. `what` names the value in the message.
+ * A message contains no value that can be a secret.
+ */
+
+/** Requires an object. `example` is added to the message: `such as { secret: '…' }`. */
+export function checkObject(value: unknown, what: string, example = ''): asserts value is object {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+  throw new RangeError(
+    `${what} must be an object${example === '' ? '' : ` ${example}`}, is ${kindOf(value)}`,
+  );
+}
+
+/** Requires an object with no other members than the known ones. The message suggests the nearest known name. */
+export function checkMembers(
+  value: unknown,
+  known: readonly string[],
+  what: string,
+  example = '',
+): asserts value is object {
+  checkObject(value, what, example);
+  for (const name of Object.keys(value)) {
+    if (!known.includes(name))
+      throw new RangeError(`${name} is not a member of ${what}${didYouMean(name, known)}`);
+  }
+}
+
+/** Requires one of these words, unless the value is undefined. `what` is such as `a scheme`. */
+export function checkWord(value: unknown, words: readonly string[], what: string): void {
+  if (value === undefined) return;
+  if (typeof value !== 'string')
+    throw new RangeError(`${what} must be one of ${words.join(', ')}, is ${kindOf(value)}`);
+  if (!words.includes(value))
+    throw new RangeError(`${JSON.stringify(value)} is not ${what}${didYouMean(value, words)}`);
+}
+
+/** The range of a number. */
+export interface NumberRange {
+  readonly least?: number;
+  readonly most?: number;
+  /** Whether it must be an integer. Default: false. */
+  readonly whole?: boolean;
+  /** The unit in the message. */
+  readonly unit?: string;
+}
+
+/** Requires a number within a range, unless the value is undefined. */
+export function checkNumber(
+  value: unknown,
+  what: string,
+  { least = -Infinity, most = Infinity, whole = false, unit }: NumberRange = {},
+): void {
+  if (value === undefined) return;
+  const isValid =
+    typeof value === 'number' && value >= least && value <= most && (!whole || Number.isInteger(value));
+  if (isValid) return;
+  const kind = whole ? 'an integer' : 'a number';
+  const of = unit === undefined ? '' : ` of ${unit}`;
+  const from = Number.isFinite(least) ? ` from ${least}` : '';
+  const to = Number.isFinite(most) ? ` to ${most}` : '';
+  const given = typeof value === 'number' ? String(value) : kindOf(value);
+  throw new RangeError(`${what} must be ${kind}${of}${from}${to}, is ${given}`);
+}
+
+/** Requires a boolean, unless the value is undefined. */
+export function checkFlag(value: unknown, what: string): void {
+  if (value === undefined || typeof value === 'boolean') return;
+  throw new RangeError(`${what} must be true or false, is ${kindOf(value)}`);
+}
+
+/** Requires a string, unless the value is undefined. */
+export function checkText(value: unknown, what: string): void {
+  if (value === undefined || typeof value === 'string') return;
+  throw new RangeError(`${what} must be text, is ${kindOf(value)}`);
+}
+
+/** Requires a function, unless the value is undefined. */
+export function checkFunction(value: unknown, what: string): void {
+  if (value === undefined || typeof value === 'function') return;
+  throw new RangeError(`${what} must be a function, is ${kindOf(value)}`);
+}

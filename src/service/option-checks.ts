@@ -1,0 +1,37 @@
+import { defaultLifetimes } from '../oauth/lifetimes.ts';
+import {
+  checkFlag,
+  checkFunction,
+  checkMembers,
+  checkNumber,
+  checkObject,
+  checkText,
+} from './argument-checks.ts';
+import { defaultLimits, type ServiceOptions } from './options.ts';
+import { checkResource } from './resource-checks.ts';
+
+/**
+ * Checks the values of options that would otherwise be ignored or converted. The parts of the service check the others.
+ * @throws RangeError with the nearest known name
+ */
+export function checkOptionValues(options: Omit<ServiceOptions, 'users'>): void {
+  const { limits, lifetimes, resources, seed, collections } = options;
+  for (const name of ['realm', 'publicUrl'] as const) checkText(options[name], name);
+  for (const name of ['notBefore', 'maxNonces', 'maxNoncesPerUser', 'maxAuthFailures'] as const)
+    checkNumber(options[name], name);
+  for (const name of ['requireBodyDigest', 'explain'] as const) checkFlag(options[name], name);
+  for (const name of ['log', 'onError'] as const) checkFunction(options[name], name);
+  if (limits !== undefined) checkNumbers(limits, Object.keys(defaultLimits), 'limits');
+  if (lifetimes !== undefined) checkNumbers(lifetimes, Object.keys(defaultLifetimes), 'lifetimes');
+  if (seed !== undefined) checkObject(seed, 'seed');
+  if (collections !== undefined && !Array.isArray(collections)) checkObject(collections, 'collections');
+  if (resources === undefined) return;
+  checkObject(resources, 'resources');
+  for (const [template, resource] of Object.entries(resources)) checkResource(template, resource);
+}
+
+/** Requires an object with these members, all of which are non-negative numbers. */
+function checkNumbers(values: object, names: readonly string[], what: string): void {
+  checkMembers(values, names, what);
+  for (const [name, value] of Object.entries(values)) checkNumber(value, `${name} of ${what}`, { least: 0 });
+}

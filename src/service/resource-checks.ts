@@ -1,0 +1,61 @@
+import type { Access, Resource } from '../pipeline/resource.ts';
+import { checkFunction, checkMembers, checkObject, checkText, checkWord } from './argument-checks.ts';
+
+/** The names of the members. The type checks that the list is complete. */
+const resourceNames: Readonly<Record<keyof Resource, true>> = {
+  GET: true,
+  PUT: true,
+  POST: true,
+  DELETE: true,
+  headAccess: true,
+  produces: true,
+  find: true,
+  ownCredentials: true,
+  description: true,
+};
+
+const actions = ['GET', 'PUT', 'POST', 'DELETE'] as const;
+
+/**
+ * Checks a resource in code. A misspelt method would be answered 405, and a misspelt access rule would permit nobody.
+ * @throws RangeError with the nearest known name
+ */
+export function checkResource(template: unknown, resource: unknown): void {
+  checkText(template ?? null, 'the path template of a resource');
+  const what = `the resource at ${String(template)}`;
+  checkObject(resource, what, "such as { GET: action('anyone', …) }");
+  // An object of a class may have members for its own use.
+  if (isPlain(resource)) checkMembers(resource, Object.keys(resourceNames), what);
+  for (const name of actions) {
+    const value: unknown = Reflect.get(resource, name);
+    if (value !== undefined) checkAction(value, name, String(template));
+  }
+  checkFunction(Reflect.get(resource, 'find'), `find of ${what}`);
+  checkAccess(Reflect.get(resource, 'headAccess'), 'HEAD', String(template));
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function checkAction(value: unknown, method: string, template: string): void {
+  const what = `${method} of the resource at ${template}`;
+  checkObject(value, what, "such as action('anyone', …)");
+  checkFunction(Reflect.get(value, 'handle') ?? null, `the function of ${what}`);
+  checkAccess(Reflect.get(value, 'access'), method, template);
+}
+
+/** The access rules that are words. The type checks each. */
+const words: readonly Access[] = ['anyone', 'authenticated', 'nobody'];
+
+/** Requires an access rule, unless it is undefined, which permits nobody. */
+function checkAccess(access: unknown, method: string, template: string): void {
+  if (Array.isArray(access)) {
+    for (const name of access)
+      checkText(name ?? null, `each name in the access rule of ${method} at ${template}`);
+    return;
+  }
+  const parameters = Array.from(template.matchAll(/\{([^{}]*)\}/g), ([, name = '']) => `owner:${name}`);
+  checkWord(access, [...words.map(String), ...parameters], `an access rule of ${method} at ${template}`);
+}

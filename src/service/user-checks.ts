@@ -1,0 +1,38 @@
+import { checkMembers, checkObject } from './argument-checks.ts';
+
+/** The members of a user with one secret. */
+const withSecret: readonly string[] = ['secret', 'password', 'disabled'];
+/** The members of a user with several secrets. */
+const withSecrets: readonly string[] = ['secrets', 'password', 'disabled', 'since'];
+
+/**
+ * Checks the shape of a user. The message contains neither a secret nor a password.
+ * @param generated whether a user without a secret gets a generated one
+ * @throws RangeError with the nearest known name
+ */
+export function checkUser(name: string, user: unknown, generated: boolean): void {
+  const what = `the user ${JSON.stringify(name)}`;
+  checkObject(user, what, 'such as { secret: … }');
+  if ('secrets' in user) {
+    checkMembers(user, withSecrets, what);
+    if (!Array.isArray(user.secrets) || user.secrets.length === 0)
+      throw new RangeError(`secrets of ${what} must be a list of at least one secret`);
+    for (const secret of user.secrets) checkSecret(secret, what);
+    return;
+  }
+  checkMembers(user, withSecret, what);
+  if ('secret' in user && user.secret !== undefined) checkNonEmpty(user.secret, `the secret of ${what}`);
+  else if (!generated) throw new RangeError(`${what} has no secret`);
+  if ('password' in user && user.password !== undefined)
+    checkNonEmpty(user.password, `the password of ${what}`);
+}
+
+function checkSecret(secret: unknown, what: string): void {
+  checkMembers(secret, ['secret', 'until'], `a secret of ${what}`, 'such as { secret: … }');
+  checkNonEmpty('secret' in secret ? secret.secret : undefined, `a secret of ${what}`);
+}
+
+function checkNonEmpty(value: unknown, what: string): void {
+  if (typeof value === 'string' && value !== '') return;
+  throw new RangeError(`${what} is not a non-empty string`);
+}
