@@ -31,14 +31,18 @@ export function composeDurableDouble(
   const time = createDoubleTime(systemClock, undefined, () => {});
   const users = createDoubleUsers(options.users, random);
   const faults = createControlledFaults({ clock: time.clock, grants: () => controllable.oauth.grants });
-  const events = createEvents();
+  const events = createEvents(options.onError);
   const nonces = withBurning(
     options.nonces,
     () => faults.burnsNonce(),
     (user) => events.emit({ kind: 'replay', user }),
   );
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
-  const journal = createJournal({ clock: time.clock, secrets: () => secretsOf(users, registered) });
+  const journal = createJournal({
+    ...(options.onError !== undefined && { onError: options.onError }),
+    clock: time.clock,
+    secrets: () => secretsOf(users, registered),
+  });
   const clock: Clock = faults.clock;
   const observer = skewDates(time, journal.observer(faults));
   const controllable = createControllableService(

@@ -53,7 +53,8 @@ const masterKeyBytes = 32;
 export function composeDouble(options: DoubleOptions, random: SeededRandom): ComposedDouble {
   const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
   const { journal: bounds, pendingFaults: ___, keepAlive: ____, ...given } = others;
-  const events = createEvents();
+  const { onError } = options;
+  const events = createEvents(onError);
   const time = createDoubleTime(systemClock, now, () => nonces.restoreClaims());
   const nonces = noncesOf(options, random, time, events, () => faults.burnsNonce());
   const store = createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
@@ -62,7 +63,12 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
   const users = createDoubleUsers(declared, random.bytes);
   const masterKey = random.bytes(masterKeyBytes);
   const faults = createControlledFaults({ clock: time.clock, users, grants: () => service.oauth.grants });
-  const journal = createJournal({ ...bounds, clock: time.clock, secrets: () => secretsOf(users, options) });
+  const journal = createJournal({
+    ...bounds,
+    ...(onError !== undefined && { onError }),
+    clock: time.clock,
+    secrets: () => secretsOf(users, options),
+  });
   const service: ControllableService = createControllableService(
     {
       // A test suite fails to authenticate far more often than the default limit permits.

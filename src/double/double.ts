@@ -10,7 +10,7 @@ import { createMemoryControl } from './control/memory-target.ts';
 import type { MemoryControl } from './control/target.ts';
 import type { DoubleEvent, EventOf } from './events.ts';
 import type { Addresses } from './fetch/fetch-request.ts';
-import { type DoubleOptions, rejectUnknownOptions } from './options.ts';
+import { checkDoubleOptions, type DoubleOptions } from './options.ts';
 import { createSeededRandom, type SeededRandom } from './state/random.ts';
 
 /**
@@ -68,7 +68,7 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
  * const client = new Client({ baseUrl: double.url, user: 'johndoe', secret: 's3cret' });
  */
 export async function startDouble(options: DoubleOptions = {}): Promise<Double> {
-  rejectUnknownOptions(options);
+  checkDoubleOptions(options);
   const { https = true, keepAlive = false, randomSeed = randomBytes(8).toString('hex') } = options;
   if (!https && (options.clients !== undefined || options.consumers !== undefined))
     throw new RangeError('OAuth requires HTTPS, which is disabled');

@@ -1,5 +1,15 @@
+import { closestMatch } from '../did-you-mean.ts';
 import type { Request } from '../http/message.ts';
+import { methods } from '../http/method.ts';
 import { parseTarget } from '../http/target.ts';
+import { kindOf } from '../schema/error.ts';
+import { checkMembers } from '../service/argument-checks.ts';
+
+/** A method in a match. Methods are case-sensitive (RFC 9110 §9.1). */
+export type MatchMethod = Uppercase<string>;
+
+/** A path in a match: it begins with a slash and has no query. `*` is the target of `OPTIONS *`. */
+export type MatchPath = `/${string}` | '*';
 
 /**
  * Selects requests. A request matches if it matches every member that is present.
@@ -7,12 +17,68 @@ import { parseTarget } from '../http/target.ts';
  */
 export interface Match {
   /** A method such as `GET`, or a list of methods. */
-  readonly method?: string | readonly string[];
+  readonly method?: MatchMethod | readonly MatchMethod[];
   /** The path without its query: exactly, as a template (`/articles/{id}`), or as a regular expression. */
-  readonly path?: string | RegExp;
+  readonly path?: MatchPath | RegExp;
   /** The user that the credentials name, valid or not. */
   readonly user?: string;
 }
+
+/** The names of the members. The type checks that the list is complete. */
+export const matchNames: Readonly<Record<keyof Match, true>> = { method: true, path: true, user: true };
+
+/**
+ * Throws RangeError if a match is invalid, with the nearest known name. Otherwise it would match no request, or every one.
+ * @param names the names of the members that it may have
+ * @param expected what it may be
+ */
+export function checkMatch(
+  match: Match,
+  names: readonly string[] = Object.keys(matchNames),
+  expected = 'an object',
+): void {
+  if (typeof match !== 'object' || match === null || Array.isArray(match))
+    throw new RangeError(`a match must be ${expected} such as { path: '/articles' }, is ${kindOf(match)}`);
+  checkMembers(match, names, 'a match');
+  const { method, path, user } = match;
+  if (Array.isArray(method) && method.length === 0)
+    throw new RangeError('the list of methods of a match must not be empty');
+  if (method !== undefined) for (const each of [method].flat()) checkMethod(each);
+  if (path !== undefined) checkPath(path);
+  if (user !== undefined && (typeof user !== 'string' || user === ''))
+    throw new RangeError(`user of a match must be the name of a user, is ${kindOf(user)}`);
+}
+
+/** Throws RangeError unless `method` is a token in upper case (RFC 9110 §9.1), or if it is probably one of the six misspelt. */
+function checkMethod(method: unknown): void {
+  if (typeof method !== 'string')
+    throw new RangeError(`method of a match must be a method such as GET, is ${kindOf(method)}`);
+  const meant = methods.some((each) => each === method) ? undefined : closestMatch(method, methods);
+  if (meant === undefined && methodForm.test(method)) return;
+  const hint = meant === undefined ? ' in upper case' : `; did you mean "${meant}"?`;
+  throw new RangeError(`${JSON.stringify(method)} is not a method${hint}`);
+}
+
+const methodForm = /^[A-Z][A-Z0-9!#$%&'*+.^_`|~-]*$/;
+
+function checkPath(path: unknown): void {
+  if (path instanceof RegExp || path === '*') return;
+  if (typeof path !== 'string')
+    throw new RangeError(`path of a match must be text or a regular expression, is ${kindOf(path)}`);
+  const shown = JSON.stringify(path);
+  if (!path.startsWith('/'))
+    throw new RangeError(`the path ${shown} of a match must begin with a slash; did you mean "/${path}"?`);
+  const bare = path.replace(/[?#].*$/s, '');
+  if (bare !== path)
+    throw new RangeError(
+      `the path ${shown} of a match must not have a query or fragment; did you mean "${bare}"?`,
+    );
+  if (/[{}]/.test(path.replace(parameter, '')))
+    throw new RangeError(`the path ${shown} of a match is not a template such as /articles/{id}`);
+}
+
+/** A parameter of a template. */
+const parameter = /\{[A-Za-z][A-Za-z0-9_]*\}/g;
 
 /** Returns the normalized path: unreserved characters are decoded, if the target can be parsed. */
 export function pathOf({ target, method }: Pick<Request, 'target' | 'method'>): string {
@@ -33,7 +99,7 @@ function fitsPath(path: string, wanted: string | RegExp): boolean {
 
 /** Returns a pattern for a template, in which a parameter is one non-empty segment. */
 function templatePattern(template: string): RegExp {
-  const parts = template.split(/\{[A-Za-z][A-Za-z0-9_]*\}/);
+  const parts = template.split(parameter);
   return new RegExp(`^${parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^/]+')}$`);
 }
 
@@ -43,7 +109,7 @@ export function differences(
   request: { readonly method: string; readonly path: string; readonly user: string | undefined },
 ): string[] {
   const found: string[] = [];
-  if (method !== undefined && ![method].flat().includes(request.method))
+  if (method !== undefined && ![method].flat().some((each) => each === request.method))
     found.push(`the method is ${request.method}, not ${[method].flat().join(' or ')}`);
   if (path !== undefined && !fitsPath(request.path, path))
     found.push(`the path is ${request.path}, not ${String(path)}`);

@@ -1,6 +1,8 @@
 import { didYouMean } from '../did-you-mean.ts';
+import { checkFlag, checkObject, checkText, checkWord } from '../service/argument-checks.ts';
+import { checkOptionValues } from '../service/option-checks.ts';
 import { optionNames, type ServiceOptions } from '../service/options.ts';
-import type { JournalOptions } from './journal/journal.ts';
+import { checkJournalLimits, type JournalOptions } from './journal/journal.ts';
 import type { Moment } from './state/clock.ts';
 import type { DoubleUsersOption } from './state/users.ts';
 
@@ -51,8 +53,9 @@ const ownOptions: Readonly<Record<Exclude<OwnOption, 'users'>, true>> = {
   observer: true,
 };
 
-/** Throws RangeError on an unknown option, with a suggestion. */
-export function rejectUnknownOptions(options: DoubleOptions): void {
+/** Throws RangeError on an unknown option or an invalid value, with a suggestion. */
+export function checkDoubleOptions(options: DoubleOptions): void {
+  checkObject(options, 'the options of a double');
   const names = [...Object.keys(optionNames), ...Object.keys(doubleOnly)].filter(
     (name) => !Object.hasOwn(ownOptions, name),
   );
@@ -60,4 +63,11 @@ export function rejectUnknownOptions(options: DoubleOptions): void {
     if (!names.includes(name))
       throw new RangeError(`${name} is not an option of a double${didYouMean(name, names)}`);
   }
+  checkOptionValues(options);
+  const { https, keepAlive, journal, pendingFaults, randomSeed } = options;
+  checkFlag(https, 'https');
+  checkFlag(keepAlive, 'keepAlive');
+  checkJournalLimits(journal);
+  checkWord(pendingFaults, ['ignore', 'error'], 'a value of pendingFaults');
+  if (typeof randomSeed !== 'number') checkText(randomSeed, 'randomSeed');
 }

@@ -1,8 +1,10 @@
+import { didYouMean } from '../did-you-mean.ts';
 import { type Method, methods } from '../http/method.ts';
 import { fillTemplate } from '../http/path.ts';
 import { parseTarget } from '../http/target.ts';
 import type { Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
+import { checkMembers } from '../service/argument-checks.ts';
 import type { MemorySnapshot } from '../store/memory.ts';
 import type { DoubleApi } from './api.ts';
 import type { ComposedDouble } from './compose.ts';
@@ -17,6 +19,9 @@ export interface AllowMatrixOptions {
    */
   readonly paths?: readonly string[];
 }
+
+/** The names of the options. The type checks that the list is complete. */
+const optionNames: Readonly<Record<keyof AllowMatrixOptions, true>> = { as: true, paths: true };
 
 /** The permissions of one principal on one path. */
 export interface AllowMatrixRow {
@@ -88,8 +93,11 @@ export class AllowMatrixError extends Error {
 export async function allowMatrix(
   context: ComposedDouble,
   api: Pick<DoubleApi, 'fetch' | 'as'>,
-  { as, paths }: AllowMatrixOptions,
+  options: AllowMatrixOptions,
 ): Promise<AllowMatrix> {
+  checkMembers(options, Object.keys(optionNames), 'the options of allowMatrix', "such as { as: ['nobody'] }");
+  const { as, paths } = options;
+  if (!Array.isArray(as)) throw new RangeError('as of allowMatrix must be a list of users');
   const users = as.filter((name) => name !== nobody);
   for (const user of users) context.users.credentials(user);
   const snapshot = context.state.snapshot();
@@ -190,7 +198,10 @@ function routeOf(
 ): Pick<Route, 'template' | 'resource'> {
   const named = router.routes.find(({ template }) => template === path);
   const route = named ?? router.find(parseTarget(path, 'GET').segments);
-  if (route === undefined) throw new RangeError(`there is no resource at ${path}`);
+  if (route === undefined) {
+    const templates = router.routes.map(({ template }) => template);
+    throw new RangeError(`there is no resource at ${path}${didYouMean(path, templates)}`);
+  }
   return { template: path, resource: route.resource };
 }
 

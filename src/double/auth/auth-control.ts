@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Grants } from '../../oauth/grants.ts';
+import { checkMembers } from '../../service/argument-checks.ts';
 import { type Duration, lengthOf } from '../state/clock.ts';
 import type { DoubleNonces } from '../state/nonces.ts';
 import type { Credentials, DoubleUser, DoubleUsers } from '../state/users.ts';
@@ -12,6 +13,9 @@ export interface Rotation {
   /** How long the former secret stays valid. Default: not at all. */
   readonly grace?: Duration;
 }
+
+/** The names of the members. The type checks that the list is complete. */
+const rotationNames: Readonly<Record<keyof Rotation, true>> = { secret: true, grace: true };
 
 /** Controls users, secrets, nonces and tokens. */
 export interface AuthControl {
@@ -49,8 +53,11 @@ export function createAuthControl(parts: {
     credentials: (user) => users.credentials(user),
     setUser: (name, user) => users.set(name, user),
     removeUser: (name) => users.remove(name),
-    rotateSecret: (user, { secret, grace } = {}) =>
-      users.rotate(user, secret, grace === undefined ? undefined : clock.now() + lengthOf(grace)),
+    rotateSecret(user, rotation = {}) {
+      checkMembers(rotation, Object.keys(rotationNames), 'a rotation', 'such as { secret: … }');
+      const { secret, grace } = rotation;
+      return users.rotate(user, secret, grace === undefined ? undefined : clock.now() + lengthOf(grace));
+    },
     burnNext(what, times = 1) {
       if (what !== 'nonce') throw new RangeError(`only 'nonce' can be burnt, not ${JSON.stringify(what)}`);
       if (!Number.isInteger(times) || times < 0) throw new RangeError('times must be a non-negative integer');

@@ -1,7 +1,9 @@
+import { didYouMean } from '../../did-you-mean.ts';
+import { checkMembers, checkText } from '../../service/argument-checks.ts';
 import type { Faults, PlannedFault } from '../faults/faults.ts';
 import type { JournalEntry } from '../journal/entry.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Match } from '../match.ts';
+import type { Match, MatchPath } from '../match.ts';
 
 /** How an OAuth endpoint fails. */
 export interface EndpointFailure {
@@ -15,6 +17,23 @@ export interface EndpointFailure {
   readonly delayMs?: number;
   /** Selects requests to the endpoint. Default: all. */
   readonly match?: Omit<Match, 'path'>;
+}
+
+/** The names of the members. The type checks that the list is complete. */
+const failureNames: Readonly<Record<keyof EndpointFailure, true>> = {
+  status: true,
+  error: true,
+  times: true,
+  delayMs: true,
+  match: true,
+};
+
+/** Throws RangeError on an unknown member. The fault that is planned for it checks the values. */
+function checkFailure(failure: EndpointFailure): void {
+  checkMembers(failure, Object.keys(failureNames), 'the failure of an endpoint');
+  const { error, match = {} } = failure;
+  checkText(error, 'error of the failure of an endpoint');
+  checkMembers(match, ['method', 'user'], 'the match of an endpoint');
 }
 
 /** Observes and disturbs the endpoints of an OAuth version. */
@@ -32,7 +51,7 @@ export interface Endpoints<Endpoint extends string> {
 export interface EndpointsParts<Endpoint extends string> {
   readonly faults: Faults;
   readonly journal: Journal;
-  readonly paths: Readonly<Record<Endpoint, string>>;
+  readonly paths: Readonly<Record<Endpoint, MatchPath>>;
   /** Encodes an error code as content. */
   readonly write: (error: string) => string;
   /** The media type of that content. */
@@ -44,15 +63,16 @@ export function createEndpoints<Endpoint extends string>(
   parts: EndpointsParts<Endpoint>,
 ): Endpoints<Endpoint> {
   const { faults, journal, paths, write, type } = parts;
-  const pathOf = (endpoint: Endpoint): string => {
-    const path = paths[endpoint];
-    if (path !== undefined) return path;
+  const pathOf = (endpoint: Endpoint): MatchPath => {
+    if (Object.hasOwn(paths, endpoint)) return paths[endpoint];
     throw new RangeError(
-      `${endpoint} is not an endpoint; the endpoints are ${Object.keys(paths).join(', ')}`,
+      `${JSON.stringify(endpoint)} is not an endpoint${didYouMean(String(endpoint), Object.keys(paths))}`,
     );
   };
   return {
-    failNext(endpoint, { status = 503, error, times = 1, delayMs, match } = {}) {
+    failNext(endpoint, failure = {}) {
+      checkFailure(failure);
+      const { status = 503, error, times = 1, delayMs, match } = failure;
       const content =
         error === undefined
           ? {}

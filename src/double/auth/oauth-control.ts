@@ -3,6 +3,7 @@ import type { Lifetimes } from '../../oauth/lifetimes.ts';
 import type { Mechanism } from '../../oauth/records.ts';
 import { defaultScopes, formatScope, isWithin, parseScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
+import { checkMembers, checkWord } from '../../service/argument-checks.ts';
 import type { AuthorizationServer } from '../../service/authorization-server.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { Fetch } from '../fetch/fetch.ts';
@@ -28,8 +29,10 @@ export interface OAuthControl {
   approve(url: string, approval: Approval): Promise<string>;
 }
 
+/** The names of the members. The type checks that the list is complete. */
+const approvalNames: Readonly<Record<keyof Approval, true>> = { user: true, decision: true };
+
 /** The parts from which `createOAuthControl` builds. */
-/** What the control of either mechanism is made of. */
 export interface OAuthControlParts {
   readonly oauth: AuthorizationServer;
   readonly lifetimes: Lifetimes;
@@ -50,8 +53,12 @@ export function createOAuthControl(
   return {
     expire: (choice) => expireTokens(grants, choice, mechanism),
     revoke: (choice) => revokeTokens(grants, choice, mechanism),
-    approve: async (url, { user, decision = 'allow' }) =>
-      approveConsent(fetch, url, basicFor(user), decision),
+    async approve(url, approval) {
+      checkMembers(approval, Object.keys(approvalNames), 'an approval', "such as { user: 'johndoe' }");
+      const { user, decision = 'allow' } = approval;
+      checkWord(decision, ['allow', 'deny'], 'a decision');
+      return approveConsent(fetch, url, basicFor(user), decision);
+    },
   };
 }
 
@@ -69,7 +76,6 @@ export function scopesOf(
 }
 
 /** Converts a lifetime, in seconds or as a duration such as `5m`, to ms. */
-/** Seconds, or a time such as `5m`, in ms. */
 export function lifetimeOf(expiresIn: number | string): number {
   return typeof expiresIn === 'number' ? expiresIn * 1000 : lengthOf(expiresIn);
 }

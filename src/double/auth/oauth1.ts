@@ -5,6 +5,7 @@ import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
 import { oauth1Paths as paths } from '../../oauth/paths.ts';
 import { formatScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
+import { checkMembers } from '../../service/argument-checks.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
 import {
   createOAuthControl,
@@ -25,6 +26,14 @@ export interface OAuth1TokenWish {
   /** Seconds, or a duration such as `5m`. Default: the lifetime in the double's options. */
   readonly expiresIn?: number | string;
 }
+
+/** The names of the members. The type checks that the list is complete. */
+const wishNames: Readonly<Record<keyof OAuth1TokenWish, true>> = {
+  consumer: true,
+  user: true,
+  scope: true,
+  expiresIn: true,
+};
 
 /** An access token of OAuth 1.0a, as a consumer receives it. */
 export interface OAuth1IssuedToken {
@@ -77,6 +86,7 @@ export function consumerOf({ oauth, consumers }: OAuth1ControlParts, name: strin
 }
 
 async function issue(parts: OAuth1ControlParts, wish: OAuth1TokenWish): Promise<OAuth1IssuedToken> {
+  checkMembers(wish, Object.keys(wishNames), 'a token to issue', "such as { user: 'johndoe' }");
   const { user, expiresIn } = wish;
   const { key, scopes: registered } = consumerOf(parts, wish.consumer);
   parts.users.credentials(user);

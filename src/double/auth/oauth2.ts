@@ -5,6 +5,7 @@ import { oauth2Paths as paths } from '../../oauth/paths.ts';
 import type { TokenDraft } from '../../oauth/records.ts';
 import { formatScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
+import { checkFlag, checkMembers } from '../../service/argument-checks.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
 import {
   createOAuthControl,
@@ -27,6 +28,15 @@ export interface TokenWish {
   /** Whether a refresh token is issued too. Default: false. */
   readonly refresh?: boolean;
 }
+
+/** The names of the members. The type checks that the list is complete. */
+const wishNames: Readonly<Record<keyof TokenWish, true>> = {
+  client: true,
+  user: true,
+  scope: true,
+  expiresIn: true,
+  refresh: true,
+};
 
 /** An OAuth 2.0 token, as a client receives it. */
 export interface IssuedToken {
@@ -80,6 +90,8 @@ export function clientOf({ oauth, clients }: OAuth2ControlParts, name: string | 
 }
 
 async function issue(parts: OAuth2ControlParts, wish: TokenWish): Promise<IssuedToken> {
+  checkMembers(wish, Object.keys(wishNames), 'a token to issue', "such as { user: 'johndoe' }");
+  checkFlag(wish.refresh, 'refresh of a token to issue');
   const { clock, lifetimes, oauth } = parts;
   const { user, expiresIn } = wish;
   const client = clientOf(parts, wish.client);

@@ -1,6 +1,7 @@
 import type { Found, Grants } from '../../oauth/grants.ts';
 import type { Mechanism, TokenKind } from '../../oauth/records.ts';
 import { sha256 } from '../../oauth/sha256.ts';
+import { checkMembers, checkText, checkWord } from '../../service/argument-checks.ts';
 
 /** Selects tokens. A token matches if it matches every member that is present. */
 export interface TokenFilter {
@@ -9,6 +10,27 @@ export interface TokenFilter {
   readonly user?: string;
   /** `access`, `refresh`, `code`, `request`, `ticket`. */
   readonly kind?: TokenKind;
+}
+
+/** The names of the members. The type checks that the list is complete. */
+const filterNames: Readonly<Record<keyof TokenFilter, true>> = { client: true, user: true, kind: true };
+
+/** The kinds of tokens. The type checks that the list is complete. */
+const kinds: Readonly<Record<TokenKind, true>> = {
+  access: true,
+  refresh: true,
+  code: true,
+  request: true,
+  ticket: true,
+};
+
+/** Throws RangeError if a choice is neither text nor a valid filter: it would choose all tokens. */
+function checkChoice(choice: TokenChoice): void {
+  if (typeof choice === 'string') return;
+  checkMembers(choice, Object.keys(filterNames), 'a token filter', "such as { client: 'app' }");
+  checkText(choice.client, 'client of a token filter');
+  checkText(choice.user, 'user of a token filter');
+  checkWord(choice.kind, Object.keys(kinds), 'a kind of token');
 }
 
 /** A token's value, or a filter. */
@@ -45,6 +67,7 @@ async function findTokens(
   choice: TokenChoice,
   mechanism: Mechanism | undefined,
 ): Promise<Found[]> {
+  checkChoice(choice);
   const filter: TokenFilter & { digest?: string } =
     typeof choice === 'string' ? { digest: sha256(choice) } : choice;
   const found: Found[] = [];

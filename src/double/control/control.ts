@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { checkMembers } from '../../service/argument-checks.ts';
 import { createControllableService } from '../../service/service.ts';
 import { createControlAuthenticator } from './authenticator.ts';
 import { EventLog } from './event-log.ts';
@@ -23,6 +24,9 @@ export interface ControlOptions {
   /** Called with internal errors of the interface. Default: they are written to standard error. */
   readonly fault?: (error: unknown) => void;
 }
+
+/** The names of the options. The type checks that the list is complete. */
+const optionNames: Readonly<Record<keyof ControlOptions, true>> = { port: true, token: true, fault: true };
 
 /** An open control interface. */
 export interface Control {
@@ -57,6 +61,7 @@ export async function openControl(
   options: ControlOptions = {},
   unref = false,
 ): Promise<Control> {
+  checkMembers(options, Object.keys(optionNames), 'the options of openControl');
   const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), fault } = options;
   checkToken(token);
   const log = new EventLog(target.events, target.clock);

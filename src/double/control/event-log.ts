@@ -2,17 +2,6 @@ import type { Clock } from '../../clock.ts';
 import type { DoubleEvent, Events } from '../events.ts';
 import { Waiters } from '../journal/waiters.ts';
 
-/** The kinds of events. The type checks that the list is complete. */
-const kindNames: Readonly<Record<DoubleEvent['kind'], true>> = {
-  issued: true,
-  reuse_detected: true,
-  revoked: true,
-  replay: true,
-};
-
-/** The names of all kinds of events. */
-export const eventKinds: readonly string[] = Object.keys(kindNames);
-
 /** An event in the log. */
 export type LoggedEvent = DoubleEvent & {
   /** The sequence number, from 1. */

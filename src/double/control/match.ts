@@ -1,8 +1,40 @@
-import { either, listOf, optional, text } from './shape.ts';
+import type { MatchMethod, MatchPath } from '../match.ts';
+import { either, listOf, optional, type Shape, text } from './shape.ts';
+
+/** A method. The match as a whole is checked where it is used. */
+const method: Shape<MatchMethod> = {
+  schema: { type: 'string', pattern: '^[^a-z]+$' },
+  read(value, at) {
+    const word = text().read(value, at);
+    if (isUpperCase(word)) return word;
+    throw new RangeError(`${at} must be a method in upper case, such as GET`);
+  },
+};
+
+function isUpperCase(word: string): word is MatchMethod {
+  return word === word.toUpperCase();
+}
+
+const path: Shape<MatchPath> = {
+  schema: {
+    type: 'string',
+    pattern: '^(?:/|\\*$)',
+    description: 'the path without its query: exactly, or as a template such as /articles/{id}',
+  },
+  read(value, at) {
+    const word = text().read(value, at);
+    if (isPath(word)) return word;
+    throw new RangeError(`${at} must begin with a slash`);
+  },
+};
+
+function isPath(word: string): word is MatchPath {
+  return word === '*' || word.startsWith('/');
+}
 
 /** The members of an object that selects requests. A request matches if it matches every member that is present. */
 export const matchMembers = {
-  method: optional(either(text(), listOf(text()), 'a method such as GET, or a list of methods')),
-  path: optional(text('the path without its query: exactly, or as a template such as /articles/{id}')),
+  method: optional(either(method, listOf(method), 'a method such as GET, or a list of methods')),
+  path: optional(path),
   user: optional(text('the user that the credentials name, valid or not')),
 };

@@ -2,6 +2,7 @@ import { didYouMean } from '../../did-you-mean.ts';
 import { linesOf } from '../../http/field-lines.ts';
 import { type FieldLine, sendableLine } from '../../http/fields.ts';
 import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
+import { checkFlag, checkObject } from '../../service/argument-checks.ts';
 import { mostSkew } from '../state/clock.ts';
 
 /**
@@ -71,17 +72,34 @@ const faultNames: Readonly<Record<keyof Fault, true>> = {
   before: true,
 };
 
+/** Returns whether a member of a fault has this name. */
+export function isFaultName(name: string): boolean {
+  return Object.hasOwn(faultNames, name);
+}
+
 const breaks = ['truncate', 'reset', 'badChunk', 'wrongLength'] as const;
+
+const flags = [
+  'badChunk',
+  'malformedXml',
+  'staleCertificate',
+  'rotatedSecret',
+  'expiredToken',
+  'nonceSeen',
+  'before',
+] as const;
 
 /** Throws RangeError if a fault is invalid. The message contains the reason. */
 export function checkFault(fault: Fault): void {
+  checkObject(fault, 'a fault', 'such as { status: 503 }');
   const names = Object.keys(fault).filter((name) => Reflect.get(fault, name) !== undefined);
   if (names.length === 0) throw new RangeError('a fault must have a member, such as { status: 503 }');
   for (const name of names) {
-    if (!Object.hasOwn(faultNames, name))
+    if (!isFaultName(name))
       throw new RangeError(`${name} is not a fault${didYouMean(name, Object.keys(faultNames))}`);
   }
   checkNumbers(fault);
+  for (const name of flags) checkFlag(fault[name], `${name} of a fault`);
   checkFields(fault);
   checkCombination(fault, names);
 }
@@ -118,7 +136,7 @@ function checkNumbers({ status, delay, dribble, truncate, reset, wrongLength, sk
 }
 
 /** The longest delay of setTimeout, in ms. */
-const longestDelay = 2_147_483_647;
+export const longestDelay = 2_147_483_647;
 
 const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0;
 

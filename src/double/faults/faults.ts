@@ -9,7 +9,7 @@ import type { Snapshottable } from '../state/snapshot.ts';
 import type { Fault } from './declaration.ts';
 import { Delays } from './delays.ts';
 import { certificateError } from './in-process.ts';
-import { type Plan, type PlanRecord, Plans } from './plans.ts';
+import { checkPlan, type Plan, type PlanRecord, Plans } from './plans.ts';
 import { applyFault, noResponse, substituteResponse, withoutAcceptEncoding } from './response.ts';
 
 /** A planned fault. */
@@ -115,6 +115,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
       presentCertificate();
     });
   const add = (count: number, match: Match, fault: Fault): PlannedFault => {
+    checkPlan(match, fault);
     checkPossible(fault, options);
     const plan = plans.add(match, fault, count);
     presentCertificate();

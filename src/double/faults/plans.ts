@@ -1,7 +1,7 @@
 import type { Request } from '../../http/message.ts';
 import { claimedUser } from '../claimed-user.ts';
-import { differences, type Match, pathOf } from '../match.ts';
-import { checkFault, type Fault } from './declaration.ts';
+import { checkMatch, differences, type Match, pathOf } from '../match.ts';
+import { checkFault, type Fault, isFaultName } from './declaration.ts';
 
 /** A planned fault and its progress. */
 export interface Plan {
@@ -20,11 +20,10 @@ export interface PlanRecord extends Readonly<Plan> {
 export class Plans {
   #plans: Plan[] = [];
 
-  /** Plans a fault for `count` requests. Throws RangeError if it is invalid. */
+  /** Plans a fault, which `checkPlan` accepts, for `count` requests. Throws RangeError on an invalid count or combination. */
   add(match: Match, fault: Fault, count: number): Plan {
     if (count !== Number.POSITIVE_INFINITY && !(Number.isInteger(count) && count > 0))
       throw new RangeError('the number of requests for a fault must be a positive integer');
-    checkFault(fault);
     if (fault.staleCertificate === true && Object.values(match).some((value) => value !== undefined))
       throw new RangeError('staleCertificate cannot have a match, since there is no request yet');
     const plan: Plan = { match: { ...match }, fault: { ...fault }, left: count, met: 0 };
@@ -93,4 +92,19 @@ export class Plans {
     plan.met += 1;
     return plan;
   }
+}
+
+/** Throws RangeError if a match or a fault is invalid, with the nearest known name. */
+export function checkPlan(match: Match, fault: Fault): void {
+  checkPresent(match, fault);
+  checkMatch(match);
+  checkFault(fault);
+}
+
+/** Throws RangeError if there is no fault, as in `next({ status: 503 })`. */
+function checkPresent(match: Match, fault: Fault | undefined): void {
+  if (fault !== undefined) return;
+  const names = typeof match === 'object' && match !== null ? Object.keys(match) : [];
+  const hint = names.some(isFaultName) ? '; the match comes first, such as next({}, { status: 503 })' : '';
+  throw new RangeError(`the fault is missing${hint}`);
 }

@@ -2,6 +2,7 @@ import { basicHeader } from '../../client/basic.ts';
 import { signOAuth1 } from '../../client/oauth1.ts';
 import { signRequest } from '../../client/sign.ts';
 import type { Clock } from '../../clock.ts';
+import { checkFlag, checkMembers, checkText, checkWord } from '../../service/argument-checks.ts';
 import { formatSignedDate } from '../../signature/hmac.ts';
 import { type Moment, timeOf } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
@@ -30,6 +31,32 @@ export interface AsOptions {
   readonly token?: string;
   /** For `bearer` and `oauth1`: the client's id or the consumer's key. Default: the first registered one. */
   readonly client?: string;
+}
+
+/** The names of the options. The type checks that the list is complete. */
+const optionNames: Readonly<Record<keyof AsOptions, true>> = {
+  scheme: true,
+  form: true,
+  nonce: true,
+  date: true,
+  dateField: true,
+  signContent: true,
+  secret: true,
+  password: true,
+  token: true,
+  client: true,
+};
+
+/** Throws RangeError if an option is unknown or has a value that it cannot have, with the nearest known one. */
+function checkOptions(options: AsOptions): void {
+  checkMembers(options, Object.keys(optionNames), 'the options of as', "such as { scheme: 'basic' }");
+  checkWord(options.scheme, Object.keys(signers), 'a scheme');
+  checkWord(options.form, ['full', 'simple'], 'a form');
+  checkWord(options.dateField, ['Date', 'X-Date'], 'a field that contains the date');
+  checkFlag(options.signContent, 'signContent');
+  for (const name of ['nonce', 'secret', 'password', 'token', 'client'] as const)
+    checkText(options[name], name);
+  if (options.date !== undefined) timeOf(options.date);
 }
 
 /** A client that signs its requests as a user. */
@@ -85,6 +112,7 @@ type Sign = (request: Unsigned) => Fields | Promise<Fields>;
 
 /** Creates a signing client. Throws RangeError if there is no such user and `options` contain no credentials. */
 export function createSigner(user: string, options: AsOptions, parts: SigningParts): Signer {
+  checkOptions(options);
   const { scheme = 'hmac' } = options;
   const sign = signers[scheme](user, options, parts);
   const secure = scheme !== 'hmac';

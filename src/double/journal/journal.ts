@@ -3,13 +3,15 @@ import { type Clock, systemClock } from '../../clock.ts';
 import type { Request, Response } from '../../http/message.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
+import { checkFunction, checkMembers } from '../../service/argument-checks.ts';
+import { callListener, type ReportError, writeError } from '../callback.ts';
 import type { FaultsPart } from '../faults/faults.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import { RecordedContent } from './content.ts';
 import { JournalEntries } from './entries.ts';
 import { JournalEntry } from './entry.ts';
 import { answeredExchange, type RecordedExchange, refusedExchange } from './exchange.ts';
-import { type EntryMatch, fits } from './match.ts';
+import { checkEntryMatch, type EntryMatch, fits } from './match.ts';
 import { createRedaction } from './redaction.ts';
 import { Waiting, type WaitOptions } from './waiting.ts';
 
@@ -19,22 +21,26 @@ import { Waiting, type WaitOptions } from './waiting.ts';
  */
 export interface Journal extends Iterable<JournalEntry> {
   readonly length: number;
-  /** Returns the latest entry, or the latest matching entry. Undefined if there is none. */
+  /** Returns the latest entry, or the latest matching entry. Undefined if there is none. Throws RangeError if `match` is invalid. */
   last(match?: EntryMatch): JournalEntry | undefined;
   /** Returns all entries, oldest first. */
   all(): readonly JournalEntry[];
-  /** Returns the matching entries, oldest first. */
+  /** Returns the matching entries, oldest first. Throws RangeError if `match` is invalid. */
   find(match: EntryMatch): readonly JournalEntry[];
   /**
    * Waits for an entry that matches. Resolves to the first matching entry, at once if the journal already contains it.
-   * Rejects with JournalTimeout, which lists the other entries and how each differs.
+   * Rejects with JournalTimeout, which lists the other entries and how each differs, also if the double is closed. Rejects with
+   * RangeError if an argument is invalid, and with the error of a function that throws.
    * @example
    * await double.journal.waitFor({ method: 'PUT', path: '/articles/1' });
    * @example
    * await double.journal.waitFor({ status: 401, problem: 'nonce-replayed' }, { timeout: 5000 });
    */
   waitFor(match: EntryMatch, options?: WaitOptions): Promise<JournalEntry>;
-  /** Calls `listener` for each further entry. Returns a function that removes the listener. */
+  /**
+   * Calls `listener` for each further entry. Returns a function that removes the listener. An error of the listener is passed to
+   * the option `onError` of the double.
+   */
   subscribe(listener: (entry: JournalEntry) => void): () => void;
   /** Removes all entries. */
   clear(): void;
@@ -53,6 +59,8 @@ export interface JournalOptions {
   readonly content?: number;
   /** Returns the secrets and passwords to redact. */
   readonly secrets?: () => Iterable<string>;
+  /** Called with the errors of listeners. Default: writes to standard error. */
+  readonly onError?: ReportError;
 }
 
 /** The journal as a part of a double. */
@@ -71,7 +79,7 @@ interface JournalSnapshot {
 
 /** Creates the journal of a double. Throws RangeError if a limit is not a positive integer. */
 export function createJournal(options: JournalOptions): JournalPart {
-  const { clock, stopwatch = systemClock, secrets = () => [] } = options;
+  const { clock, stopwatch = systemClock, secrets = () => [], onError = writeError } = options;
   const limits = limitsOf(options);
   const redact = createRedaction(secrets);
   const listeners = new Set<(entry: JournalEntry) => void>();
@@ -84,7 +92,7 @@ export function createJournal(options: JournalOptions): JournalPart {
     const entry = new JournalEntry(exchange, written, redact);
     entries.add(entry);
     waiting.notify(entry);
-    for (const listener of listeners) listener(entry);
+    for (const listener of [...listeners]) callListener(listener, entry, onError);
     return entry;
   };
   const restore = ({ entries: earlier, written: count }: JournalSnapshot): void => {
@@ -110,18 +118,26 @@ export function createJournal(options: JournalOptions): JournalPart {
     return { ...intercepted.response, onAbandoned: () => entry.abandon() };
   };
 
-  const find = (match: EntryMatch): readonly JournalEntry[] =>
-    entries.all.filter((entry) => fits(entry, match));
+  const find = (match: EntryMatch): readonly JournalEntry[] => {
+    checkEntryMatch(match);
+    return entries.all.filter((entry) => fits(entry, match));
+  };
+  const last = (match?: EntryMatch): JournalEntry | undefined => {
+    if (match === undefined) return entries.all.at(-1);
+    checkEntryMatch(match);
+    return entries.all.findLast((entry) => fits(entry, match));
+  };
   return {
     journal: {
       get length() {
         return entries.length;
       },
-      last: (match) => entries.all.findLast((entry) => match === undefined || fits(entry, match)),
+      last,
       all: () => entries.all,
       find,
       waitFor: (match, options) => waiting.waitFor(match, options),
       subscribe(listener) {
+        checkListener(listener);
         listeners.add(listener);
         return () => {
           listeners.delete(listener);
@@ -146,10 +162,22 @@ export function createJournal(options: JournalOptions): JournalPart {
   };
 }
 
+function checkListener(listener: unknown): void {
+  checkFunction(listener ?? null, 'the listener of subscribe');
+}
+
 interface Limits {
   readonly entries: number;
   readonly bytes: number;
   readonly content: number;
+}
+
+/** The names of the limits. The type checks that the list is complete. */
+const limitNames: Readonly<Record<keyof Limits, true>> = { entries: true, bytes: true, content: true };
+
+/** Throws RangeError if the option `journal` of a double has another member than a limit. */
+export function checkJournalLimits(limits: unknown): void {
+  if (limits !== undefined) checkMembers(limits, Object.keys(limitNames), 'journal');
 }
 
 function limitsOf({ entries = 1000, bytes = 16 * 1024 * 1024, content = 64 * 1024 }: JournalOptions): Limits {

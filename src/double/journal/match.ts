@@ -1,4 +1,7 @@
-import { differences, type Match } from '../match.ts';
+import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
+import { checkNumber, checkWord } from '../../service/argument-checks.ts';
+import { isPromise } from '../callback.ts';
+import { checkMatch, differences, type Match, matchNames } from '../match.ts';
 import type { JournalEntry } from './entry.ts';
 
 /** Selects entries of the journal, by members or by a function. An entry matches if it matches every member that is present. */
@@ -11,14 +14,42 @@ export interface EntryParts extends Match {
   /** The step (0 to 16) that produced the response. */
   readonly step?: number;
   /** The problem type in the response, such as `nonce-replayed`. */
-  readonly problem?: string;
+  readonly problem?: ProblemType;
   /** A text or pattern that the content of the request contains. */
   readonly text?: string | RegExp;
 }
 
-/** Returns whether an entry matches. */
+/** The names of the members. The type checks that the list is complete. */
+const names: Readonly<Record<keyof EntryParts, true>> = {
+  ...matchNames,
+  status: true,
+  step: true,
+  problem: true,
+  text: true,
+};
+
+/** Throws RangeError if a match is invalid, with the nearest known name. */
+export function checkEntryMatch(match: EntryMatch): void {
+  if (typeof match === 'function') return;
+  checkMatch(match, Object.keys(names), 'an object or a function');
+  const { status, step, problem, text } = match;
+  checkNumber(status, 'status of a match', { least: 100, most: 599, whole: true });
+  checkNumber(step, 'step of a match', { least: 0, most: 16, whole: true });
+  checkWord(problem, Object.keys(problemTypes), 'a problem type');
+  if (text !== undefined && typeof text !== 'string' && !(text instanceof RegExp))
+    throw new RangeError('text of a match must be text or a regular expression');
+}
+
+/**
+ * Returns whether an entry matches. Throws what the function of a match throws, and RangeError if it returns a promise, which would
+ * otherwise match every entry.
+ */
 export function fits(entry: JournalEntry, match: EntryMatch): boolean {
-  return typeof match === 'function' ? match(entry) : differencesOf(entry, match).length === 0;
+  if (typeof match !== 'function') return differencesOf(entry, match).length === 0;
+  const result: unknown = match(entry);
+  if (!isPromise(result)) return Boolean(result);
+  result.then(undefined, () => undefined);
+  throw new RangeError('the function of a match must return true or false, and it returned a promise');
 }
 
 /** Returns how an entry differs from a match, one phrase for each difference. Empty if it matches. */

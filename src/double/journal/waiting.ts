@@ -1,7 +1,9 @@
+import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
+import { longestDelay } from '../faults/declaration.ts';
 import { describeMatch } from '../match.ts';
-import type { JournalEntry } from './entry.ts';
-import { differencesOf, type EntryMatch, type EntryParts } from './match.ts';
-import { Waiters } from './waiters.ts';
+import { JournalEntry } from './entry.ts';
+import { checkEntryMatch, differencesOf, type EntryMatch, type EntryParts, fits } from './match.ts';
+import { type WaitEnd, Waiters } from './waiters.ts';
 
 /** Thrown if no matching entry is written in time. The message lists the other entries and how each differs. */
 export class JournalTimeout extends Error {
@@ -15,6 +17,9 @@ export interface WaitOptions {
   /** An entry. It and earlier entries are ignored. Default: no entry is ignored. */
   readonly after?: JournalEntry;
 }
+
+/** The names of the options. The type checks that the list is complete. */
+const waitOptions: Readonly<Record<keyof WaitOptions, true>> = { timeout: true, after: true };
 
 /** The default timeout in ms. */
 const defaultTimeout = 2000;
@@ -31,14 +36,23 @@ export class Waiting {
     this.#entries = entries;
   }
 
-  /** Resolves to the first matching entry, existing or future. Rejects with JournalTimeout. */
-  waitFor(match: EntryMatch, { timeout = defaultTimeout, after }: WaitOptions = {}): Promise<JournalEntry> {
+  /**
+   * Resolves to the first matching entry, existing or future. Rejects with JournalTimeout, with RangeError if an argument is
+   * invalid, and with the error of a function that throws.
+   */
+  waitFor(match: EntryMatch, options: WaitOptions = {}): Promise<JournalEntry> {
+    try {
+      checkEntryMatch(match);
+      checkOptions(options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const { timeout = defaultTimeout, after } = options;
     const since = after?.number ?? 0;
-    const fits = (entry: JournalEntry): boolean =>
-      entry.number > since && entryDifferences(entry, match).length === 0;
-    return this.#waiters.waitFor(this.#entries(), fits, timeout, () => {
+    const isMatch = (entry: JournalEntry): boolean => entry.number > since && fits(entry, match);
+    return this.#waiters.waitFor(this.#entries(), isMatch, timeout, (why) => {
       const others = this.#entries().filter(({ number }) => number > since);
-      return new JournalTimeout(messageOf(match, timeout, others));
+      return new JournalTimeout(messageOf(match, why === 'closed' ? why : timeout, others));
     });
   }
 
@@ -47,25 +61,40 @@ export class Waiting {
     this.#waiters.notify(entry);
   }
 
-  /** Ends all waits as if they had timed out. */
+  /** Rejects all waits. Further ones only resolve to existing entries. */
   end(): void {
     this.#waiters.end();
   }
 }
 
-function entryDifferences(entry: JournalEntry, match: EntryMatch): string[] {
-  if (typeof match === 'function') return match(entry) ? [] : ['the function returned false'];
-  return differencesOf(entry, match);
+function checkOptions(options: WaitOptions): void {
+  checkMembers(options, Object.keys(waitOptions), 'the options of waitFor');
+  const { timeout, after } = options;
+  checkNumber(timeout, 'timeout of waitFor', { least: 0, most: longestDelay, unit: 'ms' });
+  if (after !== undefined && !(after instanceof JournalEntry))
+    throw new RangeError('after of waitFor must be an entry of the journal');
 }
 
-function messageOf(match: EntryMatch, timeout: number, others: readonly JournalEntry[]): string {
+/** Returns the reason why an entry does not match. A function is not called again, since it may throw. */
+function reasonOf(entry: JournalEntry, match: EntryMatch): string {
+  if (typeof match === 'function') return 'the function returned false';
+  return differencesOf(entry, match).join('; ');
+}
+
+/** Returns the message of a JournalTimeout. `end` is the timeout in ms, or that the double was closed. */
+function messageOf(
+  match: EntryMatch,
+  end: number | Extract<WaitEnd, 'closed'>,
+  others: readonly JournalEntry[],
+): string {
   const expected = typeof match === 'function' ? 'the function' : describeEntryMatch(match);
-  const head = `No request matched ${expected} within ${timeout} ms.`;
+  const until = end === 'closed' ? 'before the double was closed' : `within ${end} ms`;
+  const head = `No request matched ${expected} ${until}.`;
   if (others.length === 0) return `${head} There were no requests.`;
   const unlisted = others.length - maxListed;
   const listed = others
     .slice(-maxListed)
-    .map((entry) => `  ${firstLine(entry)}\n    ${entryDifferences(entry, match).join('; ')}`);
+    .map((entry) => `  ${firstLine(entry)}\n    ${reasonOf(entry, match)}`);
   return [`${head} Requests:`, ...(unlisted > 0 ? [`  (${unlisted} earlier requests)`] : []), ...listed].join(
     '\n',
   );

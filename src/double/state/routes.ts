@@ -1,6 +1,7 @@
 import { type Collection, readCollection } from '../../collections/declaration.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { ServiceOptions } from '../../service/options.ts';
+import { checkResource } from '../../service/resource-checks.ts';
 import { collectionsOf } from '../../service/routes.ts';
 import type { Snapshottable } from './snapshot.ts';
 
@@ -44,6 +45,7 @@ export function createDoubleRoutes(options: Pick<ServiceOptions, 'collections' |
       change({ collections: [...others, readCollection(path, declaration)], resources });
     },
     resource(template, resource) {
+      checkResource(template, resource);
       const { collections, resources: others } = without(template);
       change({ collections, resources: { ...others, [template]: resource } });
     },

@@ -1,6 +1,8 @@
 import type { UserDeclaration } from '../../auth/accounts.ts';
 import { didYouMean } from '../../did-you-mean.ts';
+import { checkObject } from '../../service/argument-checks.ts';
 import type { UserOption } from '../../service/options.ts';
+import { checkUser } from '../../service/user-checks.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /** A user of a double. Without secret and password, both are generated. With a secret only, there is no password. */
@@ -46,12 +48,13 @@ export function createDoubleUsers(
   random: (size: number) => Uint8Array,
 ): DoubleUsers {
   const randomSecret = (): string => Buffer.from(random(24)).toString('base64url');
-  const completed = (user: DoubleUser): UserOption => {
+  const completed = (name: string, user: DoubleUser): UserOption => {
+    checkUser(name, user, true);
     if ('secrets' in user) return user;
     if (user.secret !== undefined) return { ...user, secret: user.secret };
     return { ...user, secret: randomSecret(), password: user.password ?? randomSecret() };
   };
-  const initial: Users = new Map(entriesOf(declared).map(([name, user]) => [name, completed(user)]));
+  const initial: Users = new Map(entriesOf(declared).map(([name, user]) => [name, completed(name, user)]));
   let users = initial;
   let notify: (users: Users) => void = () => {};
 
@@ -72,7 +75,7 @@ export function createDoubleUsers(
     },
     credentials,
     set(name, user = {}) {
-      change(new Map(users).set(name, completed(user)));
+      change(new Map(users).set(name, completed(name, user)));
       return credentials(name);
     },
     secrets: () => [...users.values()].flatMap(secretsOf),
@@ -82,6 +85,7 @@ export function createDoubleUsers(
     },
     rotate(name, secret = randomSecret(), until) {
       const { secrets, password, disabled } = declarationOf(found(name));
+      checkUser(name, { secret }, false);
       const former = until === undefined ? [] : secrets.slice(0, 1).map((each) => ({ ...each, until }));
       change(new Map(users).set(name, { secrets: [{ secret }, ...former], password, disabled }));
       return secret;
@@ -97,7 +101,15 @@ export function createDoubleUsers(
 
 function entriesOf(declared: DoubleUsersOption): (readonly [string, DoubleUser])[] {
   if (declared instanceof Map) return [...declared];
+  checkUsers(declared);
   return isList(declared) ? declared.map((name) => [name, {}]) : Object.entries(declared);
+}
+
+/** Throws RangeError unless the value is an object or a list of names. A message contains no value, which can be a secret. */
+function checkUsers(declared: unknown): void {
+  if (!Array.isArray(declared)) checkObject(declared, 'users', "such as { johndoe: {} } or ['johndoe']");
+  else if (declared.some((name) => typeof name !== 'string'))
+    throw new RangeError('users must be a list of names, or an object of users by name');
 }
 
 function isList(declared: DoubleUsersOption): declared is readonly string[] {

@@ -45,6 +45,6 @@ test('an endpoint that there is not is refused', async () => {
   const failNext: (endpoint: never) => unknown = double.oauth2.failNext;
   assert.throws(
     () => Reflect.apply(failNext, undefined, ['tokens']),
-    /the endpoints are metadata, authorize, token/,
+    /"tokens" is not an endpoint; did you mean "token"\?/,
   );
 });

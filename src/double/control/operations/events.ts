@@ -1,5 +1,6 @@
 import { Problem } from '../../../http/problem.ts';
-import { type EventLog, EventTimeout, eventKinds } from '../event-log.ts';
+import { eventKinds } from '../../events.ts';
+import { type EventLog, EventTimeout } from '../event-log.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
 import { listOf, number, object, optional, text, word } from '../shape.ts';
 import { longestWait } from './journal.ts';

@@ -1,10 +1,12 @@
+import { didYouMean } from '../../../did-you-mean.ts';
 import { Problem } from '../../../http/problem.ts';
+import { type ProblemType, problemTypes } from '../../../http/problem-types.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { WaitOptions } from '../../journal/waiting.ts';
 import { JournalTimeout } from '../../journal/waiting.ts';
 import { matchMembers } from '../match.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
-import { number, object, optional, text } from '../shape.ts';
+import { invalid, number, object, optional, type Shape, text } from '../shape.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The longest wait in ms. It limits waits of clients that have disconnected. */
@@ -66,11 +68,24 @@ function since(journal: Journal, after: number | undefined): Pick<WaitOptions, '
   return entry === undefined ? {} : { after: entry };
 }
 
+const problemType: Shape<ProblemType> = {
+  schema: { enum: Object.keys(problemTypes), description: 'problem type of the response' },
+  read(value, at) {
+    const name = text().read(value, at);
+    if (isProblemType(name)) return name;
+    throw invalid(at, `is not a problem type${didYouMean(name, Object.keys(problemTypes))}`);
+  },
+};
+
+function isProblemType(name: string): name is ProblemType {
+  return Object.hasOwn(problemTypes, name);
+}
+
 const entryMembers = {
   ...matchMembers,
   status: optional(number({}, 'status of the response')),
   step: optional(number({ least: 0, most: 16 }, 'step that produced the response')),
-  problem: optional(text('problem type of the response, such as nonce-replayed')),
+  problem: optional(problemType),
   text: optional(text('text that the content of the request contains')),
 };
 

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import test from 'node:test';
+import { JournalTimeout, startDouble } from '../../../src/double/index.ts';
+import { modulePath, reading } from '../../support/program.ts';
+
+/** The outcome of a script that uses the double in a process of its own. */
+function runScript(script: string): { readonly status: number | null; readonly stdout: string } {
+  const text = `import { startDouble } from ${JSON.stringify(modulePath('src/double/index.ts'))};\n${script}`;
+  const args = [...reading, '--input-type=module', '-e', text];
+  const cwd = join(import.meta.dirname, '../../..');
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 60_000 });
+  return { status, stdout };
+}
+
+test('a function that throws rejects its own wait only', async () => {
+  await using double = await startDouble({ https: false });
+  const failure = new Error('the function failed');
+  const failing = assert.rejects(
+    double.journal.waitFor(() => {
+      throw failure;
+    }),
+    failure,
+  );
+  const waiting = double.journal.waitFor({ path: '/articles' });
+  assert.equal((await fetch(`${double.url}/articles`)).status, 200);
+  await failing;
+  assert.equal((await waiting).number, 1);
+  assert.equal((await fetch(`${double.url}/articles`)).status, 200);
+});
+
+test('a function that throws for an earlier entry rejects the wait', async () => {
+  await using double = await startDouble({ https: false });
+  await double.fetch('/articles');
+  const failure = new Error('the function failed');
+  const waiting = double.journal.waitFor(() => {
+    throw failure;
+  });
+  await assert.rejects(waiting, failure);
+});
+
+test('errors of listeners are passed to onError, and affect neither clients nor other listeners', async () => {
+  const errors: unknown[] = [];
+  await using double = await startDouble({ users: ['ann'], onError: (error) => errors.push(error) });
+  const [thrown, rejected, emitted] = ['thrown', 'rejected', 'emitted'].map((name) => new Error(name));
+  const seen: number[] = [];
+  double.journal.subscribe(() => {
+    throw thrown;
+  });
+  double.journal.subscribe(async () => {
+    throw rejected;
+  });
+  double.journal.subscribe(({ number }) => seen.push(number));
+  double.on('replay', () => {
+    throw emitted;
+  });
+  assert.equal((await fetch(`${double.url}/articles`)).status, 200);
+  assert.deepEqual([errors, seen], [[thrown, rejected], [1]]);
+  const replaying = double.as('ann', { nonce: 'n1' });
+  assert.equal((await replaying.fetch('/articles')).status, 200);
+  assert.equal((await replaying.fetch('/articles')).status, 401);
+  assert.ok(errors.includes(emitted));
+});
+
+test('an onError that throws does not affect clients', async (t) => {
+  const written = t.mock.method(console, 'error', () => undefined);
+  const failure = new Error('onError failed');
+  await using double = await startDouble({
+    https: false,
+    onError() {
+      throw failure;
+    },
+  });
+  double.journal.subscribe(() => {
+    throw new Error('the listener failed');
+  });
+  assert.equal((await fetch(`${double.url}/articles`)).status, 200);
+  assert.deepEqual(written.mock.calls[0]?.arguments, [failure]);
+});
+
+test('a wait on a closed double ends at once, with an earlier entry if one matches', async () => {
+  const double = await startDouble({ https: false });
+  await double.fetch('/articles');
+  await double.close();
+  assert.equal((await double.journal.waitFor({ path: '/articles' })).number, 1);
+  await assert.rejects(double.journal.waitFor({ path: '/b' }, { timeout: 60_000 }), (error) => {
+    assert.ok(error instanceof JournalTimeout);
+    assert.match(
+      error.message,
+      /^No request matched any method \/b before the double was closed\. Requests:/,
+    );
+    return true;
+  });
+});
+
+test('a wait that nothing awaits does not end the process when the double is closed', () => {
+  const { status, stdout } = runScript(`
+    const double = await startDouble({ https: false });
+    double.journal.waitFor({ path: '/never' });
+    await double.close();
+    double.journal.waitFor({ path: '/never' });
+    await new Promise((resolve) => setImmediate(resolve));
+    console.log('alive');`);
+  assert.deepEqual({ status, stdout }, { status: 0, stdout: 'alive\n' });
+});
+
+test('a wait of which the function throws does not end the process', () => {
+  const { status, stdout } = runScript(`
+    const double = await startDouble({ https: false });
+    const waiting = double.journal.waitFor(() => { throw new Error('failed'); });
+    waiting.catch((error) => console.log(error.message));
+    console.log((await fetch(double.url + '/articles')).status);
+    await double.close();`);
+  assert.deepEqual(
+    { status, stdout: stdout.split('\n').sort().join(' ').trim() },
+    { status: 0, stdout: '200 failed' },
+  );
+});

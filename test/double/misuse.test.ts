@@ -1,0 +1,326 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { action, type Double, startDouble, text } from '../../src/double/index.ts';
+import { createService } from '../../src/index.ts';
+
+/** Calls a function as a caller in JavaScript can: with any arguments. */
+function call(method: object, ...values: unknown[]): Promise<unknown> {
+  return Promise.resolve().then((): unknown =>
+    typeof method === 'function' ? Reflect.apply(method, undefined, values) : undefined,
+  );
+}
+
+type WrongCall = readonly [description: string, call: (double: Double) => Promise<unknown>, message: string];
+
+const handler = async () => text('');
+
+const wrongCalls: readonly WrongCall[] = [
+  [
+    "waitFor('/x')",
+    ({ journal }) => call(journal.waitFor, '/x'),
+    "a match must be an object or a function such as { path: '/articles' }, is text",
+  ],
+  [
+    "find('/x')",
+    ({ journal }) => call(journal.find, '/x'),
+    "a match must be an object or a function such as { path: '/articles' }, is text",
+  ],
+  [
+    "last('/x')",
+    ({ journal }) => call(journal.last, '/x'),
+    "a match must be an object or a function such as { path: '/articles' }, is text",
+  ],
+  [
+    'waitFor({ pth })',
+    ({ journal }) => call(journal.waitFor, { pth: '/x' }),
+    'pth is not a member of a match; did you mean "path"?',
+  ],
+  [
+    'find({ problem }) with an unknown type',
+    ({ journal }) => call(journal.find, { problem: 'nonce-replay' }),
+    '"nonce-replay" is not a problem type; did you mean "nonce-replayed"?',
+  ],
+  [
+    "find({ status: '401' })",
+    ({ journal }) => call(journal.find, { status: '401' }),
+    'status of a match must be an integer from 100 to 599, is text',
+  ],
+  [
+    'waitFor with a misspelt option',
+    ({ journal }) => call(journal.waitFor, {}, { timout: 1 }),
+    'timout is not a member of the options of waitFor; did you mean "timeout"?',
+  ],
+  [
+    'waitFor with an endless timeout',
+    ({ journal }) => call(journal.waitFor, {}, { timeout: Infinity }),
+    'timeout of waitFor must be a number of ms from 0 to 2147483647, is Infinity',
+  ],
+  [
+    'waitFor after the number of an entry',
+    ({ journal }) => call(journal.waitFor, {}, { after: 1 }),
+    'after of waitFor must be an entry of the journal',
+  ],
+  [
+    'find with an asynchronous function',
+    async (double) => {
+      await double.fetch('/articles');
+      return call(double.journal.find, async () => false);
+    },
+    'the function of a match must return true or false, and it returned a promise',
+  ],
+  [
+    'subscribe() without a listener',
+    ({ journal }) => call(journal.subscribe),
+    'the listener of subscribe must be a function, is null',
+  ],
+  [
+    'faults.next({ methd }, …)',
+    ({ faults }) => call(faults.next, { methd: 'GET' }, { status: 503 }),
+    'methd is not a member of a match; did you mean "method"?',
+  ],
+  [
+    "{ method: 'get' }",
+    ({ faults }) => call(faults.next, { method: 'get' }, { status: 503 }),
+    '"get" is not a method; did you mean "GET"?',
+  ],
+  [
+    "{ method: 'patch' }",
+    ({ journal }) => call(journal.find, { method: ['GET', 'patch'] }),
+    '"patch" is not a method in upper case',
+  ],
+  [
+    'an empty list of methods',
+    ({ journal }) => call(journal.find, { method: [] }),
+    'the list of methods of a match must not be empty',
+  ],
+  [
+    "a fault's path with a query",
+    ({ faults }) => call(faults.next, { path: '/articles?limit=1' }, { status: 503 }),
+    'the path "/articles?limit=1" of a match must not have a query or fragment; did you mean "/articles"?',
+  ],
+  [
+    "a fault's path without its slash",
+    ({ faults }) => call(faults.next, { path: 'articles' }, { status: 503 }),
+    'the path "articles" of a match must begin with a slash; did you mean "/articles"?',
+  ],
+  [
+    'a path with an unclosed parameter',
+    ({ faults }) => call(faults.next, { path: '/articles/{id' }, { status: 503 }),
+    'the path "/articles/{id" of a match is not a template such as /articles/{id}',
+  ],
+  [
+    'faults.next({ status: 503 })',
+    ({ faults }) => call(faults.next, { status: 503 }),
+    'the fault is missing; the match comes first, such as next({}, { status: 503 })',
+  ],
+  [
+    'faults.always({}, 503)',
+    ({ faults }) => call(faults.always, {}, 503),
+    'a fault must be an object such as { status: 503 }, is a number',
+  ],
+  [
+    "faults.next({}, { badChunk: 'yes' })",
+    ({ faults }) => call(faults.next, {}, { badChunk: 'yes' }),
+    'badChunk of a fault must be true or false, is text',
+  ],
+  [
+    "rotateSecret('johndoe', 'new')",
+    ({ auth }) => call(auth.rotateSecret, 'johndoe', 'a-new-s3cret'),
+    'a rotation must be an object such as { secret: … }, is text',
+  ],
+  [
+    "rotateSecret('johndoe', { secert })",
+    ({ auth }) => call(auth.rotateSecret, 'johndoe', { secert: 'a-new-s3cret' }),
+    'secert is not a member of a rotation; did you mean "secret"?',
+  ],
+  [
+    'expireTokens({ cleint })',
+    ({ auth }) => call(auth.expireTokens, { cleint: 'app' }),
+    'cleint is not a member of a token filter; did you mean "client"?',
+  ],
+  [
+    'oauth2.revoke() without a choice',
+    ({ oauth2 }) => call(oauth2.revoke),
+    "a token filter must be an object such as { client: 'app' }, is missing",
+  ],
+  [
+    "expireTokens({ kind: 'acess' })",
+    ({ auth }) => call(auth.expireTokens, { kind: 'acess' }),
+    '"acess" is not a kind of token; did you mean "access"?',
+  ],
+  [
+    "setUser('ann', { secert })",
+    ({ auth }) => call(auth.setUser, 'ann', { secert: 'a-new-s3cret' }),
+    'secert is not a member of the user "ann"; did you mean "secret"?',
+  ],
+  [
+    'as(u, { sheme })',
+    (double) => call(double.as, 'johndoe', { sheme: 'basic' }),
+    'sheme is not a member of the options of as; did you mean "scheme"?',
+  ],
+  [
+    "as(u, { scheme: 'digest' })",
+    (double) => call(double.as, 'johndoe', { scheme: 'digest' }),
+    '"digest" is not a scheme; known are hmac, basic, bearer, oauth1',
+  ],
+  [
+    "on('reuse')",
+    (double) => call(double.on, 'reuse', () => undefined),
+    '"reuse" is not a kind of event; did you mean "reuse_detected"?',
+  ],
+  [
+    'resource(p, { get })',
+    (double) => call(double.resource, '/x', { get: action('anyone', handler) }),
+    'get is not a member of the resource at /x; did you mean "GET"?',
+  ],
+  [
+    'resource(p, { PATCH })',
+    (double) => call(double.resource, '/x', { PATCH: action('anyone', handler) }),
+    'PATCH is not a member of the resource at /x; known are GET, PUT, POST, DELETE, headAccess, produces, find, ownCredentials, description',
+  ],
+  [
+    'resource(p, handler)',
+    (double) => call(double.resource, '/x', handler),
+    "the resource at /x must be an object such as { GET: action('anyone', …) }, is a function",
+  ],
+  [
+    'resource(p, { GET: handler })',
+    (double) => call(double.resource, '/x', { GET: handler }),
+    "GET of the resource at /x must be an object such as action('anyone', …), is a function",
+  ],
+  [
+    "action('everyone')",
+    (double) => call(double.resource, '/x', { GET: { access: 'everyone', handle: handler } }),
+    '"everyone" is not an access rule of GET at /x; known are anyone, authenticated, nobody',
+  ],
+  [
+    "action('owner:nam')",
+    (double) => call(double.resource, '/users/{name}', { GET: action('owner:nam', handler) }),
+    '"owner:nam" is not an access rule of GET at /users/{name}; did you mean "owner:name"?',
+  ],
+  [
+    "resource('/x')",
+    (double) => call(double.resource, '/x'),
+    "the resource at /x must be an object such as { GET: action('anyone', …) }, is missing",
+  ],
+  [
+    'allowMatrix() without options',
+    (double) => call(double.allowMatrix),
+    "the options of allowMatrix must be an object such as { as: ['nobody'] }, is missing",
+  ],
+  [
+    'openControl({ prot })',
+    (double) => call(double.openControl, { prot: 8080 }),
+    'prot is not a member of the options of openControl; did you mean "port"?',
+  ],
+  [
+    "failNext('tokn')",
+    ({ oauth2 }) => call(oauth2.failNext, 'tokn'),
+    '"tokn" is not an endpoint; did you mean "token"?',
+  ],
+  [
+    "failNext('token', { statsu })",
+    ({ oauth2 }) => call(oauth2.failNext, 'token', { statsu: 400 }),
+    'statsu is not a member of the failure of an endpoint; did you mean "status"?',
+  ],
+  [
+    'issueToken({ usr })',
+    ({ oauth2 }) => call(oauth2.issueToken, { usr: 'johndoe' }),
+    'usr is not a member of a token to issue; did you mean "user"?',
+  ],
+  [
+    "approve(url, { user, decision: 'alow' })",
+    ({ oauth2 }) => call(oauth2.approve, '/', { user: 'johndoe', decision: 'alow' }),
+    '"alow" is not a decision; did you mean "allow"?',
+  ],
+];
+
+const wrongOptions: readonly (readonly [options: object, message: string])[] = [
+  [
+    { users: { johndoe: { secert: 's3cret-value' } } },
+    'secert is not a member of the user "johndoe"; did you mean "secret"?',
+  ],
+  [
+    { users: { johndoe: 's3cret-value' } },
+    'the user "johndoe" must be an object such as { secret: … }, is text',
+  ],
+  [{ users: 'johndoe' }, "users must be an object such as { johndoe: {} } or ['johndoe'], is text"],
+  [{ pendingFaults: 'throw' }, '"throw" is not a value of pendingFaults; known are ignore, error'],
+  [{ limits: { bdy: 1 } }, 'bdy is not a member of limits; did you mean "body"?'],
+  [{ limits: { body: '1' } }, 'body of limits must be a number from 0, is text'],
+  [{ lifetimes: { acess: 1 } }, 'acess is not a member of lifetimes; did you mean "access"?'],
+  [{ window: '600' }, 'window is not a number of seconds from 0 to 31536000'],
+  [{ explain: 'false' }, 'explain must be true or false, is text'],
+  [{ https: 'off' }, 'https must be true or false, is text'],
+  [{ journal: { entris: 1 } }, 'entris is not a member of journal; did you mean "entries"?'],
+  [
+    { resources: { '/x': undefined } },
+    "the resource at /x must be an object such as { GET: action('anyone', …) }, is missing",
+  ],
+];
+
+const clients = { app: { secret: 'the secret of the client', redirectUris: ['https://client.example/cb'] } };
+
+test('a wrong call is refused with the nearest known name, and without a secret', async (t) => {
+  await using double = await startDouble({ users: { johndoe: { secret: 's3cret-value' } }, clients });
+  for (const [description, wrong, message] of wrongCalls)
+    await t.test(description, async () => {
+      await assert.rejects(wrong(double), { name: 'RangeError', message });
+      assert.doesNotMatch(message, /s3cret/);
+    });
+  assert.equal((await double.as('johndoe').fetch('/articles')).status, 200, 'a refused call changes nothing');
+  assert.equal((await double.fetch('/')).status, 200);
+});
+
+test('a wrong option is refused at the start with the nearest known name, and without a secret', async (t) => {
+  for (const [options, message] of wrongOptions)
+    await t.test(JSON.stringify(Object.keys(options)), async () => {
+      await assert.rejects(call(startDouble, options), { name: 'RangeError', message });
+      assert.doesNotMatch(message, /s3cret/);
+    });
+});
+
+test('a service refuses a user without a secret by name', async () => {
+  await assert.rejects(call(createService, { users: { a: {} } }), {
+    name: 'RangeError',
+    message: 'the user "a" has no secret',
+  });
+});
+
+test('a match may name any method in upper case, a template, a pattern and the target *', async () => {
+  await using double = await startDouble({ https: false });
+  await double.fetch('/articles', { method: 'PATCH' });
+  assert.equal(double.journal.find({ method: ['PATCH', 'GET'], path: '/{name}' }).length, 1);
+  assert.equal(double.journal.find({ path: /^\/art/ }).length, 1);
+  assert.equal(double.journal.find({ method: 'OPTIONS', path: '*' }).length, 0);
+});
+
+test('the types refuse the same mistakes', async () => {
+  await using double = await startDouble({ users: ['johndoe'], clients });
+  const { journal, faults, auth } = double;
+  const mistakes: readonly (() => unknown)[] = [
+    // @ts-expect-error A match is an object or a function.
+    () => journal.find('/x'),
+    // @ts-expect-error Methods are in upper case.
+    () => journal.find({ method: 'get' }),
+    // @ts-expect-error A path begins with a slash.
+    () => journal.find({ path: 'articles' }),
+    // @ts-expect-error A problem type is known.
+    () => journal.find({ problem: 'nonce-replay' }),
+    // @ts-expect-error A match has known members.
+    () => faults.next({ methd: 'GET' }, { status: 503 }),
+    // @ts-expect-error The match comes first.
+    () => faults.next({ status: 503 }),
+    // @ts-expect-error A rotation is an object.
+    () => auth.rotateSecret('johndoe', 'new'),
+    // @ts-expect-error A scheme is known.
+    () => double.as('johndoe', { scheme: 'digest' }),
+    // @ts-expect-error A kind of event is known.
+    () => double.on('reuse', () => undefined),
+    // @ts-expect-error A resource is an object.
+    () => double.resource('/x', handler),
+    // @ts-expect-error An access rule is known.
+    () => double.resource('/x', { GET: action('everyone', handler) }),
+  ];
+  for (const mistake of mistakes) assert.throws(mistake, RangeError, String(mistake));
+});
