@@ -17,7 +17,7 @@ import { checkResource } from './resource-checks.ts';
 export function checkOptionValues(options: Omit<ServiceOptions, 'users'>): void {
   const { limits, lifetimes, resources, seed, collections } = options;
   for (const name of ['realm', 'publicUrl'] as const) checkText(options[name], name);
-  for (const name of ['notBefore', 'maxNonces', 'maxNoncesPerUser', 'maxAuthFailures'] as const)
+  for (const name of ['notBefore', 'maxNonces', 'maxNoncesPerUser'] as const)
     checkNumber(options[name], name);
   for (const name of ['requireBodyDigest', 'explain'] as const) checkFlag(options[name], name);
   for (const name of ['log', 'onError'] as const) checkFunction(options[name], name);

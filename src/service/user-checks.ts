@@ -15,8 +15,8 @@ export function checkUser(name: string, user: unknown, generated: boolean): void
   checkObject(user, what, 'such as { secret: … }');
   if ('secrets' in user) {
     checkMembers(user, withSecrets, what);
-    if (!Array.isArray(user.secrets) || user.secrets.length === 0)
-      throw new RangeError(`secrets of ${what} must be a list of at least one secret`);
+    // Without any secret, a user can log in with a password only.
+    if (!Array.isArray(user.secrets)) throw new RangeError(`secrets of ${what} must be a list`);
     for (const secret of user.secrets) checkSecret(secret, what);
     return;
   }

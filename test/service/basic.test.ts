@@ -121,7 +121,7 @@ test('what cannot be is refused when the service is made', () => {
     [{ users: { ann: { secrets: [], password: { hash: 'pw' } } } }, /hash of the user "ann"/],
     [{ users: { ann: { secret: 'ann-secret', password: '' } } }, /password of the user "ann"/],
     [{ users: { ann: { secrets: [], password: { plain: '' } } } }, /password of the user "ann"/],
-    [{ users: { ann: { secret: '' } } }, /secret must not be empty/],
+    [{ users: { ann: { secret: '' } } }, /the secret of the user "ann" is not a non-empty string/],
     [{ window: Number.NaN }, /window is not/],
     [{ window: -1 }, /window is not/],
     [{ window: Number.MAX_VALUE }, /window is not/],
