@@ -158,7 +158,7 @@ export type {
 export type { Journal, JournalOptions } from './journal/journal.ts';
 export type { EntryMatch, EntryParts } from './journal/match.ts';
 export { JournalTimeout, type WaitOptions } from './journal/waiting.ts';
-export type { Match } from './match.ts';
+export type { Match, MatchMethod, MatchPath } from './match.ts';
 export type { DoubleOptions } from './options.ts';
 export {
   AllowMatrix,

@@ -4,7 +4,7 @@ import type { Request, Response } from '../../http/message.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import { checkFunction, checkMembers } from '../../service/argument-checks.ts';
-import { callListener, type ReportError, writeError } from '../callback.ts';
+import { callListener, writeError } from '../callback.ts';
 import type { FaultsPart } from '../faults/faults.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import { RecordedContent } from './content.ts';
@@ -60,7 +60,7 @@ export interface JournalOptions {
   /** Returns the secrets and passwords to redact. */
   readonly secrets?: () => Iterable<string>;
   /** Called with the errors of listeners. Default: writes to standard error. */
-  readonly onError?: ReportError;
+  readonly onError?: (error: unknown) => void;
 }
 
 /** The journal as a part of a double. */
