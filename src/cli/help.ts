@@ -97,20 +97,20 @@ ${lines([
   ['--curl', 'print a curl command instead'],
 ])}`,
 
-  user: () => `Usage: countersign user add NAME
+  user: () => `Usage: countersign user add NAME [--secret-stdin]
        countersign user rotate NAME [--grace TIME]
        countersign user remove|disable|enable NAME
        countersign user list
 
 Manages the users of a data directory. A running server applies a change before the command ends.
 
-  add                         generates a password and a secret and prints them once; the secret is
-                              COUNTERSIGN_SECRET if that is set
+  add                         generates a password and a secret and prints them once
   rotate                      generates a new secret and prints it once; the old one expires after --grace
   disable                     rejects the user's requests; password and secret are kept for enable
 
 Options:
 ${lines([
+  ['--secret-stdin', 'add: read the secret from the first line of standard input'],
   ['--grace TIME', 'time until the old secret expires: 90s, 15m, 24h, 7d or 0 (default: 24h)'],
   ...locationLines('users'),
 ])}`,
@@ -156,8 +156,8 @@ Options:
 ${lines(locationLines('consumers'))}`,
 };
 
-const secretSource = `The secret is read from standard input with
---secret-stdin, or from COUNTERSIGN_SECRET if that is set; otherwise one is generated and printed once.`;
+const secretSource = `The secret is generated and printed once, or read
+from standard input with --secret-stdin; the secret of another user, client or consumer is rejected.`;
 
 const stdinLine = ['--secret-stdin', 'read the secret from the first line of standard input'] as const;
 

@@ -20,7 +20,8 @@ import {
 } from './command.ts';
 import { randomSecret } from './credentials.ts';
 import { actAsOwnerOf } from './ownership.ts';
-import { secretFrom, secretVariable } from './secret-input.ts';
+import { readFromInput, secretFlag } from './secret-input.ts';
+import { checkSecretUnused } from './secret-owner.ts';
 
 /** The input of `add`. */
 export interface RegistrationInput {
@@ -56,8 +57,6 @@ export interface RegistrationKind<T> {
 }
 
 const actions = ['add', 'remove', 'list'] as const;
-/** The flag that reads the secret from the first line of standard input. */
-export const secretFlag = '--secret-stdin';
 
 /** Runs a command and returns its exit status. */
 type AccountCommand = (
@@ -75,9 +74,7 @@ export function registrationCommand<T extends object>(kind: RegistrationKind<T>)
       if (action === 'list') await list(kind, target, terminal);
       else if (action === 'remove') await removeEntry(target, terminal);
       else {
-        const secret = input.flags.has(secretFlag)
-          ? await secretFrom({}, terminal, false)
-          : secretVariable(environment);
+        const secret = input.flags.has(secretFlag) ? await readFromInput(terminal, 'secret') : undefined;
         await add(kind, target, { ...input, secret }, terminal);
       }
       return 0;
@@ -131,6 +128,7 @@ async function add<T extends object>(
 ): Promise<void> {
   checkNotConfigured(target);
   const { entry, shownSecret } = await kind.create(target.name, input);
+  if (input.secret !== undefined) await checkSecretUnused(input.secret, target);
   const mark = await addEntry(target, { ...entry, since: systemClock.now() }, 'remove it first');
   const lines = [`${kind.accountFile.one.padEnd(9)} ${target.name}`];
   printLines(shownSecret === undefined ? lines : [...lines, `secret    ${shownSecret}`], terminal.stdout);

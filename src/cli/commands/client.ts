@@ -11,10 +11,10 @@ import {
   type RegistrationInput,
   type RegistrationKind,
   registrationCommand,
-  secretFlag,
   secretOf,
   throwFaults,
 } from '../accounts/registration.ts';
+import { secretFlag } from '../accounts/secret-input.ts';
 import { CommandError } from '../errors.ts';
 
 /** N of scrypt (RFC 7914 §2) for a given secret, which may be weak: its verification takes tens of milliseconds. */

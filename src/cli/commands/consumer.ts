@@ -8,10 +8,10 @@ import {
   type RegistrationInput,
   type RegistrationKind,
   registrationCommand,
-  secretFlag,
   secretOf,
   throwFaults,
 } from '../accounts/registration.ts';
+import { secretFlag } from '../accounts/secret-input.ts';
 import { CommandError } from '../errors.ts';
 
 const kind: RegistrationKind<ConsumerRegistration> = {

@@ -19,20 +19,23 @@ import {
 } from '../accounts/command.ts';
 import { makeCredentials, randomSecret, storedUser } from '../accounts/credentials.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
-import { secretVariable } from '../accounts/secret-input.ts';
+import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
+import { checkSecretUnused } from '../accounts/secret-owner.ts';
 import { CommandError, reportError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 
 const actions = ['add', 'rotate', 'remove', 'disable', 'enable', 'list'] as const;
 type ActionName = (typeof actions)[number];
 
-const flags = new Map([['--grace', 'value'], ...locationFlags] as const);
+const flags = new Map([['--grace', 'value'], [secretFlag, 'toggle'], ...locationFlags] as const);
 
 /** The arguments of `countersign user`. */
 interface UserArguments extends AccountTarget<StoredUser> {
   readonly action: ActionName;
   /** The time until the old secret expires, in milliseconds. */
   readonly grace: number;
+  /** Whether to read the secret from standard input. */
+  readonly readsSecret: boolean;
 }
 
 /** Runs `countersign user add|rotate|remove|disable|enable NAME` or `countersign user list`. Returns the exit status. */
@@ -44,17 +47,17 @@ export async function user(
   try {
     const target = parseArguments(argv, environment);
     actAsOwnerOf(target.options.data);
-    await runAction(target, environment, terminal);
+    await runAction(target, terminal);
     return 0;
   } catch (error) {
     return reportError(error, terminal);
   }
 }
 
-function runAction(target: UserArguments, environment: NodeJS.ProcessEnv, terminal: Terminal): Promise<void> {
+function runAction(target: UserArguments, terminal: Terminal): Promise<void> {
   switch (target.action) {
     case 'add':
-      return add(target, terminal, secretVariable(environment));
+      return add(target, terminal);
     case 'rotate':
       return rotate(target, terminal);
     case 'remove':
@@ -87,19 +90,25 @@ function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv)
     action === undefined || action === 'list' || words.length < 2 ? undefined : userNameFault(name);
   if (fault !== undefined) faults.push(fault);
   if (given.has('--grace') && action !== 'rotate') faults.push('--grace is an option of rotate only');
+  const secretValue = given.get(secretFlag);
+  if (secretValue !== undefined && action !== 'add') faults.push(`${secretFlag} is an option of add only`);
+  else if (typeof secretValue === 'string') faults.push(`${secretFlag} takes no value`);
   const grace = parseDuration(String(given.get('--grace') ?? '24h'));
   if (grace === undefined) faults.push('--grace must be a time such as 90s, 15m, 24h or 7d, or 0');
   if (faults.length > 0 || action === undefined || grace === undefined) throw new CommandError(faults);
-  return { action, accountFile: userFile, name, grace, ...locationOf(given, environment) };
+  const readsSecret = secretValue === true;
+  return { action, accountFile: userFile, name, grace, readsSecret, ...locationOf(given, environment) };
 }
 
-async function add(target: UserArguments, terminal: Terminal, secret: string | undefined): Promise<void> {
+async function add(target: UserArguments, terminal: Terminal): Promise<void> {
   const { name } = target;
   checkNotConfigured(target);
+  const secret = target.readsSecret ? await readFromInput(terminal, 'secret') : undefined;
+  if (secret !== undefined) await checkSecretUnused(secret, target);
   const credentials = makeCredentials(randomBytes, secret);
   const entry = { ...(await storedUser(credentials, randomBytes)), since: systemClock.now() };
   const mark = await addEntry(target, entry, 'to change its secret, use rotate');
-  const shown = secret === undefined ? credentials.secret : 'the one in COUNTERSIGN_SECRET';
+  const shown = secret === undefined ? credentials.secret : 'the given secret';
   printLines(
     [`user      ${name}`, `password  ${credentials.password}`, `secret    ${shown}`],
     terminal.stdout,

@@ -52,15 +52,10 @@ describe('countersign client', () => {
     const data = freshData();
     const secret = 'chosen-by-somebody';
     const machine = ['--grant', 'client_credentials', '--users', '*', '--data', data];
-    const ways = [
-      { args: ['client', 'add', 'one', '--secret-stdin', ...machine], given: { input: `${secret}\nmore` } },
-      { args: ['client', 'add', 'two', ...machine], given: { environment: { COUNTERSIGN_SECRET: secret } } },
-    ];
-    for (const { args, given } of ways) {
-      const { status, stdout, stderr } = await call(args, given);
-      assert.equal(status, 0, stderr);
-      assert.equal(told(stdout, 'secret'), 'the given secret');
-    }
+    const args = ['client', 'add', 'one', '--secret-stdin', ...machine];
+    const { status, stdout, stderr } = await call(args, { input: `${secret}\nmore` });
+    assert.equal(status, 0, stderr);
+    assert.equal(told(stdout, 'secret'), 'the given secret');
     for (const [, client] of (await clientFile.read(data)).entries) {
       assert.ok(client.secret !== undefined && 'scrypt' in client.secret);
       assert.ok(await verifyPassword(secret, client.secret.scrypt));
@@ -70,16 +65,6 @@ describe('countersign client', () => {
       await done(['client', 'list', '--data', data]),
       /^one {2}with a secret; client_credentials; read; users \*$/m,
     );
-  });
-
-  test('gives a public client no secret, also where one is set for other commands', async () => {
-    const data = freshData();
-    const environment = { COUNTERSIGN_SECRET: 'to-sign-with' };
-    const { status, stdout } = await call(['client', 'add', 'app', '--public', ...redirect, '--data', data], {
-      environment,
-    });
-    assert.deepEqual([status, stdout], [0, 'client    app\n']);
-    assert.equal((await clientFile.read(data)).entries.get('app')?.secret, undefined);
   });
 
   test('makes an id where none is given, and no secret for a public client', async () => {

@@ -155,13 +155,22 @@ test('a user is disabled and enabled again, as often as is asked', async () => {
   }
 });
 
-test('a secret that is given is taken, and not printed', async () => {
+test('a secret on standard input is stored, and not printed', async () => {
   const data = temporaryDirectory();
-  const environment = { COUNTERSIGN_SECRET: 'given to me', COUNTERSIGN_DATA: data };
-  const { status, stdout, stderr } = await call(['user', 'add', '__proto__'], { environment });
+  const given = { environment: { COUNTERSIGN_DATA: data }, input: 'given to me\nmore' };
+  const { status, stdout, stderr } = await call(['user', 'add', '__proto__', '--secret-stdin'], given);
   assert.equal(status, 0, stderr);
+  assert.match(stdout, /^secret {4}the given secret$/m);
   assert.ok(!`${stdout}${stderr}`.includes('given to me'));
   assert.deepEqual((await kept(data, '__proto__')).secrets, [{ secret: 'given to me' }]);
+});
+
+test('an empty secret on standard input is rejected', async () => {
+  const data = join(temporaryDirectory(), 'data');
+  const { status, stdout, stderr } = await call(['user', 'add', 'ann', '--secret-stdin', '--data', data]);
+  assert.deepEqual([status, stdout], [2, '']);
+  assert.equal(stderr, 'countersign: no secret: write it to standard input\n');
+  assert.ok(!existsSync(data));
 });
 
 test('users added at the same time are all kept', async () => {
@@ -240,6 +249,8 @@ describe('what is asked wrongly is refused with the reason', () => {
     [['disable'], 2, /disable requires one name: countersign user disable NAME/],
     [['disable', 'a'], 1, /there is no user a/],
     [['enable', 'a'], 1, /there is no user a/],
+    [['rotate', 'a', '--secret-stdin'], 2, /--secret-stdin is an option of add only/],
+    [['add', 'a', '--secret-stdin=x'], 2, /--secret-stdin takes no value/],
     [['disable', 'a', '--grace', '1h'], 2, /--grace is an option of rotate only/],
   ];
   for (const [args, status, reason] of cases) {

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { verifyPassword } from '../../accounts/passwords.ts';
+import type { ClientSecret } from '../../accounts/registered.ts';
+import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
+import type { StoredUser } from '../../accounts/users.ts';
+import { matchesSha256 } from '../../oauth/sha256.ts';
+import { checkPermissions } from '../../store/files/file-permissions.ts';
+import { CommandError } from '../errors.ts';
+import { readAccountFiles } from './account-files.ts';
+import type { AccountLocation } from './command.ts';
+
+/**
+ * Checks that a given secret is not the secret of any user, client or consumer of the configuration file and the data
+ * directory. Requires the key if their secrets are encrypted.
+ *
+ * @throws CommandError that names the account with this secret, but not the secret
+ */
+export async function checkSecretUnused(secret: string, location: AccountLocation): Promise<void> {
+  const owner = await ownerOf(secret, location);
+  if (owner === undefined) return;
+  throw new CommandError(
+    [`the given secret is already the secret of ${owner}; each user, client and consumer needs its own`],
+    1,
+  );
+}
+
+/** Returns the account that has this secret, for messages: `the user ann`. */
+async function ownerOf(secret: string, { options, secretBox }: AccountLocation): Promise<string | undefined> {
+  if (existsSync(options.data)) checkPermissions(options.data);
+  const { users, clients, consumers } = await readAccountFiles(options.data, secretBox);
+  const configuredUser = [...options.users].find(([, user]) => user.secret === secret)?.[0];
+  const user = configuredUser ?? userWith(secret, users.entries);
+  if (user !== undefined) return `the user ${user}`;
+  const consumer = consumerWith(secret, options.consumers) ?? consumerWith(secret, consumers.entries);
+  if (consumer !== undefined) return `the consumer ${consumer}`;
+  const client = (await clientWith(secret, options.clients)) ?? (await clientWith(secret, clients.entries));
+  return client === undefined ? undefined : `the client ${client}`;
+}
+
+/** Returns the name of the user with this secret, also one that expires or has expired. */
+function userWith(secret: string, users: ReadonlyMap<string, StoredUser>): string | undefined {
+  return [...users].find(([, { secrets }]) => secrets.some((each) => each.secret === secret))?.[0];
+}
+
+function consumerWith(
+  secret: string,
+  consumers: ReadonlyMap<string, ConsumerRegistration>,
+): string | undefined {
+  return [...consumers].find(([, consumer]) => consumer.secret === secret)?.[0];
+}
+
+async function clientWith(
+  secret: string,
+  clients: ReadonlyMap<string, ClientRegistration>,
+): Promise<string | undefined> {
+  for (const [id, client] of clients)
+    if (client.secret !== undefined && (await matches(secret, client.secret))) return id;
+  return undefined;
+}
+
+async function matches(secret: string, stored: ClientSecret): Promise<boolean> {
+  if ('plain' in stored) return stored.plain === secret;
+  if ('sha256' in stored) return matchesSha256(secret, stored.sha256);
+  return verifyPassword(secret, stored.scrypt);
+}
