@@ -69,7 +69,9 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     }
     const blocked = claimed !== undefined && rateLimiter.blocksUser(claimed);
     rateLimiter.fail(connection.peer, claimed);
-    throw blocked ? tooManyFailures(rateLimiter) : problem.with(challenges(connection, scheme, challenge));
+    throw blocked
+      ? tooManyFailures(rateLimiter, 'user')
+      : problem.with(challenges(connection, scheme, challenge));
   };
 
   // Always a promise of this realm, so that no caller takes a promise of another realm for a principal.
@@ -106,7 +108,7 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     } catch (error) {
       const { peer } = request.connection;
       if (!(error instanceof Problem) || !isMalformedAttempt(error)) throw error;
-      if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter);
+      if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
       rateLimiter.fail(peer, undefined);
       throw error;
     }
@@ -119,10 +121,15 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     const { credentials, other } = presentAndCount(request, authTrace);
     const { connection } = request;
     if (credentials === undefined && other === undefined) return undefined;
-    if (rateLimiter.blocksPeer(connection.peer)) throw tooManyFailures(rateLimiter);
+    if (rateLimiter.blocksPeer(connection.peer)) throw tooManyFailures(rateLimiter, 'peer');
     if (credentials === undefined) return other && principalElsewhere(other, request, authTrace);
     const scheme = byName.get(credentials.scheme);
     if (scheme === undefined) throw notOffered(challenges(connection));
+    const isBlocked = (): boolean =>
+      rateLimiter.blocksPair(connection.peer, scheme.claimedUser?.(credentials.rest));
+    // The name is parsed only if the peer has failed, so that other requests do not parse it twice.
+    if (rateLimiter.hasFailures(connection.peer) && isBlocked())
+      throw tooManyFailures(rateLimiter, 'peer-and-user');
     const verdict = scheme.authenticate(request, credentials.rest, authTrace);
     return 'outcome' in verdict
       ? principalOf(verdict, connection, scheme)

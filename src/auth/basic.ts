@@ -7,8 +7,8 @@ import {
 } from '../http/headers/basic-credentials.ts';
 import { Problem } from '../http/problem.ts';
 import type { Account, Accounts } from './accounts.ts';
-import { type HashQueue, queueFull } from './hash-queue.ts';
-import { type RateLimiter, rateLimitKey, tooManyFailures } from './rate-limit.ts';
+import { blockedAttempt, type HashQueue, queueFull } from './hash-queue.ts';
+import { type RateLimiter, rateLimitKey } from './rate-limit.ts';
 import type { Scheme, Verdict } from './scheme.ts';
 import type { AuthenticationTrace } from './trace.ts';
 
@@ -80,9 +80,10 @@ export function createBasicScheme(options: BasicOptions): Scheme {
       async () =>
         // Another request may have verified the same password meanwhile.
         cache.holds(account, digest) || (await verify(password, account)),
+      user,
     );
     if (right === 'full') return { outcome: 'bad', problem: queueFull('passwords') };
-    if (right === 'blocked') return { outcome: 'bad', problem: tooManyFailures(rateLimiter) };
+    if (right === 'blocked') return { outcome: 'bad', problem: blockedAttempt(rateLimiter, peer) };
     // The user may have been changed or removed meanwhile.
     const present = right ? await accounts.findComposed(user) : undefined;
     if (present === undefined || hashOf(present) !== hashOf(account)) {
@@ -105,6 +106,10 @@ export function createBasicScheme(options: BasicOptions): Scheme {
       return found === undefined || 'name' in found
         ? verifyCredentials(presented, found, connection.peer, authTrace)
         : found.then((account) => verifyCredentials(presented, account, connection.peer, authTrace));
+    },
+    claimedUser(rest) {
+      const presented = parseBasicCredentials(rest);
+      return typeof presented === 'string' ? undefined : presented.user;
     },
     challenge: ({ secure }) => (secure ? challenge : undefined),
   };

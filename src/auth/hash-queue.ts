@@ -1,7 +1,7 @@
 import { Problem } from '../http/problem.ts';
 import { formatIpAddress, isMapped, masked, parseIpAddress } from '../http/syntax/ip-address.ts';
 import { setImmediate } from '../timers.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
 
 /** Hashes computed concurrently. Node.js has four threads by default: gzip uses one (`gzip-queue.ts`), file access the rest. */
 const concurrency = 2;
@@ -23,14 +23,18 @@ export interface QueueOptions {
   readonly concurrency: number;
   /** Maximum number of waiting attempts. */
   readonly capacity: number;
-  /** Returns whether another attempt of a peer may start while `active` of its attempts are in progress. */
-  readonly allows: (peer: string, active: number) => boolean;
+  /**
+   * Returns whether another attempt of a peer for a user may start while `active` attempts of the peer, `activeForUser` of them for
+   * this user, are in progress.
+   */
+  readonly allows: (peer: string, active: number, user: string, activeForUser: number) => boolean;
   /** Returns the network of a peer. Default: each peer is its own network. */
   readonly networkOf?: (peer: string) => string;
 }
 
 interface Attempt {
   readonly peer: string;
+  readonly user: string;
   readonly network: string;
   readonly run: () => Promise<boolean>;
   readonly settle: (result: HashAttempt | Promise<boolean>) => void;
@@ -48,14 +52,14 @@ export class HashQueue {
   readonly #options: QueueOptions;
   /** Waiting attempts by peer. The peer whose turn is next comes first. */
   readonly #waiting = new Map<string, Attempt[]>();
-  /** Number of attempts in progress, by peer. */
-  readonly #active = new Map<string, number>();
+  /** Users of the attempts in progress, by peer. */
+  readonly #active = new Map<string, string[]>();
   /** Attempts by network since the queue was last empty, except successful ones. */
   readonly #attempts = new Map<string, number>();
   /** Results of pending attempts, by peer and key. */
   readonly #results = new Map<string, Promise<HashAttempt>>();
-  /** Peers of completed attempts whose failure may not be counted yet. */
-  readonly #finished: string[] = [];
+  /** Completed attempts whose failure may not be counted yet. */
+  readonly #finished: Attempt[] = [];
   #waitingCount = 0;
   #activeCount = 0;
 
@@ -63,13 +67,17 @@ export class HashQueue {
     this.#options = options;
   }
 
-  /** Runs an attempt when its turn comes. Concurrent attempts of a peer with the same `key` share one result. */
-  attempt(peer: string, key: string, run: () => Promise<boolean>): Promise<HashAttempt> {
+  /**
+   * Runs an attempt when its turn comes. Concurrent attempts of a peer with the same `key` share one result.
+   *
+   * @param user The user or client whose password or secret is verified.
+   */
+  attempt(peer: string, key: string, run: () => Promise<boolean>, user = ''): Promise<HashAttempt> {
     const name = `${peer} ${key}`;
     const shared = this.#results.get(name);
     if (shared !== undefined) return shared;
     const network = this.#options.networkOf?.(peer) ?? peer;
-    const result = new Promise<HashAttempt>((settle) => this.#enter({ peer, network, run, settle }));
+    const result = new Promise<HashAttempt>((settle) => this.#enter({ peer, user, network, run, settle }));
     this.#results.set(name, result);
     const forget = (): boolean => this.#results.delete(name);
     result.then(forget, forget);
@@ -125,9 +133,15 @@ export class HashQueue {
     while (this.#activeCount < this.#options.concurrency) {
       const next = this.#take();
       if (next === undefined) return;
-      if (this.#options.allows(next.peer, this.#active.get(next.peer) ?? 0)) this.#run(next);
+      if (this.#allows(next)) this.#run(next);
       else next.settle('blocked');
     }
+  }
+
+  #allows({ peer, user }: Attempt): boolean {
+    const active = this.#active.get(peer) ?? [];
+    const activeForUser = active.filter((each) => each === user).length;
+    return this.#options.allows(peer, active.length, user, activeForUser);
   }
 
   #take(): Attempt | undefined {
@@ -141,12 +155,13 @@ export class HashQueue {
     return next;
   }
 
-  #run({ peer, network, run, settle }: Attempt): void {
+  #run(attempt: Attempt): void {
+    const { peer, user, network, run, settle } = attempt;
     this.#activeCount += 1;
-    this.#active.set(peer, (this.#active.get(peer) ?? 0) + 1);
+    this.#active.set(peer, [...(this.#active.get(peer) ?? []), user]);
     const made = run();
     settle(made);
-    const finish = (): void => this.#finish(peer);
+    const finish = (): void => this.#finish(attempt);
     made.then((right) => {
       if (right) this.#count(network, -1);
       finish();
@@ -154,17 +169,18 @@ export class HashQueue {
   }
 
   /** Releases the slot of a peer after the caller has counted the failure, so that the next attempt takes it into account. */
-  #finish(peer: string): void {
+  #finish(attempt: Attempt): void {
     if (this.#finished.length === 0) setImmediate(() => this.#releaseFinished());
-    this.#finished.push(peer);
+    this.#finished.push(attempt);
   }
 
   /** Releases all completed attempts at once, so that none counts both as failed and as active. */
   #releaseFinished(): void {
-    for (const peer of this.#finished.splice(0)) {
+    for (const { peer, user } of this.#finished.splice(0)) {
       this.#activeCount -= 1;
-      const left = (this.#active.get(peer) ?? 1) - 1;
-      if (left === 0) this.#active.delete(peer);
+      const users = this.#active.get(peer) ?? [];
+      const left = users.toSpliced(users.indexOf(user), 1);
+      if (left.length === 0) this.#active.delete(peer);
       else this.#active.set(peer, left);
     }
     if (this.#waitingCount === 0) this.#attempts.clear();
@@ -174,7 +190,8 @@ export class HashQueue {
 
 /** Creates the queue in which all passwords and client secrets of a service wait to be hashed. */
 export function createHashQueue(rateLimiter: RateLimiter): HashQueue {
-  const allows = (peer: string, active: number): boolean => !rateLimiter.blocksPeer(peer, active);
+  const allows: QueueOptions['allows'] = (peer, active, user, activeForUser) =>
+    !rateLimiter.blocksPair(peer, user, activeForUser) && !rateLimiter.blocksPeer(peer, active);
   return new HashQueue({ concurrency, capacity, allows, networkOf });
 }
 
@@ -190,4 +207,9 @@ export function queueFull(what: 'passwords' | 'secrets'): Problem {
   return new Problem('too-many-attempts', `Too many ${what} are waiting to be verified.`, {
     fields: [['Retry-After', String(retryAfterFull)]],
   });
+}
+
+/** Returns the Problem for an attempt of a peer that was not made because of its failures. */
+export function blockedAttempt(rateLimiter: RateLimiter, peer: string): Problem {
+  return tooManyFailures(rateLimiter, rateLimiter.blocksPeer(peer) ? 'peer' : 'peer-and-user');
 }

@@ -4,26 +4,45 @@ import { formatIpAddress, isMapped, masked, parseIpAddress } from '../http/synta
 
 const minute = 60_000;
 
-/** Maximum number of peers and of names counted in a minute. Further ones are not counted. */
+/** Maximum number of peers, of users, and of pairs of both that are counted in a minute. Further ones are not counted. */
 const maxCounted = 100_000;
 
 /** Prefix length of the smallest IPv6 network of a subscriber (RFC 6177 §2), who can use any address in it. */
 const subscriberBits = 64;
 
-/** Counts failed authentications and malformed credentials per minute: by peer, and failed ones also by user. */
+/**
+ * Counts failed authentications and malformed credentials per minute: by peer, and failed ones also by user, and by peer and user
+ * together. One client with wrong credentials blocks only itself, not the other clients behind the same address.
+ */
 export interface RateLimiter {
   /** Counts one failure of a peer, and of the user that it claimed to be. */
   fail(peer: string, user: string | undefined): void;
   /**
-   * Returns whether a peer has failed too often. Its credentials are then not examined.
+   * Returns whether a peer has failed too often. Its credentials are then not examined. The failures of the user for which it
+   * failed most often do not count: `blocksPair` limits those.
    *
    * @param active Attempts of the peer in progress, counted as failures. Default: 0.
    */
   blocksPeer(peer: string, active?: number): boolean;
+  /**
+   * Returns whether a peer has failed too often for one user. Credentials of this user from this peer are then not examined.
+   *
+   * @param active Attempts of the peer for this user in progress, counted as failures. Default: 0.
+   */
+  blocksPair(peer: string, user: string | undefined, active?: number): boolean;
+  /** Returns whether a peer has any failure, so that `blocksPair` may return true. */
+  hasFailures(peer: string): boolean;
   /** Returns whether a user has failed too often. Wrong credentials are then refused with 429; right ones are still accepted. */
   blocksUser(user: string): boolean;
   /** Returns whole seconds until the counts are reset. */
   retryAfter(): number;
+}
+
+/** The failures of a peer. */
+interface PeerFailures {
+  total: number;
+  /** The failures for the user for which the peer failed most often. */
+  mostForOneUser: number;
 }
 
 /**
@@ -33,7 +52,8 @@ export interface RateLimiter {
 export function createRateLimiter(limit: number, clock: Clock): RateLimiter {
   if (!Number.isInteger(limit) || limit < 0)
     throw new RangeError('the limit of failed authentications must be an integer of at least 0');
-  const peers = new Map<string, number>();
+  const peers = new Map<string, PeerFailures>();
+  const pairs = new Map<string, number>();
   const users = new Map<string, number>();
   let current = minuteOf(clock);
 
@@ -42,23 +62,46 @@ export function createRateLimiter(limit: number, clock: Clock): RateLimiter {
     if (now === current) return;
     current = now;
     peers.clear();
+    pairs.clear();
     users.clear();
   };
-  const count = (counts: Map<string, number>, key: string): void => {
+  /** Returns the new count; 0 if it is not counted. */
+  const count = (counts: Map<string, number>, key: string): number => {
     const before = counts.get(key);
-    if (before !== undefined || counts.size < maxCounted) counts.set(key, (before ?? 0) + 1);
+    if (before === undefined && counts.size >= maxCounted) return 0;
+    counts.set(key, (before ?? 0) + 1);
+    return (before ?? 0) + 1;
+  };
+  const countPeer = (key: string, forUser: number): void => {
+    const failures = peers.get(key);
+    if (failures !== undefined) {
+      failures.total += 1;
+      failures.mostForOneUser = Math.max(failures.mostForOneUser, forUser);
+    } else if (peers.size < maxCounted) peers.set(key, { total: 1, mostForOneUser: forUser });
   };
   return {
     fail(peer, user) {
       if (limit === 0) return;
       resetIfElapsed();
-      count(peers, rateLimitKey(peer));
+      const key = rateLimitKey(peer);
+      countPeer(key, user === undefined ? 0 : count(pairs, pairKey(key, user)));
       if (user !== undefined) count(users, user);
     },
     blocksPeer(peer, active = 0) {
       if (limit === 0 || (peers.size === 0 && active === 0)) return false;
       resetIfElapsed();
-      return (peers.get(rateLimitKey(peer)) ?? 0) + active >= limit;
+      const { total, mostForOneUser } = peers.get(rateLimitKey(peer)) ?? { total: 0, mostForOneUser: 0 };
+      return total - mostForOneUser + active >= limit;
+    },
+    blocksPair(peer, user, active = 0) {
+      if (limit === 0 || user === undefined || (pairs.size === 0 && active === 0)) return false;
+      resetIfElapsed();
+      return (pairs.get(pairKey(rateLimitKey(peer), user)) ?? 0) + active >= limit;
+    },
+    hasFailures(peer) {
+      if (limit === 0 || peers.size === 0) return false;
+      resetIfElapsed();
+      return peers.has(rateLimitKey(peer));
     },
     blocksUser(user) {
       if (limit === 0 || users.size === 0) return false;
@@ -82,9 +125,25 @@ export function rateLimitKey(peer: string): string {
   return formatIpAddress(isMapped(address) ? address : masked(address, subscriberBits));
 }
 
-/** Returns the Problem (429) for a peer or user that has failed too often. */
-export function tooManyFailures(rateLimiter: RateLimiter): Problem {
-  return new Problem('too-many-failures', 'Too many failed authentications within one minute.', {
+/** Returns the key of a peer and a user. The key of a peer has no space. */
+function pairKey(peerKey: string, user: string): string {
+  return `${peerKey} ${user}`;
+}
+
+/** The subject whose failures were counted: a peer, a user, or a user at a peer. */
+export type CountedSubject = 'peer' | 'user' | 'peer-and-user';
+
+const counted: Readonly<Record<CountedSubject, string>> = {
+  peer: 'from this address, for several users or with malformed credentials',
+  user: 'for this user or client, from several addresses',
+  'peer-and-user': 'for this user or client from this address',
+};
+
+/** Returns the Problem (429) for a peer, a user or both that have failed too often. It names which of them was counted. */
+export function tooManyFailures(rateLimiter: RateLimiter, subject: CountedSubject): Problem {
+  const detail = `Too many failed authentications within one minute ${counted[subject]}.`;
+  return new Problem('too-many-failures', detail, {
     fields: [['Retry-After', String(rateLimiter.retryAfter())]],
+    members: { counted: subject },
   });
 }

@@ -29,6 +29,11 @@ export interface Scheme {
    */
   authenticate(request: Request, rest: string, authTrace?: AuthenticationTrace): Verdict | Promise<Verdict>;
   /**
+   * Returns the user that credentials name; undefined if they are malformed. Too many failures for this user block them before
+   * they are verified. Default: the scheme names no user, or examines failures itself.
+   */
+  claimedUser?(rest: string): string | undefined;
+  /**
    * Returns where else than in a field the request has credentials of this scheme: `target` if the target has some, `content` if
    * the content may have some. Default: only in a field.
    */

@@ -311,7 +311,7 @@ export const problemTypes = {
     status: 429,
     title: 'Too many failed authentications',
     explanation:
-      'This peer or this user failed to authenticate too often within a minute. Retry after the time in Retry-After.',
+      'Too many authentications failed within a minute. The member counted is peer-and-user if this user or client failed from this address, peer if this address failed for several users or with malformed credentials, and user if this user or client failed from several addresses. With peer-and-user, other users can still authenticate from this address. With user, correct credentials are still accepted. Retry after the time in Retry-After.',
   },
   'too-many-nonces': {
     status: 429,

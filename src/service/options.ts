@@ -136,7 +136,7 @@ export interface ServiceOptions extends PipelineOptions {
    * Default: a tenth of `maxNonces`.
    */
   readonly maxNoncesPerUser?: number;
-  /** Failed authentications a minute, per peer and per user; 0 for no limit. Default: 100. */
+  /** Failed authentications a minute, per peer, per user and per both together; 0 for no limit. Default: 100. */
   readonly maxAuthFailures?: number;
   /** Whether rejections of credentials explain what was checked. Default: false. */
   readonly explain?: boolean;

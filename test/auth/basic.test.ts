@@ -364,6 +364,18 @@ test('a peer that is blocked is not looked at, with the right password neither',
   assert.equal(await verdictOn(asking('ann:pw')), 'ann');
 });
 
+test('a burst of guesses at one user does not block another user behind the same address', async () => {
+  const { computed, hashing, drain } = stalledHashing();
+  const { verdictOn } = openDoor({ ann: hashed('1$pw'), bob: hashed('1$b') }, { hashing, limit: 2 });
+  const guesses = Array.from({ length: 10 }, (_, guess) => verdictOn(asking(`ann:${guess}`)));
+  await drain();
+  assert.deepEqual(tally(await Promise.all(guesses)), { 'credentials-refused': 2, 'too-many-failures': 8 });
+  const right = verdictOn(asking('bob:b'));
+  await drain();
+  assert.equal(await right, 'bob');
+  assert.equal(computed.length, 3);
+});
+
 test('many first requests with the same right password cost one hash and all pass', async () => {
   const { computed, hashing, drain } = stalledHashing();
   const { verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing, limit: 3 });

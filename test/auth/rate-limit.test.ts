@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createRateLimiter, rateLimitKey } from '../../src/auth/rate-limit.ts';
+import { createRateLimiter, rateLimitKey, tooManyFailures } from '../../src/auth/rate-limit.ts';
 import { manualClock } from '../../src/clock.ts';
 
 const start = Date.UTC(2024, 1, 29, 12, 0, 30);
 
-test('a peer is blocked after as many failures as the limit, until the minute is over', () => {
+test('a peer is blocked after as many failures for further users as the limit, until the minute is over', () => {
   const clock = manualClock(start);
   const rateLimiter = createRateLimiter(2, clock);
   rateLimiter.fail('192.0.2.1', 'ann');
-  assert.ok(!rateLimiter.blocksPeer('192.0.2.1'));
   rateLimiter.fail('192.0.2.1', 'bob');
+  assert.ok(!rateLimiter.blocksPeer('192.0.2.1'));
+  rateLimiter.fail('192.0.2.1', 'cid');
   assert.ok(rateLimiter.blocksPeer('192.0.2.1'));
   assert.ok(!rateLimiter.blocksPeer('192.0.2.2'));
   assert.ok(!rateLimiter.blocksUser('ann'));
@@ -20,6 +21,60 @@ test('a peer is blocked after as many failures as the limit, until the minute is
   clock.advance(1);
   assert.ok(!rateLimiter.blocksPeer('192.0.2.1'));
   assert.equal(rateLimiter.retryAfter(), 60);
+});
+
+test('failures for one user block this user at this peer, and not the peer', () => {
+  const clock = manualClock(start);
+  const rateLimiter = createRateLimiter(2, clock);
+  assert.ok(!rateLimiter.hasFailures('192.0.2.1'));
+  rateLimiter.fail('192.0.2.1', 'ann');
+  assert.ok(rateLimiter.hasFailures('192.0.2.1') && !rateLimiter.hasFailures('192.0.2.2'));
+  assert.ok(!rateLimiter.blocksPair('192.0.2.1', 'ann'));
+  for (let count = 0; count < 50; count += 1) rateLimiter.fail('192.0.2.1', 'ann');
+  assert.ok(rateLimiter.blocksPair('192.0.2.1', 'ann'));
+  assert.ok(!rateLimiter.blocksPair('192.0.2.1', 'bob'));
+  assert.ok(!rateLimiter.blocksPair('192.0.2.1', undefined));
+  assert.ok(!rateLimiter.blocksPair('192.0.2.2', 'ann'));
+  assert.ok(!rateLimiter.blocksPeer('192.0.2.1'));
+  rateLimiter.fail('192.0.2.1', undefined);
+  rateLimiter.fail('192.0.2.1', undefined);
+  assert.ok(rateLimiter.blocksPeer('192.0.2.1'));
+  clock.advance(60_000);
+  assert.ok(!rateLimiter.blocksPair('192.0.2.1', 'ann') && !rateLimiter.hasFailures('192.0.2.1'));
+});
+
+test('attempts in progress for a user count as failures for this user', () => {
+  const rateLimiter = createRateLimiter(3, manualClock(start));
+  assert.ok(!rateLimiter.blocksPair('192.0.2.1', 'ann', 2));
+  assert.ok(rateLimiter.blocksPair('192.0.2.1', 'ann', 3));
+  rateLimiter.fail('192.0.2.1', 'ann');
+  assert.ok(rateLimiter.blocksPair('192.0.2.1', 'ann', 2));
+  assert.ok(!rateLimiter.blocksPair('192.0.2.1', 'bob', 2));
+});
+
+test('the problem names what was counted', () => {
+  const rateLimiter = createRateLimiter(1, manualClock(start));
+  const details = (['peer-and-user', 'peer', 'user'] as const).map((subject) => {
+    const { status, detail, members } = tooManyFailures(rateLimiter, subject);
+    return [status, detail, members];
+  });
+  assert.deepEqual(details, [
+    [
+      429,
+      'Too many failed authentications within one minute for this user or client from this address.',
+      { counted: 'peer-and-user' },
+    ],
+    [
+      429,
+      'Too many failed authentications within one minute from this address, for several users or with malformed credentials.',
+      { counted: 'peer' },
+    ],
+    [
+      429,
+      'Too many failed authentications within one minute for this user or client, from several addresses.',
+      { counted: 'user' },
+    ],
+  ]);
 });
 
 test('a user is blocked by the failures of all peers', () => {
@@ -86,6 +141,7 @@ test('a limit that would never be reached by mistake is refused', () => {
 test('peers that are counted already stay blocked however many others fail', () => {
   const rateLimiter = createRateLimiter(1, manualClock(start));
   rateLimiter.fail('192.0.2.1', 'ann');
+  rateLimiter.fail('192.0.2.1', 'bob');
   for (let peer = 0; peer < 100_000; peer += 1)
     rateLimiter.fail(`2001:db8:0:${peer.toString(16)}::`, `u${peer}`);
   for (let peer = 0; peer < 65_536; peer += 1)

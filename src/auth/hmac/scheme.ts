@@ -129,6 +129,10 @@ export function createHmacScheme(options: HmacOptions): Scheme {
         ? account.then((found) => verifySignature(presented, found, context))
         : verifySignature(presented, account, context);
     },
+    claimedUser(rest) {
+      const credentials = splitHmacCredentials(rest);
+      return typeof credentials === 'string' ? undefined : credentials.user;
+    },
     challenge: () =>
       formatChallenge('hmac', [
         ['realm', options.realm],

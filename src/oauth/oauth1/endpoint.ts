@@ -30,10 +30,14 @@ export function signedAction(
   respond: Respond,
 ): Action {
   return action('anyone', async ({ request }): Promise<Outcome> => {
-    if (context.rateLimiter.blocksPeer(request.connection.peer)) throw tooManyFailures(context.rateLimiter);
+    const { rateLimiter } = context;
+    const { peer } = request.connection;
+    if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
     let parameters: OAuth1Parameters | undefined;
     try {
       parameters = await readOAuth1Parameters(request, authorizationOf(request), context.bodyLimit);
+      if (parameters !== undefined && rateLimiter.blocksPair(peer, claimedBy(parameters)))
+        throw tooManyFailures(rateLimiter, 'peer-and-user');
       const verified = await context.verify(request, parameters ?? noParameters, signedFor);
       // The nonce is durable before the response is sent.
       const [response] = await Promise.all([respond(verified), context.nonces.kept(true)]);
@@ -72,7 +76,7 @@ function errorResponse(
     const claimed = parameters && claimedBy(parameters);
     const blocked = claimed !== undefined && rateLimiter.blocksUser(claimed);
     rateLimiter.fail(connection.peer, claimed);
-    if (blocked) throw tooManyFailures(rateLimiter);
+    if (blocked) throw tooManyFailures(rateLimiter, 'user');
   }
   return {
     status: problem.status,

@@ -1,4 +1,5 @@
 import { createOAuth1Scheme, type SignedVerdict } from '../../auth/oauth1/scheme.ts';
+import { tooManyFailures } from '../../auth/rate-limit.ts';
 import type { AuthenticationTrace } from '../../auth/trace.ts';
 import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
@@ -19,7 +20,7 @@ import { checks, createVerification, type Verified, type Verify } from './verifi
 
 /** Creates OAuth 1.0a: its endpoints and the scheme of signed requests. Neither is offered while no consumer is registered. */
 export function createOAuth1(context: OAuthContext): OAuthModule {
-  const { realm, consumers, bodyLimit } = context;
+  const { realm, consumers } = context;
   const open = (): boolean => consumers.size > 0;
   const verification = lazily(open, () => createVerification(context));
   const endpoints = lazily(open, () => endpointsOf(context, verification()));
@@ -27,7 +28,7 @@ export function createOAuth1(context: OAuthContext): OAuthModule {
     realm,
     offered: open,
     elsewhere: (request) => placeElsewhere(request),
-    verify: (request, rest, authTrace) => verifyRequest(request, rest, authTrace, verification(), bodyLimit),
+    verify: (request, rest, authTrace) => verifyRequest(request, rest, authTrace, verification(), context),
   });
   return { schemes: [scheme], routes: routesTo(endpoints, Object.values(paths), open) };
 }
@@ -51,12 +52,14 @@ async function verifyRequest(
   rest: string | undefined,
   authTrace: AuthenticationTrace | undefined,
   verify: Verify,
-  bodyLimit: number,
+  { bodyLimit, rateLimiter }: Pick<OAuthContext, 'bodyLimit' | 'rateLimiter'>,
 ): Promise<SignedVerdict | undefined> {
   let parameters: OAuth1Parameters | undefined;
   try {
     parameters = await readOAuth1Parameters(request, rest, bodyLimit);
     if (parameters === undefined) return undefined;
+    if (rateLimiter.blocksPair(request.connection.peer, claimedBy(parameters)))
+      return { outcome: tooManyFailures(rateLimiter, 'peer-and-user'), claimed: undefined };
     const verified = await verify(request, parameters, 'resource', authTrace);
     return { outcome: principalOf(verified), claimed: undefined };
   } catch (error) {

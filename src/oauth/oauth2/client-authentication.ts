@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type HashQueue, queueFull } from '../../auth/hash-queue.ts';
+import { blockedAttempt, type HashQueue, queueFull } from '../../auth/hash-queue.ts';
 import { type RateLimiter, rateLimitKey, tooManyFailures } from '../../auth/rate-limit.ts';
 import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
@@ -73,22 +73,23 @@ export function createClientAuthentication(context: ClientAuthenticationContext)
 
   return async (request, values, which) => {
     const { peer } = request.connection;
-    if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter);
+    if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
     if (values instanceof OAuthError) throw counted(values, peer);
     const presented = presentedIn(request, values, invalidClient);
     if (presented instanceof OAuthError) throw counted(presented, peer);
+    const claimed = claimedBy(presented);
+    if (rateLimiter.blocksPair(peer, claimed)) throw tooManyFailures(rateLimiter, 'peer-and-user');
     for (const { id, secret } of presented) {
       const client = clients.find(id);
       if (which === 'confidential' && client?.secret === undefined) continue;
-      const right = await matches(client, secret, peer);
+      const right = await matches(client, secret, peer, claimed);
       // The client may have been changed or removed while the secret was hashed.
       if (right && client !== undefined && clients.find(id) === client) return { client, values };
     }
-    const claimed = claimedBy(presented);
     const blocked = rateLimiter.blocksUser(claimed);
     rateLimiter.fail(peer, claimed);
     throw blocked
-      ? tooManyFailures(rateLimiter)
+      ? tooManyFailures(rateLimiter, 'user')
       : invalidClient('The client is unknown or its secret is wrong.');
   };
 }
@@ -168,15 +169,31 @@ function createComparison(context: ClientAuthenticationContext) {
   /** Keyed digests of secrets that matched a scrypt hash, so that the hash is not computed again. */
   const verified = new WeakMap<Client, Buffer>();
 
-  const isHashed = async (digest: Buffer, secret: string, hash: string, peer: string): Promise<boolean> => {
+  const isHashed = async (
+    digest: Buffer,
+    secret: string,
+    hash: string,
+    peer: string,
+    claimed: string,
+  ): Promise<boolean> => {
     const name = `${digest.toString('latin1')} ${hash}`;
-    const right = await hashQueue.attempt(rateLimitKey(peer), name, () => verifySecret(secret, hash));
+    const right = await hashQueue.attempt(
+      rateLimitKey(peer),
+      name,
+      () => verifySecret(secret, hash),
+      claimed,
+    );
     if (right === 'full') throw queueFull('secrets');
-    if (right === 'blocked') throw tooManyFailures(rateLimiter);
+    if (right === 'blocked') throw blockedAttempt(rateLimiter, peer);
     return right;
   };
 
-  return async (client: Client | undefined, secret: string | undefined, peer: string): Promise<boolean> => {
+  return async (
+    client: Client | undefined,
+    secret: string | undefined,
+    peer: string,
+    claimed: string,
+  ): Promise<boolean> => {
     const expected = client?.secret;
     if (secret === undefined) return client !== undefined && expected === undefined;
     const digest = createHmac('sha256', key).update(secret).digest();
@@ -184,13 +201,13 @@ function createComparison(context: ClientAuthenticationContext) {
     if (cached !== undefined && timingSafeEqual(cached, digest)) return true;
     const hash = client && hashOf(client);
     if (client !== undefined && hash !== undefined) {
-      const right = await isHashed(digest, secret, hash, peer);
+      const right = await isHashed(digest, secret, hash, peer, claimed);
       if (right) verified.set(client, digest);
       return right;
     }
     if (matchesSha256(secret, digestIn(expected) ?? unknownDigest) && expected !== undefined) return true;
     const decoy = someHash(clients);
-    if (decoy !== undefined) await isHashed(digest, secret, decoy, peer);
+    if (decoy !== undefined) await isHashed(digest, secret, decoy, peer, claimed);
     return false;
   };
 }
