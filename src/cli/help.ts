@@ -17,11 +17,11 @@ An HTTP server for XML and JSON resources that verifies signed requests.
 Commands:
   serve                  start the server; the default command
   sign METHOD URL        print the header fields that sign a request
-  user add|rotate|remove|disable|enable|list
+  user add|rotate|password|remove|disable|enable|list
                          manage users
-  client add|remove|list
+  client add|rotate|remove|list
                          manage OAuth 2.0 clients
-  consumer add|remove|list
+  consumer add|rotate|remove|list
                          manage OAuth 1.0a consumers
   check                  check configuration and data, or repair a data directory
   export                 write all items of a data directory as JSON lines
@@ -99,6 +99,7 @@ ${lines([
 
   user: () => `Usage: countersign user add NAME [--secret-stdin]
        countersign user rotate NAME [--grace TIME]
+       countersign user password NAME [--password-stdin]
        countersign user remove|disable|enable NAME
        countersign user list
 
@@ -106,21 +107,25 @@ Manages the users of a data directory. A running server applies a change before 
 
   add                         generates a password and a secret and prints them once
   rotate                      generates a new secret and prints it once; the old one expires after --grace
+  password                    generates a new password and prints it once; the old one expires at once
   disable                     rejects the user's requests; password and secret are kept for enable
 
 Options:
 ${lines([
   ['--secret-stdin', 'add: read the secret from the first line of standard input'],
+  ['--password-stdin', 'password: read the password from the first line of standard input'],
   ['--grace TIME', 'time until the old secret expires: 90s, 15m, 24h, 7d or 0 (default: 24h)'],
   ...locationLines('users'),
 ])}`,
 
   client: () => `Usage: countersign client add [ID] [OPTIONS]
+       countersign client rotate ID [--secret-stdin] [OPTIONS]
        countersign client remove ID [OPTIONS]
        countersign client list [OPTIONS]
 
 Manages the OAuth 2.0 clients of a data directory. A running server applies a change before the command ends.
-Removing a client revokes its tokens. ${secretSource}
+Removing a client revokes its tokens; rotating its secret does not. The old secret expires at once.
+${secretSource}
 Only a digest of it is stored.
 
 Options of add:
@@ -137,11 +142,13 @@ Options:
 ${lines(locationLines('clients'))}`,
 
   consumer: () => `Usage: countersign consumer add [KEY] [OPTIONS]
+       countersign consumer rotate KEY [--secret-stdin] [OPTIONS]
        countersign consumer remove KEY [OPTIONS]
        countersign consumer list [OPTIONS]
 
 Manages the OAuth 1.0a consumers of a data directory. A running server applies a change before the command
-ends. Removing a consumer revokes its tokens. ${secretSource}
+ends. Removing a consumer revokes its tokens; rotating its secret does not. The old secret expires at once.
+${secretSource}
 
 Options of add:
 ${lines([

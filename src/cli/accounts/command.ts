@@ -74,14 +74,19 @@ export async function changeExisting<T>(
   change: (entry: T) => T | undefined,
 ): Promise<string | undefined> {
   const { accountFile, name, options, secretBox } = target;
-  checkNotConfigured(target);
   // Checked before the directory is created, because its path may be misspelt.
-  existing(await readEntries(target), target);
+  await findExisting(target);
   return changeAccountFile(accountFile, options.data, secretBox, (entries) => {
     const changed = change(existing(entries, target));
     if (changed === undefined) entries.delete(name);
     else entries.set(name, changed);
   });
+}
+
+/** Returns an account. Throws CommandError if it does not exist or is declared in the configuration file. */
+export async function findExisting<T>(target: AccountTarget<T>): Promise<T> {
+  checkNotConfigured(target);
+  return existing(await readEntries(target), target);
 }
 
 /** Removes an account and reports it. Throws CommandError if it does not exist. */

@@ -23,7 +23,19 @@ export function makeCredentials(random: Random, secret = randomSecret(random)): 
 /** N of scrypt (RFC 7914 §2). A password of 256 random bits needs no slow hash, and a low cost keeps the first start fast. */
 const costForRandom = 1024;
 
+/** N of scrypt for a given password or secret, which may be weak: its verification takes tens of milliseconds. */
+export const costForChosen = 16_384;
+
+/** Returns the scrypt hash of a password. A given password may be weak, so its hash is costly. */
+export function hashOfPassword(
+  password: string,
+  { isGenerated }: { readonly isGenerated: boolean },
+  random: Random,
+): Promise<string> {
+  return hashPassword(password, random(16), isGenerated ? costForRandom : costForChosen);
+}
+
 /** Returns the stored form of a user whose password is from `makeCredentials`. */
 export async function storedUser({ secret, password }: Credentials, random: Random): Promise<StoredUser> {
-  return { secrets: [{ secret }], password: await hashPassword(password, random(16), costForRandom) };
+  return { secrets: [{ secret }], password: await hashOfPassword(password, { isGenerated: true }, random) };
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { AccountFile } from '../../accounts/account-file.ts';
 import type { RegistrationFault } from '../../accounts/registration.ts';
 import { systemClock } from '../../clock.ts';
@@ -9,7 +10,9 @@ import type { Terminal } from '../terminal.ts';
 import {
   type AccountTarget,
   addEntry,
+  changeExisting,
   checkNotConfigured,
+  findExisting,
   locationFlags,
   locationOf,
   printLines,
@@ -52,11 +55,13 @@ export interface RegistrationKind<T> {
   >;
   /** Creates a registration. Throws CommandError. */
   create(name: string, input: RegistrationInput): Promise<NewRegistration<T>>;
+  /** Returns a registration with another secret. Throws CommandError if it has none, or if the new one is not valid. */
+  rotate(name: string, entry: T, secret: ChosenSecret): Promise<T>;
   /** Returns a description on one line, without the secret. */
   describe(entry: T): string;
 }
 
-const actions = ['add', 'remove', 'list'] as const;
+const actions = ['add', 'rotate', 'remove', 'list'] as const;
 
 /** Runs a command and returns its exit status. */
 type AccountCommand = (
@@ -65,7 +70,7 @@ type AccountCommand = (
   terminal: Terminal,
 ) => Promise<number>;
 
-/** Returns the command `countersign client` or `countersign consumer`, with the actions `add`, `remove` and `list`. */
+/** Returns the command `countersign client` or `countersign consumer`, with the actions `add`, `rotate`, `remove` and `list`. */
 export function registrationCommand<T extends object>(kind: RegistrationKind<T>): AccountCommand {
   return async (argv, environment, terminal) => {
     try {
@@ -75,7 +80,8 @@ export function registrationCommand<T extends object>(kind: RegistrationKind<T>)
       else if (action === 'remove') await removeEntry(target, terminal);
       else {
         const secret = input.flags.has(secretFlag) ? await readFromInput(terminal, 'secret') : undefined;
-        await add(kind, target, { ...input, secret }, terminal);
+        if (action === 'rotate') await rotate(kind, target, secret, terminal);
+        else await add(kind, target, { ...input, secret }, terminal);
       }
       return 0;
     } catch (error) {
@@ -108,16 +114,50 @@ function parseArguments<T>(
     throw new CommandError([unknownAction(word, actions, `countersign ${accountFile.one} add ${label}`)]);
   if (words.length > 2 || (action === 'list' && words.length === 2))
     throw new CommandError([action === 'list' ? 'list takes no name' : `${action} takes one ${label}`]);
-  if (action === 'remove' && words.length < 2)
-    throw new CommandError([`remove requires one ${label}: countersign ${accountFile.one} remove ${label}`]);
+  if ((action === 'remove' || action === 'rotate') && words.length < 2)
+    throw new CommandError([
+      `${action} requires one ${label}: countersign ${accountFile.one} ${action} ${label}`,
+    ]);
   if (action !== 'add')
-    for (const flag of [...flags.keys(), ...lists.keys()])
-      if (addFlags.has(flag)) throw new CommandError([`${flag} is an option of add only`]);
+    for (const flag of [...flags.keys(), ...lists.keys()]) checkFlagOf(action, flag, addFlags);
   return {
     action,
     target: { accountFile, name, ...locationOf(flags, environment) },
     input: { flags, lists },
   };
+}
+
+/** Throws CommandError if a flag is not an option of this action. */
+function checkFlagOf(
+  action: Exclude<(typeof actions)[number], 'add'>,
+  flag: string,
+  addFlags: ReadonlyMap<string, unknown>,
+): void {
+  if (flag === secretFlag) {
+    if (action !== 'rotate') throw new CommandError([`${flag} is an option of add and rotate only`]);
+  } else if (addFlags.has(flag)) throw new CommandError([`${flag} is an option of add only`]);
+}
+
+/** Replaces the secret of a registration. Its tokens remain valid. */
+async function rotate<T extends object>(
+  kind: RegistrationKind<T>,
+  target: AccountTarget<T>,
+  given: string | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const { name } = target;
+  const before = await findExisting(target);
+  const secret = secretOf({ secret: given });
+  const rotated = await kind.rotate(name, before, secret);
+  if (given !== undefined) await checkSecretUnused(given, target);
+  const mark = await changeExisting(target, (entry) => {
+    if (!isDeepStrictEqual(entry, before))
+      throw new CommandError([`the ${kind.accountFile.one} ${name} was changed meanwhile; try again`], 1);
+    return rotated;
+  });
+  printLines([`${kind.accountFile.one.padEnd(9)} ${name}`, `secret    ${secret.shown}`], terminal.stdout);
+  printLines(['the old secret is no longer valid'], terminal.stderr);
+  await reportUsage(target, mark, terminal);
 }
 
 async function add<T extends object>(
@@ -164,11 +204,14 @@ export interface ChosenSecret {
 }
 
 /** Returns the given secret, or generates one. */
-export function secretOf({ secret }: RegistrationInput): ChosenSecret {
+export function secretOf({ secret }: Pick<RegistrationInput, 'secret'>): ChosenSecret {
   if (secret !== undefined) return { text: secret, isGenerated: false, shown: 'the given secret' };
   const text = randomSecret(randomBytes);
   return { text, isGenerated: true, shown: text };
 }
+
+/** The input of an action without options. */
+export const noInput: RegistrationInput = { flags: new Map(), lists: new Map(), secret: undefined };
 
 /** Returns the members of a registration that the flags set. */
 export function membersOfInput(

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { clientFile } from '../../accounts/clients.ts';
-import { hashPassword } from '../../accounts/passwords.ts';
 import { type ClientRegistration, readClient } from '../../accounts/registration.ts';
 import type { ClientSecret } from '../../oauth/clients.ts';
 import { sha256 } from '../../oauth/sha256.ts';
+import { hashOfPassword } from '../accounts/credentials.ts';
 import {
   type ChosenSecret,
   membersOfInput,
   type NewRegistration,
+  noInput,
   type RegistrationInput,
   type RegistrationKind,
   registrationCommand,
@@ -16,9 +17,6 @@ import {
 } from '../accounts/registration.ts';
 import { secretFlag } from '../accounts/secret-input.ts';
 import { CommandError } from '../errors.ts';
-
-/** N of scrypt (RFC 7914 §2) for a given secret, which may be weak: its verification takes tens of milliseconds. */
-const costForChosen = 16_384;
 
 const kind: RegistrationKind<ClientRegistration> = {
   accountFile: clientFile,
@@ -32,6 +30,7 @@ const kind: RegistrationKind<ClientRegistration> = {
     ['--public', { arity: 'toggle', member: 'public' }],
   ]),
   create,
+  rotate,
   describe: ({ secret, redirectUris, grants, scopes, users }) =>
     [
       secret === undefined ? 'public' : 'with a secret',
@@ -42,7 +41,7 @@ const kind: RegistrationKind<ClientRegistration> = {
     ].join('; '),
 };
 
-/** Runs `countersign client add [ID]`, `client remove ID` or `client list`. Returns the exit status. */
+/** Runs `countersign client add [ID]`, `client rotate ID`, `client remove ID` or `client list`. Returns the exit status. */
 export const client = registrationCommand(kind);
 
 async function create(id: string, input: RegistrationInput): Promise<NewRegistration<ClientRegistration>> {
@@ -62,8 +61,24 @@ async function create(id: string, input: RegistrationInput): Promise<NewRegistra
   return { entry: { ...entry, secret: await digestOf(secret) }, shownSecret: secret.shown };
 }
 
+/** Replaces the secret. Throws CommandError for a public client, or a secret that is not of printable ASCII characters. */
+async function rotate(
+  id: string,
+  client: ClientRegistration,
+  secret: ChosenSecret,
+): Promise<ClientRegistration> {
+  if (client.secret === undefined)
+    throw new CommandError(
+      [`the client ${id} is public and has no secret; to give it one, remove and add it`],
+      1,
+    );
+  const { since: _, ...parts } = { ...client, secret: secret.text };
+  throwFaults(kind, id, noInput, readClient(id, parts, ['text']).faults);
+  return { ...client, secret: await digestOf(secret) };
+}
+
 /** Returns the digest to store. SHA-256 suffices for 256 random bits; a given secret can be weak and is hashed with scrypt. */
 async function digestOf({ text, isGenerated }: ChosenSecret): Promise<ClientSecret> {
   if (isGenerated) return { sha256: sha256(text) };
-  return { scrypt: await hashPassword(text, randomBytes(16), costForChosen) };
+  return { scrypt: await hashOfPassword(text, { isGenerated }, randomBytes) };
 }

@@ -3,8 +3,10 @@ import { consumerFile } from '../../accounts/clients.ts';
 import { type ConsumerRegistration, readConsumer } from '../../accounts/registration.ts';
 import { errorCode } from '../../store/files/disk.ts';
 import {
+  type ChosenSecret,
   membersOfInput,
   type NewRegistration,
+  noInput,
   type RegistrationInput,
   type RegistrationKind,
   registrationCommand,
@@ -25,6 +27,7 @@ const kind: RegistrationKind<ConsumerRegistration> = {
     ['--rsa-public-key', { arity: 'value', member: 'rsaPublicKey' }],
   ]),
   create,
+  rotate,
   describe: ({ secret, rsaPublicKey, methods, scopes, callbacks }) =>
     [
       [secret === undefined ? [] : 'with a secret', rsaPublicKey === undefined ? [] : 'an RSA key']
@@ -36,7 +39,7 @@ const kind: RegistrationKind<ConsumerRegistration> = {
     ].join('; '),
 };
 
-/** Runs `countersign consumer add [KEY]`, `consumer remove KEY` or `consumer list`. Returns the exit status. */
+/** Runs `countersign consumer add [KEY]`, `consumer rotate KEY`, `consumer remove KEY` or `consumer list`. Returns the exit status. */
 export const consumer = registrationCommand(kind);
 
 async function create(key: string, input: RegistrationInput): Promise<NewRegistration<ConsumerRegistration>> {
@@ -57,6 +60,20 @@ async function create(key: string, input: RegistrationInput): Promise<NewRegistr
   throwFaults(kind, key, input, faults);
   if (entry.callbacks.length === 0) throw new CommandError(['--callback URI or --callback oob is required']);
   return { entry, shownSecret: secret?.shown };
+}
+
+/** Replaces the secret. Throws CommandError for a consumer without one, or a secret that is not valid. */
+async function rotate(
+  key: string,
+  consumer: ConsumerRegistration,
+  secret: ChosenSecret,
+): Promise<ConsumerRegistration> {
+  if (consumer.secret === undefined)
+    throw new CommandError([`the consumer ${key} has no secret: RSA-SHA1 uses its RSA key`], 1);
+  const rotated = { ...consumer, secret: secret.text };
+  const { since: _, ...parts } = rotated;
+  throwFaults(kind, key, noInput, readConsumer(key, parts).faults);
+  return rotated;
 }
 
 function readKey(path: string): string {

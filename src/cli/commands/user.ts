@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type StoredSecret, type StoredUser, userFile } from '../../accounts/users.ts';
-import { userNameFault } from '../../auth/accounts.ts';
+import { passwordFault, userNameFault } from '../../auth/accounts.ts';
 import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import { readArguments } from '../../options/flags.ts';
@@ -9,6 +9,7 @@ import {
   addEntry,
   changeExisting,
   checkNotConfigured,
+  findExisting,
   locationFlags,
   locationOf,
   printLines,
@@ -17,17 +18,28 @@ import {
   reportUsage,
   unknownAction,
 } from '../accounts/command.ts';
-import { makeCredentials, randomSecret, storedUser } from '../accounts/credentials.ts';
+import { hashOfPassword, makeCredentials, randomSecret, storedUser } from '../accounts/credentials.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
 import { CommandError, reportError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 
-const actions = ['add', 'rotate', 'remove', 'disable', 'enable', 'list'] as const;
+const actions = ['add', 'rotate', 'password', 'remove', 'disable', 'enable', 'list'] as const;
+const passwordFlag = '--password-stdin';
 type ActionName = (typeof actions)[number];
 
-const flags = new Map([['--grace', 'value'], [secretFlag, 'toggle'], ...locationFlags] as const);
+const flags = new Map([
+  ['--grace', 'value'],
+  [secretFlag, 'toggle'],
+  [passwordFlag, 'toggle'],
+  ...locationFlags,
+] as const);
+/** The toggles, and the only action that each is an option of. */
+const toggles = [
+  [secretFlag, 'add'],
+  [passwordFlag, 'password'],
+] as const;
 
 /** The arguments of `countersign user`. */
 interface UserArguments extends AccountTarget<StoredUser> {
@@ -36,9 +48,11 @@ interface UserArguments extends AccountTarget<StoredUser> {
   readonly grace: number;
   /** Whether to read the secret from standard input. */
   readonly readsSecret: boolean;
+  /** Whether to read the password from standard input. */
+  readonly readsPassword: boolean;
 }
 
-/** Runs `countersign user add|rotate|remove|disable|enable NAME` or `countersign user list`. Returns the exit status. */
+/** Runs `countersign user add|rotate|password|remove|disable|enable NAME` or `countersign user list`. Returns the exit status. */
 export async function user(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -60,6 +74,8 @@ function runAction(target: UserArguments, terminal: Terminal): Promise<void> {
       return add(target, terminal);
     case 'rotate':
       return rotate(target, terminal);
+    case 'password':
+      return setPassword(target, terminal);
     case 'remove':
       return removeEntry(target, terminal);
     case 'disable':
@@ -90,14 +106,16 @@ function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv)
     action === undefined || action === 'list' || words.length < 2 ? undefined : userNameFault(name);
   if (fault !== undefined) faults.push(fault);
   if (given.has('--grace') && action !== 'rotate') faults.push('--grace is an option of rotate only');
-  const secretValue = given.get(secretFlag);
-  if (secretValue !== undefined && action !== 'add') faults.push(`${secretFlag} is an option of add only`);
-  else if (typeof secretValue === 'string') faults.push(`${secretFlag} takes no value`);
+  for (const [flag, only] of toggles) {
+    const value = given.get(flag);
+    if (value !== undefined && action !== only) faults.push(`${flag} is an option of ${only} only`);
+    else if (typeof value === 'string') faults.push(`${flag} takes no value`);
+  }
   const grace = parseDuration(String(given.get('--grace') ?? '24h'));
   if (grace === undefined) faults.push('--grace must be a time such as 90s, 15m, 24h or 7d, or 0');
   if (faults.length > 0 || action === undefined || grace === undefined) throw new CommandError(faults);
-  const readsSecret = secretValue === true;
-  return { action, accountFile: userFile, name, grace, readsSecret, ...locationOf(given, environment) };
+  const reads = { readsSecret: given.has(secretFlag), readsPassword: given.has(passwordFlag) };
+  return { action, accountFile: userFile, name, grace, ...reads, ...locationOf(given, environment) };
 }
 
 async function add(target: UserArguments, terminal: Terminal): Promise<void> {
@@ -135,6 +153,24 @@ async function rotate(target: UserArguments, terminal: Terminal): Promise<void> 
 function expiringSecret(secrets: readonly StoredSecret[], now: number, until: number): StoredSecret[] {
   const current = secrets.find((each) => each.until === undefined) ?? secrets[0];
   return current === undefined || until <= now ? [] : [{ secret: current.secret, until }];
+}
+
+/** Replaces the password, or adds one to a user without. The secret stays valid, the old password does not. */
+async function setPassword(target: UserArguments, terminal: Terminal): Promise<void> {
+  const { name } = target;
+  await findExisting(target);
+  const given = target.readsPassword ? await readFromInput(terminal, 'password') : undefined;
+  const fault = given === undefined ? undefined : passwordFault(given);
+  if (fault !== undefined) throw new CommandError([`the password cannot be used with Basic: ${fault}`]);
+  const chosen = given ?? randomSecret(randomBytes);
+  const password = await hashOfPassword(chosen, { isGenerated: given === undefined }, randomBytes);
+  const mark = await changeExisting(target, (user) => ({ ...user, password }));
+  printLines(
+    [`user      ${name}`, `password  ${given === undefined ? chosen : 'the given password'}`],
+    terminal.stdout,
+  );
+  printLines(['the old password is no longer valid'], terminal.stderr);
+  await reportUsage(target, mark, terminal);
 }
 
 async function setEnabled(target: UserArguments, terminal: Terminal, enabled: boolean): Promise<void> {

@@ -77,9 +77,15 @@ describe('countersign client', () => {
   });
 
   const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-    [[], /^countersign: missing action; expected one of add, remove, list: countersign client add ID$/m],
-    [['ad', 'app'], /unknown action "ad"; expected one of add, remove, list; did you mean "add"\?/],
+    [
+      [],
+      /^countersign: missing action; expected one of add, rotate, remove, list: countersign client add ID$/m,
+    ],
+    [['ad', 'app'], /unknown action "ad"; expected one of add, rotate, remove, list; did you mean "add"\?/],
     [['remove'], /remove requires one ID: countersign client remove ID/],
+    [['rotate'], /rotate requires one ID: countersign client rotate ID/],
+    [['rotate', 'app', '--public'], /--public is an option of add only/],
+    [['remove', 'app', '--secret-stdin'], /--secret-stdin is an option of add and rotate only/],
     [['list', 'app'], /list takes no name/],
     [['list', '--public'], /--public is an option of add only/],
     [['add', 'app', '--public=false', ...redirect], /--public takes no value/],

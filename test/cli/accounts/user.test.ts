@@ -165,6 +165,45 @@ test('a secret on standard input is stored, and not printed', async () => {
   assert.deepEqual((await kept(data, '__proto__')).secrets, [{ secret: 'given to me' }]);
 });
 
+test('a new password replaces the old one, and the secrets stay', async () => {
+  const data = temporaryDirectory();
+  const old = told((await call(['user', 'add', 'ann', '--data', data])).stdout, 'password') ?? '';
+  await call(['user', 'rotate', 'ann', '--data', data]);
+  const before = await kept(data, 'ann');
+  const changed = await call(['user', 'password', 'ann', '--data', data]);
+  assert.equal(changed.status, 0, changed.stderr);
+  const password = told(changed.stdout, 'password') ?? '';
+  assert.equal(changed.stdout, `user      ann\npassword  ${password}\n`);
+  assert.match(changed.stderr, /^the old password is no longer valid\nno server uses /);
+  const { password: hash = '', ...rest } = await kept(data, 'ann');
+  assert.match(password, /^[A-Za-z0-9_-]{43}$/);
+  assert.deepEqual([await verifyPassword(password, hash), await verifyPassword(old, hash)], [true, false]);
+  assert.deepEqual({ ...rest, password: before.password }, before);
+});
+
+test('a password on standard input is stored as a costly hash, and not printed', async () => {
+  const data = temporaryDirectory();
+  const secrets = [{ secret: 'of ann' }];
+  const users = JSON.stringify({ version: 1, users: { ann: { secrets } } });
+  writeFileSync(join(data, 'users.json'), users, { mode: 0o600 });
+  const args = ['user', 'password', 'ann', '--password-stdin', '--data', data];
+  const { status, stdout, stderr } = await call(args, { input: 'chosen by ann\nmore' });
+  assert.equal(status, 0, stderr);
+  assert.equal(stdout, 'user      ann\npassword  the given password\n');
+  const { password = '' } = await kept(data, 'ann');
+  assert.match(password, /^scrypt\$16384\$/);
+  assert.ok(await verifyPassword('chosen by ann', password));
+  for (const [input, reason] of [
+    ['', /^countersign: no password: write it to standard input\n$/],
+    ['with a \u0007 bell', /^countersign: the password cannot be used with Basic: /],
+  ] as const) {
+    const end = await call(args, { input });
+    assert.deepEqual([end.status, end.stdout], [2, '']);
+    assert.match(end.stderr, reason);
+  }
+  assert.equal((await kept(data, 'ann')).password, password);
+});
+
 test('an empty secret on standard input is rejected', async () => {
   const data = join(temporaryDirectory(), 'data');
   const { status, stdout, stderr } = await call(['user', 'add', 'ann', '--secret-stdin', '--data', data]);
@@ -187,7 +226,7 @@ test('a user of the configuration file is listed, and changed only there', async
   writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 'hidden' } } }), { mode: 0o600 });
   const listed = await call(['user', 'list', '--config', config]);
   assert.equal(listed.stdout, `ann  1 valid secret, in ${config}\n`);
-  for (const action of ['add', 'rotate', 'remove', 'disable', 'enable']) {
+  for (const action of ['add', 'rotate', 'password', 'remove', 'disable', 'enable']) {
     const { status, stderr } = await call(['user', action, 'ann', '--config', config]);
     assert.equal(status, 1);
     assert.match(stderr, /change it there/);
@@ -196,7 +235,7 @@ test('a user of the configuration file is listed, and changed only there', async
 
 test('a directory in which nothing is to be changed is not made', async () => {
   const data = join(temporaryDirectory(), 'misspelt');
-  for (const args of [['remove', 'ann'], ['rotate', 'ann'], ['list']])
+  for (const args of [['remove', 'ann'], ['rotate', 'ann'], ['password', 'ann'], ['list']])
     await call(['user', ...args, '--data', data]);
   assert.ok(!existsSync(data));
 });
@@ -227,11 +266,11 @@ describe('what is asked wrongly is refused with the reason', () => {
   const data = temporaryDirectory();
   mkdirSync(join(data, 'x'), { mode: 0o700 });
   const cases: readonly [args: string[], status: number, reason: RegExp][] = [
-    [[], 2, /missing action; expected one of add, rotate, remove, disable, enable, list/],
+    [[], 2, /missing action; expected one of add, rotate, password, remove, disable, enable, list/],
     [
       ['ad', 'x'],
       2,
-      /unknown action "ad"; expected one of add, rotate, remove, disable, enable, list; did you mean "add"\?/,
+      /unknown action "ad"; expected one of add, rotate, password, remove, disable, enable, list; did you mean "add"\?/,
     ],
     [['add'], 2, /add requires one name/],
     [['list', 'a'], 2, /list takes no name/],
@@ -249,6 +288,9 @@ describe('what is asked wrongly is refused with the reason', () => {
     [['disable'], 2, /disable requires one name: countersign user disable NAME/],
     [['disable', 'a'], 1, /there is no user a/],
     [['enable', 'a'], 1, /there is no user a/],
+    [['password'], 2, /password requires one name: countersign user password NAME/],
+    [['password', 'a'], 1, /there is no user a/],
+    [['add', 'a', '--password-stdin'], 2, /--password-stdin is an option of password only/],
     [['rotate', 'a', '--secret-stdin'], 2, /--secret-stdin is an option of add only/],
     [['add', 'a', '--secret-stdin=x'], 2, /--secret-stdin takes no value/],
     [['disable', 'a', '--grace', '1h'], 2, /--grace is an option of rotate only/],
