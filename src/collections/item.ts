@@ -2,6 +2,7 @@ import { bodyReadersOf, type DocumentLimits } from '../formats/body-readers.ts';
 import { formatOf, formats } from '../formats/index.ts';
 import { ownContent } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
+import { parseContentCoding } from '../http/headers/content-coding.ts';
 import { revisionTag } from '../http/headers/entity-tag.ts';
 import { isConditional } from '../http/headers/precondition.ts';
 import { appliedPreference, wantsMinimal } from '../http/headers/prefer.ts';
@@ -19,10 +20,11 @@ import {
   type Resource,
 } from '../pipeline/resource.ts';
 import { merge } from '../schema/merge.ts';
-import type { Entry, RecordValue, Replacement, Store } from '../store/store.ts';
+import type { Entry, Replacement, Store } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
+import { isAsSent, keepingContent, type SentItem } from './sent-item.ts';
 
-type ItemCall = Call<Entry, RecordValue>;
+type ItemCall = Call<Entry, SentItem>;
 
 /** Returns the path template of a collection's items. */
 export function itemTemplate({ path }: Collection): string {
@@ -44,7 +46,7 @@ export function itemResource(
   collection: Collection,
   store: Store,
   documentLimits: DocumentLimits,
-): Resource<Entry, RecordValue> {
+): Resource<Entry, SentItem> {
   const { access, path, shape } = collection;
   const parameter = idParameter(path);
   const idOf = (call: ItemCall): string => call.parameters[parameter] ?? '';
@@ -57,11 +59,11 @@ export function itemResource(
     }),
     headAccess: access.HEAD,
     PUT: action(access.PUT, (call) => replace(collection, store, call, nameOf(call), idOf(call)), {
-      reads: bodyReadersOf(shape, { ...documentLimits, partial: false }),
+      reads: bodyReadersOf<Entry>(shape, { ...documentLimits, partial: false }).map(keepingContent),
       mayCreate: (call) => collection.createWithPut && checkId(idOf(call)),
     }),
     POST: action(access.POST, (call) => change(collection, store, call, nameOf(call)), {
-      reads: bodyReadersOf(shape, { ...documentLimits, partial: true }),
+      reads: bodyReadersOf<Entry>(shape, { ...documentLimits, partial: true }).map(keepingContent),
     }),
     DELETE: action(access.DELETE, (call) => remove(store, call, nameOf(call))),
     produces: formats,
@@ -83,7 +85,7 @@ function existing({ found }: ItemCall): Found<Entry> {
   return found;
 }
 
-function contentOf({ content }: ItemCall): RecordValue {
+function contentOf({ content }: ItemCall): SentItem {
   if (content === undefined) throw new Problem('content-missing', 'An item is expected.');
   return content;
 }
@@ -118,7 +120,8 @@ async function replace(
   id: string,
 ): Promise<Outcome | typeof changedMeanwhile> {
   const expected = expectedBy(call);
-  const value = contentOf(call);
+  const sent = contentOf(call);
+  const { value } = sent;
   const applied = await store.apply({
     kind: 'put',
     collection: name,
@@ -130,8 +133,21 @@ async function replace(
   });
   if (!applied.applied) return changedMeanwhile;
   const fields: FieldLine[] = expected === 'absent' ? [['Location', call.path]] : [];
-  // RFC 9110 §9.3.4: no entity tag, because the stored bytes differ from the bytes that were sent.
-  return changedOutcome(collection, call, applied.entry, expected === 'absent' ? 201 : 200, fields);
+  const outcome = changedOutcome(collection, call, applied.entry, expected === 'absent' ? 201 : 200, fields);
+  if (!isStoredAsSent(collection, call, sent, applied.entry)) return outcome;
+  const shows = foundOf(collection, store, applied.entry);
+  return shows === undefined ? outcome : { ...outcome, shows };
+}
+
+/**
+ * Returns whether the new representation is the content of the request, byte for byte. Only then may the response to PUT have a
+ * validator (RFC 9110 §9.3.4). The validator is that of the variant that the client prefers, so it must be the one that was sent.
+ */
+function isStoredAsSent({ shape }: Collection, call: ItemCall, sent: SentItem, { value }: Entry): boolean {
+  const format = formatOf(call.variant);
+  if (format.reads !== sent.type) return false;
+  if (parseContentCoding(call.request.fields.get('content-encoding')) !== 'identity') return false;
+  return isAsSent(sent, format.writeItem(shape, value));
 }
 
 /**
@@ -150,7 +166,7 @@ async function change(
   name: string,
 ): Promise<Outcome | typeof changedMeanwhile> {
   const { id, revision, value: before } = existing(call).state;
-  const value = merge(collection.shape, before, contentOf(call));
+  const value = merge(collection.shape, before, contentOf(call).value);
   const applied = await store.apply({
     kind: 'put',
     collection: name,

@@ -103,7 +103,10 @@ async function compressed(
   outcome: Outcome,
   compressing: Promise<Uint8Array>,
 ): Promise<Response> {
-  const response = assemble(call, outcome, await compressing, gzipSuffix);
+  // RFC 9110 §9.3.4: no validator, because the compressed representation is not the content of the PUT.
+  const { shows: _, ...withoutValidator } = outcome;
+  const sent = call.method === 'PUT' ? withoutValidator : outcome;
+  const response = assemble(call, sent, await compressing, gzipSuffix);
   response.fields.push(['Content-Encoding', 'gzip']);
   return response;
 }

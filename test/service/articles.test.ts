@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { type CollectionDeclaration, createMemoryStore, type Store, StoreError } from '../../src/index.ts';
 import { article, openService } from '../support/service/guest.ts';
 
@@ -77,15 +78,56 @@ test('POST to an item that is not there is 404 and makes nothing', async () => {
   assert.equal((await ask('GET', '/articles/9')).status, 404);
 });
 
-test('PUT replaces the whole: 200 with the representation, without an entity tag', async () => {
+test('PUT replaces the whole: 200 with the representation', async () => {
   const { ask } = openService();
   await ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
   const replaced = await ask('PUT', '/articles/1', { ...ann, content: article('Mate') });
   assert.equal(replaced.status, 200);
   assert.equal(replaced.text, article('Mate'));
-  // RFC 9110 §9.3.4
-  assert.equal(replaced.field('ETag'), '');
-  assert.equal(replaced.field('Last-Modified'), '');
+});
+
+test('the response to PUT has validators if the content was stored byte for byte (RFC 9110 §9.3.4)', async () => {
+  const { ask } = openService();
+  const put = (fields: Record<string, string> = {}, content = article('Tea')) =>
+    ask('PUT', '/articles/1', { ...ann, content, fields });
+  const created = await put();
+  assert.equal(created.status, 201);
+  const replies = [created, await put(), await put({ Prefer: 'return=minimal' })];
+  const get = await ask('GET', '/articles/1');
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    [201, 200, 204],
+  );
+  assert.equal(replies.at(-1)?.field('ETag'), get.field('ETag'));
+  for (const reply of replies) {
+    assert.match(reply.field('ETag'), /^"[^"]+\.x"$/);
+    assert.notEqual(reply.field('Last-Modified'), '');
+  }
+  const again = await put({ 'If-Match': get.field('ETag') }, article('Mate'));
+  assert.equal(again.status, 200);
+  assert.equal((await put({ 'If-Match': get.field('ETag') })).status, 412);
+  assert.equal((await put({ 'If-Match': again.field('ETag') })).status, 200);
+});
+
+test('the response to PUT has no validators if the content was stored differently (RFC 9110 §9.3.4)', async () => {
+  const { ask } = openService();
+  const cases: readonly (readonly [
+    name: string,
+    content: string | Uint8Array,
+    fields: Record<string, string>,
+  ])[] = [
+    ['white space', `${article('Tea')}\n`, {}],
+    ['an XML declaration', `<?xml version="1.0"?>${article('Tea')}`, {}],
+    ['a comment', article('Tea').replace('><', '><!-- c --><'), {}],
+    ['another preferred format', article('Tea'), { Accept: 'application/json' }],
+    ['compressed content', gzipSync(article('Tea')), { 'Content-Encoding': 'gzip' }],
+    ['a compressed response', article('Tea'.repeat(2000)), { 'Accept-Encoding': 'gzip' }],
+  ];
+  for (const [name, content, fields] of cases) {
+    const reply = await ask('PUT', '/articles/1', { ...ann, content, fields });
+    assert.ok([200, 201].includes(reply.status), name);
+    assert.deepEqual([reply.field('ETag'), reply.field('Last-Modified')], ['', ''], name);
+  }
 });
 
 test('DELETE takes the item away, and a second one is 404', async () => {
