@@ -18,8 +18,8 @@ export interface RateLimiter {
   /** Counts one failure of a peer, and of the user that it claimed to be. */
   fail(peer: string, user: string | undefined): void;
   /**
-   * Returns whether a peer has failed too often. Its credentials are then not examined. The failures of the user for which it
-   * failed most often do not count: `blocksPair` limits those.
+   * Returns whether a peer has failed too often. Its credentials are then not examined. All failures of the user for which it
+   * failed most often count as one: `blocksPair` limits those.
    *
    * @param active Attempts of the peer in progress, counted as failures. Default: 0.
    */
@@ -91,7 +91,7 @@ export function createRateLimiter(limit: number, clock: Clock): RateLimiter {
       if (limit === 0 || (peers.size === 0 && active === 0)) return false;
       resetIfElapsed();
       const { total, mostForOneUser } = peers.get(rateLimitKey(peer)) ?? { total: 0, mostForOneUser: 0 };
-      return total - mostForOneUser + active >= limit;
+      return total - Math.max(0, mostForOneUser - 1) + active >= limit;
     },
     blocksPair(peer, user, active = 0) {
       if (limit === 0 || user === undefined || (pairs.size === 0 && active === 0)) return false;

@@ -36,7 +36,7 @@ const guessedPassword = (user = 'ann'): string => bytesOf({ lines: [basic(`${use
 const rightPassword = bytesOf({ lines: [basic(`ann:${password}`)] });
 
 test('wrong signatures and wrong passwords, over TLS and in the clear, are counted together', async (context) => {
-  const server = await opened(context, 3);
+  const server = await opened(context, 4);
   const outcomes = [
     await outcomeFrom(server, guessed(server, 'a')),
     await outcomeFrom(server, guessedPassword('b'), secure),
@@ -94,7 +94,7 @@ test('what a blocked peer sends is not looked at: no hash, no nonce, no change, 
     bob: { secret: secrets.bob },
   };
   const server = await opened(context, 2, { users });
-  for (const user of ['x', 'y', 'z']) await outcomeFrom(server, guessed(server, user));
+  for (const user of ['x', 'y']) await outcomeFrom(server, guessed(server, user));
   const before = await server.state();
   const hashesSince = countHashes(context);
   const change = { verb: 'PUT', target: '/articles/1', content: article('Wrong') };
@@ -116,30 +116,6 @@ test('what a blocked peer sends is not looked at: no hash, no nonce, no change, 
   assert.equal(await outcomeFrom(server, guessedPassword(), elsewhere), refused);
 });
 
-test('one client with a wrong secret does not block the others behind the same address', async (context) => {
-  const server = await opened(context, 3);
-  const as = (user: 'ann' | 'bob'): string =>
-    signed({ nonce: server.freshNonce(), user, secret: secrets[user], target: '/articles' });
-  for (let each = 0; each < 3; each += 1) assert.equal(await outcomeFrom(server, guessed(server)), refused);
-  for (let each = 0; each < 20; each += 1) {
-    assert.equal(await outcomeFrom(server, guessed(server)), blocked);
-    assert.equal(await outcomeFrom(server, guessedPassword(), secure), blocked);
-  }
-  assert.equal(await outcomeFrom(server, as('ann')), blocked, 'right credentials of the user that failed');
-  assert.equal(await outcomeFrom(server, rightPassword, secure), blocked);
-  assert.equal(await outcomeFrom(server, as('bob')), '200');
-});
-
-test('a user of a peer that failed for others too often is blocked with them', async (context) => {
-  const server = await opened(context, 3);
-  for (let each = 0; each < 3; each += 1) assert.equal(await outcomeFrom(server, guessed(server)), refused);
-  for (const user of ['x', 'y', 'z']) assert.equal(await outcomeFrom(server, guessed(server, user)), refused);
-  assert.equal(
-    await outcomeFrom(server, signed({ nonce: 'n', user: 'bob', secret: secrets.bob, target: '/articles' })),
-    blocked,
-  );
-});
-
 test('guesses that are pipelined on one connection do not get past the limit', async (context) => {
   const server = await opened(context, 5);
   const wire = await connected(server);
@@ -158,16 +134,40 @@ test('guesses that are pipelined on one connection do not get past the limit', a
   );
 });
 
-test('of five hundred guesses at once over as many connections no more are judged than the limit and one', async (context) => {
+test('one client with a wrong secret does not block the others behind the same address', async (context) => {
+  const server = await opened(context, 3);
+  const as = (user: 'ann' | 'bob'): string =>
+    signed({ nonce: server.freshNonce(), user, secret: secrets[user], target: '/articles' });
+  for (let each = 0; each < 3; each += 1) assert.equal(await outcomeFrom(server, guessed(server)), refused);
+  for (let each = 0; each < 20; each += 1) {
+    assert.equal(await outcomeFrom(server, guessed(server)), blocked);
+    assert.equal(await outcomeFrom(server, guessedPassword(), secure), blocked);
+  }
+  assert.equal(await outcomeFrom(server, as('ann')), blocked, 'right credentials of the user that failed');
+  assert.equal(await outcomeFrom(server, rightPassword, secure), blocked);
+  assert.equal(await outcomeFrom(server, as('bob')), '200');
+});
+
+test('a user of a peer that failed for others too often is blocked with them', async (context) => {
+  const server = await opened(context, 3);
+  for (let each = 0; each < 3; each += 1) assert.equal(await outcomeFrom(server, guessed(server)), refused);
+  for (const user of ['x', 'y']) assert.equal(await outcomeFrom(server, guessed(server, user)), refused);
+  assert.equal(
+    await outcomeFrom(server, signed({ nonce: 'n', user: 'bob', secret: secrets.bob, target: '/articles' })),
+    blocked,
+  );
+});
+
+test('of five hundred guesses at once over as many connections no more are judged than the limit', async (context) => {
   const server = await opened(context, 20, { limits: { connections: 2000 } });
   const guesses = Array.from({ length: 500 }, (_, each) =>
     outcomeFrom(server, each === 400 ? signed({ nonce: 'n' }) : guessed(server, `user${each}`)),
   );
   const outcomes = await Promise.all(guesses);
-  assert.equal(outcomes.filter((each) => each === refused).length, 21);
+  assert.equal(outcomes.filter((each) => each === refused).length, 20);
   assert.equal(
     outcomes.filter((each) => each === blocked).length + outcomes.filter((each) => each === '200').length,
-    479,
+    480,
   );
   assert.equal(await outcomeFrom(server, signed({ nonce: 'm' })), blocked);
 });
@@ -204,20 +204,20 @@ test('the next minute forgives all, and counts anew', async (context) => {
   const server = await opened(context, 2);
   for (let minute = 0; minute < 3; minute += 1) {
     const outcomes: string[] = [];
-    for (let each = 0; each < 4; each += 1)
+    for (let each = 0; each < 3; each += 1)
       outcomes.push(await outcomeFrom(server, guessedPassword(`u${each}`), secure));
-    assert.deepEqual(outcomes, [refused, refused, refused, blocked]);
+    assert.deepEqual(outcomes, [refused, refused, blocked]);
     server.clock.advance(60_000);
   }
   assert.equal(await outcomeFrom(server, rightPassword, secure), '200');
 });
 
-test('a limit of 100 lets a hundred failures of a user through on one connection, and then nothing', async (context) => {
+test('a limit of 100 lets a hundred failures through on one connection, and then nothing', async (context) => {
   const server = await openBothWays({ maxAuthFailures: 100 });
   context.after(() => server.close());
   const wire = await connected(server);
   for (let each = 0; each < 100; each += 1) {
-    await wire.send(guessed(server));
+    await wire.send(guessed(server, `u${each}`));
     assert.equal(outcomeOf(await wire.reply()), refused);
   }
   await wire.send(signed({ nonce: 'n' }));
@@ -304,8 +304,6 @@ each(
   async (context, [, bytes, way, outcome, counts]) => {
     const server = await opened(context, 1);
     assert.equal(await outcomeFrom(server, bytes, way), outcome);
-    // The failures of the user that fails most often at a peer do not count for the peer.
-    await outcomeFrom(server, guessed(server, 'mallory'));
     assert.equal(await outcomeFrom(server, signed({ nonce: 'after' })), counts ? blocked : '200');
   },
 );
@@ -323,14 +321,12 @@ test('addresses of one network of IPv6 are one peer, and those of IPv4 are each 
   };
   assert.equal(await by('2001:db8:1:2::1'), refused);
   assert.equal(await by('2001:db8:1:2:ffff:ffff:ffff:ffff'), refused);
-  assert.equal(await by('2001:db8:1:2::2'), refused);
   for (const client of ['2001:db8:1:2::1', '2001:0DB8:1:2:a:b:c:d', '[2001:db8:1:2::9]:4711'])
     assert.equal(await by(client, true), blocked, client);
   for (const client of ['2001:db8:1:3::1', '2001:db8:1:1:ffff::1', '192.0.2.1'])
     assert.equal(await by(client, true), '200', client);
   assert.equal(await by('::ffff:192.0.2.1'), refused);
   assert.equal(await by('192.0.2.1:99'), refused);
-  assert.equal(await by('192.0.2.1'), refused);
   assert.equal(await by('192.0.2.1', true), blocked);
   assert.equal(await by('::ffff:c000:201', true), blocked);
   assert.equal(await by('192.0.2.2', true), '200');

@@ -50,7 +50,7 @@ const outcomesOf = async (replies: readonly Promise<WireReply>[]): Promise<strin
 test('a peer that failed as often as is allowed is not looked at any more, until the next minute', async (context) => {
   const server = await opened(context, 3);
   const by = async (bytes: string): Promise<string> => outcomeOf(await from(honest, server.port, bytes));
-  for (let guess = 0; guess < 4; guess += 1) assert.equal(await by(wrong(server, `user${guess}`)), refused);
+  for (let guess = 0; guess < 3; guess += 1) assert.equal(await by(wrong(server, `user${guess}`)), refused);
   const before = await server.state();
   const nonce = server.freshNonce();
   const reply = await from(honest, server.port, signed({ nonce }));
@@ -143,7 +143,6 @@ test('behind a trusted proxy it is the client who is counted, and nobody can be 
   };
   assert.equal(await via('192.0.2.1', wrong(server, 'x')), refused);
   assert.equal(await via('192.0.2.1', wrong(server, 'y')), refused);
-  assert.equal(await via('192.0.2.1', wrong(server, 'z')), refused);
   assert.equal(await via('192.0.2.1', right(server)), blocked);
   assert.equal(await via('192.0.2.2', right(server)), '200');
   // What the client itself wrote stands before what the proxy saw.
@@ -158,7 +157,7 @@ test('a stranger cannot escape the limit by a field', { skip }, async (context) 
     const bytes = wrong(server, `user${at}`).replace('Host: localhost', fields);
     outcomes.push(outcomeOf(await from(stranger, server.port, bytes)));
   }
-  assert.deepEqual(outcomes, [refused, refused, refused, blocked, blocked]);
+  assert.deepEqual(outcomes, [refused, refused, blocked, blocked, blocked]);
 });
 
 test('malformed credentials count as a failure, and those that were not read do not', async (context) => {
