@@ -1,5 +1,6 @@
 import { type NumberRange, ReservedIds } from './state/reserved-ids.ts';
-import { type CollectionNumbers, type CollectionView, State } from './state/state.ts';
+import { type AssignRevision, type CollectionNumbers, type CollectionView, State } from './state/state.ts';
+import { createTimelines } from './state/timelines.ts';
 import type { Applied, Change, Entry, Store } from './store.ts';
 
 /** The options of a store in memory. */
@@ -26,13 +27,17 @@ export interface MemoryStore extends Store {
   applyNow(change: Change): Applied;
   /** Returns a copy of all items and counters. */
   snapshot(): MemorySnapshot;
-  /** Restores a copy. Ids and revisions then count from those of the copy. */
+  /**
+   * Restores a copy. Ids then count from those of the copy. The same changes get the same revisions again, and other changes
+   * get revisions that were never assigned, so that an entity tag never identifies two states.
+   */
   restore(snapshot: MemorySnapshot): void;
 }
 
 /** Creates a store whose data is lost when the process ends. Each change is validated and made synchronously. */
 export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
-  let state = new State();
+  const timelines = createTimelines();
+  let state = new State(0, timelines.assign);
   const applyNow = (change: Change): Applied => {
     const prepared = state.prepare(change);
     if (prepared === undefined) return { applied: false };
@@ -47,9 +52,12 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       return applyNow(change);
     },
     applyNow,
-    snapshot: () => ({ collections: [...state.collections()].map(snapshotOf) }),
+    snapshot() {
+      timelines.begin();
+      return { collections: [...state.collections()].map(snapshotOf) };
+    },
     restore(snapshot) {
-      state = stateFrom(snapshot);
+      state = stateFrom(snapshot, timelines.assign);
     },
     async close(): Promise<void> {},
   };
@@ -59,8 +67,8 @@ function snapshotOf({ path, chosen, entries, count: _, ...numbers }: CollectionV
   return { path, numbers, chosen: [...chosen], entries: [...entries] };
 }
 
-function stateFrom({ collections }: MemorySnapshot): State {
-  const state = new State();
+function stateFrom({ collections }: MemorySnapshot, assign: AssignRevision): State {
+  const state = new State(0, assign);
   for (const { path, numbers, chosen, entries } of collections) {
     const ids = new ReservedIds();
     for (const range of chosen) ids.append(range);

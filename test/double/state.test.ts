@@ -190,3 +190,61 @@ test('a double refuses a password that Basic refuses at login, and keeps its use
   assert.throws(() => double.auth.setUser('ann', { secret: 't', password }), refusal);
   assert.deepEqual(double.auth.credentials('ann'), { secret: 's', password: 'pw' });
 });
+
+test('an entity tag of a state before a restore or reset never stands for other content', async () => {
+  await using double = await startDouble(options);
+  const ann = double.as('ann');
+  const seen = new Map<string, string>();
+  const look = async (): Promise<void> => {
+    for (const path of ['/articles', '/articles/1', '/articles/2', '/articles/tea']) {
+      const response = await double.fetch(path);
+      const [tag, content] = [response.headers.get('etag'), await response.text()];
+      if (response.status !== 200 || tag === null) continue;
+      assert.equal(seen.get(`${path} ${tag}`) ?? content, content, `${path} ${tag}`);
+      seen.set(`${path} ${tag}`, content);
+    }
+  };
+  const put = (title: string): Promise<Response> =>
+    ann.fetch('/articles/tea', { method: 'PUT', body: article(title) });
+  const snapshot = double.snapshot();
+  for (const title of ['Green tea', 'Black tea', 'White tea']) {
+    await put(title);
+    await look();
+    await put(`${title}, again`);
+    await look();
+    double.restore(snapshot);
+    await look();
+    double.reset();
+    double.seed({ '/articles': [{ ...milk, title }] });
+    await look();
+    double.reset();
+  }
+  double.seed({ '/articles': [milk] });
+  const former = (await double.fetch('/articles/2')).headers.get('etag') ?? '';
+  double.reset();
+  double.seed({ '/articles': [{ ...milk, title: 'Oat milk' }] });
+  const response = await double.fetch('/articles/2', { headers: { 'if-none-match': former } });
+  assert.equal(response.status, 200);
+  assert.match(await response.text(), /Oat milk/);
+});
+
+test('the same changes after a restore get the same entity tags', async () => {
+  await using double = await startDouble(options);
+  const seeded = async (): Promise<unknown> => {
+    double.reset();
+    double.seed({ '/articles': [milk, tea] });
+    return shown(double);
+  };
+  const first = await seeded();
+  double.reset();
+  double.seed({ '/articles': [tea] });
+  assert.deepEqual(await seeded(), first);
+});
+
+test('a closed double refuses to open a control interface', async () => {
+  const double = await startDouble(options);
+  const opening = double.openControl();
+  await double.close();
+  await assert.rejects(double.openControl(), { name: 'Error', message: 'the double is closed' });
+  await assert.rejects(opening, { name: 'Error', message: 'the double is closed' });
+});

@@ -8,6 +8,11 @@ import { counterNumber, type NumberRange, ReservedIds } from './reserved-ids.ts'
 /** The maximum distance of a date from 1970 in ms (ECMA-262 §21.4.1.1). */
 const maxTime = 8.64e15;
 
+/** Returns the revision of a change: greater than `highest`, the highest revision before it. */
+export type AssignRevision = (highest: number, change: Change) => number;
+
+const countUp: AssignRevision = (highest) => highest + 1;
+
 /** A change that was checked and has its numbers, but is not visible yet. */
 export interface Prepared {
   readonly kind: 'set' | 'delete';
@@ -78,9 +83,15 @@ export class State {
   readonly #collections = new Map<string, Collection>();
   #revision: number;
 
-  /** @param revision the highest assigned revision */
-  constructor(revision = 0) {
+  readonly #assign: AssignRevision;
+
+  /**
+   * @param revision the highest assigned revision
+   * @param assign Default: each revision is the next number.
+   */
+  constructor(revision = 0, assign = countUp) {
     this.#revision = revision;
+    this.#assign = assign;
   }
 
   /** The highest assigned revision. */
@@ -250,13 +261,18 @@ export class State {
     const { collection, id } = change;
     const entry = before?.entry ?? this.read(collection, id);
     if (entry === undefined) return undefined;
-    return { kind: 'delete', collection, entry, revision: ++this.#revision, at };
+    return { kind: 'delete', collection, entry, revision: this.#nextRevision(change), at };
   }
 
   #set(change: Creation | Replacement, id: string, sequence: number, at: number): Prepared {
-    const revision = ++this.#revision;
+    const revision = this.#nextRevision(change);
     const entry: Entry = { id, sequence, revision, modified: at, value: change.value };
     return { kind: 'set', collection: change.collection, entry, revision, at };
+  }
+
+  #nextRevision(change: Change): number {
+    this.#revision = this.#assign(this.#revision, change);
+    return this.#revision;
   }
 
   #collection(path: string): Collection {
