@@ -3,10 +3,11 @@ import type { ServiceOptions, UserOption } from '../service/options.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
 import type { Nonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
-import { type ComposedService, secretsOf, skewDates } from './compose.ts';
+import { type ComposedService, skewDates } from './compose.ts';
 import { createEvents } from './events.ts';
 import { createControlledFaults } from './faults/controlled-faults.ts';
 import { createJournal } from './journal/journal.ts';
+import { KnownCredentials } from './journal/known-credentials.ts';
 import { createDoubleTime } from './state/clock.ts';
 import { BurntNonces } from './state/nonces.ts';
 import { createDoubleUsers } from './state/users.ts';
@@ -38,18 +39,24 @@ export function composeDurableDouble(
     (user) => events.emit({ kind: 'replay', user }),
   );
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
+  const known = new KnownCredentials(options.masterKey);
+  known.addUsers(users.all);
+  known.addRegistered(options);
   const journal = createJournal({
     ...(options.onError !== undefined && { onError: options.onError }),
     clock: time.clock,
-    secrets: () => secretsOf(users, registered),
+    known,
   });
   const clock: Clock = faults.clock;
   const observer = skewDates(time, journal.observer(faults));
   const controllable = createControllableService(
-    { ...options, clock, random, nonces, observer, users: users.all },
+    { ...options, clock, random: known.remembering(random), nonces, observer, users: users.all },
     { onGrantEvent: (event) => events.emit(event) },
   );
-  users.onChange((all) => controllable.replaceUsers(all));
+  users.onChange((all) => {
+    controllable.replaceUsers(all);
+    known.addUsers(all);
+  });
   const service: ControllableService = {
     ...controllable,
     get router() {
@@ -59,10 +66,12 @@ export function composeDurableDouble(
     replaceClients(clients) {
       controllable.replaceClients(clients);
       registered = { ...registered, clients };
+      known.addRegistered({ clients });
     },
     replaceConsumers(consumers) {
       controllable.replaceConsumers(consumers);
       registered = { ...registered, consumers };
+      known.addRegistered({ consumers });
     },
   };
   return {

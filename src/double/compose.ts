@@ -1,18 +1,19 @@
 import { systemClock } from '../clock.ts';
 import type { RemovedNames } from '../oauth/revoke-on-removal.ts';
 import type { Observer } from '../pipeline/observer.ts';
-import type { ClientOption, ConsumerOption, ServiceOptions } from '../service/options.ts';
+import type { ServiceOptions } from '../service/options.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { bucketSpanFor, createNonces } from '../store/nonces/nonces.ts';
 import { createEvents, type Events } from './events.ts';
 import { type ControlledFaults, createControlledFaults } from './faults/controlled-faults.ts';
 import { createJournal, type JournalPart } from './journal/journal.ts';
+import { KnownCredentials } from './journal/known-credentials.ts';
 import type { DoubleOptions } from './options.ts';
 import { redate } from './server-date.ts';
 import { createDoubleTime, type DoubleTime } from './state/clock.ts';
 import { createDoubleNonces, type DoubleNonces } from './state/nonces.ts';
-import type { SeededRandom } from './state/random.ts';
+import { createSeededRandom, type SeededRandom } from './state/random.ts';
 import { createDoubleRoutes, type DoubleRoutes } from './state/routes.ts';
 import { createItems, type Items } from './state/seed.ts';
 import type { Snapshottable } from './state/snapshot.ts';
@@ -41,6 +42,8 @@ export interface ComposedDouble extends ComposedService {
   readonly routes: DoubleRoutes;
   readonly items: Items;
   readonly state: State;
+  /** Returns a copy with the same items, users, routes and time, which shares no state with the double. */
+  fork(): ComposedDouble;
 }
 
 /** The length in bytes of the key from which token secrets are derived. */
@@ -63,23 +66,34 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
   const users = createDoubleUsers(declared, random.bytes);
   const masterKey = random.bytes(masterKeyBytes);
   const faults = createControlledFaults({ clock: time.clock, users, grants: () => service.oauth.grants });
+  const known = new KnownCredentials(masterKey);
+  known.addUsers(users.all);
+  known.addRegistered(options);
   const journal = createJournal({
     ...bounds,
     ...(onError !== undefined && { onError }),
     clock: time.clock,
-    secrets: () => secretsOf(users, options),
+    known,
   });
-  const service: ControllableService = createControllableService(
+  let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
+  const controllable = createControllableService(
     {
       // A test suite fails to authenticate far more often than the default limit permits.
       ...{ explain: true, maxAuthFailures: 0, ...given, ...routes.state },
-      ...{ clock: faults.clock, random: random.bytes, store, nonces, masterKey },
+      ...{ clock: faults.clock, random: known.remembering(random.bytes), store, nonces, masterKey },
       users: users.all,
       observer: skewDates(time, journal.observer(faults)),
     },
     { onGrantEvent: (event) => events.emit(event) },
   );
-  users.onChange((all) => service.replaceUsers(all));
+  const service = withRegistrations(controllable, (changed) => {
+    registered = { ...registered, ...changed };
+    known.addRegistered(changed);
+  });
+  users.onChange((all) => {
+    service.replaceUsers(all);
+    known.addUsers(all);
+  });
   routes.onChange((state) => service.replaceServed(state));
   const revocation = revocationStateOf(service);
   const state = createState({
@@ -94,8 +108,41 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     journal,
   });
   return {
-    ...{ options, events, faults, journal, time, nonces, routes, items, users, masterKey, service, state },
+    get options() {
+      return { ...options, ...registered };
+    },
+    ...{ events, faults, journal, time, nonces, routes, items, users, masterKey, service, state },
     random: random.bytes,
+    fork() {
+      const composed = { ...options, ...registered, users: users.all, seed: {}, maxAuthFailures: 0 };
+      const copy = composeDouble(composed, createSeededRandom('fork'));
+      copy.items.restore(items.snapshot());
+      copy.service.oauth.departures.restore(revocation.snapshot());
+      copy.routes.restore(routes.snapshot());
+      copy.time.restore(time.snapshot());
+      return copy;
+    },
+  };
+}
+
+/** Calls `onChange` after clients or consumers of the service were replaced. */
+function withRegistrations(
+  service: ControllableService,
+  onChange: (changed: Pick<ServiceOptions, 'clients' | 'consumers'>) => void,
+): ControllableService {
+  return {
+    ...service,
+    get router() {
+      return service.router;
+    },
+    replaceClients(clients) {
+      service.replaceClients(clients);
+      onChange({ clients });
+    },
+    replaceConsumers(consumers) {
+      service.replaceConsumers(consumers);
+      onChange({ consumers });
+    },
   };
 }
 
@@ -142,20 +189,4 @@ export function skewDates(time: DoubleTime, observer: Observer): Observer {
       observer.observeRefused(problem, request, response, received);
     },
   };
-}
-
-/** Returns all secrets that the journal must redact: those of users, clients and consumers. */
-export function secretsOf(
-  users: DoubleUsers,
-  { clients = {}, consumers = {} }: Pick<DoubleOptions, 'clients' | 'consumers'>,
-): string[] {
-  const registered = [...valuesOf<ClientOption>(clients), ...valuesOf<ConsumerOption>(consumers)];
-  return [
-    ...users.secrets(),
-    ...registered.flatMap(({ secret }) => (typeof secret === 'string' ? [secret] : [])),
-  ];
-}
-
-function valuesOf<T>(registered: Readonly<Record<string, T>> | ReadonlyMap<string, T>): Iterable<T> {
-  return registered instanceof Map ? registered.values() : Object.values(registered);
 }

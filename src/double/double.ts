@@ -46,7 +46,8 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
   on<Kind extends DoubleEvent['kind']>(kind: Kind, listener: (event: EventOf<Kind>) => void): () => void;
   /**
    * Opens the control interface on its own port: every feature of a double, as JSON over HTTP, for tests in other
-   * languages. Closing the double closes it. Rejects with RangeError if the token is invalid.
+   * languages. Closing the double closes it. Rejects with RangeError if the token is invalid, and with
+   * Error if the double is closed.
    * @example const { url, token } = await double.openControl();
    */
   openControl(options?: ControlOptions): Promise<Control>;
@@ -114,9 +115,11 @@ function doubleOf(
   const { service, events, faults, journal } = context;
   const { url, secureUrl } = addresses;
   const api = createDoubleApi(context, addresses);
-  const memory = createMemoryControl(context, api);
+  const memory = createMemoryControl(context);
   const controls = new Set<Control>();
+  let closed = false;
   const close = async (grace = 500): Promise<void> => {
+    closed = true;
     faults.close();
     journal.close();
     await Promise.all([service.close(grace), ...[...controls].map((control) => control.close(grace))]);
@@ -136,17 +139,26 @@ function doubleOf(
     handler: requestListener(service.handle),
     on: (kind, listener) => events.on(kind, listener),
     async openControl(controlOptions = {}) {
+      if (closed) throw doubleClosed();
       const { openControl } = await import('./control/control.ts');
       const controlled = { url, secureUrl, certificate: authority?.certificate };
       const unref = options.keepAlive !== true;
       const target = { ...api, memory, addresses: controlled, events };
       const control = await openControl(target, controlOptions, unref);
+      if (closed) {
+        await control.close(0);
+        throw doubleClosed();
+      }
       controls.add(control);
       return control;
     },
     close,
     [Symbol.asyncDispose]: () => close(),
   };
+}
+
+function doubleClosed(): Error {
+  return new Error('the double is closed');
 }
 
 function httpsDisabled(): never {

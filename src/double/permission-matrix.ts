@@ -6,8 +6,9 @@ import type { Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
 import { checkMembers } from '../service/argument-checks.ts';
 import type { MemorySnapshot } from '../store/memory.ts';
-import type { DoubleApi } from './api.ts';
+import { createDoubleApi, type DoubleApi } from './api.ts';
 import type { ComposedDouble } from './compose.ts';
+import type { Addresses } from './fetch/fetch-request.ts';
 
 /** Selects the principals and paths to try. */
 export interface AllowMatrixOptions {
@@ -87,24 +88,19 @@ export class AllowMatrixError extends Error {
 }
 
 /**
- * Tries every method for each path and principal on a snapshot, which is restored afterwards. Rejects with
+ * Tries every method for each path and principal on a copy of the double, which has no planned faults. Rejects with
  * AllowMatrixError if the results differ from `Allow`, and with RangeError on an unknown user or path.
  */
-export async function allowMatrix(
-  context: ComposedDouble,
-  api: Pick<DoubleApi, 'fetch' | 'as'>,
-  options: AllowMatrixOptions,
-): Promise<AllowMatrix> {
+export async function allowMatrix(double: ComposedDouble, options: AllowMatrixOptions): Promise<AllowMatrix> {
   checkMembers(options, Object.keys(optionNames), 'the options of allowMatrix', "such as { as: ['nobody'] }");
   const { as, paths } = options;
   if (!Array.isArray(as)) throw new RangeError('as of allowMatrix must be a list of users');
   const users = as.filter((name) => name !== nobody);
-  for (const user of users) context.users.credentials(user);
-  const snapshot = context.state.snapshot();
+  for (const user of users) double.users.credentials(user);
+  const context = double.fork();
   try {
-    // Planned faults have no influence on permissions.
-    context.faults.faults.clear();
-    context.nonces.restore({ ...context.nonces.snapshot(), burning: 0 });
+    await context.service.ready;
+    const api = createDoubleApi(context, addresses);
     const held = context.items.snapshot();
     const routes =
       paths?.map((path) => routeOf(path, context)) ?? context.service.router.routes.filter(isEnabled);
@@ -117,9 +113,12 @@ export async function allowMatrix(
     if (matrix.differences.length > 0) throw new AllowMatrixError(matrix);
     return matrix;
   } finally {
-    context.state.restore(snapshot);
+    await context.service.close(0);
   }
 }
+
+/** The origins in the requests of the trials. The copy does not listen. */
+const addresses: Addresses = { url: 'http://127.0.0.1', secureUrl: 'https://127.0.0.1' };
 
 const nobody = 'nobody';
 

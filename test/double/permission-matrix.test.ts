@@ -88,3 +88,39 @@ test('a user or a path that there is not is refused', async () => {
   await assert.rejects(double.allowMatrix({ as: ['anne'] }), /the double has no user anne/);
   await assert.rejects(double.allowMatrix({ as: ['ann'], paths: ['/nowhere'] }), RangeError);
 });
+
+test('writes and requests during the trials are neither lost nor disturbed', async () => {
+  await using double = await startDouble({ users: ['ann'], seed: { '/articles': [tea] } });
+  const ann = double.as('ann');
+  await ann.fetch('/'); // loads the platform's fetch, which takes longer than the trials
+  const { length } = double.journal;
+  let finished = false;
+  const trying = double.allowMatrix({ as: ['nobody', 'ann'] }).finally(() => {
+    finished = true;
+  });
+  const created: string[] = [];
+  while (!finished) {
+    const response = await ann.fetch('/articles', { method: 'POST', body: JSON.stringify(tea) });
+    assert.equal(response.status, 201);
+    created.push(response.headers.get('location') ?? '');
+  }
+  await trying;
+  assert.ok(created.length > 1);
+  for (const path of created) assert.equal((await double.fetch(path)).status, 200, path);
+  assert.equal(double.journal.length, length + 2 * created.length);
+});
+
+test('the trials see changed users, resources and removed items', async () => {
+  await using double = await startDouble({ users: ['ann'], seed: { '/articles': [tea] }, https: false });
+  double.auth.setUser('bob');
+  double.resource('/weather', { GET: action('authenticated', async () => text('rain')) });
+  await double.as('ann').fetch('/articles/1', { method: 'DELETE' });
+  const { rows } = await double.allowMatrix({ as: ['bob'], paths: ['/weather', '/articles/1'] });
+  assert.deepEqual(
+    rows.map(({ path, tried }) => [path, tried.GET]),
+    [
+      ['/weather', 200],
+      ['/articles/1', 404],
+    ],
+  );
+});

@@ -61,7 +61,7 @@ export function composeControlled(
     doubleOptionsOf(options),
     createSeededRandom(randomBytes(32).toString('hex')),
   );
-  return controlled(context, options, control, (api) => createMemoryControl(context, api));
+  return controlled(context, options, control, () => createMemoryControl(context));
 }
 
 /** Returns the options with a durable store; undefined if the service is in memory. */
@@ -77,13 +77,11 @@ function doubleOptionsOf(options: ServiceOptions & KnownAccounts): DoubleOptions
   return others;
 }
 
-type DoubleApi = ReturnType<typeof createDoubleApi>;
-
 function controlled(
   context: ComposedService,
   { onError: fault }: ServiceOptions,
   { port, token, dataDirectory }: ControlOptions,
-  memoryOf: (api: DoubleApi) => MemoryControl | undefined,
+  memoryOf: () => MemoryControl | undefined,
 ): ControlledService {
   const { faults, journal, service, events } = context;
   let control: Control | undefined;
@@ -113,7 +111,7 @@ function controlled(
         addresses: place,
         events,
         health: dataDirectory.health,
-        memory: memoryOf(api),
+        memory: memoryOf(),
       };
       control = await openControl(target, {
         port,

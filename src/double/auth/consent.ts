@@ -9,8 +9,9 @@ export interface Approval {
 
 /**
  * Requests the consent page at `url` and submits the decision, as a user's browser does. Resolves to the URL to which the
- * server redirects the browser, with the code, the verifier or the error. Rejects with an Error that contains the
- * server's response if there is no consent page.
+ * server redirects the browser, with the code, the verifier or the error. With the callback `oob`, the server shows the
+ * verifier on a page instead; then resolves to `oob:?` and the parameters of that page. Rejects with an Error that contains
+ * the server's response if there is no consent page.
  */
 export async function approveConsent(
   fetch: Fetch,
@@ -25,7 +26,15 @@ export async function approveConsent(
   const ticket = await ticketIn(page);
   const body = new URLSearchParams({ consent_ticket: ticket, decision });
   const endpoint = page.url.replace(/[?#].*$/s, '');
-  return locationOf(await fetch(endpoint, { ...common, method: 'POST', body }));
+  const answer = await fetch(endpoint, { ...common, method: 'POST', body });
+  return answer.status === 200 ? `oob:?${await shownParameters(answer)}` : locationOf(answer);
+}
+
+/** Returns the members of the page after a decision without a redirect (RFC 5849 §2.2) as the parameters of a callback. */
+async function shownParameters(page: Response): Promise<URLSearchParams> {
+  const content: unknown = await page.json();
+  const members = Object.entries(typeof content === 'object' && content !== null ? content : {});
+  return new URLSearchParams(members.map(([name, value]): [string, string] => [name, String(value)]));
 }
 
 async function ticketIn(response: Response): Promise<string> {

@@ -23,7 +23,8 @@ export interface OAuthControl {
    */
   revoke(choice: TokenChoice): Promise<number>;
   /**
-   * Decides as a user whom a client redirected to `url`. Returns the URL to which the server redirects the user.
+   * Decides as a user whom a client redirected to `url`. Returns the URL to which the server redirects the user. With the
+   * callback `oob` of OAuth 1.0a, returns `oob:?oauth_token=…&oauth_verifier=…`.
    * @example const back = await double.oauth2.approve(client.authorizationUrl(), { user: 'johndoe' });
    */
   approve(url: string, approval: Approval): Promise<string>;

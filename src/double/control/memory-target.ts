@@ -1,12 +1,8 @@
-import type { DoubleApi } from '../api.ts';
 import type { ComposedDouble } from '../compose.ts';
 import type { MemoryControl } from './target.ts';
 
 /** Creates the control of a double's whole state and of its routes. */
-export function createMemoryControl(
-  context: ComposedDouble,
-  api: Pick<DoubleApi, 'fetch' | 'as'>,
-): MemoryControl {
+export function createMemoryControl(context: ComposedDouble): MemoryControl {
   const { items, state, routes } = context;
   return {
     seed: (seed) => items.seed(seed),
@@ -17,7 +13,7 @@ export function createMemoryControl(
     collection: (path, declaration) => routes.collection(path, declaration),
     async allowMatrix(options) {
       const { allowMatrix } = await import('../permission-matrix.ts');
-      return allowMatrix(context, api, options);
+      return allowMatrix(context, options);
     },
   };
 }

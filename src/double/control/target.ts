@@ -31,7 +31,7 @@ export interface MemoryControl {
   snapshot(): DoubleSnapshot;
   /**
    * Restores a snapshot of this double. A snapshot can be restored any number of times. Afterwards the double generates the
-   * same ids, revisions and nonces again.
+   * same ids and nonces again. The same changes get the same entity tags, and other changes get new ones.
    */
   restore(snapshot: DoubleSnapshot): void;
   /** Restores the state in which the double started. */
@@ -46,8 +46,8 @@ export interface MemoryControl {
   collection(path: string, declaration: unknown): void;
   /**
    * Compares `Allow` with what is really permitted: for each principal and path, it sends a request with each of the six
-   * methods. All changes to the double are undone afterwards, also those by concurrent requests. Side effects of resources
-   * outside the double are not undone. Rejects with AllowMatrixError if there is a difference, and with RangeError on an
+   * methods. They are sent to a copy, so neither the double nor its journal changes, and concurrent requests are unaffected.
+   * Side effects of resources outside the double are not undone. Rejects with AllowMatrixError if there is a difference, and with RangeError on an
    * unknown user or path.
    * @example console.log(String(await double.allowMatrix({ as: ['nobody', 'johndoe'] })));
    */

@@ -3,8 +3,9 @@ import { type FieldLine, Fields } from '../../http/fields.ts';
 import type { Request, Response } from '../../http/message.ts';
 import { claimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
+import { pathOf } from '../match.ts';
 import type { RecordedExchange } from './exchange.ts';
-import type { Redact } from './redaction.ts';
+import { type Redact, redactReceived } from './redaction.ts';
 import {
   type ShownReply,
   type ShownRequest,
@@ -41,8 +42,6 @@ export class JournalEntry {
   readonly principal: { readonly name: string; readonly scheme: string } | undefined;
   /** The step that produced the response: from 0 (not parsable) to 16 (acted). Undefined if a fault produced it. */
   readonly step: number | undefined;
-  /** The problem in the response. */
-  readonly problem: { readonly type: string; readonly detail: string } | undefined;
   /** The fault that was applied. */
   readonly fault: Fault | undefined;
   readonly #exchange: RecordedExchange;
@@ -51,17 +50,22 @@ export class JournalEntry {
 
   /** @internal */
   constructor(exchange: RecordedExchange, number: number, redact: Redact) {
-    const { time, duration, principal, step, problem, fault, aborted } = exchange;
+    const { time, duration, principal, step, fault, aborted } = exchange;
     this.number = number;
     this.time = time;
     this.duration = duration;
     this.principal = principal && { name: principal.name, scheme: principal.scheme };
     this.step = step;
-    this.problem = problem && { type: problem.type, detail: redact(problem.detail) };
     this.fault = fault;
     this.#exchange = exchange;
     this.#redact = redact;
     this.#aborted = aborted;
+  }
+
+  /** The problem in the response. */
+  get problem(): { readonly type: string; readonly detail: string } | undefined {
+    const { problem } = this.#exchange;
+    return problem && { type: problem.type, detail: this.#redact(problem.detail) };
   }
 
   /**
@@ -86,13 +90,13 @@ export class JournalEntry {
   /** The received text if the request could not be parsed. Of a long text only the end. */
   get received(): string | undefined {
     const { received } = this.#exchange;
-    return received === undefined ? undefined : this.#redact(received);
+    return received === undefined ? undefined : redactReceived(received, this.#redact);
   }
 
   /** The response. Undefined if a fault prevented it. */
   get reply(): ShownReply | undefined {
-    const { response } = this.#exchange;
-    return response && viewResponse(response, this.#redact);
+    const { request, response } = this.#exchange;
+    return response && viewResponse(response, request && pathOf(request), this.#redact);
   }
 
   /** The user that the credentials name, valid or not. */
@@ -118,6 +122,11 @@ export class JournalEntry {
       received,
       reply: response,
     };
+  }
+
+  /** Returns a text, such as one from `raw()`, without secrets. */
+  redact(text: string): string {
+    return this.#redact(text);
   }
 
   /** The approximate size in bytes. */

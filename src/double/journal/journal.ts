@@ -11,6 +11,7 @@ import { RecordedContent } from './content.ts';
 import { JournalEntries } from './entries.ts';
 import { JournalEntry } from './entry.ts';
 import { answeredExchange, type RecordedExchange, refusedExchange } from './exchange.ts';
+import type { KnownCredentials } from './known-credentials.ts';
 import { checkEntryMatch, type EntryMatch, fits } from './match.ts';
 import { createRedaction } from './redaction.ts';
 import { Waiting, type WaitOptions } from './waiting.ts';
@@ -57,8 +58,8 @@ export interface JournalOptions {
   readonly bytes?: number;
   /** The maximum number of bytes recorded of one content. Default: 64 KiB. */
   readonly content?: number;
-  /** Returns the secrets and passwords to redact. */
-  readonly secrets?: () => Iterable<string>;
+  /** The credentials to redact. Default: none are known. */
+  readonly known?: Pick<KnownCredentials, 'secrets' | 'isToken'>;
   /** Called with the errors of listeners. Default: writes to standard error. */
   readonly onError?: (error: unknown) => void;
 }
@@ -79,9 +80,12 @@ interface JournalSnapshot {
 
 /** Creates the journal of a double. Throws RangeError if a limit is not a positive integer. */
 export function createJournal(options: JournalOptions): JournalPart {
-  const { clock, stopwatch = systemClock, secrets = () => [], onError = writeError } = options;
+  const { clock, stopwatch = systemClock, known, onError = writeError } = options;
   const limits = limitsOf(options);
-  const redact = createRedaction(secrets);
+  const redact = createRedaction(
+    () => known?.secrets ?? [],
+    (text) => known?.isToken(text) ?? false,
+  );
   const listeners = new Set<(entry: JournalEntry) => void>();
   const entries = new JournalEntries(limits.entries, limits.bytes);
   const waiting = new Waiting(() => entries.all);

@@ -1,8 +1,8 @@
 import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
 import { checkNumber, checkWord } from '../../service/argument-checks.ts';
 import { isPromise } from '../callback.ts';
-import { checkMatch, differences, type Match, matchNames } from '../match.ts';
-import type { JournalEntry } from './entry.ts';
+import { checkMatch, differences, type Match, matchNames, pathOf } from '../match.ts';
+import type { JournalEntry, RawEntry } from './entry.ts';
 
 /** Selects entries of the journal, by members or by a function. An entry matches if it matches every member that is present. */
 export type EntryMatch = EntryParts | ((entry: JournalEntry) => boolean);
@@ -45,28 +45,40 @@ export function checkEntryMatch(match: EntryMatch): void {
  * otherwise match every entry.
  */
 export function fits(entry: JournalEntry, match: EntryMatch): boolean {
-  if (typeof match !== 'function') return differencesOf(entry, match).length === 0;
+  if (typeof match !== 'function') return rawDifferencesOf(entry, match).length === 0;
   const result: unknown = match(entry);
   if (!isPromise(result)) return Boolean(result);
   result.then(undefined, () => undefined);
   throw new RangeError('the function of a match must return true or false, and it returned a promise');
 }
 
-/** Returns how an entry differs from a match, one phrase for each difference. Empty if it matches. */
+/**
+ * Returns how an entry differs from a match, one phrase for each difference, without secrets. Empty if it matches. The values
+ * as sent are compared, since a secret can be equal to a part of a path or of content.
+ */
 export function differencesOf(entry: JournalEntry, match: EntryParts): string[] {
-  const { request } = entry;
-  const { method = '(unparsed)', path = '(unparsed)', text = '' } = request ?? {};
+  return rawDifferencesOf(entry, match).map((each) => entry.redact(each));
+}
+
+function rawDifferencesOf(entry: JournalEntry, match: EntryParts): string[] {
+  const { request, reply } = entry.raw();
+  const method = request?.method ?? '(unparsed)';
+  const path = request === undefined ? '(unparsed)' : pathOf(request);
   const found = differences(match, { method, path, user: entry.user });
   const compare = (name: 'status' | 'step' | 'problem', value: unknown): void => {
     if (match[name] !== undefined && match[name] !== value)
       found.push(`the ${name} is ${value ?? 'none'}, not ${match[name]}`);
   };
-  compare('status', entry.reply?.status);
+  compare('status', reply?.status);
   compare('step', entry.step);
   compare('problem', entry.problem?.type);
-  if (match.text !== undefined && !hasText(text, match.text))
+  if (match.text !== undefined && !hasText(textOf(request), match.text))
     found.push(`the content does not contain ${JSON.stringify(String(match.text))}`);
   return found;
+}
+
+function textOf(request: RawEntry['request']): string {
+  return Buffer.from(request?.content ?? []).toString('utf8');
 }
 
 function hasText(text: string, wanted: string | RegExp): boolean {

@@ -5,7 +5,7 @@ import type { Response } from '../../http/message.ts';
 import { pathOf } from '../match.ts';
 import type { RecordedContent } from './content.ts';
 import type { RecordedRequest } from './exchange.ts';
-import { type Redact, redactField } from './redaction.ts';
+import { type Redact, redactContent, redactField, redactTarget, redactValue } from './redaction.ts';
 
 /** A request in the journal. Secrets are redacted. */
 export interface ShownRequest {
@@ -76,26 +76,37 @@ export function viewRequest(
   redact: Redact,
 ): ShownRequest {
   const { method, target, version, raw, connection } = request;
-  const redacted = redact(target);
-  const queryAt = redacted.indexOf('?');
+  const path = pathOf(request);
+  const queryAt = target.indexOf('?');
   return {
     method,
-    target: redacted,
-    path: redact(pathOf(request)),
-    query: queryAt < 0 ? [] : viewLines([...new URLSearchParams(redacted.slice(queryAt + 1))], redact),
+    target: redactTarget(target, redact),
+    path: redactTarget(path, redact),
+    query: queryAt < 0 ? [] : viewQuery(target.slice(queryAt + 1), redact),
     version,
     fields: viewLines(linesInTurn(raw), redact),
     length: content?.length ?? 0,
-    text: redact(Buffer.from(content?.bytes ?? []).toString('utf8')),
+    text: redactContent(Buffer.from(content?.bytes ?? []).toString('utf8'), path, redact),
     peer: connection.peer,
     secure: connection.secure,
   };
 }
 
-/** Returns a response without secrets. */
-export function viewResponse({ status, fields, content = '' }: Response, redact: Redact): ShownReply {
+function viewQuery(query: string, redact: Redact): FieldLine[] {
+  return [...new URLSearchParams(query)].map(([name, value]) => [
+    redact.values(name),
+    redactValue(name, value, redact),
+  ]);
+}
+
+/** Returns a response without secrets. `path` is that of the request; undefined if it could not be parsed. */
+export function viewResponse(
+  { status, fields, content = '' }: Response,
+  path: string | undefined,
+  redact: Redact,
+): ShownReply {
   const text = Buffer.from(isCompressed({ fields }) ? decompressed(content) : content).toString('utf8');
-  return { status, fields: viewLines(fields, redact), text: redact(text) };
+  return { status, fields: viewLines(fields, redact), text: redactContent(text, path ?? '', redact) };
 }
 
 /** Decompresses gzip. Returns other bytes unchanged, since a fault can declare any content as gzip. */

@@ -32,8 +32,6 @@ export interface DoubleUsers extends Snapshottable<Users> {
   credentials(name: string): Credentials;
   /** Adds or replaces a user. Returns the user's credentials. */
   set(name: string, user?: DoubleUser): Credentials;
-  /** Returns all secrets and passwords, for redaction. */
-  secrets(): string[];
   /** Removes a user. Throws RangeError if there is no such user. */
   remove(name: string): void;
   /** Replaces the secret of a user. The former one stays valid until `until` (ms), if present. Returns the new secret. */
@@ -78,7 +76,6 @@ export function createDoubleUsers(
       change(new Map(users).set(name, completed(name, user)));
       return credentials(name);
     },
-    secrets: () => [...users.values()].flatMap(secretsOf),
     remove(name) {
       found(name);
       change(new Map([...users].filter(([each]) => each !== name)));
@@ -116,7 +113,8 @@ function isList(declared: DoubleUsersOption): declared is readonly string[] {
   return Array.isArray(declared);
 }
 
-function secretsOf(user: UserOption): string[] {
+/** Returns the secrets of a user, and the password unless only its hash is known. */
+export function secretsOf(user: UserOption): string[] {
   const { secrets, password } = declarationOf(user);
   const values = secrets.map(({ secret }) => secret);
   return password !== undefined && 'plain' in password ? [...values, password.plain] : values;
