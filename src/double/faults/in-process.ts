@@ -66,13 +66,23 @@ function arrivingLength(length: number, broken: WireBreak | undefined): number {
   }
 }
 
-/** Returns the error of the body in undici, which implements the platform's fetch. */
+const [major = 0, minor = 0] = (process.versions['undici'] ?? '6.0').split('.').map(Number);
+/** The first minor release of each major release of undici that reports a reset within content as a wrong length. */
+const reportsResetAsLength: Readonly<Record<number, number>> = { 6: 26, 7: 26, 8: 3 };
+const resetIsLength = minor >= (reportsResetAsLength[major] ?? 0);
+/** Releases of undici from 7.0 set no code if a chunk is invalid. */
+const invalidChunk = major >= 7 ? undefined : 'HPE_INVALID_CHUNK_SIZE';
+
+/** Returns the error of the body in the release of undici that implements this platform's fetch. */
 function bodyError(broken: WireBreak | undefined): TypeError | undefined {
   switch (broken?.kind) {
     case 'reset':
-      return terminated('closed', 'UND_ERR_SOCKET');
+      return resetIsLength ? lengthMismatch() : terminated('closed', 'UND_ERR_SOCKET');
     case 'badChunk':
-      return terminated('Response does not match the HTTP/1.1 protocol', 'HPE_INVALID_CHUNK_SIZE');
+      return terminated(
+        'Response does not match the HTTP/1.1 protocol (Invalid character in chunk size)',
+        invalidChunk,
+      );
     case 'truncate':
       return lengthMismatch();
     case 'wrongLength':
@@ -89,7 +99,7 @@ function lengthMismatch(): TypeError {
   );
 }
 
-function terminated(message: string, code: string): TypeError {
+function terminated(message: string, code: string | undefined): TypeError {
   return new TypeError('terminated', { cause: coded(message, code) });
 }
 
@@ -97,7 +107,7 @@ function fetchFailed(cause: Error): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
-function coded(message: string, code: string): Error {
+function coded(message: string, code: string | undefined): Error {
   return Object.assign(new Error(message), { code });
 }
 

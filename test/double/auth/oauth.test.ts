@@ -225,3 +225,41 @@ test('a rotated secret, with grace and without, burnt nonces, and events of them
   assert.deepEqual([await status({}), await status({}), await status({})], [401, 401, 200]);
   assert.deepEqual(replays, ['johndoe', 'johndoe']);
 });
+
+test('a request token without a callback is approved, and the verifier that the user reads is returned', async () => {
+  const secret = 'the-secret-of-plain';
+  const consumers = { plain: { secret, callbacks: ['oob'], methods: ['PLAINTEXT'] } } as const;
+  await using double = await startDouble({ users: options.users, consumers });
+  const send = async (
+    path: string,
+    protocol: Readonly<Record<string, string>>,
+    tokenSecret = '',
+  ): Promise<URLSearchParams> => {
+    const parameters = {
+      ...{ oauth_consumer_key: 'plain', oauth_signature_method: 'PLAINTEXT' },
+      ...{ oauth_signature: `${secret}&${tokenSecret}`, ...protocol },
+    };
+    const pairs = Object.entries(parameters).map(([name, value]) => `${name}="${encodeURIComponent(value)}"`);
+    const headers = { Authorization: `OAuth ${pairs.join(', ')}` };
+    const response = await double.fetch(path, { method: 'POST', secure: true, headers });
+    const text = await response.text();
+    assert.equal(response.status, 200, text);
+    return new URLSearchParams(text);
+  };
+  const pageOf = (token: string): string => `${double.secureUrl}/oauth1/authorize?oauth_token=${token}`;
+
+  const request = await send('/oauth1/request_token', { oauth_callback: 'oob' });
+  const token = request.get('oauth_token') ?? '';
+  const back = new URL(await double.oauth1.approve(pageOf(token), { user: 'johndoe' }));
+  assert.deepEqual([back.protocol, back.searchParams.get('oauth_token')], ['oob:', token]);
+  const verifier = back.searchParams.get('oauth_verifier') ?? '';
+  assert.match(verifier, /^[a-z0-9]{12}$/);
+  assert.ok(double.journal.all().every((entry) => !JSON.stringify(entry).includes(verifier)));
+  const protocol = { oauth_token: token, oauth_verifier: verifier };
+  const access = await send('/oauth1/access_token', protocol, request.get('oauth_token_secret') ?? '');
+  assert.notEqual(access.get('oauth_token'), null);
+
+  const denied = (await send('/oauth1/request_token', { oauth_callback: 'oob' })).get('oauth_token') ?? '';
+  const refusal = await double.oauth1.approve(pageOf(denied), { user: 'johndoe', decision: 'deny' });
+  assert.equal(new URL(refusal).searchParams.get('oauth_problem'), 'user_refused');
+});
