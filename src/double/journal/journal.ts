@@ -11,7 +11,6 @@ import { RecordedContent } from './content.ts';
 import { JournalEntries } from './entries.ts';
 import { JournalEntry } from './entry.ts';
 import { answeredExchange, type RecordedExchange, refusedExchange } from './exchange.ts';
-import type { KnownCredentials } from './known-credentials.ts';
 import { checkEntryMatch, type EntryMatch, fits } from './match.ts';
 import { createRedaction } from './redaction.ts';
 import { Waiting, type WaitOptions } from './waiting.ts';
@@ -59,7 +58,12 @@ export interface JournalOptions {
   /** The maximum number of bytes recorded of one content. Default: 64 KiB. */
   readonly content?: number;
   /** The credentials to redact. Default: none are known. */
-  readonly known?: Pick<KnownCredentials, 'secrets' | 'isToken'>;
+  readonly known?: {
+    /** All secrets and passwords. */
+    readonly secrets: readonly string[];
+    /** Returns whether a text is an issued token. */
+    isToken(text: string): boolean;
+  };
   /** Called with the errors of listeners. Default: writes to standard error. */
   readonly onError?: (error: unknown) => void;
 }
