@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Fields } from '../http/fields.ts';
 import type { Body, Connection, Request, Response } from '../http/message.ts';
 import { IncomingBody } from './body.ts';
@@ -119,4 +120,10 @@ export class Exchange {
     outgoing.sendDate = false; // the fields contain the date of the service's clock
     outgoing.writeHead(response.status);
   }
+}
+
+/** Returns the peer's address. An IPv4 address has the same form on an IPv4 and an IPv6 listener. */
+export function peerOf(socket: Socket): string {
+  const address = socket.remoteAddress ?? '';
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }

@@ -7,7 +7,7 @@ import { Problem, type ProblemParts } from '../http/problem.ts';
 import type { WireFault } from '../http/wire-fault.ts';
 import { setImmediate } from '../timers.ts';
 import { detachListener } from './detach-listener.ts';
-import { Exchange, noContent, requestOf } from './exchange.ts';
+import { Exchange, noContent, peerOf, requestOf } from './exchange.ts';
 import { type FastResponses, writeFast } from './fast-response.ts';
 import { encodeFaulty, sendFaulty } from './fault-injection.ts';
 import { type DeadlineSweep, IdleTimeout, type IdleTimeouts } from './idle-timeout.ts';
@@ -20,6 +20,7 @@ import {
   problemOfContent,
   problemOfHeader,
 } from './parse-error.ts';
+import { requestProblem } from './request-problem.ts';
 import { type FieldLines, lastBytes, messageOf } from './response-encoder.ts';
 import type { WriteBatch } from './write-batch.ts';
 
@@ -258,24 +259,10 @@ export class HttpConnection {
     this.#host.requestFinished();
   }
 
-  /** Returns the problem with which a request is rejected before it is handled: its sizes, its version, the state of the server. */
+  /** Returns why a request is rejected before it is handled: by its form, then by the state of the server. */
   #problemOf(request: Request, incoming: IncomingMessage): Problem | undefined {
-    const { limits } = this.#host;
-    if (request.target.length > limits.target)
-      return new Problem('target-too-long', `The request target exceeds ${limits.target} bytes.`, last);
-    if (request.fields.size > limits.headers)
-      return new Problem('header-too-large', `The header section exceeds ${limits.headers} bytes.`, last);
-    if (!isWellFormed(incoming.rawHeaders, request.target))
-      return new Problem(
-        'malformed-request',
-        'A field name is empty or ends in a space, or the target contains a tab.',
-        last,
-      );
-    if (incoming.httpVersionMajor !== 1)
-      return new Problem('version-not-supported', `The version is HTTP/${request.version}.`, last);
-    // RFC 9112 §6.1: the field is not defined in HTTP/1.0, so an intermediary may have used another length.
-    if (request.version === '1.0' && request.fields.has('transfer-encoding'))
-      return new Problem('malformed-request', 'HTTP/1.0 has no Transfer-Encoding.', last);
+    const malformed = requestProblem(request, incoming, this.#host.limits);
+    if (malformed !== undefined) return malformed;
     if (this.#host.stopping) return new Problem('stopping', 'The server is stopping.', retrySoon);
     return this.#full
       ? new Problem('full', 'The server has reached its limit of connections.', retrySoon)
@@ -452,24 +439,7 @@ interface Rejection {
   readonly received?: string | undefined;
 }
 
-const space = 0x20;
-
 const last: ProblemParts = { close: true };
 
 /** The parts of a temporary rejection. */
 const retrySoon: ProblemParts = { fields: [['Retry-After', '1']], close: true };
-
-/** Rejects what llhttp accepts before its version 9: a field name that is empty or ends in a space, and a tab in the target. */
-function isWellFormed(raw: readonly string[], target: string): boolean {
-  for (let at = 0; at < raw.length; at += 2) {
-    const name = raw[at] ?? '';
-    if (name === '' || name.charCodeAt(name.length - 1) === space) return false;
-  }
-  return !target.includes('\t');
-}
-
-/** Returns the peer's address. An IPv4 address has the same form on an IPv4 and an IPv6 listener. */
-export function peerOf(socket: Socket): string {
-  const address = socket.remoteAddress ?? '';
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
-}

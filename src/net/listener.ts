@@ -17,9 +17,9 @@ import { FastResponses } from './fast-response.ts';
 import { type ConnectionHost, HttpConnection } from './http-connection.ts';
 import { DeadlineSweep, type IdleTimeouts } from './idle-timeout.ts';
 import { listenErrorOf } from './listen-error.ts';
-import { Handshakes } from './pending-handshakes.ts';
 import { FieldLines, linesOf } from './response-encoder.ts';
 import { IdentityError, type ServerIdentity, usable } from './tls/identity.ts';
+import { Handshakes } from './tls/pending-handshakes.ts';
 import { WriteBatch } from './write-batch.ts';
 
 /** The limits of a listener: sizes in bytes, times in milliseconds. */

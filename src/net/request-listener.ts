@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fields } from '../http/fields.ts';
 import type { Connection, Request, Response } from '../http/message.ts';
-import { Exchange } from './exchange.ts';
+import { Exchange, peerOf } from './exchange.ts';
 import { encodeFaulty, sendFaulty } from './fault-injection.ts';
-import { peerOf } from './http-connection.ts';
 import { cutOff } from './parse-error.ts';
 
 /** A listener for the 'request' event of node:http. */

@@ -178,7 +178,7 @@ function emptyCollection(): ImportedCollection {
   return { numbers: noNumbers, chosen: new ReservedIds(), entries: [], ids: new Set() };
 }
 
-/** Reads a number, and leaves room to count on from it: near 2^53 the next one could not be told from it. */
+/** Reads a number that can still be incremented: near 2^53 the next integer has no exact representation. */
 function countOr(
   document: JsonFields,
   members: ReadonlyMap<string, unknown>,
