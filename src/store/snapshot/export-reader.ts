@@ -1,13 +1,12 @@
 import { crc32 } from 'node:zlib';
 import type { CorruptionError, CorruptionLocation } from '../corruption-error.ts';
-import { formatChecksum } from '../encoding/checksum.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
 import { splitLines } from '../files/read-chunks.ts';
 import { counterNumber, ReservedIds } from '../state/reserved-ids.ts';
 import { type CollectionNumbers, State } from '../state/state.ts';
 import type { Entry, RecordValue } from '../store.ts';
 import { isRecordValue } from '../value.ts';
-import { exportFormat, exportVersion } from './export-writer.ts';
+import { exportFormat, exportVersion, formatExportEnd } from './export-writer.ts';
 import { readChosen } from './reader.ts';
 
 /** The options of an import. */
@@ -91,8 +90,10 @@ export class ExportReader {
     const members = document.members(line, 'the line');
     if (this.#location.line === 1)
       this.#takeHeader(document, document.object(line, 'the header', headerNames));
-    else if (members.has('end')) this.#takeEnd(document, document.object(line, 'the end', endNames));
-    else if (members.has('value')) this.#takeItem(document, document.object(line, 'the item', itemNames));
+    else if (members.has('end')) {
+      document.object(line, 'the end', endNames);
+      this.#takeEnd(document, bytes);
+    } else if (members.has('value')) this.#takeItem(document, document.object(line, 'the item', itemNames));
     else this.#takeCollection(document, document.object(line, 'the collection', collectionNames));
     this.#checksum = crc32('\n', crc32(bytes, this.#checksum));
     this.#location = { line: this.#location.line + 1, byte: this.#location.byte + bytes.length + 1 };
@@ -154,10 +155,9 @@ export class ExportReader {
     this.#items += 1;
   }
 
-  #takeEnd(document: JsonFields, members: ReadonlyMap<string, unknown>): void {
-    const complete =
-      members.get('items') === this.#items && members.get('crc') === formatChecksum(this.#checksum);
-    if (this.#storeId !== undefined && !complete)
+  #takeEnd(document: JsonFields, bytes: Buffer): void {
+    const written = formatExportEnd(this.#items, this.#checksum);
+    if (this.#storeId !== undefined && `${bytes.toString('latin1')}\n` !== written)
       throw document.corruption(
         'the export was changed since it was written; remove "storeId" from its first line, so that no earlier entity tag matches',
       );

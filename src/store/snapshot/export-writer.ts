@@ -34,7 +34,12 @@ export function* formatExport({ storeId, state, at, includes }: ExportOptions): 
   yield counted(lineOf({ ...format, storeId, revision: state.revision, exported: formatIsoDate(at) }));
   for (const collection of exported) for (const line of linesOf(collection)) yield counted(line);
   const items = exported.reduce((sum, { count }) => sum + count, 0);
-  yield lineOf({ end: true, items, crc: formatChecksum(checksum) });
+  yield formatExportEnd(items, checksum);
+}
+
+/** Returns the last line of an export: the number of items, and the CRC-32 of all bytes before the line. */
+export function formatExportEnd(items: number, checksum: number): string {
+  return lineOf({ end: true, items, crc: formatChecksum(checksum) });
 }
 
 function* linesOf(collection: CollectionView): Generator<string> {

@@ -75,6 +75,12 @@ describe('an export', () => {
     }
   });
 
+  test('with a space added to its last line counts as changed', () => {
+    const text = textOf(someState(seeded(1)));
+    const edited = Buffer.from(text.replace('"crc":', '"crc": '));
+    assert.throws(() => read(edited), /the export was changed since it was written/);
+  });
+
   test('with any damage is refused with its place, and never read as something else', () => {
     const random = seeded();
     for (let round = 0; round < 1500; round += 1) {
