@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { parseBasicCredentials } from '../http/headers/basic-credentials.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { keyOf, type SigningKey } from '../signature/hmac.ts';
+import type { AccountKey, KeyDeclaration } from './account-key.ts';
 
 /** A secret of a user. */
 export interface Secret {
@@ -24,6 +25,14 @@ export interface Account {
    * Registration time (ms). Tokens issued earlier belong to a removed user of the same name. Undefined if it was not recorded.
    */
   readonly since?: number | undefined;
+  /** The keys of the user by id. Default: none. */
+  readonly keys?: ReadonlyMap<string, AccountKey>;
+}
+
+/** A key, and the account that has it. */
+export interface FoundKey {
+  readonly account: Account;
+  readonly key: AccountKey;
 }
 
 /** Looks up accounts. A lookup returns a promise if the accounts are on another machine. */
@@ -38,6 +47,8 @@ export interface Accounts {
    * user byte for byte, because nonces are stored by the name as sent.
    */
   findComposed(name: string): ReturnType<Accounts['find']>;
+  /** Returns the key with an id, and its account; undefined if no enabled user has it. Optional: without it, there are no keys. */
+  findKey?(id: string): FoundKey | undefined | Promise<FoundKey | undefined>;
   /** The password hashes of all accounts. The same array until the users change. */
   readonly hashes: readonly string[];
 }
@@ -58,6 +69,8 @@ export interface UserDeclaration {
   readonly disabled?: boolean | undefined;
   /** Registration time (ms). Tokens that were issued earlier to a user of this name are not valid. */
   readonly since?: number | undefined;
+  /** Keys by id, for schemes that find a key by its id. Default: none. */
+  readonly keys?: Readonly<Record<string, KeyDeclaration>> | undefined;
 }
 
 interface Entry {

@@ -126,7 +126,7 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     const scheme = byName.get(credentials.scheme);
     if (scheme === undefined) throw notOffered(challenges(connection));
     const isBlocked = (): boolean =>
-      rateLimiter.blocksPair(connection.peer, scheme.claimedUser?.(credentials.rest));
+      rateLimiter.blocksPair(connection.peer, scheme.claimedUser?.(credentials.rest, request));
     // The name is parsed only if the peer has failed, so that other requests do not parse it twice.
     if (rateLimiter.hasFailures(connection.peer) && isBlocked())
       throw tooManyFailures(rateLimiter, 'peer-and-user');

@@ -1,4 +1,5 @@
 import { Problem } from '../http/problem.ts';
+import type { HeldNonce } from '../principal.ts';
 
 /** The result of a claim for a user that has the maximum number of nonces. */
 export interface NonceShareUsed {
@@ -8,6 +9,24 @@ export interface NonceShareUsed {
 
 /** The result of a claim of a nonce. Only `fresh` admits the request. */
 export type ClaimedNonce = 'fresh' | 'seen' | 'full' | NonceShareUsed;
+
+/** Stores nonces that were used. */
+export interface Nonces {
+  /**
+   * Claims a nonce of a user atomically, unless it was claimed before. It is stored until `until` (ms) has passed. If the store
+   * is full, nothing is stored.
+   */
+  claim(user: string, nonce: string, until: number, now: number): ClaimedNonce;
+  /**
+   * Resolves when all claimed nonces are written, with `durably` when they are synced to disk; undefined if none is pending.
+   */
+  kept(durably: boolean): Promise<void> | undefined;
+  /**
+   * Withholds the latest claim from writing, so that it is written together with the change of its request; undefined if nothing
+   * is written.
+   */
+  hold(): HeldNonce | undefined;
+}
 
 /**
  * Returns the Problem for a nonce that cannot be stored: 429 if the user has the maximum number of nonces, 503 if the store is

@@ -1,3 +1,4 @@
+import type { FieldLine } from '../http/fields.ts';
 import type { Connection, Request } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
@@ -17,14 +18,26 @@ export type Verdict =
       readonly challenge?: string;
     };
 
+/**
+ * A place outside `Authorization` whose presence means that a request has credentials of a scheme: a field, by its name in lower
+ * case, or a parameter of the query, by its exact name.
+ */
+export type CredentialLocation = { readonly field: string } | { readonly query: string };
+
 /** An authentication scheme: it verifies credentials and formats challenges. */
 export interface Scheme {
-  /** The name in the field, in lower case: `hmac`. */
+  /** The name of the scheme, in configurations, traces and principals: `hmac`. */
   readonly name: string;
+  /** The names of the credentials in `Authorization`, in lower case: `aws4-hmac-sha256`. Default: only `name`. */
+  readonly authorizationNames?: readonly string[];
+  /** The other places of its credentials. Default: none. */
+  readonly locations?: readonly CredentialLocation[];
+  /** Whether its credentials are refused unread over plain HTTP, because an eavesdropper could use them. Default: false. */
+  readonly tlsOnly?: boolean;
   /**
    * Verifies credentials, synchronously if possible. Throws only on an internal error.
    *
-   * @param rest The part of the field after the name of the scheme.
+   * @param rest The part of `Authorization` after the name of the scheme; empty for credentials in another place.
    * @param authTrace Records the checks, if given.
    */
   authenticate(request: Request, rest: string, authTrace?: AuthenticationTrace): Verdict | Promise<Verdict>;
@@ -32,7 +45,7 @@ export interface Scheme {
    * Returns the user that credentials name; undefined if they are malformed. Too many failures for this user block them before
    * they are verified. Default: the scheme names no user, or examines failures itself.
    */
-  claimedUser?(rest: string): string | undefined;
+  claimedUser?(rest: string, request: Request): string | undefined;
   /**
    * Returns where else than in a field the request has credentials of this scheme: `target` if the target has some, `content` if
    * the content may have some. Default: only in a field.
@@ -42,6 +55,8 @@ export interface Scheme {
   authenticateElsewhere?(request: Request, authTrace?: AuthenticationTrace): Promise<Verdict | undefined>;
   /** Returns the challenge (RFC 9110 §11.3) for a connection; undefined if the scheme is not offered on it. */
   challenge(connection: Connection): string | undefined;
+  /** Returns further field lines of a 401, such as `Accept-Signature` (RFC 9421 §5.1). Default: none. */
+  challengeFields?(connection: Connection): readonly FieldLine[];
   /** Returns the challenge for a request, sent over TLS, that has credentials of this scheme and others. Default: none. */
   severalChallenge?(): string | undefined;
   /** Returns the challenge (RFC 6750 §3.1) for a token that lacks the scope `needed`. Omitted by schemes without scopes. */

@@ -113,6 +113,11 @@ export class SigningKey {
     );
   }
 
+  /** Computes a value from a copy of the secret's bytes, such as a key of another algorithm. */
+  derive<Derived>(compute: (secret: Buffer) => Derived): Derived {
+    return compute(Buffer.from(this.#secret));
+  }
+
   /** Returns whether `compute` makes this digest from the secret's bytes. Used to recognize digests that are not this HMAC. */
   makes(digest: string, compute: (secret: Buffer) => string): boolean {
     const [given, made] = [

@@ -8,7 +8,7 @@ import { isMethod, isSafe } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import { andThen } from '../../maybe-promise.ts';
-import type { HeldNonce, Principal } from '../../principal.ts';
+import type { Principal } from '../../principal.ts';
 import {
   endsLikeFullForm,
   faultOfDigest,
@@ -21,7 +21,7 @@ import {
   withoutSpaces,
 } from '../../signature/hmac.ts';
 import type { Account, Accounts, Secret } from '../accounts.ts';
-import { type ClaimedNonce, noRoomForNonce } from '../nonce-claim.ts';
+import { type Nonces, noRoomForNonce } from '../nonce-claim.ts';
 import type { Scheme, Verdict } from '../scheme.ts';
 import type { AuthenticationTrace } from '../trace.ts';
 import {
@@ -31,24 +31,6 @@ import {
   explainDateForm,
   explainDigest,
 } from './explain.ts';
-
-/** Stores nonces that were used. */
-export interface Nonces {
-  /**
-   * Claims a nonce of a user atomically, unless it was claimed before. It is stored until `until` (ms) has passed. If the store
-   * is full, nothing is stored.
-   */
-  claim(user: string, nonce: string, until: number, now: number): ClaimedNonce;
-  /**
-   * Resolves when all claimed nonces are written, with `durably` when they are synced to disk; undefined if none is pending.
-   */
-  kept(durably: boolean): Promise<void> | undefined;
-  /**
-   * Withholds the latest claim from writing, so that it is written together with the change of its request; undefined if nothing
-   * is written.
-   */
-  hold(): HeldNonce | undefined;
-}
 
 /** Options of the scheme. */
 export interface HmacOptions {

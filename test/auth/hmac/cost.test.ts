@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { createAccounts } from '../../../src/auth/accounts.ts';
-import { createHmacScheme, type HmacOptions, type Nonces } from '../../../src/auth/hmac/scheme.ts';
+import { createHmacScheme, type HmacOptions } from '../../../src/auth/hmac/scheme.ts';
+import type { Nonces } from '../../../src/auth/nonce-claim.ts';
 import { manualClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
 import type { Request } from '../../../src/http/message.ts';

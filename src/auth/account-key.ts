@@ -1,0 +1,42 @@
+import type { KeyObject } from 'node:crypto';
+import type { SigningKey } from '../signature/hmac.ts';
+
+/** The asymmetric algorithms of RFC 9421 §3.3. */
+export type AsymmetricAlgorithm =
+  | 'rsa-pss-sha512'
+  | 'rsa-v1_5-sha256'
+  | 'ecdsa-p256-sha256'
+  | 'ecdsa-p384-sha384'
+  | 'ed25519';
+
+/** A key of a user beside the user's secrets, found by its id. The key determines the algorithm, never the request. */
+export type AccountKey =
+  | {
+      /** Unique among the keys and names of all users. */
+      readonly id: string;
+      readonly algorithm: AsymmetricAlgorithm;
+      readonly publicKey: KeyObject;
+      /** Expiry time (ms since 1970-01-01T00:00:00Z). Default: it does not expire. */
+      readonly until?: number;
+    }
+  | {
+      readonly id: string;
+      readonly algorithm: 'hmac-sha256' | 'aws4';
+      /** The shared secret, prepared. */
+      readonly secret: SigningKey;
+      readonly until?: number;
+    };
+
+/** A key as declared in a configuration or a data directory. */
+export type KeyDeclaration =
+  | {
+      readonly algorithm: AsymmetricAlgorithm;
+      /** A public key: PEM (SPKI), or a JWK (RFC 7517). A private key is refused. */
+      readonly publicKey: string | Readonly<Record<string, unknown>>;
+      readonly until?: number | undefined;
+    }
+  | {
+      readonly algorithm: 'hmac-sha256' | 'aws4';
+      readonly secret: string;
+      readonly until?: number | undefined;
+    };

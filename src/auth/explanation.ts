@@ -1,0 +1,18 @@
+/** A named part of a signed message, such as `method` or `query`. */
+export interface MessagePart {
+  readonly name: string;
+  /** The value that the server verifies the signature against. */
+  readonly expected: string;
+  /** The value that the client's signature covers, if a usual mistake reproduces that signature and the part differs. */
+  readonly signed?: string;
+}
+
+/** An explanation of a wrong signature. It never contains a secret, a key or a valid signature. */
+export interface SignatureExplanation {
+  /** The mistake, in one sentence; undefined if no usual mistake reproduces the client's signature. */
+  readonly hint?: string;
+  /** The parts of the message, in the order in which they are signed. */
+  readonly parts: readonly MessagePart[];
+  /** The name of the part that differs, if one is known to differ. */
+  readonly differs?: string;
+}

@@ -1,0 +1,19 @@
+import type { Clock } from '../clock.ts';
+import type { Accounts } from './accounts.ts';
+import type { Nonces } from './nonce-claim.ts';
+
+/** The parts of the service that a configured scheme uses. */
+export interface SchemeContext {
+  readonly realm: string;
+  readonly accounts: Accounts;
+  readonly nonces: Nonces;
+  readonly clock: Clock;
+  /** The longest window (ms) of all schemes, which determines how long nonces are stored. */
+  readonly nonceWindow: number;
+  /** Dates before the second of this time (ms) are refused, because their nonces are not known. Default: none. */
+  readonly notBefore?: number | undefined;
+  /** Whether errors explain what the server checked. */
+  readonly explain: boolean;
+  /** Maximum size of content (bytes) that is read to verify a signature. */
+  readonly bodyLimit: number;
+}
