@@ -3,6 +3,7 @@ import { parseBasicCredentials } from '../http/headers/basic-credentials.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { keyOf, type SigningKey } from '../signature/hmac.ts';
 import type { AccountKey, KeyDeclaration } from './account-key.ts';
+import { parseAccountKey } from './parse-account-key.ts';
 
 /** A secret of a user. */
 export interface Secret {
@@ -102,17 +103,21 @@ export function passwordFault(password: string): string | undefined {
 /** Creates accounts from declared users. Throws RangeError like `replace`. */
 export function createAccounts(users: ReadonlyMap<string, UserDeclaration>): AccountsInMemory {
   let entries = entriesOf(users, new Map());
+  let keys = keysOf(entries);
   let composed = composedOf(users.keys());
   let hashes = hashesOf(entries);
   return {
     find: (name) => entries.get(name)?.account,
+    findKey: (id) => keys.get(id),
     findComposed: (name) => entries.get(composed.get(name) ?? name)?.account,
     get hashes() {
       return hashes;
     },
     replace(next) {
       const names = composedOf(next.keys());
-      entries = entriesOf(next, entries);
+      const replaced = entriesOf(next, entries);
+      keys = keysOf(replaced);
+      entries = replaced;
       composed = names;
       hashes = hashesOf(entries);
     },
@@ -163,16 +168,39 @@ function checkPassword(name: string, { password }: UserDeclaration): void {
     );
 }
 
-function copyOf({ secrets, password, since }: UserDeclaration): UserDeclaration {
+/**
+ * Returns all keys by their id. Throws RangeError if two users have a key of one id, or a key has the name of another user:
+ * credentials that name a key or a user would be ambiguous.
+ */
+function keysOf(entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, FoundKey> {
+  const keys = new Map<string, FoundKey>();
+  for (const [name, { account }] of entries)
+    for (const [id, key] of account.keys ?? []) {
+      const other = keys.get(id)?.account.name ?? (id !== name && entries.has(id) ? id : undefined);
+      if (other !== undefined)
+        throw new RangeError(
+          `the users ${JSON.stringify(name)} and ${JSON.stringify(other)} have the same key id ${JSON.stringify(id)}`,
+        );
+      keys.set(id, { account, key });
+    }
+  return keys;
+}
+
+function copyOf({ secrets, password, since, keys }: UserDeclaration): UserDeclaration {
   return {
     secrets: secrets.map(({ secret, until }) => ({ secret, until })),
     password: password === undefined ? undefined : { ...password },
     since,
+    keys: keys === undefined ? undefined : structuredClone(keys),
   };
 }
 
-function accountOf(name: string, { secrets, password, since }: UserDeclaration): Account {
-  return { name, secrets: secrets.map(secretOf), password, since };
+function accountOf(name: string, { secrets, password, since, keys = {} }: UserDeclaration): Account {
+  const parsed = Object.entries(keys).map(([id, key]) => {
+    const what = `the key ${JSON.stringify(id)} of the user ${JSON.stringify(name)}`;
+    return [id, parseAccountKey(id, key, what)] as const;
+  });
+  return { name, secrets: secrets.map(secretOf), password, since, keys: new Map(parsed) };
 }
 
 function hashesOf(entries: ReadonlyMap<string, Entry>): readonly string[] {

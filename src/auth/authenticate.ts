@@ -3,6 +3,7 @@ import { type Credentials, parseCredentials } from '../http/headers/authorizatio
 import type { Connection, Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
+import { createLocationTable } from './locations.ts';
 import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
 import type { Scheme, Verdict } from './scheme.ts';
 import type { AuthenticationTrace } from './trace.ts';
@@ -15,52 +16,87 @@ export interface Authenticator {
    * 403 for credentials that require TLS; 429 after too many failures.
    *
    * @param authTrace Records the checks, if given.
+   * @param allowed The names of the schemes that the resource accepts. Credentials of others are refused with 401. Default: all.
    */
   authenticate(
     request: Request,
     authTrace?: AuthenticationTrace,
+    allowed?: readonly string[],
   ): Principal | undefined | Promise<Principal | undefined>;
-  /** Returns `WWW-Authenticate` with the challenge of each scheme that is offered on this connection. */
-  challenges(connection: Connection): FieldLine[];
+  /**
+   * Returns `WWW-Authenticate` with the challenge of each scheme that is offered on this connection, and further fields of the
+   * schemes. With `allowed`, only of these schemes.
+   */
+  challenges(connection: Connection, allowed?: readonly string[]): FieldLine[];
+  /** The fields beside `Authorization` and `Authentication` that can have credentials, in lower case. Default: none. */
+  readonly credentialFields?: readonly string[];
   /** Returns the challenge for a principal whose token lacks the scope `needed`. */
   scopeChallenge(scheme: string, needed: string): FieldLine[];
 }
 
 /** The credentials of a request. */
 interface Presented {
-  /** Those in a field. */
+  /** Those in `Authorization` or `Authentication`. */
   readonly credentials: Credentials | undefined;
-  /** The scheme whose credentials are in the target or the content. */
+  /** The scheme whose credentials are in another place that it declares. */
+  readonly located: Scheme | undefined;
+  /** The scheme whose credentials are, or may be, in the target or the content. */
   readonly other: Scheme | undefined;
+}
+
+/** A request to authenticate. */
+interface Attempt {
+  readonly request: Request;
+  readonly authTrace: AuthenticationTrace | undefined;
+  /** The schemes that the resource accepts; undefined for all. */
+  readonly allowed: readonly string[] | undefined;
 }
 
 /** Schemes whose credentials an eavesdropper could use. Over plain HTTP they are refused without being read. */
 const overTlsOnly: ReadonlySet<string> = new Set(['basic', 'bearer', 'oauth']);
 
-/** Creates an authenticator. */
+/** Creates an authenticator. The first scheme of a name in `Authorization` is used. */
 export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: RateLimiter): Authenticator {
-  const byName = new Map(schemes.map((scheme) => [scheme.name, scheme]));
-
+  const byName = new Map(
+    schemes.flatMap((scheme) =>
+      (scheme.authorizationNames ?? [scheme.name]).map((name) => [name, scheme] as const),
+    ),
+  );
+  const locations = createLocationTable(schemes);
   const schemesElsewhere = schemes.filter(({ elsewhere }) => elsewhere !== undefined);
 
-  const challenges = (connection: Connection, refusing?: Scheme, own?: string): FieldLine[] =>
-    inOneLine(
-      schemes.map((scheme) =>
+  const challenges = (
+    connection: Connection,
+    allowed: readonly string[] | undefined,
+    refusing?: Scheme,
+    own?: string,
+  ): FieldLine[] => {
+    const offered = allowed === undefined ? schemes : schemes.filter((scheme) => isAllowed(scheme, allowed));
+    const lines = inOneLine(
+      offered.map((scheme) =>
         scheme === refusing && own !== undefined ? own : scheme.challenge(connection),
       ),
     );
+    for (const scheme of offered) lines.push(...(scheme.challengeFields?.(connection) ?? []));
+    return lines;
+  };
 
   /** Returns the Problem for several credentials, with the challenges of their schemes; without challenges over plain HTTP. */
   const severalCredentials = ({ fields, connection }: Request, more: readonly Scheme[] = []): Problem => {
     const lines = [...fields.lines('authorization'), ...fields.lines('authentication')];
     const names = new Set(lines.map((line) => parseCredentials(line)?.scheme));
     const sent = schemes.filter((scheme) => names.has(scheme.name) || more.includes(scheme));
-    return new Problem('several-credentials', 'Send one Authorization or Authentication field, once.', {
+    const located = more.some(({ locations }) => locations !== undefined);
+    const detail = located
+      ? 'The request has credentials of several schemes. Send those of one.'
+      : 'Send one Authorization or Authentication field, once.';
+    return new Problem('several-credentials', detail, {
       fields: connection.secure ? inOneLine(sent.map((scheme) => scheme.severalChallenge?.())) : [],
     });
   };
 
-  const principalOf = (verdict: Verdict, connection: Connection, scheme: Scheme): Principal => {
+  const principalOf = (verdict: Verdict, { request, allowed }: Attempt, scheme: Scheme): Principal => {
+    const { connection } = request;
     if (verdict.outcome === 'good') return verdict.principal;
     const { problem, claimed, challenge } = verdict;
     if (problem.status !== 401) {
@@ -71,42 +107,46 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     rateLimiter.fail(connection.peer, claimed);
     throw blocked
       ? tooManyFailures(rateLimiter, 'user')
-      : problem.with(challenges(connection, scheme, challenge));
+      : problem.with(challenges(connection, allowed, scheme, challenge));
   };
 
   // Always a promise of this realm, so that no caller takes a promise of another realm for a principal.
   const awaitPrincipal = async (
     verdict: Promise<Verdict>,
-    connection: Connection,
+    attempt: Attempt,
     scheme: Scheme,
-  ): Promise<Principal> => principalOf(await verdict, connection, scheme);
+  ): Promise<Principal> => principalOf(await verdict, attempt, scheme);
 
-  const principalElsewhere = async (
-    scheme: Scheme,
-    request: Request,
-    authTrace: AuthenticationTrace | undefined,
-  ): Promise<Principal | undefined> => {
+  const principalElsewhere = async (scheme: Scheme, attempt: Attempt): Promise<Principal | undefined> => {
+    const { request, authTrace } = attempt;
     const verdict = await scheme.authenticateElsewhere?.(request, authTrace);
     if (authTrace !== undefined && verdict !== undefined) authTrace.scheme = scheme.name;
-    return verdict === undefined ? undefined : principalOf(verdict, request.connection, scheme);
+    return verdict === undefined ? undefined : principalOf(verdict, attempt, scheme);
   };
 
-  const present = (request: Request, authTrace: AuthenticationTrace | undefined): Presented => {
+  const present = ({ request, authTrace, allowed }: Attempt): Presented => {
     const credentials = credentialsOf(request);
     if (credentials === 'several') throw severalCredentials(request);
-    if (authTrace !== undefined) authTrace.scheme = credentials?.scheme;
+    const [located, ...more] = locations.find(request, allowed);
+    if (authTrace !== undefined) authTrace.scheme = credentials?.scheme ?? located?.name;
+    if (located !== undefined && (credentials !== undefined || more.length > 0))
+      throw severalCredentials(request, [located, ...more]);
+    if (located?.tlsOnly === true && !request.connection.secure) throw tlsRequired();
     const other =
-      schemesElsewhere.length === 0 ? undefined : schemeElsewhere(request, credentials, schemesElsewhere);
-    if (credentials !== undefined && other !== undefined) throw severalCredentials(request, [other]);
-    return { credentials, other };
+      schemesElsewhere.length === 0
+        ? undefined
+        : schemeElsewhere(request, credentials?.scheme ?? located?.name, schemesElsewhere);
+    if ((credentials !== undefined || located !== undefined) && other !== undefined)
+      throw severalCredentials(request, [other]);
+    return { credentials, located, other };
   };
 
   /** Reads the credentials. Counts malformed ones as a failure of the peer, because no user is known. */
-  const presentAndCount = (request: Request, authTrace: AuthenticationTrace | undefined): Presented => {
+  const presentAndCount = (attempt: Attempt): Presented => {
     try {
-      return present(request, authTrace);
+      return present(attempt);
     } catch (error) {
-      const { peer } = request.connection;
+      const { peer } = attempt.request.connection;
       if (!(error instanceof Problem) || !isMalformedAttempt(error)) throw error;
       if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
       rateLimiter.fail(peer, undefined);
@@ -114,37 +154,54 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     }
   };
 
-  const authenticate = (
-    request: Request,
-    authTrace?: AuthenticationTrace,
-  ): ReturnType<Authenticator['authenticate']> => {
-    const { credentials, other } = presentAndCount(request, authTrace);
-    const { connection } = request;
-    if (credentials === undefined && other === undefined) return undefined;
-    if (rateLimiter.blocksPeer(connection.peer)) throw tooManyFailures(rateLimiter, 'peer');
-    if (credentials === undefined) return other && principalElsewhere(other, request, authTrace);
-    const scheme = byName.get(credentials.scheme);
-    if (scheme === undefined) throw notOffered(challenges(connection));
-    const isBlocked = (): boolean =>
-      rateLimiter.blocksPair(connection.peer, scheme.claimedUser?.(credentials.rest, request));
+  const refuseOthers = ({ request: { connection }, allowed }: Attempt, scheme: Scheme | undefined): void => {
+    if (scheme === undefined) throw notOffered(challenges(connection, allowed));
+    if (allowed !== undefined && !isAllowed(scheme, allowed))
+      throw notAllowed(scheme.name, allowed, challenges(connection, allowed));
+  };
+
+  const authenticate = (attempt: Attempt): ReturnType<Authenticator['authenticate']> => {
+    const { request, authTrace, allowed } = attempt;
+    const { credentials, located, other } = presentAndCount(attempt);
+    const { peer } = request.connection;
+    const inField = credentials !== undefined || located !== undefined;
+    if (!inField && other === undefined) return undefined;
+    if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
+    if (!inField && other !== undefined) {
+      if (allowed === undefined || isAllowed(other, allowed)) return principalElsewhere(other, attempt);
+      if (other.elsewhere?.(request) === 'target') refuseOthers(attempt, other);
+      return undefined;
+    }
+    const scheme = located ?? byName.get(credentials?.scheme ?? '');
+    refuseOthers(attempt, scheme);
+    if (scheme === undefined) return undefined;
+    if (authTrace !== undefined) authTrace.scheme = scheme.name;
+    const rest = credentials?.rest ?? '';
+    const isBlocked = (): boolean => rateLimiter.blocksPair(peer, scheme.claimedUser?.(rest, request));
     // The name is parsed only if the peer has failed, so that other requests do not parse it twice.
-    if (rateLimiter.hasFailures(connection.peer) && isBlocked())
-      throw tooManyFailures(rateLimiter, 'peer-and-user');
-    const verdict = scheme.authenticate(request, credentials.rest, authTrace);
+    if (rateLimiter.hasFailures(peer) && isBlocked()) throw tooManyFailures(rateLimiter, 'peer-and-user');
+    const verdict = scheme.authenticate(request, rest, authTrace);
     return 'outcome' in verdict
-      ? principalOf(verdict, connection, scheme)
-      : awaitPrincipal(verdict, connection, scheme);
+      ? principalOf(verdict, attempt, scheme)
+      : awaitPrincipal(verdict, attempt, scheme);
   };
 
   return {
-    authenticate: (request, authTrace) =>
-      authTrace === undefined ? authenticate(request) : completeTrace(authTrace, request, authenticate),
-    challenges: (connection) => challenges(connection),
+    authenticate: (request, authTrace, allowed) =>
+      authTrace === undefined
+        ? authenticate({ request, authTrace, allowed })
+        : completeTrace({ request, authTrace, allowed }, authTrace, authenticate),
+    challenges: (connection, allowed) => challenges(connection, allowed),
+    credentialFields: locations.fields,
     scopeChallenge(name, needed) {
       const challenge = byName.get(name)?.scopeChallenge?.(needed);
       return challenge === undefined ? [] : [['WWW-Authenticate', challenge]];
     },
   };
+}
+
+function isAllowed({ name }: Scheme, allowed: readonly string[]): boolean {
+  return allowed.includes(name);
 }
 
 /**
@@ -158,12 +215,12 @@ function inOneLine(challenges: readonly (string | undefined)[]): FieldLine[] {
 
 /** Authenticates, and records the Problem in the trace if the scheme recorded no failed check. */
 async function completeTrace(
+  attempt: Attempt,
   authTrace: AuthenticationTrace,
-  request: Request,
-  authenticate: Authenticator['authenticate'],
+  authenticate: (attempt: Attempt) => ReturnType<Authenticator['authenticate']>,
 ): Promise<Principal | undefined> {
   try {
-    return await authenticate(request, authTrace);
+    return await authenticate(attempt);
   } catch (error) {
     if (error instanceof Problem) authTrace.refused(error);
     throw error;
@@ -171,20 +228,20 @@ async function completeTrace(
 }
 
 /**
- * Returns the scheme that has, or may have, credentials in the target or the content. If there are credentials in a field too,
- * returns only a different scheme that has some in the target. Throws 403 over plain HTTP.
+ * Returns the scheme that has, or may have, credentials in the target or the content. If there are credentials of the
+ * scheme `presented` in a field too, returns only a different scheme that has some in the target. Throws 403 over plain HTTP.
  */
 function schemeElsewhere(
   request: Request,
-  credentials: Credentials | undefined,
+  presented: string | undefined,
   schemes: readonly Scheme[],
 ): Scheme | undefined {
   for (const scheme of schemes) {
     const place = scheme.elsewhere?.(request);
     if (place === undefined) continue;
-    if (credentials !== undefined) {
+    if (presented !== undefined) {
       // A scheme itself refuses its credentials in two places. The content is not examined for further ones.
-      if (place === 'target' && credentials.scheme !== scheme.name) return scheme;
+      if (place === 'target' && presented !== scheme.name) return scheme;
       continue;
     }
     if (request.connection.secure) return scheme;
@@ -233,4 +290,9 @@ function notOffered(fields: readonly FieldLine[]): Problem {
   return new Problem('scheme-not-offered', 'The authentication scheme is not supported here.', {
     fields,
   });
+}
+
+function notAllowed(name: string, allowed: readonly string[], fields: readonly FieldLine[]): Problem {
+  const detail = `The scheme ${name} is not accepted here. Accepted: ${allowed.join(', ')}.`;
+  return new Problem('scheme-not-offered', detail, { fields });
 }

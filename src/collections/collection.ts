@@ -39,10 +39,11 @@ export function collectionResource(
   store: Store,
   documentLimits: DocumentLimits,
 ): Resource<Listed, RecordValue> {
-  const { access, shape } = collection;
+  const { access, shape, schemes } = collection;
   return {
     GET: action(access.GET, (call) => list(collection, store, call)),
     headAccess: access.HEAD,
+    ...(schemes === undefined ? {} : { schemes }),
     POST: action(access.POST, (call) => create(collection, store, call), {
       reads: bodyReadersOf(shape, { ...documentLimits, partial: false }),
     }),

@@ -44,6 +44,8 @@ export interface CollectionDeclaration {
   readonly access?: AccessDeclaration;
   /** Whether PUT creates an item that does not exist. Default: true. */
   readonly createWithPut?: boolean;
+  /** The names of the authentication schemes that it accepts: `['aws4']`. Default: all. */
+  readonly schemes?: readonly string[];
 }
 
 /** A compiled collection. */
@@ -56,6 +58,8 @@ export interface Collection {
   /** The access rule of every method. */
   readonly access: Readonly<Record<CollectionMethod, Access>>;
   readonly createWithPut: boolean;
+  /** The names of the authentication schemes that it accepts; undefined for all. */
+  readonly schemes: readonly string[] | undefined;
 }
 
 /**
@@ -85,7 +89,7 @@ export function readCollection(path: string, declaration: unknown): Collection {
   const members = membersOf(declaration, at);
   refuseUnknown(
     members,
-    ['element', 'item', 'fields', 'access', 'createWithPut'],
+    ['element', 'item', 'fields', 'access', 'createWithPut', 'schemes'],
     at,
     'is not a key of a collection',
   );
@@ -99,7 +103,16 @@ export function readCollection(path: string, declaration: unknown): Collection {
     form: formOf([element, item, members.get('fields')]),
     access: accessOf(members.get('access'), parameters, `${at}.access`),
     createWithPut: flagOf(members.get('createWithPut'), `${at}.createWithPut`, true),
+    schemes: schemesFrom(members.get('schemes'), `${at}.schemes`),
   };
+}
+
+/** Reads the names of schemes. Whether they are configured is checked when the service is created. */
+function schemesFrom(source: unknown, path: string): readonly string[] | undefined {
+  if (source === undefined) return undefined;
+  if (!Array.isArray(source) || source.length === 0)
+    throw new DeclarationError('type', path, 'must be a list of at least one name of a scheme');
+  return namesFrom(source, path);
 }
 
 /**

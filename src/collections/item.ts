@@ -47,7 +47,7 @@ export function itemResource(
   store: Store,
   documentLimits: DocumentLimits,
 ): Resource<Entry, SentItem> {
-  const { access, path, shape } = collection;
+  const { access, path, schemes, shape } = collection;
   const parameter = idParameter(path);
   const idOf = (call: ItemCall): string => call.parameters[parameter] ?? '';
   const nameOf = (call: ItemCall): string => fillTemplate(path, call.parameters);
@@ -58,6 +58,7 @@ export function itemResource(
       return { status: 200, representation: representationOf(collection, call, found.state), shows: found };
     }),
     headAccess: access.HEAD,
+    ...(schemes === undefined ? {} : { schemes }),
     PUT: action(access.PUT, (call) => replace(collection, store, call, nameOf(call), idOf(call)), {
       reads: bodyReadersOf<Entry>(shape, { ...documentLimits, partial: false }).map(keepingContent),
       mayCreate: (call) => collection.createWithPut && checkId(idOf(call)),

@@ -1,12 +1,16 @@
+import type { KeyDeclaration } from '../auth/account-key.ts';
 import { passwordFault, userNameFault } from '../auth/accounts.ts';
+import { parseAccountKey, readKeyDeclaration } from '../auth/parse-account-key.ts';
 import { hasControlCharacter } from '../http/syntax/control-character.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
 
 /** A user in the configuration file. */
 export interface ConfiguredUser {
-  readonly secret: string;
+  /** Undefined for a user that has only keys. */
+  readonly secret?: string;
   readonly password?: string;
+  readonly keys?: Readonly<Record<string, KeyDeclaration>>;
 }
 
 /** Reads `users` of the configuration file. Adds errors, which never contain a secret, to `faults`. */
@@ -34,23 +38,60 @@ export function readUsers(
   return users;
 }
 
+const userKeys: readonly string[] = ['secret', 'password', 'keys'];
+
 function readUser(value: unknown, where: string): { user: ConfiguredUser | undefined; faults: string[] } {
   const faults: string[] = [];
   const members = membersOf(value);
   if (members === undefined)
     return { user: undefined, faults: [`${where} must be an object such as { "secret": "…" }`] };
   for (const key of members.keys()) {
-    if (key === 'secret' || key === 'password') continue;
-    faults.push(`unknown key ${where}.${printable(key)}${hint(key, ['secret', 'password'])}`);
+    if (userKeys.includes(key)) continue;
+    faults.push(`unknown key ${where}.${printable(key)}${hint(key, userKeys)}`);
   }
   const { secret, password } = { secret: members.get('secret'), password: members.get('password') };
-  if (typeof secret !== 'string' || secret === '') faults.push(`${where}.secret must be a non-empty string`);
+  const keys = members.has('keys') ? readKeys(members.get('keys'), `${where}.keys`, faults) : undefined;
+  const isSecret = typeof secret === 'string' && secret !== '';
+  if (!isSecret && (secret !== undefined || keys === undefined))
+    faults.push(`${where}.secret must be a non-empty string`);
   if (password !== undefined && (typeof password !== 'string' || password === '')) {
     faults.push(`${where}.password must be a non-empty string`);
   }
   // RFC 7617 §2 forbids control characters in credentials, so such a password could never match.
   if (typeof password === 'string' && hasControlCharacter(password))
     faults.push(`${where}.password contains a control character, which no client can send`);
-  if (typeof secret !== 'string') return { user: undefined, faults };
-  return { user: Object.freeze(typeof password === 'string' ? { secret, password } : { secret }), faults };
+  const user: ConfiguredUser = {
+    ...(isSecret ? { secret } : {}),
+    ...(typeof password === 'string' ? { password } : {}),
+    ...(keys === undefined ? {} : { keys }),
+  };
+  return { user: isSecret || keys !== undefined ? Object.freeze(user) : undefined, faults };
+}
+
+/** Reads the keys of a user. Returns undefined if they are not an object or there are none. */
+function readKeys(
+  value: unknown,
+  where: string,
+  faults: string[],
+): Readonly<Record<string, KeyDeclaration>> | undefined {
+  const members = membersOf(value);
+  if (members === undefined) {
+    faults.push(
+      `${where} must be an object such as { "key-1": { "algorithm": "ed25519", "publicKey": "…" } }`,
+    );
+    return undefined;
+  }
+  const keys: [string, KeyDeclaration][] = [];
+  for (const [id, declared] of members) {
+    const what = `${where}.${printable(id)}`;
+    try {
+      const key = readKeyDeclaration(declared, what);
+      parseAccountKey(id, key, what);
+      keys.push([id, key]);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      faults.push(error.message);
+    }
+  }
+  return keys.length === 0 ? undefined : Object.fromEntries(keys);
 }

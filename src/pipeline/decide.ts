@@ -274,7 +274,8 @@ function authenticate(
   authenticator: Authenticator,
   authTrace: RequestTrace['authentication'],
 ): ReturnType<Authenticator['authenticate']> {
-  if (resource.ownCredentials !== true) return authenticator.authenticate(request, authTrace);
+  if (resource.ownCredentials !== true)
+    return authenticator.authenticate(request, authTrace, resource.schemes);
   if (request.connection.secure) return undefined;
   throw new Problem('tls-required', 'This resource is available over TLS only. The request was not read.');
 }
@@ -293,7 +294,7 @@ function checkPermission(call: CallContext, resource: Resource, authenticator: A
   if (call.principal !== undefined)
     throw new Problem('forbidden', `This principal may not ${call.method} here.`);
   throw new Problem('authentication-required', `${call.method} requires authentication here.`, {
-    fields: authenticator.challenges(call.request.connection),
+    fields: authenticator.challenges(call.request.connection, resource.schemes),
   });
 }
 

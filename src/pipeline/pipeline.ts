@@ -9,6 +9,7 @@ import type { Next } from './observer.ts';
 import type { AccessEntry, PipelineOptions } from './options.ts';
 import { pathSent, problemOf, toProblemResponse, type WriteProblem } from './problem-response.ts';
 import { createForwardedRewrite } from './proxy.ts';
+import { replaceVary, varyWith } from './response.ts';
 
 /** The parts of a pipeline. */
 export interface PipelineParts {
@@ -20,6 +21,8 @@ export interface PipelineParts {
   keepNonce(principal: Principal | undefined, durably: boolean): Promise<void> | undefined;
   /** Serializes problem documents. */
   readonly writeProblem: WriteProblem;
+  /** Completes each response, such as by a signature. `request` is undefined if none could be read. Default: leaves it as it is. */
+  readonly complete?: ((response: Response, request: Request | undefined) => Response) | undefined;
 }
 
 /** Answers every request: with what was decided, or with a problem. */
@@ -27,6 +30,8 @@ export class Pipeline {
   readonly #parts: PipelineParts;
   readonly #onError: (error: unknown) => void;
   readonly #next: Next;
+  /** The value of Vary if schemes have credentials in fields of their own. */
+  readonly #vary: string | undefined;
   /** Whether the seed is stored. */
   #isSeeded = false;
 
@@ -34,6 +39,7 @@ export class Pipeline {
     const { seeded, options } = parts;
     const { trustProxy = [], onError = (error) => console.error(error) } = options;
     this.#parts = parts;
+    this.#vary = varyWith(parts.context.authenticator.credentialFields ?? []);
     this.#onError = onError;
     this.#next = (request, trace) => this.#answer(request, trace);
     if (trustProxy.length > 0) {
@@ -61,7 +67,7 @@ export class Pipeline {
   respondToInvalid(problem: Problem, request: Request | undefined, received?: string): Response {
     const { context, options } = this.#parts;
     const trace = createRequestTrace();
-    const response = this.#problemResponse(problem, request, trace);
+    const response = this.#completed(this.#problemResponse(problem, request, trace), request);
     options.observer?.observeRefused(problem, request, response, received);
     return this.#logged(request, response, trace, context.clock.steady());
   }
@@ -85,7 +91,13 @@ export class Pipeline {
         (error) => problemOf(error, this.#onError),
       );
     const response = outcome instanceof Problem ? this.#problemResponse(outcome, request, trace) : outcome;
-    return this.#logged(request, response, trace, begun);
+    return this.#logged(request, this.#completed(response, request), trace, begun);
+  }
+
+  #completed(response: Response, request: Request | undefined): Response {
+    const { complete } = this.#parts;
+    if (this.#vary !== undefined) replaceVary(response.fields, this.#vary);
+    return complete === undefined ? response : complete(response, request);
   }
 
   #problemResponse(problem: Problem, request: Request | undefined, trace: RequestTrace): Response {

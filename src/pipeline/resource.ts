@@ -121,6 +121,8 @@ export interface Resource<State = unknown, Content = unknown> {
    * principal, and it is available over TLS only. Default: false.
    */
   readonly ownCredentials?: boolean;
+  /** The names of the schemes that it accepts: `['aws4']`. Credentials of others are refused with 401. Default: all schemes. */
+  readonly schemes?: readonly string[];
   /** Members that OPTIONS adds to the description of its methods and media types. */
   readonly description?: Readonly<Record<string, string>>;
 }

@@ -26,6 +26,17 @@ export function leadingFields(date: string, principal: Principal | undefined, ne
   return [['Date', date], vary, never ? cacheNever : cache];
 }
 
+/** Returns the value of Vary if further fields can have credentials; undefined if there are none. */
+export function varyWith(credentialFields: readonly string[]): string | undefined {
+  return credentialFields.length === 0 ? undefined : [vary[1], ...credentialFields].join(', ');
+}
+
+/** Replaces the value of Vary in a response. */
+export function replaceVary(fields: FieldLine[], value: string): void {
+  const at = fields.findIndex(([name]) => name === 'Vary');
+  if (at >= 0) fields[at] = ['Vary', value];
+}
+
 /** Converts an action's result to an outcome. */
 export function toOutcome(done: Outcome | Representation): Outcome {
   return 'status' in done ? done : { status: 200, representation: done };

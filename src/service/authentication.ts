@@ -155,12 +155,11 @@ function declarationsOf(users: Users): ReadonlyMap<string, UserDeclaration> {
 
 function declarationOf(name: string, user: UserOption): UserDeclaration {
   checkUser(name, user, false);
-  if ('secret' in user) {
-    const { secret, password, disabled } = user;
-    const plain = password === undefined ? undefined : { plain: password };
-    return withPassword(name, { secrets: [{ secret }], password: plain, disabled });
-  }
-  return withPassword(name, user);
+  if ('secrets' in user) return withPassword(name, user);
+  const { secret, password, disabled, keys } = user;
+  const plain = password === undefined ? undefined : { plain: password };
+  const secrets = secret === undefined ? [] : [{ secret }];
+  return withPassword(name, { secrets, password: plain, disabled, keys });
 }
 
 function withPassword(name: string, user: UserDeclaration): UserDeclaration {

@@ -1,4 +1,5 @@
 import type { ClientOption, ConsumerOption, RegisteredBy } from '../accounts/registered.ts';
+import type { KeyDeclaration } from '../auth/account-key.ts';
 import type { UserDeclaration } from '../auth/accounts.ts';
 import type { Clock } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
@@ -49,7 +50,14 @@ export const defaultLimits: Limits = {
 /** A user: either one secret and optionally a password, or all secrets, of which several are valid during a rotation. */
 export type UserOption =
   | UserDeclaration
-  | { readonly secret: string; readonly password?: string; readonly disabled?: boolean };
+  | {
+      /** May be omitted if the user has keys. */
+      readonly secret?: string;
+      readonly password?: string;
+      readonly disabled?: boolean;
+      /** Keys by id, beside the secret. */
+      readonly keys?: Readonly<Record<string, KeyDeclaration>>;
+    };
 
 /** The names of all options. Its type makes the compiler check that none is missing. */
 export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {

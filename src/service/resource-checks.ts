@@ -11,6 +11,7 @@ const resourceNames: Readonly<Record<keyof Resource, true>> = {
   produces: true,
   find: true,
   ownCredentials: true,
+  schemes: true,
   description: true,
 };
 

@@ -1,9 +1,9 @@
-import { checkMembers, checkObject } from './argument-checks.ts';
+import { checkMembers, checkNumber, checkObject } from './argument-checks.ts';
 
 /** The members of a user with one secret. */
-const withSecret: readonly string[] = ['secret', 'password', 'disabled'];
+const withSecret: readonly string[] = ['secret', 'password', 'disabled', 'keys'];
 /** The members of a user with several secrets. */
-const withSecrets: readonly string[] = ['secrets', 'password', 'disabled', 'since'];
+const withSecrets: readonly string[] = ['secrets', 'password', 'disabled', 'since', 'keys'];
 
 /**
  * Checks the shape of a user. The message contains neither a secret nor a password.
@@ -13,6 +13,7 @@ const withSecrets: readonly string[] = ['secrets', 'password', 'disabled', 'sinc
 export function checkUser(name: string, user: unknown, generated: boolean): void {
   const what = `the user ${JSON.stringify(name)}`;
   checkObject(user, what, 'such as { secret: … }');
+  const hasKeys = checkKeys(user, what);
   if ('secrets' in user) {
     checkMembers(user, withSecrets, what);
     // Without any secret, a user can log in with a password only.
@@ -22,9 +23,23 @@ export function checkUser(name: string, user: unknown, generated: boolean): void
   }
   checkMembers(user, withSecret, what);
   if ('secret' in user && user.secret !== undefined) checkNonEmpty(user.secret, `the secret of ${what}`);
-  else if (!generated) throw new RangeError(`${what} has no secret`);
+  else if (!generated && !hasKeys) throw new RangeError(`${what} has no secret`);
   if ('password' in user && user.password !== undefined)
     checkNonEmpty(user.password, `the password of ${what}`);
+}
+
+/** Checks the shape of the keys. Their values are checked when they are parsed. Returns whether there are any. */
+function checkKeys(user: object, what: string): boolean {
+  if (!('keys' in user) || user.keys === undefined) return false;
+  checkObject(user.keys, `keys of ${what}`, 'such as { "key-1": { algorithm: …, publicKey: … } }');
+  for (const [id, key] of Object.entries(user.keys)) {
+    const named = `the key ${JSON.stringify(id)} of ${what}`;
+    checkMembers(key, ['algorithm', 'publicKey', 'secret', 'until'], named);
+    checkNumber('until' in key ? key.until : undefined, `until of ${named}`);
+    if ('secret' in key && 'publicKey' in key)
+      throw new RangeError(`${named} has a secret and a public key; it must have one of them`);
+  }
+  return Object.keys(user.keys).length > 0;
 }
 
 function checkSecret(secret: unknown, what: string): void {

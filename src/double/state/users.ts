@@ -6,9 +6,7 @@ import { checkUser } from '../../service/user-checks.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /** A user of a double. Without secret and password, both are generated. With a secret only, there is no password. */
-export type DoubleUser =
-  | UserDeclaration
-  | { readonly secret?: string; readonly password?: string; readonly disabled?: boolean };
+export type DoubleUser = UserOption;
 
 /** Users by name, or the names of users whose secrets and passwords are generated. */
 export type DoubleUsersOption =
@@ -81,10 +79,10 @@ export function createDoubleUsers(
       change(new Map([...users].filter(([each]) => each !== name)));
     },
     rotate(name, secret = randomSecret(), until) {
-      const { secrets, password, disabled } = declarationOf(found(name));
+      const { secrets, ...others } = declarationOf(found(name));
       checkUser(name, { secret }, false);
       const former = until === undefined ? [] : secrets.slice(0, 1).map((each) => ({ ...each, until }));
-      change(new Map(users).set(name, { secrets: [{ secret }, ...former], password, disabled }));
+      change(new Map(users).set(name, { ...others, secrets: [{ secret }, ...former] }));
       return secret;
     },
     onChange(listener) {
@@ -113,20 +111,22 @@ function isList(declared: DoubleUsersOption): declared is readonly string[] {
   return Array.isArray(declared);
 }
 
-/** Returns the secrets of a user, and the password unless only its hash is known. */
+/** Returns the secrets of a user and of its keys, and the password unless only its hash is known. */
 export function secretsOf(user: UserOption): string[] {
-  const { secrets, password } = declarationOf(user);
-  const values = secrets.map(({ secret }) => secret);
+  const { secrets, password, keys = {} } = declarationOf(user);
+  const shared = Object.values(keys).flatMap((key) => ('secret' in key ? [key.secret] : []));
+  const values = [...secrets.map(({ secret }) => secret), ...shared];
   return password !== undefined && 'plain' in password ? [...values, password.plain] : values;
 }
 
 function declarationOf(user: UserOption): UserDeclaration {
   if ('secrets' in user) return user;
-  const { secret, password, disabled } = user;
+  const { secret, password, disabled, keys } = user;
   return {
-    secrets: [{ secret }],
+    secrets: secret === undefined ? [] : [{ secret }],
     password: password === undefined ? undefined : { plain: password },
     disabled,
+    keys,
   };
 }
 

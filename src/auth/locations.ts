@@ -1,0 +1,66 @@
+import type { Request } from '../http/message.ts';
+import type { Scheme } from './scheme.ts';
+
+/** Finds the schemes that a request has credentials of outside `Authorization` and `Authentication`. */
+export interface LocationTable {
+  /** The names of the fields, in the order of the schemes. */
+  readonly fields: readonly string[];
+  /**
+   * Returns the schemes, each once. If several schemes share a place, returns only those that `allowed` lists, or all of them if
+   * it lists none or is undefined.
+   */
+  find(request: Request, allowed: readonly string[] | undefined): readonly Scheme[];
+}
+
+const none: readonly Scheme[] = [];
+
+/** Creates the table of the places that schemes declare. Without any, a lookup costs nothing. */
+export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
+  const byField = new Map<string, Scheme[]>();
+  const byParameter = new Map<string, Scheme[]>();
+  for (const scheme of schemes)
+    for (const location of scheme.locations ?? []) {
+      if ('field' in location) listed(byField, location.field).push(scheme);
+      else listed(byParameter, location.query).push(scheme);
+    }
+  const fields = [...byField];
+  const isEmpty = byField.size === 0 && byParameter.size === 0;
+  return {
+    fields: [...byField.keys()],
+    find(request, allowed) {
+      if (isEmpty) return none;
+      const found = new Set<Scheme>();
+      for (const [name, sharing] of fields)
+        if (request.fields.has(name)) for (const scheme of permitted(sharing, allowed)) found.add(scheme);
+      if (byParameter.size > 0)
+        for (const name of parameterNames(request.target))
+          for (const scheme of permitted(byParameter.get(name) ?? none, allowed)) found.add(scheme);
+      return found.size === 0 ? none : [...found];
+    },
+  };
+}
+
+function listed(places: Map<string, Scheme[]>, name: string): Scheme[] {
+  const schemes = places.get(name) ?? [];
+  places.set(name, schemes);
+  return schemes;
+}
+
+function permitted(sharing: readonly Scheme[], allowed: readonly string[] | undefined): readonly Scheme[] {
+  if (sharing.length < 2 || allowed === undefined) return sharing;
+  const chosen = sharing.filter(({ name }) => allowed.includes(name));
+  return chosen.length === 0 ? sharing : chosen;
+}
+
+/** Yields the names of the parameters of a query as sent. */
+function* parameterNames(target: string): Generator<string> {
+  const start = target.indexOf('?');
+  for (let from = start + 1; start >= 0 && from <= target.length; ) {
+    const next = target.indexOf('&', from);
+    const end = next < 0 ? target.length : next;
+    const parameter = target.slice(from, end);
+    const equals = parameter.indexOf('=');
+    yield equals < 0 ? parameter : parameter.slice(0, equals);
+    from = end + 1;
+  }
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createAuthenticator } from '../../src/auth/authenticate.ts';
+import { createRateLimiter } from '../../src/auth/rate-limit.ts';
+import type { Scheme } from '../../src/auth/scheme.ts';
+import { manualClock } from '../../src/clock.ts';
+import { createRequest, type RequestParts } from '../../src/http/message.ts';
+import { Problem } from '../../src/http/problem.ts';
+
+function scheme(name: string, parts: Partial<Scheme> = {}): Scheme {
+  return {
+    name,
+    authenticate: () => ({ outcome: 'good', principal: { name: `by ${name}`, scheme: name } }),
+    challenge: () => `${name} realm="here"`,
+    ...parts,
+  };
+}
+
+const inField = scheme('partner', { locations: [{ field: 'x-signature' }] });
+const inQuery = scheme('aws', {
+  authorizationNames: ['aws4-hmac-sha256'],
+  locations: [{ query: 'X-Amz-Signature' }],
+});
+
+async function outcomeOf(
+  schemes: readonly Scheme[],
+  parts: Partial<RequestParts>,
+  allowed?: readonly string[],
+): Promise<string | undefined> {
+  const limiter = createRateLimiter(100, manualClock(0));
+  const authenticator = createAuthenticator(schemes, limiter);
+  try {
+    const request = createRequest({ method: 'GET', target: '/', ...parts });
+    return (await authenticator.authenticate(request, undefined, allowed))?.name;
+  } catch (error) {
+    assert.ok(error instanceof Problem, String(error));
+    const fields = error.fields.map(([name, value]) => ` ${name}: ${value}`).join('');
+    return `${error.status} ${error.type}${fields}`;
+  }
+}
+
+describe('credentials outside Authorization', () => {
+  test('are found in the field, parameter or name that a scheme declares', async () => {
+    const schemes = [inField, inQuery];
+    assert.equal(await outcomeOf(schemes, {}), undefined);
+    assert.equal(await outcomeOf(schemes, { fields: [['X-Signature', 'v1=a']] }), 'by partner');
+    assert.equal(await outcomeOf(schemes, { target: '/?a=b&X-Amz-Signature=0' }), 'by aws');
+    assert.equal(await outcomeOf(schemes, { target: '/?X-Amz-Signature' }), 'by aws');
+    assert.equal(await outcomeOf(schemes, { target: '/X-Amz-Signature=0?x-amz-signature=0' }), undefined);
+    const fields = [['Authorization', 'AWS4-HMAC-SHA256 Credential=a']] as const;
+    assert.equal(await outcomeOf(schemes, { fields }), 'by aws');
+  });
+
+  test('of two schemes are refused, in whatever places they are', async () => {
+    const schemes = [inField, inQuery, scheme('hmac')];
+    const signature = ['X-Signature', 'v1=a'] as const;
+    for (const parts of [
+      { fields: [signature], target: '/?X-Amz-Signature=0' },
+      { fields: [signature, ['Authorization', 'hmac a:b']] as const },
+      { fields: [['Authorization', 'AWS4-HMAC-SHA256 a']] as const, target: '/?X-Amz-Signature=0' },
+    ])
+      assert.equal(await outcomeOf(schemes, parts), '400 several-credentials');
+  });
+
+  test('that an eavesdropper could use are refused unread over plain HTTP', async () => {
+    const key = scheme('key', { locations: [{ field: 'x-api-key' }], tlsOnly: true });
+    const fields = [['X-Api-Key', 'ann']] as const;
+    assert.equal(await outcomeOf([key], { fields }), '403 tls-required');
+    assert.equal(await outcomeOf([key], { fields, secure: true }), 'by key');
+  });
+
+  test('of a scheme that the resource does not accept are refused with the challenge of those that it does', async () => {
+    const schemes = [inField, inQuery, scheme('hmac')];
+    const fields = [['X-Signature', 'v1=a']] as const;
+    const refused = '401 scheme-not-offered WWW-Authenticate: aws realm="here"';
+    assert.equal(await outcomeOf(schemes, { fields }, ['aws']), refused);
+    assert.equal(await outcomeOf(schemes, { fields: [['Authorization', 'hmac a:b']] }, ['aws']), refused);
+    assert.equal(
+      await outcomeOf(schemes, { fields: [['Authorization', 'basic ab']] }, ['hmac']),
+      '403 tls-required',
+    );
+    assert.equal(await outcomeOf(schemes, {}, ['aws']), undefined);
+    assert.equal(await outcomeOf(schemes, { fields }, ['aws', 'partner']), 'by partner');
+  });
+
+  test('in a place that two schemes share belong to the one that the resource accepts', async () => {
+    const other = scheme('other', { locations: [{ field: 'x-signature' }] });
+    const fields = [['X-Signature', 'v1=a']] as const;
+    assert.equal(await outcomeOf([inField, other], { fields }, ['other']), 'by other');
+    assert.equal(await outcomeOf([inField, other], { fields }, ['partner']), 'by partner');
+    assert.equal(await outcomeOf([inField, other], { fields }), '400 several-credentials');
+  });
+});
+
+test('a challenge can have further fields, and covers only the schemes of the resource', () => {
+  const limiter = createRateLimiter(100, manualClock(0));
+  const signatures = scheme('signatures', {
+    challengeFields: () => [['Accept-Signature', 'sig=("@method")']],
+  });
+  const authenticator = createAuthenticator([inField, signatures], limiter);
+  const connection = { peer: '127.0.0.1', secure: false };
+  assert.deepEqual(authenticator.challenges(connection), [
+    ['WWW-Authenticate', 'partner realm="here", signatures realm="here"'],
+    ['Accept-Signature', 'sig=("@method")'],
+  ]);
+  assert.deepEqual(authenticator.challenges(connection, ['partner']), [
+    ['WWW-Authenticate', 'partner realm="here"'],
+  ]);
+});
