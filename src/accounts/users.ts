@@ -1,3 +1,5 @@
+import type { KeyDeclaration } from '../auth/account-key.ts';
+import { parseAccountKey, readKeyDeclaration } from '../auth/parse-account-key.ts';
 import { formatIsoDate } from '../store/encoding/iso-date.ts';
 import { AccountFile, type EntryReader } from './account-file.ts';
 import { isPasswordHash } from './passwords.ts';
@@ -17,6 +19,8 @@ export interface StoredUser {
   readonly disabled?: boolean;
   /** The time when the user was added (ms since 1970-01-01T00:00:00Z). */
   readonly since?: number;
+  /** Keys by id. Public keys are PEM text. */
+  readonly keys?: Readonly<Record<string, KeyDeclaration>>;
 }
 
 /** The file of users. */
@@ -30,7 +34,7 @@ export const userFile = new AccountFile<StoredUser>({
 
 function readUser(value: unknown, reader: EntryReader): StoredUser {
   const { document, where } = reader;
-  const members = document.object(value, where, ['secrets', 'password', 'disabled', 'since']);
+  const members = document.object(value, where, ['secrets', 'password', 'disabled', 'since', 'keys']);
   const secrets = document
     .array(members.get('secrets'), `secrets of ${where}`)
     .map((secret, index) => readSecret(secret, `secret ${index + 1} of ${where}`, reader));
@@ -46,7 +50,37 @@ function readUser(value: unknown, reader: EntryReader): StoredUser {
     ...(password === undefined ? {} : { password }),
     ...(disabled === undefined ? {} : { disabled }),
     ...(since === undefined ? {} : { since: document.time(since, `since of ${where}`) }),
+    ...(members.has('keys') ? { keys: readKeys(members.get('keys'), reader) } : {}),
   };
+}
+
+function readKeys(value: unknown, reader: EntryReader): Readonly<Record<string, KeyDeclaration>> {
+  const { document, where } = reader;
+  const entries = Array.from(document.members(value, `keys of ${where}`), ([id, key]) => {
+    const what = `the key ${JSON.stringify(id)} of ${where}`;
+    return [id, readKey(id, document.members(key, what), what, reader)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function readKey(
+  id: string,
+  stored: ReadonlyMap<string, unknown>,
+  what: string,
+  { document, secret }: EntryReader,
+): KeyDeclaration {
+  const members = new Map(stored);
+  const until = members.get('until');
+  if (until !== undefined) members.set('until', document.time(until, `until of ${what}`));
+  if (members.has('secret')) members.set('secret', secret(members.get('secret'), what));
+  try {
+    const key = readKeyDeclaration(Object.fromEntries(members), what);
+    parseAccountKey(id, key, what);
+    return key;
+  } catch (error) {
+    if (error instanceof RangeError) throw document.corruption(error.message);
+    throw error;
+  }
 }
 
 function readSecret(value: unknown, where: string, { document, secret }: EntryReader): StoredSecret {
@@ -59,7 +93,7 @@ function readSecret(value: unknown, where: string, { document, secret }: EntryRe
 
 // The hash of a password is not encrypted: generated passwords have 256 random bits, so it cannot be used to guess them.
 function writeUser(
-  { secrets, password, disabled, since }: StoredUser,
+  { secrets, password, disabled, since, keys }: StoredUser,
   stored: (secret: string) => unknown,
 ): object {
   return {
@@ -70,5 +104,21 @@ function writeUser(
     ...(password === undefined ? {} : { password }),
     ...(disabled === true ? { disabled } : {}),
     ...(since === undefined ? {} : { since: formatIsoDate(since) }),
+    ...(keys === undefined || Object.keys(keys).length === 0 ? {} : { keys: writeKeys(keys, stored) }),
   };
+}
+
+function writeKeys(
+  keys: Readonly<Record<string, KeyDeclaration>>,
+  stored: (secret: string) => unknown,
+): object {
+  const entries = Object.entries(keys).map(([id, { until, ...key }]) => [
+    id,
+    {
+      ...key,
+      ...('secret' in key ? { secret: stored(key.secret) } : {}),
+      ...(until === undefined ? {} : { until: formatIsoDate(until) }),
+    },
+  ]);
+  return Object.fromEntries(entries);
 }

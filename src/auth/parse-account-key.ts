@@ -132,7 +132,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function algorithmNamed(name: unknown, what: string): KeyDeclaration['algorithm'] {
+/** Returns the algorithm of a name. Throws RangeError with the nearest known name. */
+export function algorithmNamed(name: unknown, what: string): KeyDeclaration['algorithm'] {
   if (typeof name !== 'string') throw new RangeError(`${what} has no algorithm`);
   if (isAsymmetric(name) || name === 'hmac-sha256' || name === 'aws4') return name;
   throw new RangeError(
@@ -144,7 +145,8 @@ function isPublicKey(value: unknown): value is string | Readonly<Record<string, 
   return typeof value === 'string' || (typeof value === 'object' && value !== null && !Array.isArray(value));
 }
 
-function isAsymmetric(algorithm: string): algorithm is AsymmetricAlgorithm {
+/** Returns whether an algorithm has a public key, and not a shared secret. */
+export function isAsymmetric(algorithm: string): algorithm is AsymmetricAlgorithm {
   return Object.hasOwn(requirements, algorithm);
 }
 

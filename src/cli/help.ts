@@ -102,6 +102,10 @@ ${lines([
        countersign user password NAME [--password-stdin]
        countersign user remove|disable|enable NAME
        countersign user list
+       countersign user key add NAME --key-id ID
+                            --public-key FILE | --generate ALGORITHM | --secret-stdin
+       countersign user key remove NAME --key-id ID
+       countersign user key list NAME
 
 Manages the users of a data directory. A running server applies a change before the command ends.
 
@@ -109,10 +113,17 @@ Manages the users of a data directory. A running server applies a change before 
   rotate                      generates a new secret and prints it once; the old one expires after --grace
   password                    generates a new password and prints it once; the old one expires at once
   disable                     rejects the user's requests; password and secret are kept for enable
+  key                         manages the keys of a user; each key determines its algorithm:
+                              ed25519, ecdsa-p256-sha256, ecdsa-p384-sha384, rsa-pss-sha512,
+                              rsa-v1_5-sha256, or with a shared secret hmac-sha256 and aws4
 
 Options:
 ${lines([
-  ['--secret-stdin', 'add: read the secret from the first line of standard input'],
+  ['--secret-stdin', 'add, key add: read the secret from the first line of standard input'],
+  ['--key-id ID', 'key: id by which requests name the key; unique among all users'],
+  ['--public-key FILE', 'key add: public key in PEM (SPKI) or JWK format'],
+  ['--generate ALGORITHM', 'key add: generate a key, and print its private key or secret once'],
+  ['--algorithm NAME', 'key add: algorithm, if the type of the key does not determine it'],
   ['--password-stdin', 'password: read the password from the first line of standard input'],
   ['--grace TIME', 'time until the old secret expires: 90s, 15m, 24h, 7d or 0 (default: 24h)'],
   ...locationLines('users'),

@@ -176,7 +176,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'resource(p, { PATCH })',
     (double) => call(double.resource, '/x', { PATCH: action('anyone', handler) }),
-    'PATCH is not a member of the resource at /x; known are GET, PUT, POST, DELETE, headAccess, produces, find, ownCredentials, description',
+    'PATCH is not a member of the resource at /x; known are GET, PUT, POST, DELETE, headAccess, produces, find, ownCredentials, schemes, description',
   ],
   [
     'resource(p, handler)',

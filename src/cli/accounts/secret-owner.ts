@@ -28,7 +28,9 @@ export async function checkSecretUnused(secret: string, location: AccountLocatio
 async function ownerOf(secret: string, { options, secretBox }: AccountLocation): Promise<string | undefined> {
   if (existsSync(options.data)) checkPermissions(options.data);
   const { users, clients, consumers } = await readAccountFiles(options.data, secretBox);
-  const configuredUser = [...options.users].find(([, user]) => user.secret === secret)?.[0];
+  const configuredUser = [...options.users].find(
+    ([, user]) => user.secret === secret || hasKeyWith(secret, user),
+  )?.[0];
   const user = configuredUser ?? userWith(secret, users.entries);
   if (user !== undefined) return `the user ${user}`;
   const consumer = consumerWith(secret, options.consumers) ?? consumerWith(secret, consumers.entries);
@@ -39,7 +41,13 @@ async function ownerOf(secret: string, { options, secretBox }: AccountLocation):
 
 /** Returns the name of the user with this secret, also one that expires or has expired. */
 function userWith(secret: string, users: ReadonlyMap<string, StoredUser>): string | undefined {
-  return [...users].find(([, { secrets }]) => secrets.some((each) => each.secret === secret))?.[0];
+  const has = (user: StoredUser): boolean =>
+    user.secrets.some((each) => each.secret === secret) || hasKeyWith(secret, user);
+  return [...users].find(([, user]) => has(user))?.[0];
+}
+
+function hasKeyWith(secret: string, { keys = {} }: Pick<StoredUser, 'keys'>): boolean {
+  return Object.values(keys).some((key) => 'secret' in key && key.secret === secret);
 }
 
 function consumerWith(

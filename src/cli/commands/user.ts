@@ -24,6 +24,7 @@ import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
 import { CommandError, reportError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
+import { userKey } from './user-key.ts';
 
 const actions = ['add', 'rotate', 'password', 'remove', 'disable', 'enable', 'list'] as const;
 const passwordFlag = '--password-stdin';
@@ -52,12 +53,16 @@ interface UserArguments extends AccountTarget<StoredUser> {
   readonly readsPassword: boolean;
 }
 
-/** Runs `countersign user add|rotate|password|remove|disable|enable NAME` or `countersign user list`. Returns the exit status. */
+/**
+ * Runs `countersign user add|rotate|password|remove|disable|enable NAME`, `countersign user list` or `countersign user key …`.
+ * Returns the exit status.
+ */
 export async function user(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<number> {
+  if (argv[0] === 'key') return userKey(argv.slice(1), environment, terminal);
   try {
     const target = parseArguments(argv, environment);
     actAsOwnerOf(target.options.data);

@@ -119,6 +119,7 @@ export function allUsers(options: Options, stored: ReadonlyMap<string, StoredUse
   return new Map<string, UserOption>([...users, ...options.users]);
 }
 
-function userOption({ secrets, password, disabled, since }: StoredUser): UserOption {
-  return { secrets, disabled, since, password: password === undefined ? undefined : { hash: password } };
+function userOption({ secrets, password, disabled, since, keys }: StoredUser): UserOption {
+  const hashed = password === undefined ? undefined : { hash: password };
+  return { secrets, disabled, since, keys, password: hashed };
 }
