@@ -1,3 +1,4 @@
+import type { KeyDeclaration } from '../../auth/account-key.ts';
 import type { Clock } from '../../clock.ts';
 import type { Grants } from '../../oauth/grants.ts';
 import { checkMembers } from '../../service/argument-checks.ts';
@@ -31,6 +32,14 @@ export interface AuthControl {
    */
   rotateSecret(user: string, rotation?: Rotation): string;
   /**
+   * Adds or replaces a key of a user, which requests name by its id. Two keys of a user can be valid during a rotation.
+   * @example double.auth.addKey('johndoe', 'key-1', { algorithm: 'ed25519', publicKey: pem });
+   * @throws RangeError on a private or invalid key, or if another user has a key or the name `id`
+   */
+  addKey(user: string, id: string, key: KeyDeclaration): void;
+  /** Removes a key of a user. Throws RangeError if there is no such key. */
+  removeKey(user: string, id: string): void;
+  /**
    * Treats the next `times` nonces (default: 1) as used, so that valid requests are refused as replays.
    * @example double.auth.burnNext('nonce', 2);
    */
@@ -58,6 +67,8 @@ export function createAuthControl(parts: {
       const { secret, grace } = rotation;
       return users.rotate(user, secret, grace === undefined ? undefined : clock.now() + lengthOf(grace));
     },
+    addKey: (user, id, key) => users.addKey(user, id, key),
+    removeKey: (user, id) => users.removeKey(user, id),
     burnNext(what, times = 1) {
       if (what !== 'nonce') throw new RangeError(`only 'nonce' can be burnt, not ${JSON.stringify(what)}`);
       if (!Number.isInteger(times) || times < 0) throw new RangeError('times must be a non-negative integer');

@@ -1,3 +1,4 @@
+import type { KeyDeclaration } from '../../auth/account-key.ts';
 import type { UserDeclaration } from '../../auth/accounts.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { checkObject } from '../../service/argument-checks.ts';
@@ -34,6 +35,10 @@ export interface DoubleUsers extends Snapshottable<Users> {
   remove(name: string): void;
   /** Replaces the secret of a user. The former one stays valid until `until` (ms), if present. Returns the new secret. */
   rotate(name: string, secret?: string, until?: number): string;
+  /** Adds or replaces a key of a user. Throws RangeError if the key is invalid, or another user has one with this id. */
+  addKey(name: string, id: string, key: KeyDeclaration): void;
+  /** Removes a key of a user. Throws RangeError if there is no such key. */
+  removeKey(name: string, id: string): void;
   /** Sets the function that is called before each change with all users. */
   onChange(listener: (users: Users) => void): void;
 }
@@ -84,6 +89,18 @@ export function createDoubleUsers(
       const former = until === undefined ? [] : secrets.slice(0, 1).map((each) => ({ ...each, until }));
       change(new Map(users).set(name, { ...others, secrets: [{ secret }, ...former] }));
       return secret;
+    },
+    addKey(name, id, key) {
+      const user = declarationOf(found(name));
+      checkUser(name, { keys: { [id]: key } }, true);
+      change(new Map(users).set(name, { ...user, keys: { ...user.keys, [id]: key } }));
+    },
+    removeKey(name, id) {
+      const { keys = {}, ...user } = declarationOf(found(name));
+      const { [id]: key, ...others } = keys;
+      if (key === undefined)
+        throw new RangeError(`the user ${name} has no key ${id}${didYouMean(id, Object.keys(keys))}`);
+      change(new Map(users).set(name, { ...user, keys: others }));
     },
     onChange(listener) {
       notify = listener;

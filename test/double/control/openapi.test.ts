@@ -48,6 +48,7 @@ const contents: Readonly<Record<string, (known: Json) => Json>> = {
   findEntries: () => ({ method: 'GET', path: '/articles', status: 200, step: 16, text: '' }),
   waitForEntry: () => ({ match: { path: '/articles' }, timeout: 10, after: 0 }),
   setUser: () => ({ secret: 'another', password: 'pw' }),
+  addKey: () => ({ algorithm: 'hmac-sha256', secret: 'shared' }),
   rotateSecret: () => ({ secret: 'one more', grace: 1000 }),
   addResource: () => ({ template: '/hello', GET: { access: 'anyone', content: 'hello' } }),
   addCollection: () => ({ path: '/notes', declaration: { element: 'notes', item: 'note', fields: {} } }),
@@ -96,12 +97,16 @@ test('every operation is answered as the document says, and without the token wh
   let known: Json = {};
   const operations = operationsOf(document).filter(({ told }) => told.operationId !== 'approve');
   // Those that take away go last.
-  operations.sort((one, other) => Number(one.method === 'DELETE') - Number(other.method === 'DELETE'));
+  const order = ({ method, told }: (typeof operations)[number]): number =>
+    told.operationId === 'removeUser' ? 2 : Number(method === 'DELETE');
+  operations.sort((one, other) => order(one) - order(other));
   for (const { path, method, told } of operations) {
     const { operationId, responses, requestBody } = told;
     const content = contents[operationId]?.(known);
     assert.equal(content !== undefined, requestBody !== undefined, operationId);
-    const place = path.replace('{name}', path.startsWith('/problems') ? 'not-found' : 'ann');
+    const place = path
+      .replace('{name}', path.startsWith('/problems') ? 'not-found' : 'ann')
+      .replace('{id}', 'key-1');
     const headers = { Accept: 'application/json', ...(content && { 'Content-Type': 'application/json' }) };
     const init = { method, ...(content && { body: JSON.stringify(content) }) };
     const without = await fetch(control.url + place, { ...init, headers });

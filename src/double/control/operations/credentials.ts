@@ -1,3 +1,4 @@
+import { readKeyDeclaration } from '../../../auth/parse-account-key.ts';
 import { Problem } from '../../../http/problem.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
 import { either, flag, number, object, optional, text, word } from '../shape.ts';
@@ -30,17 +31,34 @@ function userOperations(target: ControlTarget): readonly Operation[] {
       accepts: object({ secret: optional(text()), password: optional(text()), disabled: optional(flag()) }),
       run: (content, { name = '' }) => users().setUser(name, content),
     }),
-    bareOperation({
-      ...{ ...user, method: 'DELETE', id: 'removeUser' },
-      summary: 'Removes a user',
-      run: (_, { name = '' }) => users().removeUser(name),
-    }),
     operation({
       ...{ ...user, path: '/users/{name}/rotate', method: 'POST', id: 'rotateSecret' },
       summary: 'Replaces the secret of a user, by a generated one unless one is sent',
       returns: object({ secret: text('the new secret') }).schema,
       accepts: object({ secret: optional(text()), grace: optional(gracePeriod) }),
       run: (rotation, { name = '' }) => ({ secret: users().rotateSecret(name, rotation) }),
+    }),
+    operation({
+      ...{ ...user, path: '/users/{name}/keys/{id}', method: 'PUT', id: 'addKey' },
+      summary: 'Adds or replaces a key of a user',
+      accepts: object({
+        algorithm: text('ed25519, ecdsa-p256-sha256, …, or hmac-sha256 and aws4, which have a secret'),
+        publicKey: optional(text('PEM (SPKI), or a JWK as text')),
+        secret: optional(text()),
+        until: optional(number({}, 'expiry time, in ms since 1970-01-01T00:00:00Z')),
+      }),
+      run: (content, { name = '', id = '' }) =>
+        users().addKey(name, id, readKeyDeclaration(content, `the key ${id}`)),
+    }),
+    bareOperation({
+      ...{ ...user, path: '/users/{name}/keys/{id}', method: 'DELETE', id: 'removeKey' },
+      summary: 'Removes a key of a user',
+      run: (_, { name = '', id = '' }) => users().removeKey(name, id),
+    }),
+    bareOperation({
+      ...{ ...user, method: 'DELETE', id: 'removeUser' },
+      summary: 'Removes a user',
+      run: (_, { name = '' }) => users().removeUser(name),
     }),
     operation({
       ...{ method: 'POST', path: '/nonces/burn', id: 'burnNonces' },
