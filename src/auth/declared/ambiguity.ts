@@ -1,0 +1,261 @@
+// Finds messages that two different requests have in common. Loaded only by `countersign check`.
+import { sortedForm } from '../../signature/declared/form.ts';
+import {
+  type MessageSource,
+  messageBytes,
+  messagePieces,
+  pieceOf,
+  sortedQuery,
+  splitTarget,
+} from '../../signature/declared/message.ts';
+import { octets, partName, type TemplatePart } from '../../signature/declared/template.ts';
+import { formatTimestamp } from '../../signature/declared/timestamp.ts';
+import type { DeclaredOptions } from './options.ts';
+import { guardsOf } from './presented.ts';
+
+/** An example of a request, without its signature. */
+export interface ExampleRequest {
+  readonly method: string;
+  readonly target: string;
+  /** The field lines in order; `Host` is the first. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly content: string;
+}
+
+/** Two parts of a message between which the boundary is not certain, and two requests that have the same signature. */
+export interface Ambiguity {
+  /** The names of the parts: `path` and `query`. Equal if a part is ambiguous by itself. */
+  readonly parts: readonly [first: string, second: string];
+  readonly first: ExampleRequest;
+  readonly second: ExampleRequest;
+}
+
+/** The values from which examples are made. */
+interface Example {
+  readonly path: string;
+  readonly query: string;
+  readonly host: string;
+  readonly nonce: string;
+  readonly id: string;
+  readonly content: string;
+  readonly hasForm: boolean;
+  /** Field values by lower-case name. */
+  readonly fields: ReadonlyMap<string, string>;
+}
+
+const plain: Example = {
+  path: '/a',
+  query: 'b=1',
+  host: 'example.com',
+  nonce: 'n1',
+  id: 'id1',
+  content: 'c',
+  hasForm: false,
+  fields: new Map(),
+};
+
+/** The text around the boundary that may move from one part to the other. */
+const moved = ['', 'x', '/x', '1', 'x=1'];
+
+/**
+ * Returns the ambiguities of a message. For each pair of parts, it tries to write the text between them into both. Every pair of
+ * examples is checked by building both messages, so that none is reported wrongly.
+ */
+export function ambiguities(options: DeclaredOptions): Ambiguity[] {
+  const { message } = options;
+  const found: Ambiguity[] = [];
+  for (const [at, one] of message.entries()) {
+    if (one.kind === 'form-sorted') found.push(...inForm(options));
+    for (const [distance, other] of message.slice(at + 1).entries()) {
+      const between = message.slice(at + 1, at + 1 + distance);
+      found.push(...ofPair(one, between, other, options));
+    }
+  }
+  return found;
+}
+
+/** Names and values of a form are joined without a separator. */
+function inForm(options: DeclaredOptions): Ambiguity[] {
+  const withForm = (content: string): Example => ({ ...plain, content, hasForm: true });
+  return ambiguity(['form-sorted', 'form-sorted'], withForm('a=bc'), withForm('ab=c'), options);
+}
+
+/** Returns the first ambiguity of two parts with the given parts between them. */
+function ofPair(
+  one: TemplatePart,
+  between: readonly TemplatePart[],
+  other: TemplatePart,
+  options: DeclaredOptions,
+): Ambiguity[] {
+  if (one.kind === 'literal' || other.kind === 'literal') return [];
+  const separator = textOf(between, plain, options);
+  const head = textOf([one], plain, options);
+  for (const middle of moved) {
+    if (separator === '' && middle === '') continue;
+    for (const tail of [textOf([other], plain, options), 'x', '/x']) {
+      const first = changed(changed(plain, one, head, options), other, middle + separator + tail, options);
+      const second = changed(changed(plain, one, head + separator + middle, options), other, tail, options);
+      if (first === undefined || second === undefined) continue;
+      const found = ambiguity([partName(one), partName(other)], first, second, options);
+      if (found.length > 0) return found;
+    }
+  }
+  return [];
+}
+
+/** Returns the ambiguity if both requests have the same message. */
+function ambiguity(
+  parts: Ambiguity['parts'],
+  first: Example,
+  second: Example,
+  options: DeclaredOptions,
+): Ambiguity[] {
+  const { message } = options;
+  const [one, other] = [first, second].map((example) =>
+    messageBytes(messagePieces(message, sourceOf(example, options))),
+  );
+  const examples = { first: requestOf(first, options), second: requestOf(second, options) };
+  const isSame = JSON.stringify(examples.first) === JSON.stringify(examples.second);
+  return isSame || one === undefined || other === undefined || !one.equals(other)
+    ? []
+    : [{ parts, ...examples }];
+}
+
+function textOf(parts: readonly TemplatePart[], example: Example, options: DeclaredOptions): string {
+  const source = sourceOf(example, options);
+  return messageBytes(parts.map((part) => pieceOf(part, source))).toString('latin1');
+}
+
+const pathForm = /^\/[\w\-.~!$&'()*+,;=:@/]*$/;
+const queryForm = /^[\w\-.~!$&'()*+,;=:@/?]*$/;
+const hostForm = /^[a-z0-9.-]+(?::\d{1,5})?$/;
+
+/** Returns the example with another value of a part; undefined if the part cannot have this value. */
+function changed(
+  example: Example | undefined,
+  part: TemplatePart,
+  text: string,
+  options: DeclaredOptions,
+): Example | undefined {
+  if (example === undefined) return undefined;
+  switch (part.kind) {
+    case 'target':
+      return withTarget(example, text);
+    case 'path':
+      return pathForm.test(text) ? { ...example, path: text } : undefined;
+    case 'query':
+      return queryForm.test(text) ? { ...example, query: text } : undefined;
+    case 'query-sorted':
+      return queryForm.test(text) && sortedQuery(text) === text ? { ...example, query: text } : undefined;
+    case 'url':
+      return withUrl(example, text);
+    case 'host':
+      return hostForm.test(text) ? { ...example, host: text } : undefined;
+    case 'nonce':
+    case 'id':
+      return isToken(text, guardsOf(options)[part.kind]) ? { ...example, [part.kind]: text } : undefined;
+    case 'body':
+      return { ...example, content: text };
+    case 'form-sorted':
+      return withForm(example, text);
+    case 'field':
+      return /^[!-~](?:[ -~]*[!-~])?$/.test(text)
+        ? { ...example, fields: new Map([...example.fields, [part.field.toLowerCase(), text]]) }
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function isToken(text: string, guards: readonly string[]): boolean {
+  return /^[!-~]{1,128}$/.test(text) && !guards.some((guard) => text.includes(guard));
+}
+
+function withTarget(example: Example, text: string): Example | undefined {
+  const { path, query } = splitTarget(text);
+  return pathForm.test(path) && queryForm.test(query) ? { ...example, path, query } : undefined;
+}
+
+function withUrl(example: Example, url: string): Example | undefined {
+  const [, host = '', target = ''] = /^https:\/\/([^/?]*)(\/.*)$/s.exec(url) ?? [];
+  const other = hostForm.test(host) ? withTarget(example, target) : undefined;
+  return other === undefined ? undefined : { ...other, host };
+}
+
+/** Writes the text as the name of a parameter without a value. */
+function withForm(example: Example, text: string): Example | undefined {
+  const content = `${encodeURIComponent(text)}=`;
+  return text !== '' && sortedForm(content) === text ? { ...example, content, hasForm: true } : undefined;
+}
+
+const time = Date.UTC(2024, 1, 29, 12);
+
+function sourceOf(example: Example, options: DeclaredOptions): MessageSource {
+  const { user, timestamp } = options;
+  return {
+    method: 'POST',
+    target: targetOf(example),
+    secure: true,
+    host: example.host,
+    field: (name) => example.fields.get(name) ?? 'f',
+    content: Buffer.from(example.content, 'latin1'),
+    hasForm: example.hasForm,
+    user: octets(typeof user === 'string' ? user : 'ann'),
+    timestamp: timestamp === undefined ? '' : formatTimestamp(time, timestamp.unit),
+    nonce: example.nonce,
+    id: example.id,
+  };
+}
+
+function targetOf({ path, query }: Example): string {
+  return query === '' ? path : `${path}?${query}`;
+}
+
+function requestOf(example: Example, options: DeclaredOptions): ExampleRequest {
+  const { message, timestamp, nonce, id } = options;
+  const source = sourceOf(example, options);
+  const line = (name: string | undefined, value: string): [string, string][] =>
+    name === undefined ? [] : [[name, value]];
+  return {
+    method: source.method,
+    target: source.target,
+    fields: [
+      ['Host', source.host],
+      ...line(timestamp?.field, source.timestamp),
+      ...line(nonce?.field, source.nonce),
+      ...line(id?.field, source.id),
+      ...message.flatMap((part) =>
+        part.kind === 'field' ? line(part.field, source.field(part.field.toLowerCase()) ?? '') : [],
+      ),
+      ...(example.hasForm ? line('Content-Type', 'application/x-www-form-urlencoded') : []),
+    ],
+    content: example.content,
+  };
+}
+
+/**
+ * Returns a warning for each ambiguity, in one line.
+ *
+ * @param where The path of the scheme in the configuration: `schemes.partner`.
+ */
+export function ambiguityWarnings(options: DeclaredOptions, where: string): string[] {
+  return ambiguities(options).map(({ parts: [one, other], first, second }) => {
+    const cause =
+      one === other
+        ? `names and values of {${one}} are joined without a separator`
+        : `the text between {${one}} and {${other}} may occur in both`;
+    return `${where}.message is ambiguous: ${cause}. These requests have the same signature: ${described(first, second)} and ${described(second, first)}`;
+  });
+}
+
+/** Describes a request by its request line and what else differs from the other one. */
+function described(request: ExampleRequest, other: ExampleRequest): string {
+  const lines = request.fields.filter(
+    ([name, value], at) => other.fields[at]?.[0] !== name || other.fields[at]?.[1] !== value,
+  );
+  return [
+    `${request.method} ${request.target}`,
+    ...lines.map(([name, value]) => `with ${name}: ${value}`),
+    ...(request.content === other.content ? [] : [`with the content ${JSON.stringify(request.content)}`]),
+  ].join(' ');
+}

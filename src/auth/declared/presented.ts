@@ -1,0 +1,260 @@
+import { decodeFormText, hasForm, isCoded } from '../../http/form.ts';
+import type { Request } from '../../http/message.ts';
+import { Problem, type ProblemMember } from '../../http/problem.ts';
+import type { FieldPlace } from '../../signature/declared/declaration.ts';
+import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
+import {
+  hostForms,
+  type MessageSource,
+  splitTarget,
+  takeParameter,
+} from '../../signature/declared/message.ts';
+import { type ReadSignatures, readSignatures } from '../../signature/declared/signature-format.ts';
+import { octets } from '../../signature/declared/template.ts';
+import { parseTimestamp, type TimestampUnit, timestampUnits } from '../../signature/declared/timestamp.ts';
+import { userOf } from '../named-user.ts';
+import type { DeclaredOptions } from './options.ts';
+
+/** The credentials of a request. */
+export interface Presented {
+  /** The user as named. */
+  readonly user: string;
+  /** The well-formed digests, in base64. */
+  readonly digests: readonly string[];
+  /** The well-formed Ed25519 signatures, in base64. */
+  readonly asymmetric: readonly string[];
+  readonly timestamp: string;
+  /** The time of the timestamp (ms); undefined if none is declared. */
+  readonly time: number | undefined;
+  readonly nonce: string;
+  readonly id: string;
+  /** The target without the signature. */
+  readonly target: string;
+}
+
+/** The content of a request that has none. */
+export const noContent = new Uint8Array(0);
+
+/** Returns why credentials are malformed: a detail, and members that explain it. Neither contains a secret. */
+export interface Malformed {
+  readonly detail: string;
+  readonly hint?: string;
+}
+
+/** Parses the credentials of a request, without its content. */
+export function present(
+  request: Request,
+  rest: string,
+  options: DeclaredOptions,
+  guards: Guards,
+): Presented | Malformed {
+  const placed = placedValue(request, rest, options);
+  if ('detail' in placed) return placed;
+  const read = readSignatures(options.format, placed.value);
+  if (typeof read === 'string') return malformedValue(read, placed.value, options);
+  const signatures = decodeAll(read, options);
+  if ('detail' in signatures) return signatures;
+  const user = userOf(options.user, request.fields);
+  if (user === undefined) return unreadable(request, options.user);
+  const timestamp = timestampOf(request, read, options);
+  if ('detail' in timestamp) return timestamp;
+  const nonce = tokenOf(request, options.nonce, guards.nonce, 'nonce');
+  if (typeof nonce !== 'string') return nonce;
+  const id = tokenOf(request, options.id, guards.id, 'id');
+  if (typeof id !== 'string') return id;
+  return { user, ...signatures, ...timestamp, nonce, id, target: placed.target };
+}
+
+/** The literals beside `{nonce}` and `{id}` in the message, which their values must not contain. */
+export interface Guards {
+  readonly nonce: readonly string[];
+  readonly id: readonly string[];
+}
+
+/** Returns the literals beside the parts that a client chooses freely. A value that contained one could extend another part. */
+export function guardsOf({ message }: DeclaredOptions): Guards {
+  const beside = (kind: 'nonce' | 'id'): string[] =>
+    message.flatMap((part, at) =>
+      part.kind === kind
+        ? [message[at - 1], message[at + 1]].flatMap((other) =>
+            other?.kind === 'literal' ? [other.text] : [],
+          )
+        : [],
+    );
+  return { nonce: beside('nonce'), id: beside('id') };
+}
+
+interface Placed {
+  readonly value: string;
+  readonly target: string;
+}
+
+function placedValue(
+  request: Request,
+  rest: string,
+  { place, authorizationName, format }: DeclaredOptions,
+): Placed | Malformed {
+  const { fields, target } = request;
+  if ('query' in place) return queryValueOf(target, place.query);
+  // Schemes are case-insensitive (RFC 9110 §11.1).
+  if (authorizationName !== undefined) return { value: `${authorizationName} ${rest}`, target };
+  const name = place.field.toLowerCase();
+  const isRepeated = fields.repeated && fields.lines(name).length > 1;
+  if (isRepeated && format.separator?.trim() !== ',')
+    return { detail: `The field ${place.field} was sent twice.` };
+  return { value: fields.get(name) ?? '', target };
+}
+
+function queryValueOf(sent: string, name: string): Placed | Malformed {
+  const { values, target } = takeParameter(sent, name);
+  const [encoded = ''] = values;
+  if (values.length > 1) return { detail: `The query parameter ${name} was sent twice.` };
+  const value = decodeFormText(encoded);
+  if (value === undefined) return { detail: `The query parameter ${name} cannot be decoded.` };
+  return value.includes(' ') && !encoded.includes('%20')
+    ? { detail: `The query parameter ${name} is malformed.`, hint: 'a "+" was not encoded as %2B' }
+    : { value, target };
+}
+
+/** Names the usual mistakes in the form of the value. */
+function malformedValue(
+  fault: string,
+  value: string,
+  { format, encoding, hash }: DeclaredOptions,
+): Malformed {
+  const detail = `${capitalized(fault)}.`;
+  if (decodeSignature(value.trim(), encoding, hash) !== undefined)
+    return { detail, hint: `the signature was sent alone, without the text around it in ${format.text}` };
+  if (value === '') return { detail, hint: 'the value is empty' };
+  if (format.separator !== undefined && /[,; ]/.test(value))
+    return {
+      detail,
+      hint: `the elements are separated by ${JSON.stringify(format.separator)}, and named as in ${format.text}`,
+    };
+  return { detail };
+}
+
+function decodeAll(
+  { signatures, asymmetric }: ReadSignatures,
+  { encoding, hash }: DeclaredOptions,
+): Pick<Presented, 'digests' | 'asymmetric'> | Malformed {
+  const digests = signatures.flatMap((signature) => decodeSignature(signature, encoding, hash) ?? []);
+  const known = asymmetric.filter(isEd25519Signature);
+  if (digests.length + known.length > 0) return { digests, asymmetric: known };
+  const [first] = signatures;
+  return first === undefined
+    ? { detail: 'The signature is not the canonical base64 of 64 bytes.' }
+    : { detail: `${capitalized(signatureFault(first, encoding, hash))}.` };
+}
+
+function isEd25519Signature(text: string): boolean {
+  return text.length === 88 && Buffer.from(text, 'base64').toString('base64') === text && text.endsWith('==');
+}
+
+function unreadable({ fields }: Request, user: FieldPlace | string): Malformed {
+  const field = typeof user === 'string' ? '' : user.field;
+  return fields.has(field.toLowerCase())
+    ? { detail: `The field ${field} is not a user name: one value of 1 to 128 bytes of UTF-8.` }
+    : { detail: `The field ${field} is missing; it names the user.` };
+}
+
+function timestampOf(
+  { fields }: Request,
+  read: ReadSignatures,
+  { timestamp: declared }: DeclaredOptions,
+): Pick<Presented, 'timestamp' | 'time'> | Malformed {
+  if (declared === undefined) return { timestamp: '', time: undefined };
+  const { field, unit } = declared;
+  const timestamp = field === undefined ? read.timestamp : fields.get(field.toLowerCase());
+  if (timestamp === undefined)
+    return {
+      detail:
+        field === undefined
+          ? 'The value contains no timestamp.'
+          : `The field ${field} is missing; it contains the timestamp.`,
+    };
+  const time = parseTimestamp(timestamp, unit);
+  if (time !== undefined) return { timestamp, time };
+  const hint = timestampForm(timestamp);
+  const detail = `The timestamp is not ${unitNames[unit]}.`;
+  return hint === undefined ? { detail } : { detail, hint: `it is ${hint}` };
+}
+
+/** How a unit is named in errors. */
+export const unitNames: Readonly<Record<TimestampUnit, string>> = {
+  s: 'a number of seconds since 1970',
+  ms: 'a number of milliseconds since 1970',
+  rfc3339: 'a date and time of RFC 3339',
+  'http-date': 'an IMF-fixdate',
+};
+
+function timestampForm(text: string): string | undefined {
+  if (text.length > 64) return undefined;
+  const unit = timestampUnits.find((other) => parseTimestamp(text, other) !== undefined);
+  if (unit === 's') return 'a number';
+  if (unit !== undefined) return unitNames[unit];
+  if (/^\d+\.\d+$/.test(text)) return 'a number with a fraction';
+  return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) ? 'a date and time without an offset' : undefined;
+}
+
+/** Returns a nonce or an id: 1 to 128 visible ASCII characters without the literals beside it. */
+function tokenOf(
+  { fields }: Request,
+  place: FieldPlace | undefined,
+  guards: readonly string[],
+  what: string,
+): string | Malformed {
+  if (place === undefined) return '';
+  const value = fields.get(place.field.toLowerCase());
+  if (value === undefined) return { detail: `The field ${place.field} is missing; it contains the ${what}.` };
+  if (!/^[!-~]{1,128}$/.test(value))
+    return { detail: `The field ${place.field} is not 1 to 128 visible ASCII characters.` };
+  const guard = guards.find((literal) => value.includes(literal));
+  return guard === undefined
+    ? value
+    : {
+        detail: `The field ${place.field} contains ${JSON.stringify(guard)}, which separates the parts of the message.`,
+      };
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Returns the data of the request that messages contain; several if the authority may be signed in several forms. */
+export function sourcesOf(
+  request: Request,
+  { user, timestamp, nonce, id, target }: Presented,
+  content: Uint8Array,
+  { anyPort = false, digestParameter }: DeclaredOptions,
+): readonly [MessageSource, ...MessageSource[]] {
+  const { method, fields, connection } = request;
+  const host = splitTarget(target).origin.replace(/^https?:\/\//i, '') || (fields.get('host') ?? '');
+  const hasDigest = digestParameter !== undefined && takeParameter(target, digestParameter).values.length > 0;
+  const source: MessageSource = {
+    method,
+    target,
+    secure: connection.secure,
+    host,
+    field: (name) => fields.get(name),
+    content,
+    hasForm: !hasDigest && hasForm(request) && !isCoded(request),
+    user: octets(user),
+    timestamp,
+    nonce,
+    id,
+  };
+  if (!anyPort) return [source];
+  const [first, second] = hostForms(host, connection.secure);
+  return [
+    { ...source, host: first },
+    { ...source, host: second },
+  ];
+}
+
+/** Returns the Problem for malformed credentials. */
+export function malformedProblem({ detail, hint }: Malformed, explain: boolean): Problem {
+  const members: Record<string, ProblemMember> =
+    hint === undefined ? { check: 'grammar' } : { check: 'grammar', hint };
+  return new Problem('malformed-credentials', detail, { members: explain ? members : {} });
+}

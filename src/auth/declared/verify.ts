@@ -1,0 +1,343 @@
+import { createHash, type KeyObject, verify as verifySignature } from 'node:crypto';
+import type { Request } from '../../http/message.ts';
+import { isMethod, isSafe } from '../../http/method.ts';
+import { Problem } from '../../http/problem.ts';
+import type { ProblemType } from '../../http/problem-types.ts';
+import { andThen } from '../../maybe-promise.ts';
+import { sortedForm } from '../../signature/declared/form.ts';
+import { createDeclaredKey, type DeclaredKey, isSameDigest, keyBytes } from '../../signature/declared/key.ts';
+import {
+  type MessageSource,
+  messageBytes,
+  messagePieces,
+  type Piece,
+  takeParameter,
+} from '../../signature/declared/message.ts';
+import { covers, coversContent } from '../../signature/declared/template.ts';
+import type { SigningKey } from '../../signature/hmac.ts';
+import { createKeyHolders, derivedOnce, isCurrent, type KeyHolder } from '../named-user.ts';
+import type { Scheme, Verdict } from '../scheme.ts';
+import type { SchemeContext } from '../scheme-context.ts';
+import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
+import { createDecoyKey } from './decoy-key.ts';
+import { checkTime, claimOnce } from './freshness.ts';
+import type { DeclaredOptions } from './options.ts';
+import {
+  guardsOf,
+  type Malformed,
+  malformedProblem,
+  noContent,
+  type Presented,
+  present,
+  sourcesOf,
+} from './presented.ts';
+
+/** Minimum number of keys that a refusal tries: a user usually has at most two. */
+const minKeys = 2;
+
+/** The parts that a verification uses. */
+interface Verification {
+  readonly name: string;
+  readonly options: DeclaredOptions;
+  readonly context: SchemeContext;
+  readonly keyOf: (key: SigningKey) => { readonly prepared: DeclaredKey | undefined };
+  /** Used in place of a missing key, so that every refusal takes the same time. It is never valid. */
+  readonly decoy: DeclaredKey;
+  /** The same for Ed25519. */
+  readonly decoyPublicKey: () => KeyObject;
+}
+
+/** The credentials of one request, and what they are compared with. */
+interface Attempt {
+  readonly request: Request;
+  readonly presented: Presented;
+  readonly sources: readonly [MessageSource, ...MessageSource[]];
+  readonly authTrace: AuthenticationTrace | undefined;
+}
+
+/**
+ * Creates the verification of a declared scheme. Checks in this order: grammar, user and signature, digest of the content, time,
+ * nonce. If the message contains the content, the time is checked first, so that the content of a stale request is not read.
+ */
+export function createVerification(
+  name: string,
+  options: DeclaredOptions,
+  context: SchemeContext,
+): (
+  request: Request,
+  rest: string,
+  authTrace: AuthenticationTrace | undefined,
+) => ReturnType<Scheme['authenticate']> {
+  const decoy = createDeclaredKey(Buffer.from('no one has this secret'), options.hash);
+  const keyOf = derivedOnce((secret) => {
+    const bytes = keyBytes(secret, options);
+    return { prepared: bytes === undefined ? undefined : createDeclaredKey(bytes, options.hash) };
+  });
+  const verification: Verification = {
+    name,
+    options,
+    context,
+    keyOf,
+    decoy,
+    decoyPublicKey: createDecoyKey(),
+  };
+  const holders = createKeyHolders(context.accounts);
+  const guards = guardsOf(options);
+  const needsContent = coversContent(options.message);
+
+  return (request, rest, authTrace) => {
+    const presented = present(request, rest, options, guards);
+    if ('detail' in presented) return malformed(presented, verification, authTrace);
+    if (needsContent) {
+      const stale = judgeTime(presented, verification, authTrace);
+      if (stale !== undefined) return stale;
+    }
+    const proceed = (content: Uint8Array): Verdict | Promise<Verdict> => {
+      const sources = sourcesOf(request, presented, content, options);
+      const unprotected = needsContent ? contentFault(sources[0], options) : undefined;
+      if (unprotected !== undefined) return malformed(unprotected, verification, authTrace);
+      const attempt = { request, presented, sources, authTrace };
+      return andThen(holders.find(presented.user), (holder) => judge(attempt, holder, verification));
+    };
+    return needsContent && request.body.present
+      ? request.body.hold(context.bodyLimit).then(proceed)
+      : proceed(noContent);
+  };
+}
+
+function malformed(
+  fault: Malformed,
+  { context }: Verification,
+  authTrace: AuthenticationTrace | undefined,
+): Verdict {
+  const { hint } = fault;
+  authTrace?.fail('parse', hint === undefined ? { detail: fault.detail } : { detail: fault.detail, hint });
+  return { outcome: 'bad', problem: malformedProblem(fault, context.explain) };
+}
+
+/** Returns a fault if the signature would cover the content only if it were a form, and it is not one. */
+function contentFault(
+  source: MessageSource,
+  { message, digestParameter }: DeclaredOptions,
+): Malformed | undefined {
+  if (source.content.length === 0 || !covers(message, 'form-sorted')) return undefined;
+  if (message.some(({ kind }) => kind.startsWith('body'))) return undefined;
+  if (digestParameter !== undefined && takeParameter(source.target, digestParameter).values.length === 1)
+    return undefined;
+  if (source.hasForm)
+    return sortedForm(Buffer.from(source.content).toString('latin1')) === undefined
+      ? { detail: 'The form has a malformed escape, so the signature cannot cover it.' }
+      : undefined;
+  const further =
+    digestParameter === undefined ? '' : `, or its SHA-256 in the query parameter ${digestParameter}`;
+  return { detail: `The signature does not cover this content; it must be a form${further}.` };
+}
+
+/** Verifies signature, digest, time and nonce in one turn of the event loop. */
+function judge(
+  attempt: Attempt,
+  holder: KeyHolder | undefined,
+  verification: Verification,
+): Verdict | Promise<Verdict> {
+  const { presented, authTrace } = attempt;
+  const { options, context } = verification;
+  const now = context.clock.now();
+  const used = usedSignature(attempt, holder, verification, now);
+  if (used === undefined || holder === undefined) return refuseSignature(attempt, holder, verification);
+  for (const check of ['parse', 'user', 'signature']) authTrace?.pass(check);
+  const digestFault = contentDigestFault(attempt.sources[0], options);
+  if (digestFault !== undefined) {
+    authTrace?.fail('digest', { detail: digestFault });
+    return refuse(presented, 'digest-mismatch', digestFault, {});
+  }
+  const stale = coversContent(options.message) ? undefined : judgeTime(presented, verification, authTrace);
+  if (stale !== undefined) return stale;
+  if (presented.time !== undefined) authTrace?.pass('date');
+  return admit(attempt, holder, verification, used, now);
+}
+
+function admit(
+  { request, presented, authTrace }: Attempt,
+  { account }: KeyHolder,
+  { name, options, context }: Verification,
+  used: string,
+  now: number,
+): Verdict | Promise<Verdict> {
+  const principal = { name: account.name, scheme: name };
+  const { time, nonce } = presented;
+  const once = options.nonce === undefined ? used : nonce;
+  if (time === undefined || (options.nonce === undefined && options.replay === 'accept'))
+    return { outcome: 'good', principal };
+  const refused = claimOnce(account.name, `${name}:${once}`, time, now, context, options);
+  if (refused !== undefined) {
+    authTrace?.fail('nonce', refused.type === 'nonce-replayed' ? { detail: refused.detail } : {});
+    const problem =
+      context.explain && refused.status === 401 ? withMembers(refused, { check: 'nonce' }) : refused;
+    return { outcome: 'bad', problem, claimed: presented.user };
+  }
+  authTrace?.pass('nonce');
+  if (!isSafeMethod(request.method)) {
+    const held = context.nonces.hold();
+    return { outcome: 'good', principal: held === undefined ? principal : { ...principal, nonce: held } };
+  }
+  const writing = context.nonces.kept(false);
+  const verdict: Verdict = { outcome: 'good', principal };
+  return writing === undefined ? verdict : writing.then(() => verdict);
+}
+
+function isSafeMethod(method: string): boolean {
+  return isMethod(method) && isSafe(method);
+}
+
+/** Returns the verdict on a timestamp outside the window; undefined if it is inside, or none is declared. */
+function judgeTime(
+  presented: Presented,
+  { options, context }: Verification,
+  authTrace: AuthenticationTrace | undefined,
+): Verdict | undefined {
+  const stale = checkTime(presented, options, context);
+  if (stale === undefined) return undefined;
+  const { detail, hint } = stale;
+  const details: TraceDetails = hint === undefined ? { detail } : { detail, hint };
+  authTrace?.fail('date', details);
+  const members = hint === undefined ? { check: 'date' } : { check: 'date', hint };
+  return refuse(presented, 'date-out-of-window', detail, context.explain ? members : {});
+}
+
+function refuse({ user }: Presented, type: ProblemType, detail: string, members: TraceDetails): Verdict {
+  return { outcome: 'bad', problem: new Problem(type, detail, { members }), claimed: user };
+}
+
+function withMembers({ type, detail, fields }: Problem, members: TraceDetails): Problem {
+  return new Problem(type, detail, { fields, members });
+}
+
+/** Returns the signature that a currently valid key of the holder made; undefined if none did. */
+function usedSignature(
+  attempt: Attempt,
+  holder: KeyHolder | undefined,
+  verification: Verification,
+  now: number,
+): string | undefined {
+  const { sources } = attempt;
+  const { message } = verification.options;
+  const messages = sources.map((source) => messagePieces(message, source));
+  return (
+    usedDigest(attempt, messages, holder, verification, now) ??
+    usedAsymmetric(attempt, messages, holder, verification, now)
+  );
+}
+
+/** A refusal computes a digest for at least two keys, for any number of secrets, valid or expired. */
+function usedDigest(
+  { presented: { digests } }: Attempt,
+  messages: readonly (readonly Piece[])[],
+  holder: KeyHolder | undefined,
+  { keyOf, decoy }: Verification,
+  now: number,
+): string | undefined {
+  if (digests.length === 0) return undefined;
+  const secrets = holder?.secrets ?? [];
+  for (let at = 0; at < Math.max(secrets.length, minKeys); at += 1) {
+    const secret = secrets[at];
+    const key = secret === undefined ? undefined : keyOf(secret.key).prepared;
+    for (const pieces of messages) {
+      const expected = (key ?? decoy).digest(pieces);
+      const given = digests.find((digest) => isSameDigest(expected, digest));
+      if (given !== undefined && key !== undefined && secret !== undefined && isCurrent(secret, now))
+        return given;
+    }
+  }
+  return undefined;
+}
+
+/** Like `usedDigest`, for Ed25519. */
+function usedAsymmetric(
+  { presented: { asymmetric } }: Attempt,
+  messages: readonly (readonly Piece[])[],
+  holder: KeyHolder | undefined,
+  { decoyPublicKey }: Verification,
+  now: number,
+): string | undefined {
+  if (asymmetric.length === 0) return undefined;
+  const keys = holder?.publicKeys ?? [];
+  const [pieces = []] = messages;
+  const message = messageBytes(pieces);
+  for (let at = 0; at < Math.max(keys.length, minKeys); at += 1) {
+    const own = keys[at];
+    for (const signature of asymmetric) {
+      const good = verifySignature(
+        null,
+        message,
+        own?.key ?? decoyPublicKey(),
+        Buffer.from(signature, 'base64'),
+      );
+      if (good && own !== undefined && isCurrent(own, now)) return signature;
+    }
+  }
+  return undefined;
+}
+
+/** Returns an error message if the content does not have the digest that the signed target contains. */
+function contentDigestFault(
+  { target, content }: MessageSource,
+  { digestParameter }: DeclaredOptions,
+): string | undefined {
+  if (digestParameter === undefined) return undefined;
+  const { values } = takeParameter(target, digestParameter);
+  const [given] = values;
+  if (given === undefined) return undefined;
+  const digest = createHash('sha256').update(content).digest('hex');
+  // The lengths are compared by the digest of both, because the given one is not a secret.
+  return values.length === 1 && isSameDigest(digest, given)
+    ? undefined
+    : `The content does not have the SHA-256 in the query parameter ${digestParameter}.`;
+}
+
+/**
+ * Explains a wrong signature: in full in the trace, and in the response without revealing whether the user exists. The names of
+ * the members, the time to compute them and, for a client without the secret, their values do not depend on the user.
+ */
+function refuseSignature(
+  attempt: Attempt,
+  holder: KeyHolder | undefined,
+  { options, context }: Verification,
+): Verdict | Promise<Verdict> {
+  const { presented, authTrace } = attempt;
+  const detail = 'The user, the secret or the signed message is wrong.';
+  authTrace?.pass('parse');
+  if (holder !== undefined) authTrace?.pass('user');
+  if (!context.explain && authTrace === undefined)
+    return refuse(presented, 'credentials-refused', detail, {});
+  return import('./explain.ts').then(({ explainSignature, membersOf }) => {
+    const secrets = holder?.secrets ?? [];
+    const explanation = explainSignature(attempt.sources, presented, secrets, options);
+    const members = membersOf(explanation);
+    if (holder === undefined) authTrace?.fail('user', members);
+    else
+      authTrace?.fail('signature', {
+        ...members,
+        hint: explanation.hint ?? hintFor(holder, presented, options),
+      });
+    const shown = { check: 'signature', ...members, hint: explanation.hint ?? otherUserOrSecret };
+    return refuse(presented, 'credentials-refused', detail, context.explain ? shown : {});
+  });
+}
+
+const otherSecret = 'the secret is different, or the message differs in a way that is not a common mistake';
+const otherUserOrSecret = `the user does not exist, ${otherSecret}`;
+
+/** Returns a hint for the trace, if no common mistake explains the signature. */
+function hintFor(
+  { secrets, publicKeys }: KeyHolder,
+  { digests }: Presented,
+  options: DeclaredOptions,
+): string {
+  if (digests.length === 0)
+    return publicKeys.length === 0 ? 'the user has no Ed25519 key' : 'the private key is different';
+  if (secrets.length === 0) return 'the user has no secret';
+  const isReadable = secrets.some(({ key }) =>
+    key.derive((secret) => keyBytes(secret, options) !== undefined),
+  );
+  return isReadable ? otherSecret : `the secret of the user is not in ${options.key}`;
+}

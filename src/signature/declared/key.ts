@@ -1,0 +1,142 @@
+import crypto from 'node:crypto';
+import { SigningKey } from '../hmac-sha256.ts';
+import type { Declaration, Encoding, HashName } from './declaration.ts';
+import type { Piece } from './message.ts';
+
+/** The lengths of the digests in bytes. */
+const digestLengths: Readonly<Record<HashName, number>> = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 };
+
+/** A key of a declared HMAC. */
+export interface DeclaredKey {
+  /** Returns the digest of a message in base64. */
+  digest(pieces: readonly Piece[]): string;
+}
+
+/** The longest message, in bytes, that is hashed in one call. Longer ones are not copied. */
+const maxCopied = 16_384;
+
+/** Prepares a key from its bytes. */
+export function createDeclaredKey(bytes: Uint8Array, hash: HashName): DeclaredKey {
+  const key = hash === 'sha256' ? new SigningKey(bytes, crypto.hash) : undefined;
+  const streaming = (pieces: readonly Piece[]): string => {
+    const hmac = crypto.createHmac(hash, bytes);
+    for (const piece of pieces) {
+      if (typeof piece === 'string') hmac.update(piece, 'latin1');
+      else hmac.update(piece);
+    }
+    return hmac.digest('base64');
+  };
+  if (key === undefined) return { digest: streaming };
+  return { digest: (pieces) => (isShort(pieces) ? key.digest(pieces.map(octetsOf)) : streaming(pieces)) };
+}
+
+function isShort(pieces: readonly Piece[]): boolean {
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  return length <= maxCopied;
+}
+
+function octetsOf(piece: Piece): string {
+  return typeof piece === 'string'
+    ? piece
+    : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('latin1');
+}
+
+/** Returns the bytes of the key that a secret contains; undefined if the secret is not in the declared encoding, or is empty. */
+export function keyBytes(
+  secret: Buffer,
+  { key, keyPrefix = '' }: Pick<Declaration, 'key' | 'keyPrefix'>,
+): Buffer | undefined {
+  const prefix = Buffer.from(keyPrefix, 'utf8');
+  const hasPrefix = prefix.length > 0 && secret.subarray(0, prefix.length).equals(prefix);
+  const encoded = hasPrefix ? secret.subarray(prefix.length) : secret;
+  const bytes = key === 'utf8' ? encoded : decodeKey(encoded.toString('latin1'), key);
+  return bytes === undefined || bytes.length === 0 ? undefined : bytes;
+}
+
+/** Decodes hexadecimal, or base64 or base64url (RFC 4648 §4, §5) with or without padding. Returns undefined if it is malformed. */
+export function decodeKey(text: string, encoding: 'hex' | 'base64'): Buffer | undefined {
+  if (encoding === 'hex') return /^(?:[0-9A-Fa-f]{2})+$/.test(text) ? Buffer.from(text, 'hex') : undefined;
+  const unpadded = text.replace(/={1,2}$/, '');
+  const bytes = Buffer.from(unpadded, 'base64');
+  const forms = [bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')];
+  return forms.includes(unpadded) ? bytes : undefined;
+}
+
+/** Returns a digest, given in base64, in another encoding. */
+export function encodeSignature(digest: string, encoding: Encoding): string {
+  return encoding === 'base64' ? digest : Buffer.from(digest, 'base64').toString(encoding);
+}
+
+/**
+ * Returns a signature in canonical base64 (RFC 4648 §3.5); undefined if it is not the digest of a hash in this encoding.
+ * Hexadecimal must be in lower case. base64url may be padded.
+ */
+export function decodeSignature(text: string, encoding: Encoding, hash: HashName): string | undefined {
+  const length = digestLengths[hash];
+  if (text.length > 2 * length) return undefined;
+  const bytes = Buffer.from(text, encoding);
+  if (bytes.length !== length) return undefined;
+  const digest = bytes.toString('base64');
+  const canonical =
+    encoding === 'base64'
+      ? digest === text
+      : bytes.toString(encoding) === unpaddedUrl(text, encoding, length);
+  return canonical ? digest : undefined;
+}
+
+function unpaddedUrl(text: string, encoding: Encoding, length: number): string {
+  const isPadded = encoding === 'base64url' && text.length === Math.ceil(length / 3) * 4;
+  return isPadded ? text.replace(/={1,2}$/, '') : text;
+}
+
+/** Returns whether two digests in base64 are equal. The time does not depend on where they differ. */
+export function isSameDigest(expected: string, given: string): boolean {
+  const [one, other] = [Buffer.from(expected, 'latin1'), Buffer.from(given, 'latin1')];
+  return one.length === other.length && crypto.timingSafeEqual(one, other);
+}
+
+/** Returns why a signature is malformed, with a likely cause if its form suggests one. Needs no secret. */
+export function signatureFault(text: string, encoding: Encoding, hash: HashName): string {
+  const fault = `the signature is not the ${encodingNames[encoding]} of ${digestLengths[hash]} bytes`;
+  const cause = text.length > 256 ? 'it is too long' : likelyCause(text, encoding, hash);
+  return cause === undefined ? fault : `${fault}: ${cause}`;
+}
+
+const encodingNames: Readonly<Record<Encoding, string>> = {
+  hex: 'hexadecimal, in lower case,',
+  base64: 'canonical base64',
+  base64url: 'base64url',
+};
+
+function likelyCause(text: string, encoding: Encoding, hash: HashName): string | undefined {
+  if (/%[0-9A-F]{2}/i.test(text)) return 'it is percent-encoded';
+  if (/^"[^"]*"$/.test(text)) return 'it is in quotes';
+  if (/^[A-Za-z0-9-]+[=,:](?=..)/.test(text) && !/^[A-Za-z0-9]+={1,2}$/.test(text))
+    return 'it has a prefix that is not expected here';
+  for (const other of ['hex', 'base64', 'base64url'] as const) {
+    const found = hashOf(text, other);
+    if (found === hash && other !== encoding) return `it is ${otherNames[other]}`;
+    if (found !== undefined && found !== hash && other === encoding)
+      return `it has the length of ${found}; ${hash} is expected`;
+  }
+  if (encoding === 'hex' && hashOf(text.toLowerCase(), 'hex') === hash) return 'it is in upper case';
+  if (encoding === 'base64' && hashOf(`${text}${'='.repeat((4 - (text.length % 4)) % 4)}`, 'base64') === hash)
+    return 'the padding "=" is missing';
+  const [inner] = [Buffer.from(text, 'base64').toString('latin1')];
+  return hashOf(inner.toLowerCase(), 'hex') === hash
+    ? 'it is hexadecimal, encoded in base64 again'
+    : undefined;
+}
+
+const otherNames: Readonly<Record<Encoding, string>> = {
+  hex: 'hexadecimal',
+  base64: 'base64',
+  base64url: 'base64url',
+};
+
+/** Returns the hash whose digest a text is in an encoding. */
+function hashOf(text: string, encoding: Encoding): HashName | undefined {
+  const hashes: readonly HashName[] = ['sha1', 'sha256', 'sha384', 'sha512'];
+  return hashes.find((hash) => decodeSignature(text, encoding, hash) !== undefined);
+}

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { sortedForm } from './form.ts';
+import { partName, type Template, type TemplatePart } from './template.ts';
+
+/** The data of a request that a message can contain. Each character of a string is one octet. */
+export interface MessageSource {
+  readonly method: string;
+  /** The request target as sent, without the parameter that contains the signature. */
+  readonly target: string;
+  /** Whether the request is sent over TLS, which determines the scheme of `{url}`. */
+  readonly secure: boolean;
+  /** The value of Host. */
+  readonly host: string;
+  /** Returns the value of a field by its name in lower case; undefined if it is absent. */
+  readonly field: (name: string) => string | undefined;
+  /** The content as sent. */
+  readonly content: Uint8Array;
+  /** Whether the content is a form. `{form-sorted}` is empty for other content. */
+  readonly hasForm: boolean;
+  /** The user as sent. */
+  readonly user: string;
+  readonly timestamp: string;
+  readonly nonce: string;
+  readonly id: string;
+}
+
+/** A piece of a message: octets as characters, or bytes. */
+export type Piece = string | Uint8Array;
+
+/** A named part of a message. Literal text has no name. */
+export interface NamedPiece {
+  readonly name: string;
+  readonly piece: Piece;
+}
+
+/** Returns the message to sign, in pieces. */
+export function messagePieces(template: Template, source: MessageSource): Piece[] {
+  return template.map((part) => pieceOf(part, source));
+}
+
+/** Returns the message to sign in named pieces, for an explanation. The name of literal text is ''. */
+export function namedPieces(template: Template, source: MessageSource): NamedPiece[] {
+  return template.map((part) => ({
+    name: part.kind === 'literal' ? '' : partName(part),
+    piece: pieceOf(part, source),
+  }));
+}
+
+/** Returns the message as bytes. */
+export function messageBytes(pieces: readonly Piece[]): Buffer {
+  return Buffer.concat(
+    pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece)),
+  );
+}
+
+/** Returns the octets of one part. */
+export function pieceOf(part: TemplatePart, source: MessageSource): Piece {
+  switch (part.kind) {
+    case 'literal':
+      return part.text;
+    case 'field':
+      return source.field(part.field.toLowerCase()) ?? '';
+    case 'method':
+      return source.method;
+    case 'method-lower':
+      return source.method.toLowerCase();
+    case 'target':
+      return source.target;
+    case 'path':
+      return splitTarget(source.target).path;
+    case 'query':
+      return splitTarget(source.target).query;
+    case 'query-sorted':
+      return sortedQuery(splitTarget(source.target).query);
+    case 'url':
+      return urlOf(source);
+    case 'host':
+      return source.host;
+    case 'user':
+      return source.user;
+    case 'timestamp':
+      return source.timestamp;
+    case 'nonce':
+      return source.nonce;
+    case 'id':
+      return source.id;
+    case 'body':
+      return source.content;
+    case 'body-sha256':
+      return createHash('sha256').update(source.content).digest('hex');
+    case 'body-md5-base64':
+      return createHash('md5').update(source.content).digest('base64');
+    case 'form-sorted':
+      return source.hasForm ? (sortedForm(Buffer.from(source.content).toString('latin1')) ?? '') : '';
+  }
+}
+
+/** The parts of a request target as sent. */
+export interface TargetParts {
+  /** Scheme and authority of the absolute form (RFC 9112 §3.2.2); '' in the origin form. */
+  readonly origin: string;
+  readonly path: string;
+  /** The query without its question mark; '' if there is none. */
+  readonly query: string;
+}
+
+/** Splits a request target. An absolute form without a path has the path `/`. */
+export function splitTarget(target: string): TargetParts {
+  const origin = target.startsWith('/') ? '' : (/^https?:\/\/[^/?#]*/i.exec(target)?.[0] ?? '');
+  const question = target.indexOf('?');
+  const end = question < 0 ? target.length : question;
+  return {
+    origin,
+    path: target.slice(origin.length, end) || '/',
+    query: question < 0 ? '' : target.slice(question + 1),
+  };
+}
+
+function urlOf({ target, secure, host }: MessageSource): string {
+  return target.startsWith('/') ? `${secure ? 'https' : 'http'}://${host}${target}` : target;
+}
+
+/** Returns the parameters of a query as sent, sorted by their octets. */
+export function sortedQuery(query: string): string {
+  return query.split('&').sort().join('&');
+}
+
+/** Returns an authority without its port, and with it: its own, or the default one of the scheme. */
+export function hostForms(host: string, secure: boolean): [withoutPort: string, withPort: string] {
+  const [, name = host, port] = /^(\[[^\]]*\]|[^:]*):(\d*)$/.exec(host) ?? [];
+  return [name, `${name}:${port || (secure ? '443' : '80')}`];
+}
+
+/** A parameter of a query, and the target without it. */
+export interface TakenParameter {
+  /** The values, not decoded. */
+  readonly values: readonly string[];
+  readonly target: string;
+}
+
+/** Removes a parameter from the query of a target. A name is compared as sent, so it must not be escaped. */
+export function takeParameter(target: string, name: string): TakenParameter {
+  const question = target.indexOf('?');
+  if (question < 0) return { values: [], target };
+  const values: string[] = [];
+  const rest: string[] = [];
+  for (const pair of target.slice(question + 1).split('&')) {
+    const isNamed = pair === name || pair.startsWith(`${name}=`);
+    if (isNamed) values.push(pair.slice(name.length + 1));
+    else rest.push(pair);
+  }
+  if (values.length === 0) return { values, target };
+  const query = rest.length === 0 ? '' : `?${rest.join('&')}`;
+  return { values, target: target.slice(0, question) + query };
+}

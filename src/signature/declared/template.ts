@@ -1,0 +1,101 @@
+/** The placeholders of a message, except `{field:NAME}`. */
+export const placeholders = [
+  'method',
+  'method-lower',
+  'target',
+  'path',
+  'query',
+  'query-sorted',
+  'url',
+  'host',
+  'user',
+  'timestamp',
+  'nonce',
+  'body',
+  'body-sha256',
+  'body-md5-base64',
+  'form-sorted',
+  'id',
+] as const;
+
+/** The name of a placeholder without a parameter. */
+export type PlaceholderName = (typeof placeholders)[number];
+
+/** A part of a template. A literal is encoded in UTF-8; each character is one octet. */
+export type TemplatePart =
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: PlaceholderName }
+  | { readonly kind: 'field'; readonly field: string };
+
+/** A parsed message template: at least one placeholder. Two literals are never adjacent. */
+export type Template = readonly TemplatePart[];
+
+/** Why a template is invalid. */
+export interface TemplateFault {
+  readonly fault: string;
+  /** The unknown placeholder, if that is the fault. */
+  readonly unknown?: string;
+}
+
+/** The longest template, in characters. */
+export const maxTemplateLength = 4096;
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Parses a message template: literal text and placeholders in braces. There is no escape for a brace. */
+export function parseTemplate(text: string): Template | TemplateFault {
+  if (text.length > maxTemplateLength)
+    return { fault: `a message has at most ${maxTemplateLength} characters` };
+  const parts: TemplatePart[] = [];
+  for (let at = 0; at < text.length; ) {
+    const open = braceAt(text, at);
+    if (open > at) parts.push({ kind: 'literal', text: octets(text.slice(at, open)) });
+    if (open === text.length) break;
+    const close = text.charAt(open) === '{' ? text.indexOf('}', open) : -1;
+    if (close < 0) return { fault: `the brace at position ${open + 1} is not part of a placeholder` };
+    const part = placeholderOf(text.slice(open + 1, close));
+    if ('fault' in part) return part;
+    parts.push(part);
+    at = close + 1;
+  }
+  return parts.some(({ kind }) => kind !== 'literal') ? parts : { fault: 'a message has a placeholder' };
+}
+
+/** Returns the index of the first brace from `at` on; the length of the text if there is none. */
+function braceAt(text: string, at: number): number {
+  let index = at;
+  while (index < text.length && text.charAt(index) !== '{' && text.charAt(index) !== '}') index += 1;
+  return index;
+}
+
+function placeholderOf(name: string): TemplatePart | TemplateFault {
+  const kind = placeholders.find((known) => known === name);
+  if (kind !== undefined) return { kind };
+  if (!name.startsWith('field:')) return { fault: `{${name}} is not a placeholder`, unknown: name };
+  const field = name.slice('field:'.length);
+  return token.test(field)
+    ? { kind: 'field', field }
+    : { fault: `${JSON.stringify(field)} is not a field name` };
+}
+
+/** Encodes text in UTF-8; each character of the result is one octet. */
+export function octets(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** Returns the name of a part as a template contains it: `path`, `field:X-Tenant`. A literal has no name. */
+export function partName(part: TemplatePart): string {
+  return part.kind === 'field' ? `field:${part.field}` : part.kind;
+}
+
+/** Returns whether the message contains a placeholder. */
+export function covers(template: Template, kind: TemplatePart['kind']): boolean {
+  return template.some((part) => part.kind === kind);
+}
+
+const contentKinds: ReadonlySet<string> = new Set(['body', 'body-sha256', 'body-md5-base64', 'form-sorted']);
+
+/** Returns whether a message contains something that is computed from the content. */
+export function coversContent(template: Template): boolean {
+  return template.some(({ kind }) => contentKinds.has(kind));
+}
