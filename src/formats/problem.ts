@@ -1,5 +1,5 @@
 /** Writes problem documents (RFC 9457). */
-import type { Problem, ProblemMember } from '../http/problem.ts';
+import type { ForeignDocument, Problem, ProblemMember } from '../http/problem.ts';
 import { writeDocumentJson, writeDocumentXml } from './document-writer.ts';
 
 /** The namespace of problem documents in XML (RFC 9457 Appendix B), which is still named after RFC 7807. */
@@ -16,6 +16,12 @@ export function writeProblemXml(problem: Problem, instance: string): string {
 /** Writes a problem as JSON (RFC 9457 §3). */
 export function writeProblemJson(problem: Problem, instance: string): string {
   return writeDocumentJson(membersOf(problem, instance));
+}
+
+/** Writes a document of another API, with an XML declaration. Never fails, whatever text it contains. */
+export function writeForeignDocument({ root, namespace, content }: ForeignDocument): string {
+  const options = namespace === undefined ? {} : { namespace };
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${writeDocumentXml(root, content, options)}`;
 }
 
 function membersOf(problem: Problem, instance: string): Readonly<Record<string, ProblemMember>> {

@@ -3,7 +3,7 @@ import type { Problem } from '../http/problem.ts';
 import type { Description } from '../pipeline/options-response.ts';
 import type { Representation, Variant } from '../pipeline/resource.ts';
 import { type DocumentValue, writeDocumentJson, writeDocumentXml } from './document-writer.ts';
-import { writeProblemJson, writeProblemXml } from './problem.ts';
+import { writeForeignDocument, writeProblemJson, writeProblemXml } from './problem.ts';
 
 const xml: Variant = { type: 'application/xml; charset=utf-8', mark: 'x' };
 const textXml: Variant = { type: 'text/xml; charset=utf-8', mark: 't' };
@@ -56,13 +56,18 @@ const problemVariants = [
 
 const problemVariantsJson = [...problemVariants].sort((one, other) => Number(other.json) - Number(one.json));
 
-/** Writes a problem document (RFC 9457) in the format that `accept` prefers, or in the default format. */
+/**
+ * Writes a problem document (RFC 9457) in the format that `accept` prefers, or in the default format. The document of another API
+ * replaces it, whatever `accept` prefers.
+ */
 export function writeProblem(
   problem: Problem,
   instance: string,
   accept: string | undefined,
   defaultFormat: DocumentFormat = 'xml',
 ): Representation {
+  const { document } = problem;
+  if (document !== undefined) return { type: document.type, content: writeForeignDocument(document) };
   const variants = defaultFormat === 'xml' ? problemVariants : problemVariantsJson;
   if (preferred(accept, variants)?.json ?? defaultFormat === 'json') {
     return { type: 'application/problem+json', content: writeProblemJson(problem, instance) };

@@ -82,7 +82,7 @@ export const problemTypes = {
     status: 400,
     title: 'The content does not match its digest',
     explanation:
-      'The bytes received do not have the digest in Content-Digest (RFC 9530) or Content-MD5. They were changed in transit, or the digest was computed over other bytes. The digest covers the content as sent, that is, after any content coding was applied.',
+      'The bytes received do not have the digest in Content-Digest (RFC 9530), Content-MD5 or X-Amz-Content-Sha256. They were changed in transit, or the digest was computed over other bytes. The digest covers the content as sent, that is, after any content coding was applied.',
   },
   'xml-malformed': {
     status: 400,
@@ -148,7 +148,7 @@ export const problemTypes = {
     status: 401,
     title: 'The date is too far from the server’s clock',
     explanation:
-      'The signature is valid, but the signed date is outside the window. The Date field of this response is the server’s time: correct your clock and sign again.',
+      'The signed date is outside the window, or the lifetime of a presigned URL is over. The Date field of this response is the server’s time: correct your clock and sign again.',
   },
   'nonce-replayed': {
     status: 401,
@@ -166,7 +166,7 @@ export const problemTypes = {
     status: 401,
     title: 'The content must be signed',
     explanation:
-      'This server accepts signed content only if the signature covers its digest. Send Content-Digest (RFC 9530) and add its value to the message.',
+      'This server accepts signed content only if the signature covers its digest. Send Content-Digest (RFC 9530) and add its value to the message. With AWS Signature Version 4, sign the SHA-256 of the content instead of UNSIGNED-PAYLOAD.',
   },
   'oauth1-parameter-absent': {
     status: 400,
@@ -344,6 +344,12 @@ export const problemTypes = {
     status: 501,
     title: 'The transfer coding is not implemented',
     explanation: 'The only transfer coding that this server supports is chunked (RFC 9112 §6.1).',
+  },
+  'streaming-signature-not-implemented': {
+    status: 501,
+    title: 'Signed chunks are not implemented',
+    explanation:
+      'X-Amz-Content-Sha256 announces content whose chunks are signed one by one (STREAMING-AWS4-HMAC-SHA256-PAYLOAD and similar values). This server does not verify such content. Send the SHA-256 of the whole content, in hexadecimal.',
   },
   stopping: {
     status: 503,

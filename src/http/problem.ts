@@ -9,6 +9,19 @@ export type ProblemMember =
   | readonly ProblemMember[]
   | { readonly [name: string]: ProblemMember };
 
+/** A document in the form of another API, which replaces the problem document. It is written as XML. */
+export interface ForeignDocument {
+  /** The status code of the response in place of that of the problem type. */
+  readonly status: number;
+  /** The media type of the document. */
+  readonly type: string;
+  /** The name of the root element. */
+  readonly root: string;
+  readonly namespace?: string;
+  /** The child elements by name. */
+  readonly content: Readonly<Record<string, ProblemMember>>;
+}
+
 /** The optional parts of a problem. */
 export interface ProblemParts {
   /** Extension members: `field`, `line`, `column`. */
@@ -17,6 +30,8 @@ export interface ProblemParts {
   fields?: readonly FieldLine[];
   /** Whether the connection is closed after the response. Default: false. */
   close?: boolean;
+  /** The document that the client receives instead of a problem document. Default: none. */
+  document?: ForeignDocument | undefined;
 }
 
 /**
@@ -43,6 +58,7 @@ export class Problem implements Error {
   readonly members: Readonly<Record<string, ProblemMember>>;
   readonly fields: readonly FieldLine[];
   readonly close: boolean;
+  readonly document: ForeignDocument | undefined;
 
   constructor(type: ProblemType, detail: string, parts: ProblemParts = {}) {
     this.message = `${type}: ${detail}`;
@@ -54,6 +70,7 @@ export class Problem implements Error {
     this.members = parts.members ?? {};
     this.fields = parts.fields ?? [];
     this.close = parts.close ?? false;
+    this.document = parts.document;
   }
 
   /** Returns a copy of the problem with additional field lines. */
@@ -62,6 +79,7 @@ export class Problem implements Error {
       members: this.members,
       fields: [...this.fields, ...fields],
       close: this.close,
+      document: this.document,
     });
   }
 }

@@ -23,7 +23,7 @@ export function problemOf(error: unknown, onError: (error: unknown) => void): Pr
 
 const rejectsPrincipal: ReadonlySet<number> = new Set([401, 403, 405]);
 
-/** Converts a Problem to a response (RFC 9457). No other code does. */
+/** Converts a Problem to a response (RFC 9457), or to the response of another API if the Problem has its document. */
 export function toProblemResponse(
   problem: Problem,
   request: Request | undefined,
@@ -36,7 +36,7 @@ export function toProblemResponse(
   const fields = leadingFields(date, trace.principal, rejectsPrincipal.has(problem.status));
   fields.push(['Content-Type', type], ...problem.fields);
   return {
-    status: problem.status,
+    status: problem.document?.status ?? problem.status,
     fields,
     content,
     headOnly: request?.method === 'HEAD',

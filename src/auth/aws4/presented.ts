@@ -1,0 +1,204 @@
+// The credentials of a request with what they sign, as far as the header section shows it.
+import type { Fields } from '../../http/fields.ts';
+import { parseDate } from '../../http/headers/date.ts';
+import type { Request } from '../../http/message.ts';
+import {
+  type CanonicalHeader,
+  canonicalPath,
+  canonicalQuery,
+  canonicalValue,
+  emptyHash,
+  type PathRules,
+  splitTarget,
+} from '../../signature/aws4/canonical-request.ts';
+import {
+  type Aws4Credentials,
+  parseCredentialsField,
+  parsePresigned,
+  signatureParameter,
+} from '../../signature/aws4/credentials.ts';
+import { formatStamp, parseStamp } from '../../signature/aws4/date.ts';
+import type { AuthenticationTrace } from '../trace.ts';
+import type { Facts, Reason, Refusal } from './errors.ts';
+import type { Aws4Options } from './options.ts';
+
+/** The credentials of a request, and what they sign. */
+export interface Presented {
+  readonly request: Request;
+  readonly credentials: Aws4Credentials;
+  readonly presigned: boolean;
+  /** The rules of the canonical path. */
+  readonly rules: PathRules;
+  /** The time of the request as signed, and in ms. */
+  readonly stamp: string;
+  readonly time: number;
+  /** The lifetime of a presigned URL in seconds. */
+  readonly expires: number | undefined;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: readonly CanonicalHeader[];
+  /** The payload hash, if the header section shows it; undefined if it must be computed from the content. */
+  readonly payloadHash: string | undefined;
+  readonly hasContent: boolean;
+  readonly authTrace: AuthenticationTrace | undefined;
+}
+
+/** The payload hash of a request whose content is not signed. */
+export const unsignedPayload = 'UNSIGNED-PAYLOAD';
+
+/** Reads the credentials. Returns a refusal if they are malformed, or are not for this service. */
+export function present(
+  request: Request,
+  rest: string,
+  options: Aws4Options,
+  now: number,
+  authTrace: AuthenticationTrace | undefined,
+): Presented | Refusal {
+  const { path, query } = splitTarget(request.target);
+  const presigned = rest === '';
+  const refuse = (reason: Reason, detail: string, facts: Partial<Facts> = {}): Refusal => ({
+    reason,
+    detail,
+    facts: { presigned, ...facts },
+  });
+  if (!presigned && query.includes(`${signatureParameter}=`))
+    return refuse('malformed', `The signature is in Authorization and in ${signatureParameter}.`);
+  const credentials = presigned ? parsePresigned(query) : parseCredentialsField(rest);
+  if (typeof credentials === 'string') return refuse('malformed', sentence(credentials));
+  const fault = headerFault(request.fields, credentials, options) ?? scopeFault(credentials, options);
+  const { accessKeyId, signature } = credentials;
+  const claimed = { accessKeyId, signature };
+  if (fault !== undefined) return refuse(fault.reason, fault.detail, { ...claimed, ...fault.facts });
+  const signedTime = timeOf(request.fields, credentials, now);
+  if (typeof signedTime === 'string') return refuse('malformed', signedTime, claimed);
+  const payload = payloadOf(request, credentials, options);
+  if ('reason' in payload) return refuse(payload.reason, payload.detail, claimed);
+  return {
+    request,
+    credentials,
+    presigned,
+    rules: options,
+    ...signedTime,
+    expires: credentials.presigned?.expires,
+    path: canonicalPath(path, options),
+    query: canonicalQuery(query, presigned ? signatureParameter : undefined),
+    headers: headersOf(request.fields, credentials.signedHeaders),
+    ...payload,
+    authTrace,
+  };
+}
+
+type Fault = Pick<Refusal, 'reason' | 'detail'> & { readonly facts?: Partial<Facts> };
+
+function sentence(fault: string): string {
+  return `${fault.charAt(0).toUpperCase()}${fault.slice(1)}.`;
+}
+
+const tokenHeader = 'x-amz-security-token';
+
+/**
+ * Returns a fault if a signed header is absent, or if a header is not signed that must be: `host` and all `x-amz-*`. Only Amazon
+ * S3 requires that the session token is signed; for other services it may be added after signing.
+ */
+function headerFault(
+  fields: Fields,
+  { signedHeaders }: Aws4Credentials,
+  { service }: Aws4Options,
+): Fault | undefined {
+  const absent = signedHeaders.find((name) => !fields.has(name));
+  if (absent !== undefined) {
+    const detail = `SignedHeaders contains ${absent}, which the request does not have.`;
+    return { reason: 'malformed', detail };
+  }
+  const unsigned: string[] = [];
+  for (let at = 0; at < fields.raw.length; at += 2) {
+    const sent = fields.raw[at] ?? '';
+    if (!isAmazonHeader(sent)) continue;
+    const name = sent.toLowerCase();
+    if (signedHeaders.includes(name) || (name === tokenHeader && service !== 's3')) continue;
+    unsigned.push(name);
+  }
+  if (unsigned.length === 0) return undefined;
+  const detail = `SignedHeaders must contain all X-Amz fields; ${unsigned.join(' and ')} is not signed.`;
+  return { reason: 'headers-not-signed', detail, facts: { headers: unsigned } };
+}
+
+function isAmazonHeader(name: string): boolean {
+  return (name.charCodeAt(0) | 0x20) === 0x78 && /^x-amz-/i.test(name);
+}
+
+function scopeFault({ scope }: Aws4Credentials, options: Aws4Options): Fault | undefined {
+  for (const part of ['region', 'service'] as const) {
+    const scoped = scope[part];
+    if (scoped !== options[part]) {
+      const detail = `The scope names the ${part} ${JSON.stringify(scoped)}; ${JSON.stringify(options[part])} is expected.`;
+      return { reason: part, detail, facts: { scoped } };
+    }
+  }
+  return undefined;
+}
+
+/** Returns the time of the request, or an error message. X-Amz-Date counts before Date. */
+function timeOf(
+  fields: Fields,
+  credentials: Aws4Credentials,
+  now: number,
+): { readonly stamp: string; readonly time: number } | string {
+  const basic = credentials.presigned?.stamp ?? fields.get('x-amz-date');
+  const date = basic ?? fields.get('date');
+  if (date === undefined) return 'X-Amz-Date or Date is missing.';
+  const time = parseStamp(date) ?? (basic === undefined ? parseDate(date, now) : undefined);
+  if (time === undefined) return 'X-Amz-Date must be a time in UTC like 20150830T123600Z.';
+  const stamp = formatStamp(time);
+  if (!stamp.startsWith(credentials.scope.date))
+    return `The date of the scope, ${credentials.scope.date}, is not the day of the request, ${stamp.slice(0, 8)}.`;
+  return { stamp, time };
+}
+
+/** Returns the payload hash that the header section shows, or a fault. */
+function payloadOf(
+  { fields, body }: Request,
+  credentials: Aws4Credentials,
+  options: Aws4Options,
+): Pick<Presented, 'payloadHash' | 'hasContent'> | Fault {
+  const hasContent = body.present && fields.get('content-length') !== '0';
+  const declared = declaredHash(fields, credentials, options);
+  if (declared === undefined) {
+    if (options.service === 's3')
+      return { reason: 'malformed', detail: 'X-Amz-Content-Sha256 is missing, which Amazon S3 requires.' };
+    return { payloadHash: hasContent ? undefined : emptyHash, hasContent };
+  }
+  if (declared.startsWith('STREAMING-')) {
+    const detail = 'Content whose chunks are signed or unsigned one by one (STREAMING-…) is not supported.';
+    return { reason: 'payload-streaming', detail };
+  }
+  if (declared === unsignedPayload) {
+    if (!hasContent || options.unsignedPayload) return { payloadHash: declared, hasContent };
+    return { reason: 'payload-unsigned', detail: 'The content must be signed; UNSIGNED-PAYLOAD is refused.' };
+  }
+  if (/^[0-9a-f]{64}$/.test(declared)) return { payloadHash: declared, hasContent };
+  const detail = 'X-Amz-Content-Sha256 must be 64 hexadecimal digits in lower case, or UNSIGNED-PAYLOAD.';
+  return { reason: 'malformed', detail };
+}
+
+/** A presigned URL of Amazon S3 does not sign the content, unless it says so. */
+function declaredHash(
+  fields: Fields,
+  credentials: Aws4Credentials,
+  { service }: Aws4Options,
+): string | undefined {
+  const inField = fields.get('x-amz-content-sha256');
+  const { presigned } = credentials;
+  if (inField !== undefined || presigned === undefined) return inField;
+  return presigned.payloadHash ?? (service === 's3' ? unsignedPayload : undefined);
+}
+
+/** Returns the signed headers with their canonical values. Several lines of a name are joined by commas. */
+function headersOf(fields: Fields, names: readonly string[]): CanonicalHeader[] {
+  return names.map((name) => [
+    name,
+    fields.repeated
+      ? fields.lines(name).map(canonicalValue).join(',')
+      : canonicalValue(fields.get(name) ?? ''),
+  ]);
+}

@@ -1,0 +1,46 @@
+import { formatChallenge } from '../../http/headers/authorization.ts';
+import type { Request } from '../../http/message.ts';
+import { aws4Algorithm, splitTarget } from '../../signature/aws4/canonical-request.ts';
+import {
+  type Aws4Credentials,
+  parseCredentialsField,
+  parsePresigned,
+  signatureParameter,
+} from '../../signature/aws4/credentials.ts';
+import type { Scheme } from '../scheme.ts';
+import type { SchemeContext } from '../scheme-context.ts';
+import type { Aws4Options } from './options.ts';
+
+/**
+ * Creates a scheme that verifies AWS Signature Version 4, in `Authorization` or in a presigned URL. Checks in this order: grammar,
+ * scope, access key, signature, date, content, replay. The verification is loaded with the first credentials.
+ */
+export function createAws4Scheme(name: string, options: Aws4Options, context: SchemeContext): Scheme {
+  let verify: Scheme['authenticate'] | undefined;
+  return {
+    name,
+    authorizationNames: [aws4Algorithm.toLowerCase()],
+    locations: [{ query: signatureParameter }],
+    authenticate(request, rest, authTrace) {
+      if (verify !== undefined) return verify(request, rest, authTrace);
+      return import('./verify.ts').then(({ createVerifier }) => {
+        verify ??= createVerifier(name, options, context);
+        return verify(request, rest, authTrace);
+      });
+    },
+    claimedUser(rest, request) {
+      const credentials = credentialsOf(rest, request);
+      return typeof credentials === 'string' ? undefined : credentials.accessKeyId;
+    },
+    challenge: () =>
+      formatChallenge(aws4Algorithm, [
+        ['realm', context.realm],
+        ['region', options.region],
+        ['service', options.service],
+      ]),
+  };
+}
+
+function credentialsOf(rest: string, { target }: Request): Aws4Credentials | string {
+  return rest === '' ? parsePresigned(splitTarget(target).query) : parseCredentialsField(rest);
+}

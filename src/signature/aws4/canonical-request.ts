@@ -1,0 +1,158 @@
+// The canonical request of AWS Signature Version 4 and the string to sign. Each character of a string is one octet.
+import crypto from 'node:crypto';
+import { encodeOctets } from '../oauth1-parameters.ts';
+
+/** The name of the algorithm, in credentials and in the string to sign. */
+export const aws4Algorithm = 'AWS4-HMAC-SHA256';
+
+/** The SHA-256 of no content, in hexadecimal. */
+export const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+/** How a service forms the canonical path. Amazon S3 does neither. */
+export interface PathRules {
+  /** Whether dot segments and repeated slashes are removed (RFC 3986 §5.2.4). */
+  readonly normalizePath: boolean;
+  /** Whether the path is percent-encoded as sent, so that `%20` becomes `%2520`. */
+  readonly doubleEncode: boolean;
+}
+
+/** A signed header: its name in lower case, and its canonical value. */
+export type CanonicalHeader = readonly [name: string, value: string];
+
+/** The named parts of a canonical request. */
+export interface CanonicalRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  /** The signed headers, sorted by name. */
+  readonly headers: readonly CanonicalHeader[];
+  /** The SHA-256 of the content in hexadecimal, or `UNSIGNED-PAYLOAD`. */
+  readonly payloadHash: string;
+}
+
+/** Splits a request target into path and query, both as sent. The authority of an absolute form is left out. */
+export function splitTarget(target: string): { readonly path: string; readonly query: string } {
+  const start = target.startsWith('/') ? 0 : (/^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0);
+  const question = target.indexOf('?', start);
+  return question < 0
+    ? { path: target.slice(start), query: '' }
+    : { path: target.slice(start, question), query: target.slice(question + 1) };
+}
+
+/** A path that no rule changes. */
+const plainPath = /^(?:\/[\w~-][\w.~-]*)*\/?$/;
+
+/** Returns the canonical path. An empty path is `/`. */
+export function canonicalPath(path: string, { normalizePath, doubleEncode }: PathRules): string {
+  if (path === '') return '/';
+  if (plainPath.test(path)) return path;
+  const normalized = normalizePath ? withoutDotSegments(path) : path;
+  return doubleEncode ? encodePath(normalized) : normalizeEscapes(normalized);
+}
+
+/** Removes dot segments and repeated slashes. A slash at the end stays, but none is added after a dot segment. */
+function withoutDotSegments(path: string): string {
+  const segments: string[] = [];
+  for (const segment of path.split('/')) {
+    if (segment === '..') segments.pop();
+    else if (segment !== '' && segment !== '.') segments.push(segment);
+  }
+  const end = segments.length > 0 && path.endsWith('/') ? '/' : '';
+  return `/${segments.join('/')}${end}`;
+}
+
+/** Percent-encodes all octets but unreserved ones and slashes. */
+export function encodePath(path: string): string {
+  return path.split('/').map(encodeOctets).join('/');
+}
+
+/** Decodes each escape and encodes it again, so that equivalent paths become equal. `%2F` stays different from a slash. */
+function normalizeEscapes(path: string): string {
+  return path.replace(/%([0-9a-f]{2})|[^\w.~/-]/gi, (sent, digits?: string) =>
+    encodeOctets(digits === undefined ? sent : String.fromCharCode(Number.parseInt(digits, 16))),
+  );
+}
+
+/** Returns the canonical query: all parameters but `omitted`, encoded again and sorted by name, then by value. `+` is a space. */
+export function canonicalQuery(query: string, omitted?: string): string {
+  if (query === '') return '';
+  const pairs = canonicalPairs(query).filter(([name]) => name !== omitted);
+  return pairs
+    .sort(comparePairs)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+}
+
+/** Returns the parameters in the order sent, each encoded as in the canonical query. */
+export function canonicalPairs(query: string): (readonly [name: string, value: string])[] {
+  const pairs: (readonly [string, string])[] = [];
+  for (const pair of query.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    if (equals < 0) pairs.push([encodeAgain(pair), '']);
+    else pairs.push([encodeAgain(pair.slice(0, equals)), encodeAgain(pair.slice(equals + 1))]);
+  }
+  return pairs;
+}
+
+/** Encodes a name or value of a query again. A percent sign that begins no escape stands for itself. */
+function encodeAgain(sent: string): string {
+  return /^[\w.~-]*$/.test(sent) ? sent : encodeOctets(decodeParameter(sent));
+}
+
+/** Decodes a name or value of a query: `+` is a space. A percent sign that begins no escape stands for itself. */
+export function decodeParameter(sent: string): string {
+  return sent
+    .replaceAll('+', ' ')
+    .replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+}
+
+/** Compares by name, then by value. Both are ASCII. */
+export function comparePairs(one: readonly [string, string], other: readonly [string, string]): number {
+  const at = one[0] === other[0] ? 1 : 0;
+  return one[at] === other[at] ? 0 : one[at] < other[at] ? -1 : 1;
+}
+
+/** Returns the canonical value of a header: without white space at its ends, each run of white space as one space. */
+export function canonicalValue(value: string): string {
+  return /^[\t\r\n ]|[\t\r\n]| {2}| $/.test(value)
+    ? value.replace(/[\t\r\n ]+/g, ' ').replace(/^ | $/g, '')
+    : value;
+}
+
+/** Returns the names of the signed headers, joined by semicolons. */
+export function signedHeadersOf({ headers }: CanonicalRequest): string {
+  return headers.map(([name]) => name).join(';');
+}
+
+/** Returns the text of a canonical request. */
+export function canonicalText(request: CanonicalRequest): string {
+  const { method, path, query, headers, payloadHash } = request;
+  let lines = '';
+  let names = '';
+  for (const [name, value] of headers) {
+    lines += `${name}:${value}\n`;
+    names += names === '' ? name : `;${name}`;
+  }
+  return `${method}\n${path}\n${query}\n${lines}\n${names}\n${payloadHash}`;
+}
+
+/**
+ * Returns the string to sign.
+ *
+ * @param stamp The time of the request: `20150830T123600Z`.
+ * @param scope `20150830/us-east-1/service/aws4_request`
+ */
+export function stringToSign(stamp: string, scope: string, canonical: string): string {
+  return `${aws4Algorithm}\n${stamp}\n${scope}\n${hashOctets(canonical)}`;
+}
+
+/** Returns the SHA-256 of octets in hexadecimal. */
+export function hashOctets(octets: string): string {
+  return crypto.hash('sha256', Buffer.from(octets, 'latin1'), 'hex');
+}
+
+/** Returns the SHA-256 of content in hexadecimal. */
+export function hashContent(content: Uint8Array): string {
+  return content.length === 0 ? emptyHash : crypto.hash('sha256', content, 'hex');
+}

@@ -1,0 +1,152 @@
+// The credentials of AWS Signature Version 4, in Authorization or in the query. Each character sent is one octet.
+import { aws4Algorithm, decodeParameter } from './canonical-request.ts';
+import { type Scope, scopeEnd } from './signing-key.ts';
+
+/** Credentials in either place. */
+export interface Aws4Credentials {
+  readonly accessKeyId: string;
+  readonly scope: Scope;
+  /** The names in lower case, sorted. */
+  readonly signedHeaders: readonly string[];
+  /** 64 hexadecimal digits in lower case. */
+  readonly signature: string;
+  /** What a presigned URL has besides; undefined in a field. */
+  readonly presigned?: PresignedParts;
+}
+
+/** What only a presigned URL has. */
+export interface PresignedParts {
+  /** `20150830T123600Z` */
+  readonly stamp: string;
+  /** The lifetime in seconds. */
+  readonly expires: number;
+  /** The value of X-Amz-Content-Sha256, if it is in the query. */
+  readonly payloadHash: string | undefined;
+}
+
+/** The parameter of a query that shows that the URL is presigned. */
+export const signatureParameter = 'X-Amz-Signature';
+
+/** The maximum lifetime (s) of a presigned URL: a week. */
+export const maxExpires = 604_800;
+
+/** Parses the credentials after `AWS4-HMAC-SHA256`. Returns an error message if they are malformed. */
+export function parseCredentialsField(rest: string): Aws4Credentials | string {
+  const found = new Map<string, string>();
+  for (const part of rest.split(',')) {
+    const parameter = part.trim();
+    const equals = parameter.indexOf('=');
+    const name = parameter.slice(0, Math.max(equals, 0));
+    if (!fieldParameters.has(name))
+      return `Credential, SignedHeaders and Signature are expected${seen(name)}`;
+    if (found.has(name)) return `${name} is given twice`;
+    found.set(name, parameter.slice(equals + 1));
+  }
+  for (const name of fieldParameters) if (!found.has(name)) return `${name} is missing`;
+  return readCredentials(found.get('Credential'), found.get('SignedHeaders'), found.get('Signature'));
+}
+
+const fieldParameters: ReadonlySet<string> = new Set(['Credential', 'SignedHeaders', 'Signature']);
+
+function seen(name: string): string {
+  const meant = [...fieldParameters].find((known) => known.toLowerCase() === name.toLowerCase());
+  return meant === undefined ? ', separated by commas' : `: ${meant} must be written in this case`;
+}
+
+const queryParameters: readonly string[] = [
+  ...['X-Amz-Algorithm', 'X-Amz-Credential', 'X-Amz-Date', 'X-Amz-Expires'],
+  ...['X-Amz-SignedHeaders', signatureParameter, 'X-Amz-Security-Token', 'X-Amz-Content-Sha256'],
+];
+const optionalParameters: ReadonlySet<string> = new Set(['X-Amz-Security-Token', 'X-Amz-Content-Sha256']);
+
+/** Parses the credentials in the query of a presigned URL. Returns an error message if they are malformed. */
+export function parsePresigned(query: string): Aws4Credentials | string {
+  const found = new Map<string, string>();
+  for (const pair of query.split('&')) {
+    const equals = pair.indexOf('=');
+    const name = decodeParameter(equals < 0 ? pair : pair.slice(0, equals));
+    if (!queryParameters.includes(name)) continue;
+    if (found.has(name)) return `${name} is given twice`;
+    found.set(name, equals < 0 ? '' : decodeParameter(pair.slice(equals + 1)));
+  }
+  for (const name of queryParameters)
+    if (!found.has(name) && !optionalParameters.has(name)) return `${name} is missing`;
+  if (found.get('X-Amz-Algorithm') !== aws4Algorithm) return `X-Amz-Algorithm must be ${aws4Algorithm}`;
+  const expires = found.get('X-Amz-Expires') ?? '';
+  if (!/^[1-9]\d{0,5}$/.test(expires) || Number(expires) > maxExpires)
+    return `X-Amz-Expires must be a number of seconds from 1 to ${maxExpires}`;
+  const credentials = readCredentials(
+    found.get('X-Amz-Credential'),
+    found.get('X-Amz-SignedHeaders'),
+    found.get(signatureParameter),
+  );
+  if (typeof credentials === 'string') return credentials;
+  const stamp = found.get('X-Amz-Date') ?? '';
+  const payloadHash = found.get('X-Amz-Content-Sha256');
+  return { ...credentials, presigned: { stamp, expires: Number(expires), payloadHash } };
+}
+
+function readCredentials(credential = '', signedHeaders = '', signature = ''): Aws4Credentials | string {
+  const scoped = readCredential(credential);
+  if (typeof scoped === 'string') return scoped;
+  const names = readSignedHeaders(signedHeaders);
+  if (typeof names === 'string') return names;
+  if (!/^[0-9a-f]{64}$/.test(signature)) return signatureFault(signature);
+  return { ...scoped, signedHeaders: names, signature };
+}
+
+/** `id/20150830/us-east-1/service/aws4_request`; the id may contain slashes. */
+const credentialForm = /^(.+)\/(\d{8})\/([^/]+)\/([^/]+)\/([^/]*)$/s;
+
+function readCredential(text: string): Pick<Aws4Credentials, 'accessKeyId' | 'scope'> | string {
+  const [, id = '', date = '', region = '', service = '', end] = credentialForm.exec(text) ?? [];
+  if (end === undefined)
+    return `Credential must be an access key id, a date as YYYYMMDD, a region, a service and ${scopeEnd}, separated by slashes`;
+  if (end !== scopeEnd) return `Credential must end with ${scopeEnd}`;
+  const accessKeyId = decodeId(id);
+  if (accessKeyId === undefined)
+    return 'the access key id is not 1 to 128 bytes of UTF-8 without control characters';
+  return { accessKeyId, scope: { date, region, service } };
+}
+
+function decodeId(octets: string): string | undefined {
+  if (octets.length > 128 || /[\0-\x1f\x7f]/.test(octets)) return undefined;
+  if (/^[\0-\x7f]*$/.test(octets)) return octets;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(octets, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
+
+const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+
+function readSignedHeaders(text: string): string[] | string {
+  const names = text.split(';');
+  let last = '';
+  for (const name of names) {
+    if (!headerName.test(name)) {
+      if (headerName.test(name.toLowerCase())) return 'SignedHeaders must be in lower case';
+      return 'SignedHeaders must be names of header fields, separated by semicolons';
+    }
+    if (name <= last)
+      return name === last ? `SignedHeaders names ${name} twice` : 'SignedHeaders must be sorted';
+    last = name;
+  }
+  return names.includes('host') ? names : 'SignedHeaders must contain host';
+}
+
+/** Returns the error message for a malformed signature, with a likely cause if its form suggests one. */
+function signatureFault(text: string): string {
+  const cause = likelyCauses.find(([form]) => form.test(text))?.[1];
+  const fault = 'the signature is not 64 hexadecimal digits in lower case';
+  return cause === undefined ? fault : `${fault}: ${cause}`;
+}
+
+const likelyCauses: readonly [form: RegExp, cause: string][] = [
+  [/^[0-9a-f]{64}$/i, 'it is in upper case'],
+  [/^[A-Za-z0-9+/_-]{43}(?:=|%3d)?$/i, 'it is base64'],
+  [/^[0-9a-f]{40}$/i, 'it has the length of SHA-1'],
+  [/^[0-9a-f]{128}$/i, 'it has the length of SHA-512, or of hexadecimal that was encoded twice'],
+  [/^"?[0-9a-f]{64}"?$/i, 'it is in quotes'],
+];
