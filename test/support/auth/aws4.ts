@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Accounts, createAccounts } from '../../../src/auth/accounts.ts';
+import { readAws4Options } from '../../../src/auth/aws4/options.ts';
+import { createAws4Scheme } from '../../../src/auth/aws4/scheme.ts';
+import type { Scheme, Verdict } from '../../../src/auth/scheme.ts';
+import type { SchemeContext } from '../../../src/auth/scheme-context.ts';
+import { AuthenticationTrace } from '../../../src/auth/trace.ts';
+import { type ManualClock, manualClock } from '../../../src/clock.ts';
+import { parseCredentials } from '../../../src/http/headers/authorization.ts';
+import { createRequest, type Request } from '../../../src/http/message.ts';
+import { Problem } from '../../../src/http/problem.ts';
+import type { Aws4SignOptions } from '../../../src/signature/aws4/sign.ts';
+import { pathRulesOf } from '../../../src/signature/aws4/sign.ts';
+import { keyOf } from '../../../src/signature/hmac.ts';
+import { createNonces } from '../../../src/store/nonces/nonces.ts';
+import { keepSaid, keepSecret } from '../transcript.ts';
+
+/** The credentials and the time of the AWS Signature Version 4 test suite. */
+export const accessKeyId = 'AKIDEXAMPLE';
+export const secret = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
+export const time = Date.UTC(2015, 7, 30, 12, 36);
+
+/** A request of `fixtures/aws4/`. */
+export interface Aws4Case {
+  readonly name: string;
+  readonly service: string;
+  readonly method: string;
+  readonly target: string;
+  readonly fields: readonly [name: string, value: string][];
+  readonly content: string;
+  readonly canonicalRequest: string;
+  readonly stringToSign: string;
+}
+
+/** Reads the cases of a file in `fixtures/aws4/`. */
+export function aws4Cases(file: string): readonly Aws4Case[] {
+  const text = readFileSync(join(import.meta.dirname, '../../../fixtures/aws4', file), 'utf8');
+  const { cases }: { readonly cases: readonly Aws4Case[] } = JSON.parse(text);
+  return cases;
+}
+
+/** A request as it is received. */
+export interface Received {
+  readonly method: string;
+  readonly target: string;
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  /** Each character is one octet. */
+  readonly content?: string | undefined;
+}
+
+/** Creates a request. Empty content is no content. */
+export function received({ method, target, fields, content = '' }: Received): Request {
+  const parts = { method, target, fields };
+  return createRequest(content === '' ? parts : { ...parts, content: Buffer.from(content, 'latin1') });
+}
+
+/** The scheme on a clock that stands, with the users AKIDEXAMPLE and ann, who has the key AKIAANN. */
+export interface Aws4Service {
+  readonly scheme: Scheme;
+  readonly clock: ManualClock;
+  verdictOn(request: Request, authTrace?: AuthenticationTrace): Promise<Verdict>;
+  /** The principal's name, or the type of the problem. */
+  outcomeOf(request: Request): Promise<string>;
+  problemWith(request: Request): Promise<Problem>;
+  /** The details that the trace records of a refused request. */
+  traceOf(request: Request): Promise<AuthenticationTrace>;
+}
+
+/** Creates accounts with a key in the manner of the composed service. */
+export function aws4Accounts(): Accounts {
+  const accounts = createAccounts(
+    new Map([
+      [accessKeyId, { secrets: [{ secret }, { secret: 'expired-secret-of-somebody', until: time }] }],
+      ['ann', { secrets: [{ secret: 'the-secret-of-ann-herself' }] }],
+      ['empty', { secrets: [] }],
+    ]),
+  );
+  const key = { id: 'AKIAANN', algorithm: 'aws4', secret: keyOf('the-secret-of-the-key') } as const;
+  return {
+    ...accounts,
+    find: (name) => accounts.find(name),
+    findComposed: (name) => accounts.findComposed(name),
+    findKey(id) {
+      const account = accounts.find('ann');
+      return id === key.id && account !== undefined && !(account instanceof Promise)
+        ? { account, key }
+        : undefined;
+    },
+  };
+}
+
+/** Opens the scheme with the region us-east-1 and the service `service`, unless `options` differ. */
+export function openAws4Service(
+  options: Readonly<Record<string, unknown>> = {},
+  changes: Partial<SchemeContext> = {},
+): Aws4Service {
+  keepSecret(secret);
+  const clock = manualClock(time);
+  const context: SchemeContext = {
+    realm: 'test',
+    accounts: aws4Accounts(),
+    nonces: createNonces({
+      bucketSpan: 225_000,
+      max: 1000,
+      maxPerUser: 1000,
+      key: new Uint8Array(16),
+      monotonic: () => clock.steady(),
+    }),
+    clock,
+    nonceWindow: 900_000,
+    explain: false,
+    bodyLimit: 100_000,
+    ...changes,
+  };
+  const read = readAws4Options({ region: 'us-east-1', service: 'service', ...options }, 'schemes.aws4');
+  const scheme = createAws4Scheme('aws4', read, context);
+  const verdictOn = async (request: Request, authTrace?: AuthenticationTrace): Promise<Verdict> => {
+    const credentials = parseCredentials(request.fields.get('authorization') ?? '');
+    try {
+      return await scheme.authenticate(request, credentials?.rest ?? '', authTrace);
+    } catch (problem) {
+      if (problem instanceof Problem) return { outcome: 'bad', problem };
+      throw problem;
+    }
+  };
+  const problemWith = async (request: Request): Promise<Problem> => {
+    const verdict = await verdictOn(request);
+    if (verdict.outcome === 'good') throw new Error(`${verdict.principal.name} passed`);
+    const { problem } = verdict;
+    keepSaid(JSON.stringify([problem.detail, problem.fields, problem.members, problem.document ?? '']));
+    return problem;
+  };
+  return {
+    scheme,
+    clock,
+    verdictOn,
+    problemWith,
+    async outcomeOf(request) {
+      const verdict = await verdictOn(request);
+      return verdict.outcome === 'good' ? verdict.principal.name : verdict.problem.type;
+    },
+    async traceOf(request) {
+      const authTrace = new AuthenticationTrace();
+      await verdictOn(request, authTrace);
+      return authTrace;
+    },
+  };
+}
+
+/** Returns the options of a signature with the credentials of the test suite. */
+export function signOptions(changes: Partial<Aws4SignOptions> = {}): Aws4SignOptions {
+  const service = changes.service ?? 'service';
+  return { accessKeyId, secret, region: 'us-east-1', service, time, ...pathRulesOf(service), ...changes };
+}
