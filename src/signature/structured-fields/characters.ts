@@ -1,0 +1,85 @@
+// The character classes of structured fields (RFC 9651 §3.1.2, §3.3).
+
+const digit = 1;
+const key = 2;
+const keyStart = 4;
+const token = 8;
+const tokenStart = 16;
+const base64 = 32;
+/** The last character of base64 before one `=`: its two low bits are zero. Before two, its four low bits are zero. */
+const base64BeforeOne = 64;
+const base64BeforeTwo = 128;
+
+const classes = new Uint8Array(128);
+
+function put(characters: string, bits: number): void {
+  for (const character of characters) {
+    const code = character.charCodeAt(0);
+    classes[code] = (classes[code] ?? 0) | bits;
+  }
+}
+
+const lower = 'abcdefghijklmnopqrstuvwxyz';
+const upper = lower.toUpperCase();
+const digits = '0123456789';
+
+put(digits, digit);
+put(`${lower}*`, key | keyStart);
+put(`${digits}_-.`, key);
+put(`${lower}${upper}*`, token | tokenStart);
+put(`${digits}!#$%&'+-.^_\`|~:/`, token);
+put(`${lower}${upper}${digits}+/`, base64);
+put('AEIMQUYcgkosw048', base64BeforeOne);
+put('AQgw', base64BeforeTwo);
+
+function is(code: number, bits: number): boolean {
+  return ((classes[code] ?? 0) & bits) !== 0;
+}
+
+/** Returns whether a character is a digit. */
+export function isDigit(code: number): boolean {
+  return is(code, digit);
+}
+
+function spanEnd(text: string, start: number, first: number, further: number): number {
+  if (!is(text.charCodeAt(start), first)) return start;
+  let end = start + 1;
+  while (is(text.charCodeAt(end), further)) end += 1;
+  return end;
+}
+
+/** Returns where the key at `start` ends; `start` if there is none (RFC 9651 §4.2.3.3). */
+export function keyEnd(text: string, start: number): number {
+  return spanEnd(text, start, keyStart, key);
+}
+
+/** Returns where the token at `start` ends; `start` if there is none (RFC 9651 §4.2.6). */
+export function tokenEnd(text: string, start: number): number {
+  return spanEnd(text, start, tokenStart, token);
+}
+
+/** Returns where the digits at `start` end. */
+export function digitsEnd(text: string, start: number): number {
+  return spanEnd(text, start, digit, digit);
+}
+
+/** Returns whether a character may stand in a string: VCHAR or a space (RFC 9651 §3.3.3). */
+export function isPrintable(code: number): boolean {
+  return code >= 0x20 && code < 0x7f;
+}
+
+const equals = 0x3d;
+
+/**
+ * Returns where the canonical base64 at `start` ends: padded, with zero bits in the padding; -1 if it is not canonical. RFC 9651
+ * §4.2.7 also permits parsers to accept other encodings of the same bytes; this one does not, so that a value has one form.
+ */
+export function base64End(text: string, start: number): number {
+  const end = spanEnd(text, start, base64, base64);
+  const last = text.charCodeAt(end - 1);
+  const surplus = (end - start) % 4;
+  if (surplus === 0) return end;
+  if (text.charCodeAt(end) !== equals) return -1;
+  if (surplus === 3) return is(last, base64BeforeOne) ? end + 1 : -1;
+  return surplus === 2 && is(last, base64BeforeTwo) && text.charCodeAt(end + 1) === equals ? end + 2 : -1;
+}
