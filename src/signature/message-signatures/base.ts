@@ -1,0 +1,217 @@
+// The signature base (RFC 9421 §2.5).
+import { parseDictionary, parseItem, parseList, StructuredFieldError } from '../structured-fields/parse.ts';
+import {
+  serializeDictionary,
+  serializeInnerList,
+  serializeItem,
+  serializeList,
+  serializeMember,
+} from '../structured-fields/serialize.ts';
+import {
+  bytesItem,
+  type Dictionary,
+  type InnerList,
+  type Item,
+  type Parameters,
+} from '../structured-fields/value.ts';
+import { isRequestComponent, queryParameters, requestComponent } from './derived-components.ts';
+import { identifierFault, identifierKey, nameOf, stringParameter } from './identifiers.ts';
+import { type FieldSource, isResponse, type Message, type RequestMessage } from './message.ts';
+import { registeredTypes, type StructuredFieldTypes, typeOfField } from './structured-field-types.ts';
+
+/** A line of the signature base. */
+export interface BaseLine {
+  /** The component identifier, serialized: `"@method"`. */
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The reason why there is no signature base. */
+export interface BaseFault {
+  /** `malformed` if the covered components are invalid for every message, `absent` if this message lacks one of them. */
+  readonly kind: 'malformed' | 'absent';
+  readonly fault: string;
+}
+
+/** The maximum number of components that a signature may cover. It bounds the work for a request that is not authenticated. */
+export const maxComponents = 64;
+
+/** Returns whether the base could not be created. */
+export function isBaseFault(base: readonly BaseLine[] | BaseFault): base is BaseFault {
+  return 'fault' in base;
+}
+
+/**
+ * Creates the lines of the signature base, the last one for `@signature-params`. Returns a fault if a component identifier is
+ * invalid or occurs twice, or the message does not have the component.
+ *
+ * @param covered The covered components and the signature parameters, as in Signature-Input.
+ * @param types The types of structured fields beside the registered ones.
+ */
+export function createBase(
+  covered: InnerList,
+  message: Message,
+  types: StructuredFieldTypes = {},
+): readonly BaseLine[] | BaseFault {
+  if (covered.items.length > maxComponents)
+    return malformed(`the signature covers more than ${maxComponents} components`);
+  const kind = isResponse(message) ? 'response' : 'request';
+  const components = new Components(message, types);
+  const keys = new Set<string>();
+  const lines: BaseLine[] = [];
+  for (const identifier of covered.items) {
+    const fault = identifierFault(identifier, kind);
+    if (fault !== undefined) return malformed(fault);
+    const name = serializeItem(identifier);
+    if (keys.size === keys.add(identifierKey(identifier)).size)
+      return malformed(`the component ${name} is covered twice`);
+    const value = components.valueOf(identifier);
+    if (value === undefined) return absent(`the message has no component ${name}`);
+    // Neither a line feed nor anything outside ASCII (RFC 9421 §2.5).
+    if (!/^[\t -~]*$/.test(value))
+      return absent(`the component ${name} has characters outside ASCII; use bs`);
+    lines.push({ name, value });
+  }
+  lines.push({ name: '"@signature-params"', value: serializeInnerList(covered) });
+  return lines;
+}
+
+function malformed(fault: string): BaseFault {
+  return { kind: 'malformed', fault };
+}
+
+function absent(fault: string): BaseFault {
+  return { kind: 'absent', fault };
+}
+
+/** Joins the lines to the text that is signed. It has no line feed at its end. */
+export function formatBase(lines: readonly BaseLine[]): string {
+  let text = '';
+  for (const { name, value } of lines) text += text === '' ? `${name}: ${value}` : `\n${name}: ${value}`;
+  return text;
+}
+
+/** Reads the components of one message. Queries and dictionaries are parsed once, however many of their members are covered. */
+class Components {
+  readonly #message: Message;
+  readonly #types: StructuredFieldTypes;
+  #query: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly #dictionaries = new Map<string, Dictionary | undefined>();
+
+  constructor(message: Message, types: StructuredFieldTypes) {
+    this.#message = message;
+    this.#types = types;
+  }
+
+  /** Returns the value of a component; undefined if the message does not have it. The identifier is valid. */
+  valueOf(identifier: Item): string | undefined {
+    const name = nameOf(identifier);
+    const { parameters } = identifier;
+    const message = this.#message;
+    if (!isResponse(message)) return this.#valueIn(message, name, parameters);
+    if (name === '@status') return String(message.status);
+    return this.#valueIn(parameters.has('req') ? message.request : message, name, parameters);
+  }
+
+  #valueIn(message: Message, name: string, parameters: Parameters): string | undefined {
+    if (!isResponse(message)) {
+      if (isRequestComponent(name)) return requestComponent(name, message);
+      if (name === '@query-param') return this.#queryParameter(message, stringParameter(parameters, 'name'));
+    }
+    if (parameters.size === 0) return plainValue(message.fields, name);
+    const source = parameters.has('tr') ? message.trailers : message.fields;
+    return source === undefined ? undefined : this.#fieldValue(source, name, parameters);
+  }
+
+  /** A parameter that occurs several times cannot be covered (RFC 9421 §2.2.8). */
+  #queryParameter(request: RequestMessage, name = ''): string | undefined {
+    this.#query ??= queryParameters(request);
+    const values = this.#query.get(name);
+    return values?.length === 1 ? values[0] : undefined;
+  }
+
+  #fieldValue(source: FieldSource, name: string, parameters: Parameters): string | undefined {
+    if (parameters.has('bs')) return wrappedValue(source, name);
+    const key = stringParameter(parameters, 'key');
+    if (key !== undefined) return this.#memberValue(source, name, key, parameters);
+    const value = plainValue(source, name);
+    if (value === undefined || !parameters.has('sf')) return value;
+    return withoutFault(() => this.#strictValue(name, value));
+  }
+
+  /** Returns the strict serialization of a field of known type (RFC 9421 §2.1.1). */
+  #strictValue(name: string, value: string): string | undefined {
+    switch (this.#typeOf(name)) {
+      case 'item':
+        return serializeItem(parseItem(value));
+      case 'list':
+        return serializeList(parseList(value));
+      case 'dictionary':
+        return serializeDictionary(parseDictionary(value));
+      case undefined:
+        return undefined;
+    }
+  }
+
+  /** Returns a member of a dictionary (RFC 9421 §2.1.2). A field of unknown type is one if it can be parsed as one. */
+  #memberValue(source: FieldSource, name: string, key: string, parameters: Parameters): string | undefined {
+    if ((this.#typeOf(name) ?? 'dictionary') !== 'dictionary') return undefined;
+    const place = `${name}${parameters.has('tr') ? ';tr' : ''}${parameters.has('req') ? ';req' : ''}`;
+    if (!this.#dictionaries.has(place)) {
+      const value = plainValue(source, name);
+      const dictionary = value === undefined ? undefined : withoutFault(() => parseDictionary(value));
+      this.#dictionaries.set(place, dictionary);
+    }
+    const member = this.#dictionaries.get(place)?.get(key);
+    return member === undefined ? undefined : serializeMember(member);
+  }
+
+  #typeOf(name: string) {
+    return typeOfField(name, registeredTypes) ?? typeOfField(name, this.#types);
+  }
+}
+
+function withoutFault<Value>(parse: () => Value): Value | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof StructuredFieldError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the lines of a field without surrounding white space and line folding, joined with a comma and a space (RFC 9421 §2.1). */
+function plainValue(source: FieldSource, name: string): string | undefined {
+  const value = source.get(name);
+  if (value === undefined || isCanonical(value)) return value;
+  return source.lines(name).map(canonicalLine).join(', ');
+}
+
+/** Returns whether a value is surely one canonical line, or lines that need no change. */
+function isCanonical(value: string): boolean {
+  return !/^[ \t]|[ \t]$|[ \t],|,[ \t]{2}|,\t|[\r\n]/.test(value);
+}
+
+/** Replaces line folding with a space, and removes white space around the line, in linear time. */
+function canonicalLine(line: string): string {
+  return line.includes('\n') ? line.split('\n').map(trimmed).join(' ') : trimmed(line);
+}
+
+function trimmed(line: string): string {
+  let start = 0;
+  let end = line.length;
+  while (isSpace(line.charCodeAt(start))) start += 1;
+  while (end > start && isSpace(line.charCodeAt(end - 1))) end -= 1;
+  return line.slice(start, end);
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0d;
+}
+
+/** Returns a list with the bytes of each line (RFC 9421 §2.1.3). */
+function wrappedValue(source: FieldSource, name: string): string | undefined {
+  const lines = source.lines(name);
+  if (lines.length === 0) return undefined;
+  return serializeList(lines.map((line) => bytesItem(Buffer.from(canonicalLine(line), 'latin1'))));
+}

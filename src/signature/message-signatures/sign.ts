@@ -1,0 +1,136 @@
+// Signs requests (RFC 9421 §3.1).
+import { createHash } from 'node:crypto';
+import { serializeDictionary } from '../structured-fields/serialize.ts';
+import {
+  type BareItem,
+  bytesItem,
+  type InnerList,
+  type Parameters,
+  stringItem,
+} from '../structured-fields/value.ts';
+import { type MessageKey, signBase } from './algorithms.ts';
+import { type BaseLine, createBase, formatBase, isBaseFault } from './base.ts';
+import { coversContentDigest, parseIdentifier } from './identifiers.ts';
+import { fieldSource, type Message } from './message.ts';
+import type { StructuredFieldTypes } from './structured-field-types.ts';
+
+/** The request to sign. */
+export interface RequestToSign {
+  /** Case-sensitive. */
+  readonly method: string;
+  /** An absolute URL. */
+  readonly url: string | URL;
+  /** The request target, byte for byte, if the client sends another one than `URL` serializes. */
+  readonly target?: string;
+  /** The field lines that are sent. `Host` is that of the URL unless it is given. */
+  readonly fields?: readonly (readonly [name: string, value: string])[];
+  /** The content as sent. A string is sent as UTF-8. */
+  readonly content?: string | Uint8Array;
+}
+
+/** The parameters of the signature, and what it covers. Times are in seconds since 1970-01-01T00:00:00Z. */
+export interface MessageSigning {
+  readonly key: MessageKey;
+  /**
+   * The covered components, such as `@method` or `content-type;sf`. `content-digest` is added if there is content. Default:
+   * method, authority, path and query.
+   */
+  readonly components?: readonly string[];
+  readonly created?: number;
+  readonly expires?: number;
+  readonly nonce?: string;
+  readonly tag?: string;
+  /** Whether the parameter `alg` names the algorithm. Default: false, because the key determines it. */
+  readonly alg?: boolean;
+  /** Default: `sig1`. */
+  readonly label?: string;
+  /** The types of structured fields beside the registered ones, for `sf` and `key`. */
+  readonly types?: StructuredFieldTypes;
+}
+
+/** The components that are covered by default. */
+export const defaultComponents: readonly string[] = ['@method', '@authority', '@path', '@query'];
+
+/** The fields of a signature. */
+export interface SignatureFields {
+  readonly 'Signature-Input': string;
+  readonly Signature: string;
+}
+
+/** The fields of a signed request. */
+export interface SignedMessage extends SignatureFields {
+  /** Present if there is content, unless the request has the field already. */
+  readonly 'Content-Digest'?: string;
+}
+
+/**
+ * Signs a request.
+ *
+ * @returns the fields to add to the request
+ * @throws RangeError if a component is invalid or absent, a value cannot be sent, or the key does not fit its algorithm
+ * @example
+ * const fields = signMessage({ method: 'GET', url }, { key: { id: 'ann', algorithm: 'hmac-sha256', secret }, created });
+ */
+export function signMessage(request: RequestToSign, signing: MessageSigning): SignedMessage {
+  const { fields = [], content } = request;
+  const url = new URL(request.url);
+  const isGiven = (sought: string): boolean => fields.some(([name]) => name.toLowerCase() === sought);
+  const digest =
+    content === undefined || isGiven('content-digest') ? undefined : contentDigestOf(Buffer.from(content));
+  const lines = [...fields];
+  if (!isGiven('host')) lines.push(['Host', url.host]);
+  if (digest !== undefined) lines.push(['Content-Digest', digest]);
+  const message: Message = {
+    method: request.method,
+    target: request.target ?? url.pathname + url.search,
+    secure: url.protocol === 'https:',
+    fields: fieldSource(lines),
+  };
+  const components = (signing.components ?? defaultComponents).map(parseIdentifier);
+  if (content !== undefined && !components.some(coversContentDigest))
+    components.push(stringItem('content-digest'));
+  const covered = { items: components, parameters: parametersOf(signing) };
+  const { label = 'sig1', types } = signing;
+  const { fields: signed } = signCovered(label, covered, message, signing.key, types);
+  return digest === undefined ? signed : { ...signed, 'Content-Digest': digest };
+}
+
+/** Returns a Content-Digest with SHA-256 (RFC 9530 §2). */
+export function contentDigestOf(content: Uint8Array): string {
+  return `sha-256=:${createHash('sha256').update(content).digest('base64')}:`;
+}
+
+function parametersOf({ created, expires, nonce, alg = false, key, tag }: MessageSigning): Parameters {
+  const parameters = new Map<string, BareItem>();
+  if (created !== undefined) parameters.set('created', { type: 'integer', value: created });
+  if (expires !== undefined) parameters.set('expires', { type: 'integer', value: expires });
+  if (nonce !== undefined) parameters.set('nonce', { type: 'string', value: nonce });
+  if (alg) parameters.set('alg', { type: 'string', value: key.algorithm });
+  parameters.set('keyid', { type: 'string', value: key.id });
+  if (tag !== undefined) parameters.set('tag', { type: 'string', value: tag });
+  return parameters;
+}
+
+/** The fields of a signature, and the lines that it covers. */
+export interface SignedBase {
+  readonly fields: SignatureFields;
+  readonly base: readonly BaseLine[];
+}
+
+/** Signs the covered components of any message. Throws RangeError like `signMessage`. */
+export function signCovered(
+  label: string,
+  covered: InnerList,
+  message: Message,
+  key: MessageKey,
+  types?: StructuredFieldTypes,
+): SignedBase {
+  const base = createBase(covered, message, types);
+  if (isBaseFault(base)) throw new RangeError(base.fault);
+  const signature = bytesItem(Buffer.from(signBase(key, formatBase(base)), 'base64'));
+  const fields = {
+    'Signature-Input': serializeDictionary(new Map([[label, covered]])),
+    Signature: serializeDictionary(new Map([[label, signature]])),
+  };
+  return { fields, base };
+}

@@ -1,0 +1,120 @@
+// The fields Signature-Input and Signature (RFC 9421 §4).
+import { parseDictionary, StructuredFieldError } from '../structured-fields/parse.ts';
+import {
+  type BareItem,
+  type Dictionary,
+  type InnerList,
+  isInnerList,
+  type Member,
+  type Parameters,
+} from '../structured-fields/value.ts';
+
+/** The parameters of a signature (RFC 9421 §2.3). Times are in seconds since 1970-01-01T00:00:00Z. */
+export interface SignatureParameters {
+  readonly created: number | undefined;
+  readonly expires: number | undefined;
+  readonly nonce: string | undefined;
+  readonly alg: string | undefined;
+  readonly keyid: string | undefined;
+  readonly tag: string | undefined;
+}
+
+/** A signature of a message. */
+export interface MessageSignature {
+  readonly label: string;
+  /** The member of Signature-Input. */
+  readonly covered: InnerList;
+  readonly parameters: SignatureParameters;
+  /** The signature in canonical base64. */
+  readonly signature: string;
+}
+
+/** The maximum number of labels in a message. */
+export const maxLabels = 16;
+
+/**
+ * Parses the values of Signature-Input and Signature. Returns the signatures in the order of Signature-Input, at least one and at
+ * most `maxLabels`; or an error message, which contains nothing that was sent but labels. Each label must be in both fields, once.
+ */
+export function parseSignatures(
+  input: string | undefined,
+  signature: string | undefined,
+): readonly MessageSignature[] | string {
+  if (input === undefined) return 'Signature-Input is missing';
+  if (signature === undefined) return 'Signature is missing';
+  const inputs = parseField('Signature-Input', input);
+  if (typeof inputs === 'string') return inputs;
+  const values = parseField('Signature', signature);
+  if (typeof values === 'string') return values;
+  return labelFault(inputs, values) ?? pair(inputs, values);
+}
+
+function parseField(name: string, value: string): Dictionary | string {
+  try {
+    return parseDictionary(value, true);
+  } catch (error) {
+    if (error instanceof StructuredFieldError)
+      return `${name} is not a dictionary (RFC 9651): ${error.message}`;
+    throw error;
+  }
+}
+
+function labelFault(inputs: Dictionary, values: Dictionary): string | undefined {
+  if (inputs.size === 0) return 'Signature-Input is empty';
+  if (inputs.size > maxLabels) return `Signature-Input has more than ${maxLabels} labels`;
+  for (const label of inputs.keys()) if (!values.has(label)) return `Signature lacks the label ${label}`;
+  for (const label of values.keys())
+    if (!inputs.has(label)) return `Signature-Input lacks the label ${label}`;
+  return undefined;
+}
+
+function pair(inputs: Dictionary, values: Dictionary): readonly MessageSignature[] | string {
+  const signatures: MessageSignature[] = [];
+  for (const [label, covered] of inputs) {
+    if (!isInnerList(covered)) return `the member ${label} of Signature-Input is not an inner list`;
+    const signature = bytesOf(values.get(label));
+    if (signature === undefined) return `the member ${label} of Signature is not a byte sequence`;
+    const parameters = readParameters(covered.parameters);
+    if (typeof parameters === 'string') return `${parameters} in the member ${label} of Signature-Input`;
+    signatures.push({ label, covered, parameters, signature });
+  }
+  return signatures;
+}
+
+function bytesOf(member: Member | undefined): string | undefined {
+  if (member === undefined || isInnerList(member)) return undefined;
+  return member.bare.type === 'bytes' ? member.bare.value : undefined;
+}
+
+/** Reads the parameters of a signature. Unknown ones are ignored. Returns an error message if one has the wrong type. */
+export function readParameters(parameters: Parameters): SignatureParameters | string {
+  const read = {
+    created: timeOf(parameters.get('created')),
+    expires: timeOf(parameters.get('expires')),
+    nonce: textOf(parameters.get('nonce')),
+    alg: textOf(parameters.get('alg')),
+    keyid: textOf(parameters.get('keyid')),
+    tag: textOf(parameters.get('tag')),
+  };
+  const { created, expires, nonce, alg, keyid, tag } = read;
+  if (created === null || expires === null)
+    return `${created === null ? 'created' : 'expires'} is not an integer number of seconds`;
+  if (nonce === null) return 'nonce is not a string';
+  if (alg === null) return 'alg is not a string';
+  if (keyid === null) return 'keyid is not a string';
+  if (tag === null) return 'tag is not a string';
+  if (created !== undefined && expires !== undefined && expires < created) return 'expires is before created';
+  return { created, expires, nonce, alg, keyid, tag };
+}
+
+/** Returns null for a value of another type. */
+function timeOf(bare: BareItem | undefined): number | undefined | null {
+  if (bare === undefined) return undefined;
+  return bare.type === 'integer' && bare.value >= 0 ? bare.value : null;
+}
+
+/** Returns null for a value of another type. */
+function textOf(bare: BareItem | undefined): string | undefined | null {
+  if (bare === undefined) return undefined;
+  return bare.type === 'string' ? bare.value : null;
+}

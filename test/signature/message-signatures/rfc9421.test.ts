@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import test from 'node:test';
+import { signBase, verifySignature } from '../../../src/signature/message-signatures/algorithms.ts';
+import { createBase, formatBase, isBaseFault } from '../../../src/signature/message-signatures/base.ts';
+import type { Message } from '../../../src/signature/message-signatures/message.ts';
+import {
+  type MessageSignature,
+  parseSignatures,
+} from '../../../src/signature/message-signatures/signature-fields.ts';
+import {
+  type Example,
+  examples,
+  keyIds,
+  messageOf,
+  publicKey,
+  signingKey,
+} from '../../support/signature/rfc9421.ts';
+
+function signatureOf(message: Message, label: string | undefined): MessageSignature {
+  const { fields } = message;
+  const signatures = parseSignatures(fields.get('signature-input'), fields.get('signature'));
+  if (typeof signatures === 'string') throw new Error(signatures);
+  const found = signatures.find((signature) => label === undefined || signature.label === label);
+  assert.ok(found);
+  return found;
+}
+
+function baseOf(message: Message, { covered }: MessageSignature): string {
+  const base = createBase(covered, message);
+  if (isBaseFault(base)) throw new Error(base.fault);
+  return formatBase(base);
+}
+
+function isValid(base: string, { parameters, signature }: MessageSignature): boolean {
+  const key = signingKey(parameters.keyid ?? '');
+  if (key.algorithm === 'hmac-sha256')
+    return createHmac('sha256', key.secret).update(base).digest('base64') === signature;
+  const { publicKey: verifying } = publicKey(key.id);
+  return verifySignature(key.algorithm, verifying, Buffer.from(base), Buffer.from(signature, 'base64'));
+}
+
+function check(example: Example): void {
+  const message = messageOf(example);
+  const signature = signatureOf(message, example.label);
+  const base = baseOf(message, signature);
+  if (example.base !== undefined) assert.equal(base, example.base);
+  assert.equal(isValid(base, signature), example.valid);
+}
+
+for (const example of examples) {
+  test(`the example of RFC 9421, ${example.name}, has the base and the verdict of the standard`, () => {
+    check(example);
+  });
+}
+
+test('all examples of appendix B with a signature are covered', () => {
+  const names = examples.map(({ name }) => name.slice(0, 5));
+  for (const name of ['B.2.1', 'B.2.2', 'B.2.3', 'B.2.4', 'B.2.5', 'B.2.6', 'B.3'])
+    assert.ok(names.includes(name), name);
+  assert.equal(names.filter((name) => name.startsWith('B.4')).length, 6);
+});
+
+test('deterministic algorithms produce the signatures of the standard', () => {
+  for (const name of ['B.2.5', 'B.2.6', '4.3, request of the proxy']) {
+    const example = examples.find((each) => each.name === name);
+    assert.ok(example);
+    const message = messageOf(example);
+    const { covered, parameters, signature, label } = signatureOf(message, example.label);
+    const key = signingKey(parameters.keyid ?? '');
+    const base = baseOf(message, { covered, parameters, signature, label });
+    assert.equal(signBase(key, base), signature, name);
+  }
+});
+
+test('each key signs what its public key verifies, and nothing else', () => {
+  for (const id of keyIds) {
+    const key = signingKey(id);
+    if (key.algorithm === 'hmac-sha256') continue;
+    const signature = Buffer.from(signBase(key, 'base'), 'base64');
+    const { publicKey: verifying } = publicKey(id);
+    assert.ok(verifySignature(key.algorithm, verifying, Buffer.from('base'), signature), id);
+    assert.ok(!verifySignature(key.algorithm, verifying, Buffer.from('other'), signature), id);
+  }
+});
