@@ -168,6 +168,12 @@ export const problemTypes = {
     explanation:
       'This server accepts signed content only if the signature covers its digest. Send Content-Digest (RFC 9530) and add its value to the message. With AWS Signature Version 4, sign the SHA-256 of the content instead of UNSIGNED-PAYLOAD.',
   },
+  'signature-insufficient': {
+    status: 401,
+    title: 'The signature does not cover enough',
+    explanation:
+      'The signature lacks a component or a parameter that this server requires (RFC 9421 §3.2.1). Accept-Signature of this response lists the components, and parameters such as created and tag. The signature was not verified. Sign again with at least these components, in any order.',
+  },
   'oauth1-parameter-absent': {
     status: 400,
     title: 'An OAuth 1.0a parameter is missing',

@@ -1,0 +1,131 @@
+import { didYouMean } from '../../did-you-mean.ts';
+import {
+  identifierFault,
+  identifierKey,
+  parseIdentifier,
+} from '../../signature/message-signatures/identifiers.ts';
+import { defaultComponents } from '../../signature/message-signatures/sign.ts';
+import type {
+  StructuredFieldType,
+  StructuredFieldTypes,
+} from '../../signature/message-signatures/structured-field-types.ts';
+
+/** The options of the scheme for HTTP Message Signatures (RFC 9421). */
+export interface MessageSignaturesOptions {
+  /**
+   * The components that a signature must cover, as in `@method`, `content-type;sf` or `@query-param;name="id"`.
+   * `content-digest` is required in addition if there is content. Default: method, authority, path and query.
+   */
+  readonly components: readonly string[];
+  /** Maximum difference between `created` and the clock, in either direction (s). Default: 300. */
+  readonly window: number;
+  /** Whether a signature must have a nonce. A nonce is accepted once, unless this is `off`. Default: `optional`. */
+  readonly nonce: 'off' | 'optional' | 'required';
+  /** The value that the parameter `tag` must have. Default: any, or none. */
+  readonly tag: string | undefined;
+  /** The types of structured fields that are not registered, for the component parameters `sf` and `key`. Default: none. */
+  readonly structuredFields: StructuredFieldTypes;
+}
+
+const known = ['components', 'window', 'nonce', 'tag', 'structuredFields'];
+const nonceModes = ['off', 'optional', 'required'] as const;
+const fieldTypes = ['item', 'list', 'dictionary'] as const;
+/** The maximum window (s): one day. */
+const maxWindow = 86_400;
+
+/**
+ * Reads the options of the scheme from a configuration.
+ *
+ * @param where The path of the value, for error messages: `schemes.message-signatures`.
+ * @throws RangeError if a key is unknown or a value is invalid
+ */
+export function readMessageSignaturesOptions(value: unknown, where: string): MessageSignaturesOptions {
+  if (!isRecord(value)) throw new RangeError(`${where}: an object is expected`);
+  for (const key of Object.keys(value))
+    if (!known.includes(key))
+      throw new RangeError(`${where}.${key}: there is no such option${didYouMean(key, known)}`);
+  return {
+    components: componentsOf(value['components'], `${where}.components`),
+    window: windowOf(value['window'], `${where}.window`),
+    nonce: oneOf(nonceModes, value['nonce'] ?? 'optional', `${where}.nonce`),
+    tag: tagOf(value['tag'], `${where}.tag`),
+    structuredFields: typesOf(value['structuredFields'], `${where}.structuredFields`),
+  };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function oneOf<Name extends string>(names: readonly Name[], value: unknown, where: string): Name {
+  const found = names.find((name) => name === value);
+  if (found !== undefined) return found;
+  const hint = typeof value === 'string' ? didYouMean(value, names) : '';
+  throw new RangeError(
+    `${where}: one of ${names.join(', ')} is expected${hint.includes('mean') ? hint : ''}`,
+  );
+}
+
+function componentsOf(value: unknown, where: string): readonly string[] {
+  if (value === undefined) return defaultComponents;
+  if (!Array.isArray(value) || value.length === 0)
+    throw new RangeError(`${where}: a list with at least one component is expected`);
+  const keys = new Set<string>();
+  return value.map((component: unknown, index) => {
+    const at = `${where}[${index}]`;
+    if (typeof component !== 'string')
+      throw new RangeError(`${at}: a component such as "@method" is expected`);
+    const key = keyOf(component, at);
+    if (keys.has(key)) throw new RangeError(`${at}: the component ${key} is listed twice`);
+    keys.add(key);
+    return component;
+  });
+}
+
+/** Returns the identifier in one form. Throws RangeError if it is invalid in a request. */
+function keyOf(component: string, where: string): string {
+  const identifier = withoutSyntaxError(() => parseIdentifier(component));
+  if (typeof identifier === 'string') throw new RangeError(`${where}: ${identifier}`);
+  const fault = identifierFault(identifier, 'request');
+  if (fault !== undefined) throw new RangeError(`${where}: ${fault}${nearestDerived(component, fault)}`);
+  return identifierKey(identifier);
+}
+
+function withoutSyntaxError<Value>(parse: () => Value): Value | string {
+  try {
+    return parse();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const derived = ['@method', '@target-uri', '@authority', '@scheme', '@request-target', '@path', '@query'];
+
+function nearestDerived(component: string, fault: string): string {
+  return fault.endsWith('is not known') ? didYouMean(component, derived) : '';
+}
+
+function windowOf(value: unknown, where: string): number {
+  if (value === undefined) return 300;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > maxWindow)
+    throw new RangeError(`${where}: a whole number of seconds from 1 to ${maxWindow} is expected`);
+  return value;
+}
+
+function tagOf(value: unknown, where: string): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' || !/^[ -~]+$/.test(value))
+    throw new RangeError(`${where}: a text of printable ASCII characters is expected`);
+  return value;
+}
+
+function typesOf(value: unknown, where: string): StructuredFieldTypes {
+  if (value === undefined) return {};
+  if (!isRecord(value)) throw new RangeError(`${where}: an object is expected`);
+  const types = Object.entries(value).map(([name, type]): [string, StructuredFieldType] => {
+    if (!/^[!#$%&'*+\-.^_`|~0-9a-z]+$/i.test(name))
+      throw new RangeError(`${where}: ${JSON.stringify(name)} is not the name of a field`);
+    return [name.toLowerCase(), oneOf(fieldTypes, type, `${where}.${name}`)];
+  });
+  return Object.fromEntries(types);
+}

@@ -1,0 +1,113 @@
+// The requirements of the application for a signature (RFC 9421 §3.2.1).
+import { Problem, type ProblemMember } from '../../http/problem.ts';
+import {
+  type BaseFault,
+  type BaseLine,
+  createBase,
+  isBaseFault,
+} from '../../signature/message-signatures/base.ts';
+import {
+  coversContentDigest,
+  identifierKey,
+  parseIdentifier,
+} from '../../signature/message-signatures/identifiers.ts';
+import type { RequestMessage } from '../../signature/message-signatures/message.ts';
+import type { MessageSignature } from '../../signature/message-signatures/signature-fields.ts';
+import type { MessageSignaturesOptions } from './options.ts';
+
+/** A signature that meets the requirements. */
+export interface Candidate {
+  readonly signature: MessageSignature;
+  readonly keyid: string;
+  /** In seconds. */
+  readonly created: number;
+  readonly nonce: string | undefined;
+  /** The lines of the signature base. */
+  readonly lines: readonly BaseLine[];
+}
+
+/** Judges signatures before their keys are looked up. */
+export type JudgeRequirements = (
+  signature: MessageSignature,
+  request: RequestMessage,
+  hasContent: boolean,
+) => Candidate | Problem;
+
+/** The maximum length of a nonce, in characters. */
+const maxNonce = 256;
+
+/**
+ * Creates a function that returns a candidate for a signature that meets the requirements, or the Problem. The Problem depends on
+ * nothing but the request, so it reveals nothing about keys and users.
+ */
+export function createRequirements(options: MessageSignaturesOptions, explain: boolean): JudgeRequirements {
+  const required = options.components.map((component) => identifierKey(parseIdentifier(component)));
+  const insufficient = (detail: string, members: Readonly<Record<string, ProblemMember>> = {}): Problem =>
+    new Problem('signature-insufficient', detail, {
+      members: explain ? { check: 'requirements', ...members } : {},
+    });
+
+  const parameterFault = ({ parameters }: MessageSignature): Problem | undefined => {
+    const { keyid, created, nonce, tag } = parameters;
+    if (keyid === undefined) return insufficient('The signature requires the parameter keyid.');
+    if (created === undefined) return insufficient('The signature requires the parameter created.');
+    if (options.tag !== undefined && tag !== options.tag)
+      return insufficient(`The signature requires the parameter tag with the value "${options.tag}".`);
+    if (options.nonce === 'required' && nonce === undefined)
+      return insufficient('The signature requires the parameter nonce.');
+    return nonce !== undefined && (nonce.length < 1 || nonce.length > maxNonce)
+      ? malformed(`The nonce must have 1 to ${maxNonce} characters.`, explain)
+      : undefined;
+  };
+
+  const coverageFault = (lines: readonly BaseLine[], signature: MessageSignature): Problem | undefined => {
+    const isCovered = (key: string): boolean =>
+      lines.some(({ name }) => name === key) ||
+      signature.covered.items.some((identifier) => identifierKey(identifier) === key);
+    const missing = required.filter((key) => !isCovered(key));
+    if (missing.length === 0) return undefined;
+    return insufficient(`The signature does not cover ${missing.join(', ')}.`, {
+      missing,
+      hint: `add ${missing.join(', ')} to the covered components, in Signature-Input and in the message`,
+    });
+  };
+
+  return (signature, request, hasContent) => {
+    const lines = createBase(signature.covered, request, options.structuredFields);
+    if (isBaseFault(lines)) return baseProblem(lines, explain);
+    const fault = parameterFault(signature) ?? coverageFault(lines, signature);
+    if (fault !== undefined) return fault;
+    const { keyid = '', created = 0, nonce } = signature.parameters;
+    if (hasContent && !signature.covered.items.some(coversContentDigest)) return digestRequired(explain);
+    return { signature, keyid, created, nonce, lines };
+  };
+}
+
+function digestRequired(explain: boolean): Problem {
+  const members = explain
+    ? { check: 'requirements', missing: ['"content-digest"'], hint: 'send Content-Digest and cover it' }
+    : {};
+  return new Problem(
+    'digest-required',
+    'The signature of a request with content must cover content-digest.',
+    {
+      members,
+    },
+  );
+}
+
+function malformed(detail: string, explain: boolean): Problem {
+  return new Problem('malformed-credentials', detail, { members: explain ? { check: 'grammar' } : {} });
+}
+
+/** Returns the Problem for a signature without a base. A component that this request lacks may have been removed on the way. */
+function baseProblem({ kind, fault }: BaseFault, explain: boolean): Problem {
+  if (kind === 'malformed') return malformed(`${capitalized(fault)}.`, explain);
+  return new Problem('credentials-refused', `The signature cannot be verified: ${fault}.`, {
+    members: explain ? { check: 'signature', hint: fault } : {},
+  });
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,300 @@
+import type { Request } from '../../http/message.ts';
+import { isMethod, isSafe } from '../../http/method.ts';
+import { Problem } from '../../http/problem.ts';
+import { andThen } from '../../maybe-promise.ts';
+import type { Principal } from '../../principal.ts';
+import { formatBase } from '../../signature/message-signatures/base.ts';
+import type { RequestMessage } from '../../signature/message-signatures/message.ts';
+import {
+  type MessageSignature,
+  parseSignatures,
+} from '../../signature/message-signatures/signature-fields.ts';
+import { noRoomForNonce } from '../nonce-claim.ts';
+import type { Verdict } from '../scheme.ts';
+import type { SchemeContext } from '../scheme-context.ts';
+import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
+import { bytesIn, findHolder, type Holder, isSignedBy, Verifiers, type VerifyingKey } from './keys.ts';
+import type { MessageSignaturesOptions } from './options.ts';
+import { type Candidate, createRequirements, type JudgeRequirements } from './requirements.ts';
+
+/** Verifies the signatures of a request. */
+export type Verify = (request: Request, authTrace?: AuthenticationTrace) => Verdict | Promise<Verdict>;
+
+/** The maximum number of signatures of a request whose keys are looked up. It bounds the work of a refusal. */
+const maxCandidates = 4;
+
+/** The parts that every verification uses. */
+interface Verification {
+  readonly name: string;
+  readonly options: MessageSignaturesOptions;
+  readonly context: SchemeContext;
+  readonly judge: JudgeRequirements;
+  readonly verifiers: Verifiers;
+}
+
+/** A request that is being verified. */
+interface Presented {
+  readonly request: Request;
+  readonly message: RequestMessage;
+  readonly claimed: string | undefined;
+  readonly authTrace: AuthenticationTrace | undefined;
+}
+
+/** A refusal that is explained only if no other signature of the request is accepted. */
+interface Refusal {
+  /** The number of checks that the signature passed. The refusal with the most is reported. */
+  readonly passed: number;
+  readonly verdict: () => Verdict | Promise<Verdict>;
+}
+
+/** Creates the function that verifies requests. */
+export function createVerify(
+  name: string,
+  options: MessageSignaturesOptions,
+  context: SchemeContext,
+): Verify {
+  const judge = createRequirements(options, context.explain);
+  const verification: Verification = { name, options, context, judge, verifiers: new Verifiers() };
+  return (request, authTrace) => {
+    const { fields } = request;
+    const signatures = parseSignatures(fields.get('signature-input'), fields.get('signature'));
+    if (typeof signatures === 'string') return malformed(signatures, context, authTrace);
+    return verifySignatures(verification, request, signatures, authTrace);
+  };
+}
+
+function malformed(
+  fault: string,
+  { explain }: SchemeContext,
+  authTrace: AuthenticationTrace | undefined,
+): Verdict {
+  authTrace?.fail('parse', { hint: fault });
+  const members = explain ? { check: 'grammar' } : {};
+  return { outcome: 'bad', problem: new Problem('malformed-credentials', `${fault}.`, { members }) };
+}
+
+/** Verifies the signatures that meet the requirements, one after the other, until one is accepted. */
+function verifySignatures(
+  verification: Verification,
+  request: Request,
+  signatures: readonly MessageSignature[],
+  authTrace: AuthenticationTrace | undefined,
+): Verdict | Promise<Verdict> {
+  const { method, target, fields, connection } = request;
+  const message: RequestMessage = { method, target, fields, secure: connection.secure };
+  const presented = { request, message, claimed: signatures[0]?.parameters.keyid, authTrace };
+  const hasContent = carriesContent(request);
+  const candidates: Candidate[] = [];
+  let first: Problem | undefined;
+  for (const signature of signatures) {
+    const judged = verification.judge(signature, message, hasContent);
+    if (judged instanceof Problem) first ??= judged;
+    else if (candidates.push(judged) === maxCandidates) break;
+  }
+  if (candidates.length === 0 && first !== undefined) return refuseEarly(first, presented);
+  return verifyFrom(verification, presented, candidates, 0, undefined);
+}
+
+function carriesContent({ body, fields }: Request): boolean {
+  return body.present && fields.get('content-length') !== '0';
+}
+
+function refuseEarly(problem: Problem, { claimed, authTrace }: Presented): Verdict {
+  const check = problem.type === 'malformed-credentials' ? 'parse' : 'requirements';
+  authTrace?.fail(check, { ...problem.members, hint: problem.members['hint'] ?? problem.detail });
+  return bad(problem, claimed);
+}
+
+function bad(problem: Problem, claimed: string | undefined): Verdict {
+  return claimed === undefined ? { outcome: 'bad', problem } : { outcome: 'bad', problem, claimed };
+}
+
+function verifyFrom(
+  verification: Verification,
+  presented: Presented,
+  candidates: readonly Candidate[],
+  index: number,
+  best: Refusal | undefined,
+): Verdict | Promise<Verdict> {
+  const candidate = candidates[index];
+  if (candidate === undefined) {
+    if (best === undefined) throw new Error('a request without signatures was verified');
+    return best.verdict();
+  }
+  return andThen(findHolder(verification.context.accounts, candidate.keyid), (holder) => {
+    const result = verifyCandidate(verification, presented, candidate, holder);
+    if (!('passed' in result)) return result;
+    const next = best === undefined || result.passed > best.passed ? result : best;
+    return verifyFrom(verification, presented, candidates, index + 1, next);
+  });
+}
+
+function verifyCandidate(
+  verification: Verification,
+  presented: Presented,
+  candidate: Candidate,
+  holder: Holder | undefined,
+): Verdict | Promise<Verdict> | Refusal {
+  const { context } = verification;
+  const now = context.clock.now();
+  const text = formatBase(candidate.lines);
+  const key = matchingKey(verification.verifiers, candidate, text, holder, now);
+  if (key === undefined || holder === undefined) {
+    return { passed: 0, verdict: () => refuseSignature(verification, presented, candidate, text, holder) };
+  }
+  const { alg } = candidate.signature.parameters;
+  if (alg !== undefined && alg !== key.algorithm) {
+    const hint = `the parameter alg is "${alg}", but the key with this id is for ${key.algorithm}`;
+    return refusal(1, verification, presented, 'alg', 'credentials-refused', wrongSignature, { hint });
+  }
+  const fault =
+    dateFault(verification, presented, candidate, now) ??
+    nonceFault(verification, presented, candidate, holder, now);
+  if (fault !== undefined) return fault;
+  return accept(verification, presented, candidate, holder);
+}
+
+const wrongSignature = 'The key, the signature or the signed message is wrong.';
+
+/** Returns the key that verifies the signature and is valid. A refusal tries the same number of keys for every holder. */
+function matchingKey(
+  verifiers: Verifiers,
+  { signature }: Candidate,
+  text: string,
+  holder: Holder | undefined,
+  now: number,
+): VerifyingKey | undefined {
+  for (const { key, isDummy } of verifiers.for(holder?.keys ?? [], bytesIn(signature.signature))) {
+    const isMatch = isSignedBy(key, text, signature.signature);
+    if (isMatch && !isDummy && (key.until === undefined || now < key.until)) return key;
+  }
+  return undefined;
+}
+
+/** Returns a refusal that is explained to a holder of the key. */
+function refusal(
+  passed: number,
+  { context }: Verification,
+  { claimed, authTrace }: Presented,
+  check: string,
+  type: 'credentials-refused' | 'date-out-of-window' | 'nonce-replayed',
+  detail: string,
+  details: TraceDetails,
+): Refusal {
+  return {
+    passed,
+    verdict: () => {
+      for (const name of ['parse', 'user', 'signature', 'date'].slice(0, passed + 1)) authTrace?.pass(name);
+      authTrace?.fail(check, details);
+      const members = context.explain ? { check, ...details } : {};
+      return bad(new Problem(type, detail, { members }), claimed);
+    },
+  };
+}
+
+function dateFault(
+  verification: Verification,
+  presented: Presented,
+  { created, nonce, signature }: Candidate,
+  now: number,
+): Refusal | undefined {
+  const { options, context } = verification;
+  const second = Math.floor(now / 1000);
+  const { expires } = signature.parameters;
+  const refuse = (detail: string, hint: string): Refusal =>
+    refusal(2, verification, presented, 'date', 'date-out-of-window', detail, { hint, serverTime: second });
+  const off = created - second;
+  if (Math.abs(off) > options.window) {
+    const detail = `created is ${Math.abs(off)} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock; the maximum is ${options.window} s.`;
+    return refuse(detail, createdHint(created, second));
+  }
+  if (expires !== undefined && second > expires)
+    return refuse(
+      `The signature expired ${second - expires} s ago.`,
+      'the time in expires has passed; sign the request again',
+    );
+  if (nonce !== undefined && created < Math.floor((context.notBefore ?? Number.NEGATIVE_INFINITY) / 1000))
+    return refuse(
+      'created is before the start of this server, which does not know the nonces used before.',
+      'sign the request again',
+    );
+  return undefined;
+}
+
+/** Returns the likely cause of a wrong time. */
+function createdHint(created: number, second: number): string {
+  if (Math.abs(created / 1000 - second) < 86_400) return 'created is in milliseconds; it must be in seconds';
+  const quarters = Math.round(Math.abs(created - second) / 900);
+  const isZone =
+    quarters >= 4 && quarters <= 56 && Math.abs(Math.abs(created - second) - quarters * 900) <= 30;
+  return isZone
+    ? `created is off by ${quarters / 4} h: probably a time zone; it must be in UTC`
+    : "the client's clock is wrong, or the request was delayed";
+}
+
+/** Claims the nonce, if there is one and nonces are used. */
+function nonceFault(
+  verification: Verification,
+  presented: Presented,
+  { created, nonce }: Candidate,
+  { account }: Holder,
+  now: number,
+): Refusal | undefined {
+  const { options, context } = verification;
+  if (nonce === undefined || options.nonce === 'off') return undefined;
+  // Until the time is outside the nonce window, to the end of its second.
+  const until = created * 1000 + context.nonceWindow + 999;
+  const claimed = context.nonces.claim(account.name, nonce, until, now);
+  if (claimed === 'fresh') return undefined;
+  if (claimed === 'seen') {
+    const hint = 'generate a new nonce for every request, including retries';
+    const detail = 'The user has already used this nonce.';
+    return refusal(3, verification, presented, 'nonce', 'nonce-replayed', detail, { hint });
+  }
+  const problem = noRoomForNonce(claimed, options.window * 1000, now);
+  return { passed: 3, verdict: () => bad(problem, presented.claimed) };
+}
+
+function accept(
+  { name, options, context }: Verification,
+  { request, authTrace }: Presented,
+  { nonce }: Candidate,
+  { account }: Holder,
+): Verdict | Promise<Verdict> {
+  const isClaimed = nonce !== undefined && options.nonce !== 'off';
+  if (authTrace !== undefined) {
+    const passed = ['parse', 'user', 'signature', 'date', ...(isClaimed ? ['nonce'] : [])];
+    for (const check of passed) authTrace.pass(check);
+  }
+  const principal: Principal = { name: account.name, scheme: name };
+  const verdict: Verdict = { outcome: 'good', principal };
+  if (!isClaimed) return verdict;
+  if (!isMethod(request.method) || !isSafe(request.method)) {
+    const held = context.nonces.hold();
+    return held === undefined ? verdict : { outcome: 'good', principal: { ...principal, nonce: held } };
+  }
+  const writing = context.nonces.kept(false);
+  return writing === undefined ? verdict : writing.then(() => verdict);
+}
+
+/** Refuses a wrong signature. It is explained only if an error or a trace contains the explanation. */
+function refuseSignature(
+  verification: Verification,
+  presented: Presented,
+  candidate: Candidate,
+  text: string,
+  holder: Holder | undefined,
+): Verdict | Promise<Verdict> {
+  const { context, verifiers } = verification;
+  const { claimed, authTrace, message } = presented;
+  const refused = (members: TraceDetails): Verdict =>
+    bad(new Problem('credentials-refused', wrongSignature, { members }), claimed);
+  if (!context.explain && authTrace === undefined) return refused({});
+  return import('./explain.ts').then(({ explainSignature }) => {
+    const { shown, traced } = explainSignature({ message, candidate, text, holder, verifiers });
+    authTrace?.pass('parse');
+    if (holder !== undefined) authTrace?.pass('user');
+    authTrace?.fail(holder === undefined ? 'user' : 'signature', traced);
+    return refused(context.explain ? { check: 'signature', ...shown } : {});
+  });
+}
