@@ -1,0 +1,421 @@
+import assert from 'node:assert/strict';
+import { createHash, createHmac } from 'node:crypto';
+import test, { type TestContext } from 'node:test';
+import type { Request } from '../../../src/http/message.ts';
+import type { Aws4SignOptions } from '../../../src/signature/aws4/sign.ts';
+import { presignAws4, signAws4 } from '../../../src/signature/aws4/sign.ts';
+import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
+import {
+  accessKeyId,
+  openAws4Service,
+  received,
+  secret,
+  signOptions,
+  time,
+} from '../../support/auth/aws4.ts';
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+
+interface Wanted extends Partial<Aws4SignOptions> {
+  readonly method?: string;
+  readonly target?: string;
+  readonly content?: string;
+  /** Fields that are signed. */
+  readonly fields?: readonly (readonly [string, string])[];
+  /** Fields that are added after signing. */
+  readonly added?: readonly (readonly [string, string])[];
+  readonly without?: string;
+}
+
+const host: readonly [string, string] = ['Host', 'example.amazonaws.com'];
+
+function partsOf({ method = 'GET', target = '/', content, fields = [] }: Wanted) {
+  const bytes = content === undefined ? undefined : Buffer.from(content);
+  return { method, target, fields: [host, ...fields], content: bytes };
+}
+
+function signed(wanted: Wanted = {}): Request {
+  const parts = partsOf(wanted);
+  const made = signAws4(parts, signOptions(wanted));
+  const fields = [...parts.fields, ...made.fields, ...(wanted.added ?? [])];
+  return received({
+    ...parts,
+    content: wanted.content,
+    fields: fields.filter(([name]) => name !== wanted.without),
+  });
+}
+
+function presigned(expires: number, wanted: Wanted = {}): Request {
+  const parts = partsOf(wanted);
+  const { target } = presignAws4(parts, signOptions(wanted), expires);
+  return received({
+    ...parts,
+    target,
+    content: wanted.content,
+    fields: [...parts.fields, ...(wanted.added ?? [])],
+  });
+}
+
+/** Changes the value of Authorization. */
+function withCredentials({ method, target, fields }: Request, change: (value: string) => string): Request {
+  const lines = fields.raw.flatMap((name, at): [string, string][] => {
+    const value = fields.raw[at + 1] ?? '';
+    return at % 2 === 0 ? [[name, name === 'Authorization' ? change(value) : value]] : [];
+  });
+  return received({ method, target, fields: lines });
+}
+
+/** A request whose content must not be read. */
+function unread(request: Request): Request {
+  const fail = (): never => assert.fail('the content was read');
+  return { ...request, body: { present: true, consume: fail, hold: fail } };
+}
+
+test('the name of the user and the scheme are in the principal', async () => {
+  const verdict = await openAws4Service().verdictOn(signed());
+  assert.deepEqual(verdict, { outcome: 'good', principal: { name: accessKeyId, scheme: 'aws4' } });
+});
+
+test('an access key id among the keys of a user stands for the user', async () => {
+  const service = openAws4Service();
+  const key = { accessKeyId: 'AKIAANN', secret: 'the-secret-of-the-key' };
+  assert.equal(await service.outcomeOf(signed(key)), 'ann');
+  const own = { accessKeyId: 'ann', secret: 'the-secret-of-ann-herself' };
+  assert.equal(await service.outcomeOf(signed(own)), 'ann');
+  assert.equal(await service.outcomeOf(signed({ ...own, secret: key.secret })), 'credentials-refused');
+  assert.equal(await service.outcomeOf(signed({ ...key, secret: own.secret })), 'credentials-refused');
+});
+
+test('two secrets are valid during a rotation, and an expired one is not', async () => {
+  const service = openAws4Service();
+  const expiring = { secret: 'expired-secret-of-somebody' };
+  assert.equal(await service.outcomeOf(signed(expiring)), 'credentials-refused');
+  service.clock.set(time - 1000);
+  assert.equal(await service.outcomeOf(signed({ ...expiring, time: time - 1000 })), accessKeyId);
+  assert.equal(await service.outcomeOf(signed({ time: time - 1000 })), accessKeyId);
+  service.clock.set(time);
+  assert.equal(await service.outcomeOf(signed({ ...expiring, time: time - 1000 })), 'credentials-refused');
+});
+
+test('the scope must name the region and the service', async () => {
+  const service = openAws4Service();
+  for (const scope of [{ region: 'eu-west-1' }, { service: 's3' }]) {
+    const problem = await service.problemWith(signed(scope));
+    assert.equal(problem.type, 'credentials-refused');
+    assert.match(
+      problem.detail,
+      /^The scope names the (?:region "eu-west-1"|service "s3"); "(?:us-east-1|service)" is expected/,
+    );
+  }
+});
+
+test('the date of the scope must be the day of the request', async () => {
+  const request = withCredentials(signed(), (value) => value.replace('/20150830/', '/20150831/'));
+  const { type, detail } = await openAws4Service().problemWith(request);
+  assert.equal(type, 'malformed-credentials');
+  assert.match(detail, /The date of the scope, 20150831, is not the day of the request, 20150830/);
+});
+
+test('a date may differ by the window in either direction, and not by a second more', async () => {
+  const service = openAws4Service();
+  for (const seconds of [-900, 900]) {
+    assert.equal(await service.outcomeOf(signed({ time: time + seconds * 1000 })), accessKeyId);
+    const late = signed({ time: time + seconds * 1000 + Math.sign(seconds) * 1000 });
+    assert.equal(await service.outcomeOf(late), 'date-out-of-window');
+  }
+});
+
+test('a date of another time zone is explained', async () => {
+  const service = openAws4Service({}, { explain: true });
+  const { members } = await service.problemWith(signed({ time: time + 7_200_000 }));
+  assert.match(String(members['hint']), /off by 2 h: probably the date of another time zone/);
+});
+
+test('a signed header that is missing is refused', async () => {
+  const { type, detail } = await openAws4Service().problemWith(signed({ without: 'X-Amz-Date' }));
+  assert.equal(type, 'malformed-credentials');
+  assert.match(detail, /SignedHeaders contains x-amz-date, which the request does not have/);
+});
+
+test('Date counts where X-Amz-Date is missing, signed or not', async () => {
+  const service = openAws4Service();
+  for (const names of ['date;host', 'host']) {
+    const lines = names === 'host' ? '' : 'date:Sun, 30 Aug 2015 12:36:00 GMT\n';
+    const canonical = `GET\n/\n\n${lines}host:example.amazonaws.com\n\n${names}\n${hash('')}`;
+    const scope = '20150830/us-east-1/service/aws4_request';
+    const text = `AWS4-HMAC-SHA256\n20150830T123600Z\n${scope}\n${hash(canonical)}`;
+    const key = scope.split('/').reduce<string | Buffer>((above, part) => hmac(above, part), `AWS4${secret}`);
+    const signature = hmac(key, text).toString('hex');
+    const authorization = `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`;
+    const request = (date: string) =>
+      received({
+        method: 'GET',
+        target: '/',
+        fields: [host, ['Date', date], ['Authorization', authorization]],
+      });
+    assert.equal(await service.outcomeOf(request('Sun, 30 Aug 2015 12:36:00 GMT')), accessKeyId);
+    assert.equal(await service.outcomeOf(request('Sun, 30 Aug 2015 12:36:01 GMT')), 'credentials-refused');
+    assert.equal(await service.outcomeOf(request('yesterday')), 'malformed-credentials');
+  }
+});
+
+test('a presigned URL is valid for its lifetime by the clock of the service', async () => {
+  const service = openAws4Service();
+  const request = presigned(60);
+  for (const [offset, outcome] of [
+    [-900, accessKeyId],
+    [0, accessKeyId],
+    [60, accessKeyId],
+    [61, 'date-out-of-window'],
+    [-901, 'date-out-of-window'],
+  ] as const) {
+    service.clock.set(time + offset * 1000);
+    assert.equal(await service.outcomeOf(request), outcome, String(offset));
+  }
+});
+
+test('a stretched lifetime is refused', async () => {
+  const { method, target } = presigned(60);
+  const stretched = received({
+    method,
+    target: target.replace('Expires=60', 'Expires=604800'),
+    fields: [host],
+  });
+  assert.equal(await openAws4Service().outcomeOf(stretched), 'credentials-refused');
+});
+
+test('a signature in Authorization and in the query is refused', async () => {
+  const { target } = presigned(60);
+  assert.equal(await openAws4Service().outcomeOf(signed({ target })), 'malformed-credentials');
+});
+
+test('every field X-Amz-… must be signed, but the session token only for Amazon S3', async () => {
+  const added = (name: string) => ({ added: [[name, 'x']] as const });
+  const { type, detail } = await openAws4Service().problemWith(signed(added('X-Amz-Meta')));
+  assert.equal(type, 'malformed-credentials');
+  assert.match(detail, /x-amz-meta is not signed/);
+  assert.equal(await openAws4Service().outcomeOf(presigned(60, added('x-amz-acl'))), 'malformed-credentials');
+  assert.equal(await openAws4Service().outcomeOf(signed(added('X-Amz-Security-Token'))), accessKeyId);
+  const s3 = openAws4Service({ service: 's3' });
+  assert.equal(
+    await s3.outcomeOf(signed({ service: 's3', ...added('X-Amz-Security-Token') })),
+    'malformed-credentials',
+  );
+  assert.equal(await s3.outcomeOf(signed({ service: 's3', sessionToken: 'token' })), accessKeyId);
+  assert.equal(await s3.outcomeOf(signed({ service: 's3', added: [['X-Amzn-Trace-Id', 'x']] })), accessKeyId);
+});
+
+test('a header that is signed and sent twice is refused', async () => {
+  const twice = signed({ fields: [['A', '1']], added: [['A', '2']] });
+  assert.equal(await openAws4Service().outcomeOf(twice), 'credentials-refused');
+});
+
+test('chunks that are signed one by one are refused with a problem of their own', async () => {
+  for (const value of ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER']) {
+    const request = signed({
+      method: 'PUT',
+      content: 'abc',
+      without: 'X-Amz-Content-Sha256',
+      added: [['x-amz-content-sha256', value]],
+    });
+    const { type, status } = await openAws4Service().problemWith(unread(request));
+    assert.deepEqual([type, status], ['streaming-signature-not-implemented', 501]);
+  }
+});
+
+test('content that is not signed is accepted only with the option', async () => {
+  const request = signed({ method: 'PUT', content: 'abc', unsignedPayload: true });
+  assert.equal(await openAws4Service().outcomeOf(unread(request)), 'digest-required');
+  assert.equal(await openAws4Service({ unsignedPayload: true }).outcomeOf(unread(request)), accessKeyId);
+  assert.equal(await openAws4Service().outcomeOf(signed({ unsignedPayload: true })), accessKeyId);
+  const put = presigned(60, { service: 's3', method: 'PUT', content: 'abc' });
+  assert.equal(await openAws4Service({ service: 's3' }).outcomeOf(unread(put)), 'digest-required');
+  assert.equal(
+    await openAws4Service({ service: 's3', unsignedPayload: true }).outcomeOf(unread(put)),
+    accessKeyId,
+  );
+});
+
+test('UNSIGNED-PAYLOAD substituted for a signed hash is refused', async () => {
+  const request = signed({ method: 'PUT', content: 'abc' });
+  const fields = request.fields.raw.flatMap((name, at): [string, string][] => {
+    const value = request.fields.raw[at + 1] ?? '';
+    return at % 2 === 0 ? [[name, name === 'X-Amz-Content-Sha256' ? 'UNSIGNED-PAYLOAD' : value]] : [];
+  });
+  const substituted = received({ method: 'PUT', target: '/', content: 'xyz', fields });
+  assert.equal(
+    await openAws4Service({ unsignedPayload: true }).outcomeOf(substituted),
+    'credentials-refused',
+  );
+});
+
+test('Amazon S3 requires X-Amz-Content-Sha256 in the header form', async () => {
+  const { fields } = signed();
+  const bare = received({
+    method: 'GET',
+    target: '/',
+    fields: [
+      host,
+      ['X-Amz-Date', '20150830T123600Z'],
+      [
+        'Authorization',
+        (fields.get('authorization') ?? '').replace('/service/', '/s3/').replace('x-amz-content-sha256;', ''),
+      ],
+    ],
+  });
+  const { detail } = await openAws4Service({ service: 's3' }).problemWith(bare);
+  assert.match(detail, /X-Amz-Content-Sha256 is missing/);
+});
+
+test('the content must have the hash that is signed', async () => {
+  const request = signed({ method: 'PUT', content: 'abc' });
+  const { body } = received({ method: 'PUT', target: '/', fields: [], content: 'abd' });
+  const service = openAws4Service();
+  assert.equal(await service.outcomeOf({ ...request, body }), 'digest-mismatch');
+  assert.equal(await service.outcomeOf(request), accessKeyId);
+  const none = received({ method: 'PUT', target: '/', fields: [] });
+  assert.equal(await service.outcomeOf({ ...request, body: none.body }), 'digest-mismatch');
+});
+
+test('the content is not read if the header section shows the refusal', async () => {
+  const service = openAws4Service();
+  const parts = { method: 'PUT', content: 'abc' };
+  assert.equal(
+    await service.outcomeOf(unread(signed({ ...parts, secret: 'guessed' }))),
+    'credentials-refused',
+  );
+  assert.equal(
+    await service.outcomeOf(unread(signed({ ...parts, time: time - 901_000 }))),
+    'date-out-of-window',
+  );
+  const late = presigned(60, { ...parts, time: time - 61_000 });
+  assert.equal(await service.outcomeOf(unread(late)), 'date-out-of-window');
+});
+
+test('content above the limit is refused', async () => {
+  const content = 'x'.repeat(101);
+  const service = openAws4Service({}, { bodyLimit: 100 });
+  assert.equal(await service.outcomeOf(presigned(60, { method: 'PUT', content })), 'content-too-large');
+  assert.equal(await service.outcomeOf(presigned(60, { method: 'PUT', content: 'x' })), accessKeyId);
+});
+
+test('a replay is accepted, as by AWS, unless the option refuses it', async () => {
+  const request = signed();
+  const lax = openAws4Service();
+  assert.equal(await lax.outcomeOf(request), accessKeyId);
+  assert.equal(await lax.outcomeOf(request), accessKeyId);
+  const strict = openAws4Service({ replay: 'refuse' });
+  assert.equal(await strict.outcomeOf(request), accessKeyId);
+  assert.equal(await strict.outcomeOf(request), 'nonce-replayed');
+  const url = presigned(86_400);
+  assert.equal(await strict.outcomeOf(url), accessKeyId);
+  for (const hours of [1, 23]) {
+    strict.clock.set(time + hours * 3_600_000);
+    assert.equal(await strict.outcomeOf(url), 'nonce-replayed');
+  }
+});
+
+test('a refused request does not use up its signature', async () => {
+  const service = openAws4Service({ replay: 'refuse' });
+  const request = signed({ method: 'PUT', content: 'abc' });
+  const { body } = received({ method: 'PUT', target: '/', fields: [], content: 'abd' });
+  assert.equal(await service.outcomeOf({ ...request, body }), 'digest-mismatch');
+  assert.equal(await service.outcomeOf(request), accessKeyId);
+});
+
+test('with replays refused, dates before the start of the server are refused', async () => {
+  const notBefore = time - 10_000;
+  const request = signed({ time: time - 11_000 });
+  assert.equal(
+    await openAws4Service({ replay: 'refuse' }, { notBefore }).outcomeOf(request),
+    'date-out-of-window',
+  );
+  assert.equal(await openAws4Service({}, { notBefore }).outcomeOf(request), accessKeyId);
+});
+
+test('the trace records the checks', async () => {
+  const service = openAws4Service({ replay: 'refuse' });
+  const put = signed({ method: 'PUT', content: 'abc' });
+  assert.deepEqual((await service.traceOf(put)).passed, [
+    'parse',
+    'user',
+    'signature',
+    'date',
+    'content',
+    'nonce',
+  ]);
+  const again = await service.traceOf(put);
+  assert.equal(again.failedAt, 'nonce');
+  const late = await service.traceOf(signed({ time: time - 901_000 }));
+  assert.deepEqual([late.failedAt, late.passed], ['date', ['parse', 'user', 'signature']]);
+  const malformed = await service.traceOf(withCredentials(signed(), () => 'AWS4-HMAC-SHA256 x'));
+  assert.equal(malformed.failedAt, 'parse');
+});
+
+test('the challenge names the algorithm, the region and the service', () => {
+  const { scheme } = openAws4Service();
+  const challenge = scheme.challenge({ peer: '127.0.0.1', secure: false });
+  assert.equal(challenge, 'AWS4-HMAC-SHA256 realm="test", region="us-east-1", service="service"');
+  assert.deepEqual(scheme.authorizationNames, ['aws4-hmac-sha256']);
+  assert.deepEqual(scheme.locations, [{ query: 'X-Amz-Signature' }]);
+});
+
+test('the access key id is the claimed user, in both forms', () => {
+  const { scheme } = openAws4Service();
+  const request = signed();
+  const rest = (request.fields.get('authorization') ?? '').slice('AWS4-HMAC-SHA256 '.length);
+  assert.equal(scheme.claimedUser?.(rest, request), accessKeyId);
+  assert.equal(scheme.claimedUser?.('', presigned(60)), accessKeyId);
+  assert.equal(scheme.claimedUser?.('x', request), undefined);
+});
+
+/** The number of digests and of derived keys for a refused request. */
+async function costOf(
+  context: TestContext,
+  request: Request,
+  warm?: Request,
+): Promise<[digests: number, keys: number]> {
+  const service = openAws4Service();
+  if (warm !== undefined) await service.outcomeOf(warm);
+  const digests = context.mock.method(SigningKey.prototype, 'digest');
+  const keys = context.mock.method(SigningKey.prototype, 'derive');
+  assert.equal(await service.outcomeOf(request), 'credentials-refused');
+  const cost: [number, number] = [digests.mock.callCount(), keys.mock.callCount()];
+  digests.mock.restore();
+  keys.mock.restore();
+  return cost;
+}
+
+test('a refusal costs the same for unknown, unused and used access keys, and for any number of secrets', async (context) => {
+  const guessed = { secret: 'guessed' };
+  const wrong = signed(guessed);
+  const others = ['AKIDUNKNOWN', 'AKIAANN', 'ann', 'empty'].map((id) =>
+    signed({ ...guessed, accessKeyId: id }),
+  );
+  const cost = await costOf(context, wrong);
+  assert.deepEqual(cost, [4, 2]);
+  for (const request of others) assert.deepEqual(await costOf(context, request), cost);
+  assert.deepEqual(await costOf(context, wrong, signed()), cost);
+  assert.deepEqual(await costOf(context, signed({ secret: 'expired-secret-of-somebody' }), signed()), cost);
+});
+
+test('a signing key is derived once for a day', async (context) => {
+  const service = openAws4Service();
+  await service.outcomeOf(signed());
+  const [another, tomorrow] = [signed({ target: '/another' }), signed({ time: time + 86_400_000 })];
+  const keys = context.mock.method(SigningKey.prototype, 'derive');
+  assert.equal(await service.outcomeOf(another), accessKeyId);
+  assert.equal(keys.mock.callCount(), 0);
+  service.clock.set(time + 86_400_000);
+  assert.equal(await service.outcomeOf(tomorrow), accessKeyId);
+  assert.equal(keys.mock.callCount(), 1);
+});
+
+test('after the first request, a request without content is verified synchronously', async () => {
+  const { scheme, verdictOn } = openAws4Service();
+  const request = signed();
+  await verdictOn(request);
+  const rest = (request.fields.get('authorization') ?? '').slice('AWS4-HMAC-SHA256 '.length);
+  assert.ok('outcome' in scheme.authenticate(request, rest));
+});
