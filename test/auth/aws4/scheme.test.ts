@@ -1,76 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
-import test, { type TestContext } from 'node:test';
-import type { Request } from '../../../src/http/message.ts';
-import type { Aws4SignOptions } from '../../../src/signature/aws4/sign.ts';
-import { presignAws4, signAws4 } from '../../../src/signature/aws4/sign.ts';
-import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
-import {
-  accessKeyId,
-  openAws4Service,
-  received,
-  secret,
-  signOptions,
-  time,
-} from '../../support/auth/aws4.ts';
+import test from 'node:test';
+import { accessKeyId, openAws4Service, received, secret, time } from '../../support/auth/aws4.ts';
+import { host, presigned, signed, withCredentials } from '../../support/auth/aws4-requests.ts';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
-
-interface Wanted extends Partial<Aws4SignOptions> {
-  readonly method?: string;
-  readonly target?: string;
-  readonly content?: string;
-  /** Fields that are signed. */
-  readonly fields?: readonly (readonly [string, string])[];
-  /** Fields that are added after signing. */
-  readonly added?: readonly (readonly [string, string])[];
-  readonly without?: string;
-}
-
-const host: readonly [string, string] = ['Host', 'example.amazonaws.com'];
-
-function partsOf({ method = 'GET', target = '/', content, fields = [] }: Wanted) {
-  const bytes = content === undefined ? undefined : Buffer.from(content);
-  return { method, target, fields: [host, ...fields], content: bytes };
-}
-
-function signed(wanted: Wanted = {}): Request {
-  const parts = partsOf(wanted);
-  const made = signAws4(parts, signOptions(wanted));
-  const fields = [...parts.fields, ...made.fields, ...(wanted.added ?? [])];
-  return received({
-    ...parts,
-    content: wanted.content,
-    fields: fields.filter(([name]) => name !== wanted.without),
-  });
-}
-
-function presigned(expires: number, wanted: Wanted = {}): Request {
-  const parts = partsOf(wanted);
-  const { target } = presignAws4(parts, signOptions(wanted), expires);
-  return received({
-    ...parts,
-    target,
-    content: wanted.content,
-    fields: [...parts.fields, ...(wanted.added ?? [])],
-  });
-}
-
-/** Changes the value of Authorization. */
-function withCredentials({ method, target, fields }: Request, change: (value: string) => string): Request {
-  const lines = fields.raw.flatMap((name, at): [string, string][] => {
-    const value = fields.raw[at + 1] ?? '';
-    return at % 2 === 0 ? [[name, name === 'Authorization' ? change(value) : value]] : [];
-  });
-  return received({ method, target, fields: lines });
-}
-
-/** A request whose content must not be read. */
-function unread(request: Request): Request {
-  const fail = (): never => assert.fail('the content was read');
-  return { ...request, body: { present: true, consume: fail, hold: fail } };
-}
 
 test('the name of the user and the scheme are in the principal', async () => {
   const verdict = await openAws4Service().verdictOn(signed());
@@ -211,95 +146,6 @@ test('a header that is signed and sent twice is refused', async () => {
   assert.equal(await openAws4Service().outcomeOf(twice), 'credentials-refused');
 });
 
-test('chunks that are signed one by one are refused with a problem of their own', async () => {
-  for (const value of ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER']) {
-    const request = signed({
-      method: 'PUT',
-      content: 'abc',
-      without: 'X-Amz-Content-Sha256',
-      added: [['x-amz-content-sha256', value]],
-    });
-    const { type, status } = await openAws4Service().problemWith(unread(request));
-    assert.deepEqual([type, status], ['streaming-signature-not-implemented', 501]);
-  }
-});
-
-test('content that is not signed is accepted only with the option', async () => {
-  const request = signed({ method: 'PUT', content: 'abc', unsignedPayload: true });
-  assert.equal(await openAws4Service().outcomeOf(unread(request)), 'digest-required');
-  assert.equal(await openAws4Service({ unsignedPayload: true }).outcomeOf(unread(request)), accessKeyId);
-  assert.equal(await openAws4Service().outcomeOf(signed({ unsignedPayload: true })), accessKeyId);
-  const put = presigned(60, { service: 's3', method: 'PUT', content: 'abc' });
-  assert.equal(await openAws4Service({ service: 's3' }).outcomeOf(unread(put)), 'digest-required');
-  assert.equal(
-    await openAws4Service({ service: 's3', unsignedPayload: true }).outcomeOf(unread(put)),
-    accessKeyId,
-  );
-});
-
-test('UNSIGNED-PAYLOAD substituted for a signed hash is refused', async () => {
-  const request = signed({ method: 'PUT', content: 'abc' });
-  const fields = request.fields.raw.flatMap((name, at): [string, string][] => {
-    const value = request.fields.raw[at + 1] ?? '';
-    return at % 2 === 0 ? [[name, name === 'X-Amz-Content-Sha256' ? 'UNSIGNED-PAYLOAD' : value]] : [];
-  });
-  const substituted = received({ method: 'PUT', target: '/', content: 'xyz', fields });
-  assert.equal(
-    await openAws4Service({ unsignedPayload: true }).outcomeOf(substituted),
-    'credentials-refused',
-  );
-});
-
-test('Amazon S3 requires X-Amz-Content-Sha256 in the header form', async () => {
-  const { fields } = signed();
-  const bare = received({
-    method: 'GET',
-    target: '/',
-    fields: [
-      host,
-      ['X-Amz-Date', '20150830T123600Z'],
-      [
-        'Authorization',
-        (fields.get('authorization') ?? '').replace('/service/', '/s3/').replace('x-amz-content-sha256;', ''),
-      ],
-    ],
-  });
-  const { detail } = await openAws4Service({ service: 's3' }).problemWith(bare);
-  assert.match(detail, /X-Amz-Content-Sha256 is missing/);
-});
-
-test('the content must have the hash that is signed', async () => {
-  const request = signed({ method: 'PUT', content: 'abc' });
-  const { body } = received({ method: 'PUT', target: '/', fields: [], content: 'abd' });
-  const service = openAws4Service();
-  assert.equal(await service.outcomeOf({ ...request, body }), 'digest-mismatch');
-  assert.equal(await service.outcomeOf(request), accessKeyId);
-  const none = received({ method: 'PUT', target: '/', fields: [] });
-  assert.equal(await service.outcomeOf({ ...request, body: none.body }), 'digest-mismatch');
-});
-
-test('the content is not read if the header section shows the refusal', async () => {
-  const service = openAws4Service();
-  const parts = { method: 'PUT', content: 'abc' };
-  assert.equal(
-    await service.outcomeOf(unread(signed({ ...parts, secret: 'guessed' }))),
-    'credentials-refused',
-  );
-  assert.equal(
-    await service.outcomeOf(unread(signed({ ...parts, time: time - 901_000 }))),
-    'date-out-of-window',
-  );
-  const late = presigned(60, { ...parts, time: time - 61_000 });
-  assert.equal(await service.outcomeOf(unread(late)), 'date-out-of-window');
-});
-
-test('content above the limit is refused', async () => {
-  const content = 'x'.repeat(101);
-  const service = openAws4Service({}, { bodyLimit: 100 });
-  assert.equal(await service.outcomeOf(presigned(60, { method: 'PUT', content })), 'content-too-large');
-  assert.equal(await service.outcomeOf(presigned(60, { method: 'PUT', content: 'x' })), accessKeyId);
-});
-
 test('a replay is accepted, as by AWS, unless the option refuses it', async () => {
   const request = signed();
   const lax = openAws4Service();
@@ -368,54 +214,4 @@ test('the access key id is the claimed user, in both forms', () => {
   assert.equal(scheme.claimedUser?.(rest, request), accessKeyId);
   assert.equal(scheme.claimedUser?.('', presigned(60)), accessKeyId);
   assert.equal(scheme.claimedUser?.('x', request), undefined);
-});
-
-/** The number of digests and of derived keys for a refused request. */
-async function costOf(
-  context: TestContext,
-  request: Request,
-  warm?: Request,
-): Promise<[digests: number, keys: number]> {
-  const service = openAws4Service();
-  if (warm !== undefined) await service.outcomeOf(warm);
-  const digests = context.mock.method(SigningKey.prototype, 'digest');
-  const keys = context.mock.method(SigningKey.prototype, 'derive');
-  assert.equal(await service.outcomeOf(request), 'credentials-refused');
-  const cost: [number, number] = [digests.mock.callCount(), keys.mock.callCount()];
-  digests.mock.restore();
-  keys.mock.restore();
-  return cost;
-}
-
-test('a refusal costs the same for unknown, unused and used access keys, and for any number of secrets', async (context) => {
-  const guessed = { secret: 'guessed' };
-  const wrong = signed(guessed);
-  const others = ['AKIDUNKNOWN', 'AKIAANN', 'ann', 'empty'].map((id) =>
-    signed({ ...guessed, accessKeyId: id }),
-  );
-  const cost = await costOf(context, wrong);
-  assert.deepEqual(cost, [4, 2]);
-  for (const request of others) assert.deepEqual(await costOf(context, request), cost);
-  assert.deepEqual(await costOf(context, wrong, signed()), cost);
-  assert.deepEqual(await costOf(context, signed({ secret: 'expired-secret-of-somebody' }), signed()), cost);
-});
-
-test('a signing key is derived once for a day', async (context) => {
-  const service = openAws4Service();
-  await service.outcomeOf(signed());
-  const [another, tomorrow] = [signed({ target: '/another' }), signed({ time: time + 86_400_000 })];
-  const keys = context.mock.method(SigningKey.prototype, 'derive');
-  assert.equal(await service.outcomeOf(another), accessKeyId);
-  assert.equal(keys.mock.callCount(), 0);
-  service.clock.set(time + 86_400_000);
-  assert.equal(await service.outcomeOf(tomorrow), accessKeyId);
-  assert.equal(keys.mock.callCount(), 1);
-});
-
-test('after the first request, a request without content is verified synchronously', async () => {
-  const { scheme, verdictOn } = openAws4Service();
-  const request = signed();
-  await verdictOn(request);
-  const rest = (request.fields.get('authorization') ?? '').slice('AWS4-HMAC-SHA256 '.length);
-  assert.ok('outcome' in scheme.authenticate(request, rest));
 });

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { accessKeyId, openAws4Service, received, time } from '../../support/auth/aws4.ts';
+import { request as clientRequest, sha256 } from '../../support/auth/aws4-client.ts';
+import { host, presigned, signed, unread } from '../../support/auth/aws4-requests.ts';
+
+test('chunks that are signed one by one are refused with a problem of their own', async () => {
+  for (const value of ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER']) {
+    const request = signed({
+      method: 'PUT',
+      content: 'abc',
+      without: 'X-Amz-Content-Sha256',
+      added: [['x-amz-content-sha256', value]],
+    });
+    const { type, status } = await openAws4Service().problemWith(unread(request));
+    assert.deepEqual([type, status], ['streaming-signature-not-implemented', 501]);
+  }
+});
+
+test('content that is not signed is accepted only with the option', async () => {
+  const request = signed({ method: 'PUT', content: 'abc', unsignedPayload: true });
+  assert.equal(await openAws4Service().outcomeOf(unread(request)), 'digest-required');
+  assert.equal(await openAws4Service({ unsignedPayload: true }).outcomeOf(unread(request)), accessKeyId);
+  assert.equal(await openAws4Service().outcomeOf(signed({ unsignedPayload: true })), accessKeyId);
+  const put = presigned(60, { service: 's3', method: 'PUT', content: 'abc' });
+  assert.equal(await openAws4Service({ service: 's3' }).outcomeOf(unread(put)), 'digest-required');
+  assert.equal(
+    await openAws4Service({ service: 's3', unsignedPayload: true }).outcomeOf(unread(put)),
+    accessKeyId,
+  );
+});
+
+test('UNSIGNED-PAYLOAD substituted for a signed hash is refused', async () => {
+  const request = signed({ method: 'PUT', content: 'abc' });
+  const fields = request.fields.raw.flatMap((name, at): [string, string][] => {
+    const value = request.fields.raw[at + 1] ?? '';
+    return at % 2 === 0 ? [[name, name === 'X-Amz-Content-Sha256' ? 'UNSIGNED-PAYLOAD' : value]] : [];
+  });
+  const substituted = received({ method: 'PUT', target: '/', content: 'xyz', fields });
+  assert.equal(
+    await openAws4Service({ unsignedPayload: true }).outcomeOf(substituted),
+    'credentials-refused',
+  );
+});
+
+test('Amazon S3 requires X-Amz-Content-Sha256 in the header form', async () => {
+  const { fields } = signed();
+  const bare = received({
+    method: 'GET',
+    target: '/',
+    fields: [
+      host,
+      ['X-Amz-Date', '20150830T123600Z'],
+      [
+        'Authorization',
+        (fields.get('authorization') ?? '').replace('/service/', '/s3/').replace('x-amz-content-sha256;', ''),
+      ],
+    ],
+  });
+  const { detail } = await openAws4Service({ service: 's3' }).problemWith(bare);
+  assert.match(detail, /X-Amz-Content-Sha256 is missing/);
+});
+
+test('the content must have the hash that is signed', async () => {
+  const request = signed({ method: 'PUT', content: 'abc' });
+  const { body } = received({ method: 'PUT', target: '/', fields: [], content: 'abd' });
+  const service = openAws4Service();
+  assert.equal(await service.outcomeOf({ ...request, body }), 'digest-mismatch');
+  assert.equal(await service.outcomeOf(request), accessKeyId);
+  const none = received({ method: 'PUT', target: '/', fields: [] });
+  assert.equal(await service.outcomeOf({ ...request, body: none.body }), 'digest-mismatch');
+});
+
+test('the content is not read if the header section shows the refusal', async () => {
+  const service = openAws4Service();
+  const parts = { method: 'PUT', content: 'abc' };
+  assert.equal(
+    await service.outcomeOf(unread(signed({ ...parts, secret: 'guessed' }))),
+    'credentials-refused',
+  );
+  assert.equal(
+    await service.outcomeOf(unread(signed({ ...parts, time: time - 901_000 }))),
+    'date-out-of-window',
+  );
+  const late = presigned(60, { ...parts, time: time - 61_000 });
+  assert.equal(await service.outcomeOf(unread(late)), 'date-out-of-window');
+});
+
+test('content above the limit is refused', async () => {
+  const content = 'x'.repeat(101);
+  const service = openAws4Service({}, { bodyLimit: 100 });
+  assert.equal(await service.outcomeOf(presigned(60, { method: 'PUT', content })), 'content-too-large');
+  assert.equal(await service.outcomeOf(presigned(60, { method: 'PUT', content: 'x' })), accessKeyId);
+});
+
+const json = '{"title":"a","price":{"value":"1.00"}}';
+const contents: [mistake: string, hashed: string, sent: string, hint: RegExp][] = [
+  ['no content', '', 'abc', /hash is that of no content/],
+  ['a trailing newline', 'abc\n', 'abc', /trailing newline/],
+  ['JSON serialized again', JSON.stringify(JSON.parse(json), null, 2), json, /serialized again/],
+  ['other content', 'xyz', 'abc', /changed in transit/],
+];
+for (const [mistake, hashed, sent, hint] of contents) {
+  test(`a wrong hash in X-Amz-Content-Sha256 is explained: ${mistake}`, async () => {
+    const signed = clientRequest({
+      method: 'PUT',
+      content: sent,
+      payloadHash: sha256(hashed),
+      fields: [['X-Amz-Content-Sha256', sha256(hashed)]],
+    });
+    const service = openAws4Service({}, { explain: true });
+    const { type, members } = await service.problemWith(signed);
+    assert.equal(type, 'digest-mismatch');
+    assert.match(String(members['hint']), hint);
+  });
+}
