@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { type ConfiguredScheme, readSchemes } from '../auth/configured-schemes.ts';
 import { JsonError, readJson } from '../formats/json/reader.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
@@ -20,6 +21,7 @@ export interface Setting {
 export interface ConfigurationFile extends Registrations {
   readonly settings: readonly Setting[];
   readonly users: ReadonlyMap<string, ConfiguredUser>;
+  readonly schemes: readonly ConfiguredScheme[];
   /** The unchecked declarations; undefined if the file has none. */
   readonly collections: ReadonlyMap<string, unknown> | undefined;
   /** The unchecked seeds; undefined if the file has none. */
@@ -29,7 +31,7 @@ export interface ConfigurationFile extends Registrations {
 /** The maximum nesting of values in a configuration file. */
 const maxDepth = 64;
 
-const parts = ['users', 'clients', 'consumers', 'collections', 'seed'] as const;
+const parts = ['users', 'schemes', 'clients', 'consumers', 'collections', 'seed'] as const;
 
 /** Options that can be in a group of the file, `{ "hmac": { "requireBodyDigest": … } }`: their keys by group and name. */
 type Groups = ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -65,10 +67,28 @@ export function readConfigurationFile(path: string, faults: string[]): Configura
   return {
     settings,
     users: members.has('users') ? readUsers(members.get('users'), path, faults) : new Map(),
+    schemes: readSchemesOf(part('schemes'), path, faults),
     ...readRegistrations(members, path, faults),
     collections: part('collections'),
     seed: part('seed'),
   };
+}
+
+/** Reads each scheme, so that the errors of all are reported. */
+function readSchemesOf(
+  declared: ReadonlyMap<string, unknown> | undefined,
+  path: string,
+  faults: string[],
+): readonly ConfiguredScheme[] {
+  return [...(declared ?? [])].flatMap(([name, scheme]) => {
+    try {
+      return readSchemes({ [name]: scheme }, `${path}: schemes`);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      faults.push(error.message);
+      return [];
+    }
+  });
 }
 
 function readDocument(path: string, faults: string[]): unknown {

@@ -1,3 +1,4 @@
+import type { ConfiguredScheme } from '../auth/configured-schemes.ts';
 import { type Declarations, readDeclarations } from './collections.ts';
 import { OptionsError } from './error.ts';
 import { type ConfigurationFile, readConfigurationFile, type Setting } from './file.ts';
@@ -69,6 +70,10 @@ export interface Options extends Declarations, Registrations {
   readonly log: Word<'log'> | undefined;
   /** The users of the configuration file by name. */
   readonly users: ReadonlyMap<string, ConfiguredUser>;
+  /** The schemes of the configuration file. */
+  readonly schemes: readonly ConfiguredScheme[];
+  /** How far (ms) a date that comes with a nonce may be from the clock: the longest window of all schemes. */
+  readonly nonceWindow: number;
   /** Problems that do not prevent a start, one sentence each. */
   readonly warnings: readonly string[];
 }
@@ -90,7 +95,7 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   const config = new Settings(outer, faults).text('config');
   const file = config === undefined ? emptyFile : fileOf(config, faults);
   const settings = new Settings([...outer, ...file.settings], faults);
-  const { users, clients, consumers } = file;
+  const { users, schemes, clients, consumers } = file;
   const declared = readDeclarations(file, config ?? '', faults);
   const others = independentOptions(settings);
   // Nonces are kept for `window`, so a timestamp must not differ by more.
@@ -108,6 +113,8 @@ export function readOptions(argv: readonly string[], environment: Environment): 
     ...values,
     config,
     users,
+    schemes,
+    nonceWindow: Math.max(values.window * 1000, ...schemes.map(({ window }) => window)),
     clients,
     consumers,
     ...declared,
@@ -161,6 +168,8 @@ type IndependentOptions = Omit<
   Options,
   | 'config'
   | 'users'
+  | 'schemes'
+  | 'nonceWindow'
   | 'warnings'
   | 'oauth1Window'
   | 'maxNoncesPerUser'

@@ -2,6 +2,7 @@ import { decoyFor, decoyOf, isPasswordHash, verifyPassword } from '../accounts/p
 import { createAccounts, type UserDeclaration } from '../auth/accounts.ts';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.ts';
 import { createBasicScheme } from '../auth/basic.ts';
+import { type ConfiguredScheme, readSchemes } from '../auth/configured-schemes.ts';
 import { createHashQueue } from '../auth/hash-queue.ts';
 import { createHmacScheme } from '../auth/hmac/scheme.ts';
 import { createRateLimiter } from '../auth/rate-limit.ts';
@@ -23,6 +24,8 @@ type Users = NonNullable<ServiceOptions['users']>;
 export interface Authentication {
   readonly authenticator: Authenticator;
   readonly oauth: AuthorizationServer;
+  /** The configured schemes. */
+  readonly configured: readonly ConfiguredScheme[];
   /**
    * Stores the nonce of a request before its response, if no change has stored it. Returns undefined if there is nothing to
    * wait for. With `durably`, resolves when the nonce is on disk. Rejects with StoreError.
@@ -56,7 +59,8 @@ export function createAuthentication(
   const accounts = createAccounts(declared);
   const rateLimiter = createRateLimiter(options.maxAuthFailures ?? 100, clock);
   const hashQueue = createHashQueue(rateLimiter);
-  const nonceWindow = nonceWindowOf(window, options);
+  const configured = schemesOf(options);
+  const nonceWindow = nonceWindowOf(window, options, configured);
   const nonces =
     options.nonces ??
     createNonces({
@@ -89,6 +93,8 @@ export function createAuthentication(
   });
   const { notBefore } = options;
   const bodyLimit = options.limits?.body ?? defaultLimits.body;
+  const schemeContext = { realm, accounts, nonces, clock, nonceWindow, notBefore, explain, bodyLimit };
+  const further = configured.map((scheme) => scheme.create(schemeContext));
   const oauth = createAuthorizationServer(options, {
     ...{
       store,
@@ -112,7 +118,8 @@ export function createAuthentication(
   });
   return {
     // Browsers use the first challenge that they support, which is Basic.
-    authenticator: createAuthenticator([basic, hmac, ...oauth.schemes], rateLimiter),
+    authenticator: createAuthenticator([basic, hmac, ...further, ...oauth.schemes], rateLimiter),
+    configured,
     oauth,
     keepNonce(principal, durably) {
       const held = principal?.nonce;
@@ -139,8 +146,21 @@ function windowOf({ window = 600 }: ServiceOptions): number {
  * Returns how far (ms) the dates and timestamps that come with nonces may be from the clock. All nonces are counted with the
  * longest of these windows, as the file store does when it opens nonces of another window.
  */
-function nonceWindowOf(window: number, { lifetimes }: ServiceOptions): number {
-  return Math.max(window, lifetimes?.oauth1Window ?? defaultLifetimes.oauth1Window);
+function nonceWindowOf(
+  window: number,
+  { lifetimes }: ServiceOptions,
+  schemes: readonly ConfiguredScheme[],
+): number {
+  const oauth1Window = lifetimes?.oauth1Window ?? defaultLifetimes.oauth1Window;
+  return Math.max(window, oauth1Window, ...schemes.map((scheme) => scheme.window));
+}
+
+function schemesOf({ schemes = [] }: ServiceOptions): readonly ConfiguredScheme[] {
+  return isList(schemes) ? schemes : readSchemes(schemes);
+}
+
+function isList<T>(value: object | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
 }
 
 function simpleOf({ hmacSimple = 'safe' }: ServiceOptions): 'safe' | 'all' | 'off' {

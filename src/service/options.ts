@@ -1,6 +1,8 @@
 import type { ClientOption, ConsumerOption, RegisteredBy } from '../accounts/registered.ts';
 import type { KeyDeclaration } from '../auth/account-key.ts';
 import type { UserDeclaration } from '../auth/accounts.ts';
+import type { ConfiguredScheme } from '../auth/configured-schemes.ts';
+import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { Clock } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
 import type { Lifetimes } from '../oauth/lifetimes.ts';
@@ -73,6 +75,7 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   notBefore: true,
   hmacSimple: true,
   requireBodyDigest: true,
+  schemes: true,
   clients: true,
   consumers: true,
   lifetimes: true,
@@ -122,6 +125,8 @@ export interface ServiceOptions extends PipelineOptions {
   readonly hmacSimple?: 'safe' | 'all' | 'off';
   /** Whether an HMAC signature of content must cover a digest of it. Default: false. */
   readonly requireBodyDigest?: boolean;
+  /** Further authentication schemes by name. Default: none. */
+  readonly schemes?: SchemeDeclarations | readonly ConfiguredScheme[];
   /** OAuth 2.0 clients by id. Default: none, and OAuth 2.0 is not offered. */
   readonly clients?: RegisteredBy<ClientOption>;
   /** OAuth 1.0a consumers by key. Default: none, and OAuth 1.0a is not offered. */

@@ -33,6 +33,14 @@ export function checkResource(template: unknown, resource: unknown): void {
   }
   checkFunction(Reflect.get(resource, 'find'), `find of ${what}`);
   checkAccess(Reflect.get(resource, 'headAccess'), 'HEAD', String(template));
+  checkSchemes(Reflect.get(resource, 'schemes'), what);
+}
+
+/** Requires a list of names. Whether there are such schemes is checked when the resource is served. */
+function checkSchemes(schemes: unknown, what: string): void {
+  if (schemes === undefined) return;
+  if (!Array.isArray(schemes) || schemes.length === 0 || !schemes.every((name) => typeof name === 'string'))
+    throw new RangeError(`schemes of ${what} must be a list of at least one name, such as ['hmac']`);
 }
 
 function isPlain(value: object): boolean {

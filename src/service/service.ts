@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { clientsOf, consumersOf } from '../accounts/registration.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
+import { checkSchemeNames } from '../auth/configured-schemes.ts';
 import { systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import { loadSeed } from '../collections/seed.ts';
@@ -122,8 +123,13 @@ export function createControllableService(
   const origins = createOrigins(options.publicUrl);
   const authentication = createAuthentication(options, clock, random, { store, origins, onGrantEvent });
   const { oauth } = authentication;
-  const routerOf = (served: readonly Collection[], resources: ServedRoutes['resources']): Router =>
-    createRouter([...routesOf(served, store, limits, resources), ...oauth.routes]);
+  const routerOf = (served: readonly Collection[], resources: ServedRoutes['resources']): Router => {
+    for (const { path, schemes } of served)
+      checkSchemeNames(schemes, authentication.configured, `collections.${path}.schemes`);
+    for (const [template, { schemes }] of Object.entries(resources))
+      checkSchemeNames(schemes, authentication.configured, `schemes of the resource at ${template}`);
+    return createRouter([...routesOf(served, store, limits, resources), ...oauth.routes]);
+  };
   let router = routerOf(collections, options.resources ?? {});
   const context: ServiceContext = {
     get router() {

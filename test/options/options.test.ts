@@ -54,6 +54,8 @@ test('without a word said, everything is as documented', () => {
     data: './countersign-data',
     memory: false,
     config: undefined,
+    schemes: [],
+    nonceWindow: 600_000,
     durability: 'fsync',
     hmacSimple: 'safe',
     hmacRequireBodyDigest: false,

@@ -37,7 +37,8 @@ export async function check(
   try {
     const { repairTo, rest } = readCheckArguments(argv);
     const options = readOptions(rest, environment);
-    for (const warning of [...options.warnings, ...exposedConfiguration(options)])
+    const ambiguous = await ambiguousMessages(options);
+    for (const warning of [...options.warnings, ...exposedConfiguration(options), ...ambiguous])
       terminal.stderr.write(`countersign: ${warning}\n`);
     if (repairTo !== undefined) return await repair(options, repairTo, terminal);
     const secretBox = options.memory ? undefined : readSecretBox(options, environment);
@@ -56,6 +57,14 @@ export async function check(
     // An invalid configuration is a finding (1), an unknown flag is a usage error (2).
     return error instanceof OptionsError && error.code === 'usage' ? status : 1;
   }
+}
+
+/** Returns a warning for each declared message that two different requests can have in common. */
+async function ambiguousMessages({ schemes, config }: Options): Promise<string[]> {
+  const declared = schemes.filter((scheme) => scheme.kind === 'declared');
+  if (declared.length === 0) return [];
+  const { ambiguityWarnings } = await import('../../auth/declared/ambiguity.ts');
+  return declared.flatMap(({ name, options }) => ambiguityWarnings(options, `${config}: schemes.${name}`));
 }
 
 /** Waits for both values. Throws a CommandError with the errors of both. */
@@ -100,7 +109,7 @@ const noData: InspectedData = {
 
 /** Reads a data directory without changing it. Throws a CommandError with all errors that would prevent a start. */
 async function inspect(
-  { data: path, collections: declared, window }: Options,
+  { data: path, collections: declared, nonceWindow }: Options,
   secretBox: SecretBox | undefined,
   { stderr }: Pick<Terminal, 'stderr'>,
 ): Promise<InspectedData> {
@@ -113,7 +122,7 @@ async function inspect(
     readAccountFiles(path, secretBox),
     readMasterKey(path, secretBox),
     // A running server changes the file while it is read.
-    holder === undefined ? inspectNonces(path, window * 1000, systemClock) : noNonces,
+    holder === undefined ? inspectNonces(path, nonceWindow, systemClock) : noNonces,
   ]);
   const failures = [store, accountFiles, master, nonces].flatMap((each) =>
     each.status === 'rejected' ? messagesOf(each.reason) : [],
@@ -211,6 +220,9 @@ function summary(
       ? []
       : [`in use       by process ${data.holder}: no other server can start`]),
     `users        ${users.join(', ') || (data.isNew ? 'none; the first start creates demo' : 'none')}`,
+    ...(options.schemes.length === 0
+      ? []
+      : [`schemes      ${options.schemes.map(({ name }) => name).join(', ')}`]),
     ...namesLine('clients', accounts.clients),
     ...namesLine('consumers', accounts.consumers),
     ...secretsLine(options, data, secretBox),

@@ -35,6 +35,7 @@ export function composeService(
       lifetimes: lifetimesOf(options),
       collections: options.collections,
       seed: options.seed,
+      schemes: options.schemes,
       window: options.window,
       hmacSimple: options.hmacSimple,
       requireBodyDigest: options.hmacRequireBodyDigest,

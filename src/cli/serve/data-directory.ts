@@ -75,7 +75,7 @@ export async function openDataDirectory(
   const opening = openNonces({
     directory: data,
     durability,
-    window: options.window * 1000,
+    window: options.nonceWindow,
     max: options.maxNonces,
     maxPerUser: options.maxNoncesPerUser,
     key: randomBytes(16),

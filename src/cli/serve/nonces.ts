@@ -8,14 +8,13 @@ import type { StoredNonce } from '../../store/store.ts';
 export async function addNonces(
   directory: string,
   added: readonly StoredNonce[],
-  options: Pick<Options, 'window' | 'maxNonces'>,
+  options: Pick<Options, 'nonceWindow' | 'maxNonces'>,
   report: (line: string) => void,
 ): Promise<void> {
   const now = systemClock.now();
   const live = added.filter(({ until }) => until >= now);
   if (live.length === 0) return;
-  const window = options.window * 1000;
-  const { maxNonces: max } = options;
+  const { maxNonces: max, nonceWindow: window } = options;
   const nonces = await openNonces({
     directory,
     durability: 'fsync',

@@ -1,0 +1,101 @@
+import { didYouMean } from '../did-you-mean.ts';
+import { readApiKeyOptions } from './api-key/options.ts';
+import { createApiKeyScheme } from './api-key/scheme.ts';
+import { readAws4Options } from './aws4/options.ts';
+import { createAws4Scheme } from './aws4/scheme.ts';
+import { readDeclaredOptions } from './declared/options.ts';
+import { createDeclaredScheme } from './declared/scheme.ts';
+import { readMessageSignaturesOptions } from './message-signatures/options.ts';
+import { createMessageSignaturesScheme } from './message-signatures/scheme.ts';
+import type { Scheme } from './scheme.ts';
+import type { SchemeContext } from './scheme-context.ts';
+
+/** A scheme of a configuration, with its options read and checked. */
+export type ConfiguredScheme = {
+  /** The name in the configuration. */
+  readonly name: string;
+  /** How long (ms) nonces or signatures are stored, in both directions; 0 if none are. */
+  readonly window: number;
+  /** Creates the scheme for a service. */
+  create(context: SchemeContext): Scheme;
+} & (
+  | { readonly kind: 'message-signatures'; readonly options: ReturnType<typeof readMessageSignaturesOptions> }
+  | { readonly kind: 'aws4'; readonly options: ReturnType<typeof readAws4Options> }
+  | { readonly kind: 'api-key'; readonly options: ReturnType<typeof readApiKeyOptions> }
+  | { readonly kind: 'declared'; readonly options: ReturnType<typeof readDeclaredOptions> }
+);
+
+/** The names of the schemes that need no configuration. */
+export const builtInSchemes: readonly string[] = ['basic', 'hmac', 'bearer', 'oauth'];
+
+/** The names are schemes in challenges (RFC 9110 §11.1), so they are tokens. */
+const nameForm = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/;
+
+/**
+ * Reads the schemes of a configuration.
+ * @param where The path of the value, with which every message begins.
+ * @throws RangeError if a scheme is invalid, with the nearest known name of a misspelt key
+ */
+export function readSchemes(value: unknown, where = 'schemes'): readonly ConfiguredScheme[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new RangeError(`${where}: an object of schemes by name is expected`);
+  return Object.entries(value).flatMap(([name, declared]) =>
+    declared === undefined ? [] : [readScheme(name, declared, `${where}.${name}`)],
+  );
+}
+
+function readScheme(name: string, declared: unknown, where: string): ConfiguredScheme {
+  if (!nameForm.test(name))
+    throw new RangeError(`${where}: the name of a scheme has letters, digits and . _ - only, at most 64`);
+  if (builtInSchemes.includes(name.toLowerCase()))
+    throw new RangeError(`${where}: this scheme is built in and needs no configuration`);
+  if (name === 'message-signatures') {
+    const options = readMessageSignaturesOptions(declared, where);
+    const window = options.nonce === 'off' ? 0 : options.window * 1000;
+    const create = (context: SchemeContext) => createMessageSignaturesScheme(name, options, context);
+    return { kind: name, name, window, options, create };
+  }
+  if (name === 'aws4') {
+    const options = readAws4Options(declared, where);
+    const window = options.replay === 'refuse' ? options.window : 0;
+    return {
+      kind: name,
+      name,
+      window,
+      options,
+      create: (context) => createAws4Scheme(name, options, context),
+    };
+  }
+  if (isApiKey(declared)) {
+    const options = readApiKeyOptions(declared, where);
+    const create = (context: SchemeContext) => createApiKeyScheme(name, options, context);
+    return { kind: 'api-key', name, window: 0, options, create };
+  }
+  const options = readDeclaredOptions(declared, where);
+  const stores = options.nonce !== undefined || options.replay === 'refuse';
+  const window = stores ? (options.timestamp?.window ?? 0) : 0;
+  const create = (context: SchemeContext) => createDeclaredScheme(name, options, context);
+  return { kind: 'declared', name, window, options, create };
+}
+
+function isApiKey(declared: unknown): boolean {
+  return (
+    typeof declared === 'object' && declared !== null && 'secret' in declared && !('message' in declared)
+  );
+}
+
+/**
+ * Checks that a resource names only schemes that exist.
+ * @param what The place in messages: `schemes of the resource at /x`.
+ * @throws RangeError with the nearest known name
+ */
+export function checkSchemeNames(
+  names: readonly string[] | undefined,
+  configured: readonly ConfiguredScheme[],
+  what: string,
+): void {
+  const known = [...builtInSchemes, ...configured.map(({ name }) => name)];
+  for (const name of names ?? [])
+    if (!known.includes(name))
+      throw new RangeError(`${what}: there is no scheme ${JSON.stringify(name)}${didYouMean(name, known)}`);
+}

@@ -1,0 +1,111 @@
+// The declarations of schemes, as configurations and options of a service contain them.
+
+/** HTTP Message Signatures (RFC 9421). */
+export interface MessageSignaturesDeclaration {
+  /**
+   * The components that a signature must cover, such as `@method` or `content-type;sf`. `content-digest` is required in addition if
+   * there is content. Default: `@method`, `@authority`, `@path` and `@query`.
+   */
+  readonly components?: readonly string[];
+  /** Seconds by which `created` may differ from the clock, in both directions. Range: 1 to 86 400. Default: 300. */
+  readonly window?: number;
+  /** Whether a signature must have a nonce. A nonce is accepted once, unless this is `off`. Default: `optional`. */
+  readonly nonce?: 'off' | 'optional' | 'required';
+  /** The value of the parameter `tag`. Default: any, or none. */
+  readonly tag?: string;
+  /** The types of structured fields that are not registered, for the component parameters `sf` and `key`. */
+  readonly structuredFields?: Readonly<Record<string, 'item' | 'list' | 'dictionary'>>;
+}
+
+/** AWS Signature Version 4. */
+export interface Aws4Declaration {
+  /** The region of the scope: `eu-central-1`. */
+  readonly region: string;
+  /** The service of the scope: `execute-api`. */
+  readonly service: string;
+  /** Seconds by which the date may differ from the clock, in both directions. Range: 1 to 86 400. Default: 900. */
+  readonly window?: number;
+  /** Whether the signed path is normalized. Default: true, for the service `s3` false. */
+  readonly normalizePath?: boolean;
+  /** Whether the signed path is percent-encoded twice. Default: true, for the service `s3` false. */
+  readonly doubleEncode?: boolean;
+  /** Whether `UNSIGNED-PAYLOAD` is accepted. Default: false. */
+  readonly unsignedPayload?: boolean;
+  /** The form of errors. Default: `problem`. */
+  readonly errors?: 'aws' | 'problem';
+  /** Whether a signature is accepted only once. AWS allows replays. Default: `allow`. */
+  readonly replay?: 'refuse' | 'allow';
+}
+
+/** A field, by its name. */
+export interface FieldDeclaration {
+  readonly field: string;
+}
+
+/** An API key with a secret, sent in two fields over TLS. */
+export interface ApiKeyDeclaration {
+  readonly user: FieldDeclaration;
+  readonly secret: FieldDeclaration;
+}
+
+/** The provider whose scheme a preset describes. */
+export type PresetName = 'standard-webhooks' | 'stripe' | 'github' | 'slack' | 'shopify' | 'twilio' | 'zoom';
+
+/** The scheme of a provider. */
+export interface PresetDeclaration {
+  readonly preset: PresetName;
+  /** The name of the user that signs, or the field that names it. */
+  readonly user: string | FieldDeclaration;
+  /** Another window than the provider's, in seconds. */
+  readonly timestamp?: { readonly window: number };
+  /** Whether a signature is accepted only once within the window. Default: `accept`. */
+  readonly replay?: 'accept' | 'refuse';
+}
+
+/** An HMAC scheme, declared by the message that it signs. */
+export interface DeclaredHmacDeclaration {
+  /** The signed message: literal text and placeholders such as `{timestamp}`, `{method}`, `{target}`, `{body}`. */
+  readonly message: string;
+  /** Default: `sha256`. */
+  readonly hash?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
+  /** The encoding of the signature. Default: `hex`. */
+  readonly encoding?: 'hex' | 'base64' | 'base64url';
+  /** How the secret is decoded. Default: `utf8`. */
+  readonly key?: 'utf8' | 'hex' | 'base64';
+  /** Text that is removed from the secret before it is decoded: `whsec_`. */
+  readonly keyPrefix?: string;
+  /** The place of the signature, and its format with `{signature}` and `{timestamp}`. Default format: `{signature}`. */
+  readonly signature:
+    | { readonly field: string; readonly format?: string }
+    | { readonly query: string; readonly format?: string };
+  /** The text between several signatures, of which one must be valid. At most 16 are examined. */
+  readonly separator?: string;
+  /** The name of the user that signs, or the field with the name of a user or the id of a key. */
+  readonly user: string | FieldDeclaration;
+  readonly timestamp?: {
+    readonly field?: string;
+    /** Default: `s`. */
+    readonly unit?: 's' | 'ms' | 'rfc3339' | 'http-date';
+    /** Seconds. Range: above 0, up to 86 400. Default: 300. */
+    readonly window?: number;
+  };
+  readonly nonce?: FieldDeclaration;
+  readonly id?: FieldDeclaration;
+  /** Whether a signature is accepted only once within the window. Default: `accept`. */
+  readonly replay?: 'accept' | 'refuse';
+}
+
+/** A declared scheme. */
+export type SchemeDeclaration =
+  | MessageSignaturesDeclaration
+  | Aws4Declaration
+  | ApiKeyDeclaration
+  | PresetDeclaration
+  | DeclaredHmacDeclaration;
+
+/** Schemes by name. `message-signatures` and `aws4` are reserved for those; any other name is for a scheme of its own. */
+export interface SchemeDeclarations {
+  readonly 'message-signatures'?: MessageSignaturesDeclaration;
+  readonly aws4?: Aws4Declaration;
+  readonly [name: string]: SchemeDeclaration | undefined;
+}

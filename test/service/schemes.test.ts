@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { describe, test } from 'node:test';
+import type { SchemeDeclarations } from '../../src/auth/scheme-declarations.ts';
+import { manualClock } from '../../src/clock.ts';
+import { defaultDeclarations } from '../../src/collections/declaration.ts';
+import { createRequest, type RequestParts, type Response } from '../../src/http/message.ts';
+import { action } from '../../src/pipeline/resource.ts';
+import type { ServiceOptions } from '../../src/service/options.ts';
+import { createService } from '../../src/service/service.ts';
+
+const now = Date.UTC(2026, 10, 22, 12);
+const partner = {
+  message: '{timestamp}.{method}.{target}.{body}',
+  signature: { field: 'X-Signature', format: 'v1={signature}' },
+  user: { field: 'X-Api-Key' },
+  timestamp: { field: 'X-Timestamp', window: 300 },
+} as const;
+const schemes: SchemeDeclarations = {
+  partner,
+  aws4: { region: 'eu-central-1', service: 'execute-api' },
+  'message-signatures': { window: 300 },
+};
+const users = { ann: { secret: 'secret of ann' } };
+
+function service(options: Partial<ServiceOptions> = {}) {
+  return createService({ clock: manualClock(now), users, schemes, ...options });
+}
+
+async function answer(options: Partial<ServiceOptions>, parts: Partial<RequestParts>): Promise<Response> {
+  const served = service(options);
+  const response = await served.handle(createRequest({ method: 'POST', target: '/articles', ...parts }));
+  await served.close();
+  return response;
+}
+
+function field(response: Response, name: string): string | undefined {
+  return response.fields.find(([each]) => each === name)?.[1];
+}
+
+const article = '{"title":"Tea","price":{"value":"3.50","currency":"EUR"}}';
+
+/** Fields signed with the partner's scheme, by node:crypto alone. */
+function signed(target = '/articles', content = article): readonly [string, string][] {
+  const timestamp = String(now / 1000);
+  const mac = createHmac('sha256', 'secret of ann').update(`${timestamp}.POST.${target}.${content}`);
+  return [
+    ['Content-Type', 'application/json'],
+    ['X-Api-Key', 'ann'],
+    ['X-Timestamp', timestamp],
+    ['X-Signature', `v1=${mac.digest('hex')}`],
+  ];
+}
+
+describe('a configured scheme', () => {
+  test('authenticates a request, whose content is then read as usual', async () => {
+    const response = await answer({}, { fields: signed(), content: article });
+    assert.equal(response.status, 201);
+    assert.equal(field(response, 'Cache-Control'), 'private, no-cache');
+  });
+
+  test('refuses another content, and changes nothing', async () => {
+    const served = service();
+    const request = {
+      method: 'POST',
+      target: '/articles',
+      fields: signed(),
+      content: article.replace('3', '4'),
+    };
+    assert.equal((await served.handle(createRequest(request))).status, 401);
+    const list = await served.handle(createRequest({ method: 'GET', target: '/articles' }));
+    assert.equal(String(list.content), '<articles></articles>');
+    await served.close();
+  });
+
+  test('has a challenge in every 401, and its fields in Vary', async () => {
+    const response = await answer({}, { content: article, fields: [['Content-Type', 'application/json']] });
+    assert.equal(response.status, 401);
+    const challenges = field(response, 'WWW-Authenticate') ?? '';
+    for (const name of ['hmac', 'partner', 'AWS4-HMAC-SHA256'])
+      assert.match(challenges, new RegExp(`(^|, )${name} realm=`));
+    assert.match(field(response, 'Accept-Signature') ?? '', /"@method"/);
+    const vary = (field(response, 'Vary') ?? '').split(', ');
+    for (const name of ['Authorization', 'x-signature', 'signature-input'])
+      assert.ok(vary.includes(name), name);
+  });
+
+  test('is the only one of a collection or resource that names it', async () => {
+    const articles = { ...defaultDeclarations['/articles'], schemes: ['aws4'] };
+    assert.ok('element' in articles && 'item' in articles && 'fields' in articles);
+    const { element, item, fields } = defaultDeclarations['/articles'] ?? assert.fail();
+    const collections = { '/articles': { element, item, fields, schemes: ['aws4'] } };
+    const resources = {
+      '/hooks': { POST: action('authenticated', () => ({ status: 204 })), schemes: ['partner'] },
+    };
+    const refused = await answer({ collections }, { fields: signed(), content: article });
+    assert.equal(refused.status, 401);
+    assert.match(
+      field(refused, 'WWW-Authenticate') ?? '',
+      /^AWS4-HMAC-SHA256 realm="[^"]*", region="eu-central-1"/,
+    );
+    const taken = await answer(
+      { resources },
+      { target: '/hooks', fields: signed('/hooks'), content: article },
+    );
+    assert.equal(taken.status, 204);
+  });
+
+  test('leaves requests without credentials and with others as they were', async () => {
+    const anonymous = await answer({}, { method: 'GET' });
+    assert.equal(anonymous.status, 200);
+    assert.equal(field(anonymous, 'Cache-Control'), 'no-cache');
+  });
+});
+
+describe('a wrong configuration of schemes is refused at start', () => {
+  const cases: [name: string, options: Partial<ServiceOptions>, message: RegExp][] = [
+    [
+      'a misspelt key',
+      // @ts-expect-error The key is misspelt.
+      { schemes: { aws4: { regoin: 'eu-central-1', service: 's3' } } },
+      /^schemes\.aws4\.regoin: .*did you mean "region"/,
+    ],
+    [
+      'an unknown preset',
+      // @ts-expect-error The preset is misspelt.
+      { schemes: { orders: { preset: 'strip', user: 'ann' } } },
+      /^schemes\.orders\.preset: .*did you mean "stripe"/,
+    ],
+    [
+      'the name of a built-in scheme',
+      { schemes: { hmac: partner } },
+      /^schemes\.hmac: this scheme is built in/,
+    ],
+    ['a name that is no token', { schemes: { 'a b': partner } }, /^schemes\.a b: the name of a scheme/],
+    [
+      'a collection with an unknown scheme',
+      { collections: { '/x': { element: 'xs', item: 'x', fields: {}, schemes: ['partnr'] } } },
+      /^collections\.\/x\.schemes: there is no scheme "partnr"; did you mean "partner"/,
+    ],
+    [
+      'a resource with an unknown scheme',
+      { resources: { '/x': { GET: action('anyone', () => ({ status: 204 })), schemes: ['aws'] } } },
+      /^schemes of the resource at \/x: there is no scheme "aws"; did you mean "aws4"/,
+    ],
+  ];
+  for (const [name, options, message] of cases)
+    test(name, () => {
+      assert.throws(
+        () => service(options),
+        (error) => error instanceof Error && message.test(error.message),
+      );
+    });
+});
