@@ -1,3 +1,5 @@
 export type { Clock } from '../clock.ts';
-export type { SignedFetchInit, SignOptions } from './sign.ts';
-export { signedFetch, signRequest } from './sign.ts';
+export type { SignOptions } from './sign.ts';
+export { signRequest } from './sign.ts';
+export type { SignedFetchInit } from './signed-fetch.ts';
+export { signedFetch } from './signed-fetch.ts';

@@ -9,14 +9,15 @@ import {
   messageOf,
   type Signed,
 } from '../signature/hmac.ts';
+import { fetchTargetOf } from './fetch-target.ts';
 
 /** The request to sign, and what to sign it with. */
 export interface SignOptions {
   /** `GET`, `PUT`, …; case-sensitive. */
   readonly method: string;
-  /** An absolute URL. Its path and query are signed as `URL` serializes them. */
+  /** An absolute URL. Its path and query are signed as this platform's `fetch` sends them. */
   readonly url: string | URL;
-  /** The request target, byte for byte, if the client sends another one than `URL` serializes. */
+  /** The request target, byte for byte, if the client sends another one than `fetch`. */
   readonly target?: string;
   readonly user: string;
   readonly secret: string;
@@ -55,7 +56,7 @@ export function signRequest(options: SignOptions): Record<string, string> {
   const contentDigest = content === undefined ? undefined : contentDigestOf(content);
   if (dated !== undefined) headers[options.dateField ?? 'Date'] = dated.date;
   if (contentDigest !== undefined) headers['Content-Digest'] = contentDigest;
-  const target = options.target ?? targetOf(options.url);
+  const target = options.target ?? fetchTargetOf(options.url);
   // An attacker could send such a signature as that of a full request for a shorter target.
   if (dated === undefined && endsLikeFullForm(target)) {
     throw new RangeError(
@@ -74,47 +75,7 @@ function dateAndNonce(options: SignOptions): { date: string; nonce: string } {
   return { date: options.date ?? formatSignedDate((options.clock ?? systemClock).now()), nonce };
 }
 
-function targetOf(url: string | URL): string {
-  const { pathname, search } = new URL(url);
-  return pathname + search;
-}
-
 // RFC 9530 §2: a structured dictionary with a byte sequence.
 function contentDigestOf(content: string | Uint8Array): string {
   return `sha-256=:${createHash('sha256').update(content).digest('base64')}:`;
-}
-
-/** The options of `fetch`, and the user's credentials. Content is a string or bytes, so that its digest can be signed. */
-export interface SignedFetchInit extends Omit<RequestInit, 'body'> {
-  readonly user: string;
-  readonly secret: string;
-  /** The content. A string is sent as UTF-8. */
-  readonly body?: string | Uint8Array;
-  /** Default: `full`. */
-  readonly form?: 'full' | 'simple';
-  /** Default: the system's clock. */
-  readonly clock?: Pick<Clock, 'now'>;
-}
-
-/**
- * Sends a request with the global `fetch`, signed as `signRequest` does.
- *
- * @throws RangeError as `signRequest` does; otherwise rejects as `fetch` does
- * @example
- * const response = await signedFetch('http://127.0.0.1:8080/articles', {
- *   method: 'POST',
- *   headers: { 'Content-Type': 'application/json' },
- *   body: JSON.stringify({ title: 'Ink', price: { value: '2.50', currency: 'EUR' } }),
- *   user: 'johndoe',
- *   secret,
- * });
- */
-export async function signedFetch(url: string | URL, init: SignedFetchInit): Promise<Response> {
-  const { user, secret, form = 'full', clock = systemClock, body, ...rest } = init;
-  const method = (init.method ?? 'GET').toUpperCase();
-  const signing = { method, url, user, secret, form, clock };
-  const signature = signRequest(body === undefined ? signing : { ...signing, content: body });
-  const headers = new Headers(init.headers);
-  for (const [name, value] of Object.entries(signature)) headers.set(name, value);
-  return fetch(url, { ...rest, method, headers, ...(body === undefined ? {} : { body: new Blob([body]) }) });
 }

@@ -1,4 +1,6 @@
 import { promisify } from 'node:util';
+import { targetSentByFetch } from '../../client/fetch-target.ts';
+import { isRedirect } from '../../client/redirect.ts';
 import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import {
   type Body,
@@ -20,7 +22,7 @@ import {
   fetchRequestOf,
   hasField,
 } from './fetch-request.ts';
-import { type Hop, isRedirect, nextHop } from './redirect.ts';
+import { type Hop, nextHop } from './redirect.ts';
 import type { PresentContent } from './response.ts';
 
 /**
@@ -66,7 +68,7 @@ export function createSender(
       if (!isRedirect(reply.status)) return responseTo(hop, reply, responses);
       // Throws if no response arrives.
       const response = await responseTo(hop, reply, responses);
-      const next = nextHop({ ...hop, outgoing }, reply, isOwn);
+      const next = nextHop(hop, reply, isOwn);
       if (next === undefined) return response;
       await response.body?.cancel();
       hop = next;
@@ -127,7 +129,7 @@ async function exchange(outgoing: FetchRequest, server: InProcessServer): Promis
     ? []
     : [['host', url.slice(hostAt, pathAt)]];
   const fields = [...host, ...outgoing.fields];
-  const target = url.slice(pathAt);
+  const target = targetSentByFetch(url.slice(pathAt));
   const parts = { method, target, fields, secure: url.startsWith('https:') };
   if (content instanceof ReadableStream) return streamed(parts, content, server);
   if (content === undefined && method !== 'POST' && method !== 'PUT')

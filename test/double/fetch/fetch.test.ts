@@ -80,7 +80,6 @@ const personal = {
     'X-One': '1',
     Authorization: 'Own of-ann',
     Cookie: 'a=b',
-    Authentication: 'own',
   },
 };
 
@@ -198,6 +197,28 @@ test('a redirect to where the double is not is given as it came', async () => {
   });
   const reply = await double.fetch('/leave');
   assert.deepEqual([reply.status, reply.headers.get('location'), reply.redirected], [303, Location, false]);
+});
+
+test('a redirect to another origin drops Authentication, which the platform would send', async () => {
+  await using double = await echoing();
+  const authenticationAfter = async (place: string): Promise<unknown> => {
+    const path = `/moved/307/${place}`;
+    const headers = await double.as('ann').sign('POST', double.url + path, 'Tea');
+    await double.fetch(path, { method: 'POST', headers, body: 'Tea' });
+    const sent = double.journal.last()?.raw().request?.fields ?? [];
+    return sent.some(([name]) => name.toLowerCase() === 'authentication');
+  };
+  assert.equal(await authenticationAfter('here'), true);
+  assert.equal(await authenticationAfter('other'), false);
+  assert.equal(await authenticationAfter('back'), false);
+  assert.equal(double.journal.length, 2 + 2 + 3);
+});
+
+test('a redirect of signed content by 303 is signed without the content', async () => {
+  await using double = await echoing();
+  const reply = await double.as('ann').fetch('/moved/303/here', { method: 'POST', body: 'Tea' });
+  assert.equal(reply.status, 200);
+  assert.equal(double.journal.last()?.principal?.name, 'ann');
 });
 
 test('who signs signs what a redirect asks for, and nothing for another origin', async () => {
@@ -380,13 +401,14 @@ test('any target has the same path in process and over a socket', async () => {
       ({ name }) => name,
     );
     assert.equal(here, there, message);
+    // Releases of undici that send an empty query omit one before an empty fragment.
+    if (path.endsWith('?#')) continue;
     const [socket, process] = double.journal
       .all()
       .slice(-2)
       .map(({ request }) => request?.target)
       .reverse();
-    // Whether an empty query is sent as `?` depends on the release of Node.js.
-    assert.equal(process?.replace(/\?$/, ''), socket?.replace(/\?$/, ''), message);
+    assert.equal(process, socket, message);
   }
 });
 
