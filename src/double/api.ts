@@ -7,7 +7,8 @@ import { clientOf, createOAuth2Control, type OAuth2Control } from './auth/oauth2
 import type { ComposedService } from './compose.ts';
 import type { Faults, FaultsPart } from './faults/faults.ts';
 import { createFetch, createSender, type Fetch } from './fetch/fetch.ts';
-import { type Addresses, fetchRequestOf } from './fetch/fetch-request.ts';
+import { addressOf, fetchRequestOf } from './fetch/fetch-request.ts';
+import { type Addresses, ownOrigins } from './fetch/origins.ts';
 import {
   type AsOptions,
   createSigner,
@@ -55,22 +56,29 @@ export interface DoubleApi {
 }
 
 /** Composes the functions that control a service. */
-export function createDoubleApi(context: ComposedService, { url, secureUrl }: Addresses): DoubleApi {
+export function createDoubleApi(context: ComposedService, addresses: Addresses): DoubleApi {
   const { service, users, nonces, faults, journal, masterKey, random } = context;
   const { clock } = context.time;
   const { oauth, handle } = service;
   const { awaited } = faults;
-  const server = { respond: withConnectionFaults(handle, faults), awaited, url, secureUrl };
+  const origins = ownOrigins(addresses, otherOriginsOf(context));
+  const server = { respond: withConnectionFaults(handle, faults), awaited, ...addresses, origins };
   const fetch = createFetch(server);
+  // A consent page can be requested by the address of a proxy.
+  const anyOrigin = { ...server, origins: undefined };
   const lifetimes = { ...defaultLifetimes, ...context.options.lifetimes };
   const basicFor = (user: string): string => basicHeader(user, passwordOf(users, user));
   const observed = { faults: faults.faults, journal: journal.journal };
-  const shared = { oauth, lifetimes, clock, users, fetch, basicFor, ...observed };
+  const shared = {
+    ...{ oauth, lifetimes, clock, users, basicFor, ...observed },
+    fetch: createFetch(anyOrigin),
+  };
   const oauth2Parts = { ...shared, clients: () => namesOf(context.options.clients) };
   const oauth1Parts = { ...shared, consumers: () => namesOf(context.options.consumers), masterKey };
   const [oauth2, oauth1] = [createOAuth2Control(oauth2Parts), createOAuth1Control(oauth1Parts)];
   const signing: SigningParts = {
     ...{ users, clock, random, send: createSender(server) },
+    addressOf: (url, secure) => addressOf(url, secure, anyOrigin),
     read: (input, init, typeOfText) => fetchRequestOf(input, init, server, typeOfText),
     async bearerFor(user, name) {
       const { id, scopes } = clientOf(oauth2Parts, name);
@@ -91,6 +99,11 @@ export function createDoubleApi(context: ComposedService, { url, secureUrl }: Ad
     oauth1,
     as: (user, signerOptions = {}) => createSigner(user, signerOptions, signing),
   };
+}
+
+/** Returns the further URLs whose origins are those of the service. */
+function otherOriginsOf({ options: { aliases = [], publicUrl } }: ComposedService): readonly string[] {
+  return publicUrl === undefined ? aliases : [...aliases, publicUrl];
 }
 
 /** Applies connection faults to in-process requests over TLS, as the listener does to connections. */

@@ -23,7 +23,7 @@ import { createDoubleUsers, type DoubleUsers } from './state/users.ts';
 /** A service that can be controlled, with the parts that control it. */
 export interface ComposedService {
   /** The options that the control functions read. */
-  readonly options: Pick<ServiceOptions, 'clients' | 'consumers' | 'lifetimes'>;
+  readonly options: Pick<DoubleOptions, 'clients' | 'consumers' | 'lifetimes' | 'publicUrl' | 'aliases'>;
   readonly service: ControllableService;
   readonly time: DoubleTime;
   readonly users: DoubleUsers;
@@ -55,7 +55,8 @@ const masterKeyBytes = 32;
  */
 export function composeDouble(options: DoubleOptions, random: SeededRandom): ComposedDouble {
   const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
-  const { journal: bounds, pendingFaults: ___, keepAlive: ____, ...given } = others;
+  const { journal: bounds, pendingFaults: ___, keepAlive: ____, ...placed } = others;
+  const { port: _____, securePort: ______, aliases: _______, ...given } = placed;
   const { onError } = options;
   const events = createEvents(onError);
   const time = createDoubleTime(systemClock, now, () => nonces.restoreClaims());

@@ -9,7 +9,7 @@ import type { Control, ControlOptions } from './control/control.ts';
 import { createMemoryControl } from './control/memory-target.ts';
 import type { MemoryControl } from './control/target.ts';
 import type { DoubleEvent, EventOf } from './events.ts';
-import type { Addresses } from './fetch/fetch-request.ts';
+import type { Addresses } from './fetch/origins.ts';
 import { checkDoubleOptions, type DoubleOptions } from './options.ts';
 import { createSeededRandom, type SeededRandom } from './state/random.ts';
 
@@ -59,18 +59,18 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
 }
 
 /**
- * Starts a test double on free ports of 127.0.0.1, for HTTP and HTTPS. The promise resolves when it accepts connections.
+ * Starts a test double on 127.0.0.1, for HTTP and HTTPS, on free ports unless the options contain others. The promise resolves when it accepts connections.
  * Any number of doubles can run at the same time; they share no state.
  * @param options all optional; see `DoubleOptions`
  * @returns the double. Close it with `close()` or `await using`.
- * @throws RangeError or DeclarationError (as a rejection) if an option is invalid
+ * @throws RangeError or DeclarationError (as a rejection) if an option is invalid, and ListenError if a port is in use
  * @example
  * await using double = await startDouble({ users: { johndoe: { secret: 's3cret', password: 'pw' } } });
  * const client = new Client({ baseUrl: double.url, user: 'johndoe', secret: 's3cret' });
  */
 export async function startDouble(options: DoubleOptions = {}): Promise<Double> {
   checkDoubleOptions(options);
-  const { https = true, keepAlive = false, randomSeed = randomBytes(8).toString('hex') } = options;
+  const { https = true, randomSeed = randomBytes(8).toString('hex') } = options;
   if (!https && (options.clients !== undefined || options.consumers !== undefined))
     throw new RangeError('OAuth requires HTTPS, which is disabled');
   const random = createSeededRandom(String(randomSeed));
@@ -82,7 +82,7 @@ export async function startDouble(options: DoubleOptions = {}): Promise<Double> 
   const authority = https
     ? createCertificateAuthority(systemClock.now(), certificateRandom.bytes)
     : undefined;
-  const addresses = await listen(context, authority, !keepAlive);
+  const addresses = await listen(context, authority, options);
   random.begin();
   return doubleOf(context, options, random, { ...addresses, authority });
 }
@@ -90,16 +90,21 @@ export async function startDouble(options: DoubleOptions = {}): Promise<Double> 
 async function listen(
   { service, faults }: ComposedDouble,
   authority: CertificateAuthority | undefined,
-  unref: boolean,
+  { port = 0, securePort = 0, keepAlive = false }: DoubleOptions,
 ): Promise<Addresses> {
+  const unref = !keepAlive;
+  const tls = authority && (() => authority.identity);
+  const opening = service.listen({ port, unref });
+  const securing =
+    tls && service.listen({ port: securePort, tls, unref, connected: () => faults.connected() });
   try {
-    const tls = authority && (() => authority.identity);
-    const secure = tls && service.listen({ tls, unref, connected: () => faults.connected() });
-    const [plain, secured] = await Promise.all([service.listen({ unref }), secure]);
+    const [plain, secured] = await Promise.all([opening, securing]);
     if (secured !== undefined && authority !== undefined && tls !== undefined)
       faults.presentBy(secured, tls, authority.issue);
     return { url: plain.url, secureUrl: secured?.url };
   } catch (error) {
+    // `close` would miss a port that is still being opened.
+    await Promise.allSettled([opening, securing]);
     await service.close(0);
     throw error;
   }

@@ -1,7 +1,8 @@
 import { didYouMean } from '../did-you-mean.ts';
-import { checkFlag, checkObject, checkText, checkWord } from '../service/argument-checks.ts';
+import { checkFlag, checkNumber, checkObject, checkText, checkWord } from '../service/argument-checks.ts';
 import { checkOptionValues } from '../service/option-checks.ts';
 import { optionNames, type ServiceOptions } from '../service/options.ts';
+import { checkAliases } from './fetch/origins.ts';
 import { checkJournalLimits, type JournalOptions } from './journal/journal.ts';
 import type { Moment } from './state/clock.ts';
 import type { DoubleUsersOption } from './state/users.ts';
@@ -29,6 +30,15 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
   readonly keepAlive?: boolean;
   /** The limits of the journal. */
   readonly journal?: Pick<JournalOptions, 'entries' | 'bytes' | 'content'>;
+  /** The port of plain HTTP. Default: 0, which picks a free one. The start rejects with ListenError if it is in use. */
+  readonly port?: number;
+  /** The port of HTTPS, as `port`. */
+  readonly securePort?: number;
+  /**
+   * Further origins that `fetch` accepts, and that redirects may lead to: requests to them have their Host. Default: none.
+   * @example ['http://example.com', 'https://api.example:8443']
+   */
+  readonly aliases?: readonly string[];
   /** With `error`, `close` rejects if a planned fault was not applied to any request. Default: `ignore`. */
   readonly pendingFaults?: 'ignore' | 'error';
 }
@@ -41,6 +51,9 @@ const doubleOnly: Readonly<Record<Exclude<keyof DoubleOptions, keyof ServiceOpti
   keepAlive: true,
   journal: true,
   pendingFaults: true,
+  port: true,
+  securePort: true,
+  aliases: true,
 };
 
 const ownOptions: Readonly<Record<Exclude<OwnOption, 'users'>, true>> = {
@@ -64,10 +77,21 @@ export function checkDoubleOptions(options: DoubleOptions): void {
       throw new RangeError(`${name} is not an option of a double${didYouMean(name, names)}`);
   }
   checkOptionValues(options);
-  const { https, keepAlive, journal, pendingFaults, randomSeed } = options;
+  const { https, keepAlive, journal, pendingFaults, randomSeed, aliases } = options;
   checkFlag(https, 'https');
   checkFlag(keepAlive, 'keepAlive');
   checkJournalLimits(journal);
   checkWord(pendingFaults, ['ignore', 'error'], 'a value of pendingFaults');
+  checkPorts(options);
+  checkAliases(aliases);
   if (typeof randomSeed !== 'number') checkText(randomSeed, 'randomSeed');
+}
+
+function checkPorts({ port = 0, securePort, https = true }: DoubleOptions): void {
+  const range = { least: 0, most: 65_535, whole: true };
+  checkNumber(port, 'port', range);
+  checkNumber(securePort, 'securePort', range);
+  if (securePort === undefined) return;
+  if (!https) throw new RangeError('securePort requires HTTPS, which is disabled');
+  if (port === securePort && port !== 0) throw new RangeError(`port and securePort are both ${port}`);
 }

@@ -8,7 +8,7 @@ import { checkMembers } from '../service/argument-checks.ts';
 import type { MemorySnapshot } from '../store/memory.ts';
 import { createDoubleApi, type DoubleApi } from './api.ts';
 import type { ComposedDouble } from './compose.ts';
-import type { Addresses } from './fetch/fetch-request.ts';
+import type { Addresses } from './fetch/origins.ts';
 
 /** Selects the principals and paths to try. */
 export interface AllowMatrixOptions {

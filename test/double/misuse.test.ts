@@ -251,6 +251,20 @@ const wrongOptions: readonly (readonly [options: object, message: string])[] = [
   [{ lifetimes: { acess: 1 } }, 'acess is not a member of lifetimes; did you mean "access"?'],
   [{ window: '600' }, 'window is not a number of seconds from 0 to 31536000'],
   [{ explain: 'false' }, 'explain must be true or false, is text'],
+  [
+    { aliases: 'http://example.com' },
+    "aliases must be a list of origins such as ['http://example.com'], is text",
+  ],
+  [{ aliases: [80] }, 'an alias must be an origin such as http://example.com, is a number'],
+  [{ aliases: ['example.com'] }, '"example.com" is not an origin such as http://example.com'],
+  [
+    { aliases: ['http://Example.com/'] },
+    '"http://Example.com/" is not an origin; did you mean "http://example.com"?',
+  ],
+  [{ port: '8080' }, 'port must be an integer from 0 to 65535, is text'],
+  [{ securePort: 65_536 }, 'securePort must be an integer from 0 to 65535, is 65536'],
+  [{ port: 8080, securePort: 8080 }, 'port and securePort are both 8080'],
+  [{ https: false, securePort: 8443 }, 'securePort requires HTTPS, which is disabled'],
   [{ https: 'off' }, 'https must be true or false, is text'],
   [{ journal: { entris: 1 } }, 'entris is not a member of journal; did you mean "entries"?'],
   [

@@ -52,6 +52,36 @@ test('curl trusts it with the file of its authority alone', async (t) => {
   assert.equal(stdout, '200 0');
 });
 
+/** Returns two ports that were free a moment ago. */
+async function freePorts(): Promise<{ port: number; securePort: number }> {
+  await using double = await startDouble();
+  return { port: Number(new URL(double.url).port), securePort: Number(new URL(double.secureUrl).port) };
+}
+
+test('it listens on the ports of its options', async () => {
+  const { port, securePort } = await freePorts();
+  await using double = await startDouble({ port, securePort });
+  assert.deepEqual(
+    [double.url, double.secureUrl],
+    [`http://127.0.0.1:${port}`, `https://127.0.0.1:${securePort}`],
+  );
+  assert.equal(await statusOf(`${double.url}/articles`), 200);
+});
+
+for (const option of ['port', 'securePort'] as const)
+  test(`a ${option} in use is refused, and the other port is closed again`, async () => {
+    await using occupant = await startDouble();
+    const taken = Number(new URL(occupant.url).port);
+    const ports = { ...(await freePorts()), [option]: taken };
+    await assert.rejects(startDouble(ports), {
+      ...{ name: 'ListenError', code: 'EADDRINUSE' },
+      message: `Port ${taken} on 127.0.0.1 is in use by another process.`,
+    });
+    const other = option === 'port' ? { securePort: ports.securePort } : { port: ports.port };
+    await using double = await startDouble(other);
+    assert.equal(await statusOf(`${double.url}/articles`), 200);
+  });
+
 test('two doubles have nothing in common', async () => {
   await using one = await startDouble({ users: ['ann'] });
   await using other = await startDouble({ users: ['ann'] });

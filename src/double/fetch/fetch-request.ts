@@ -1,18 +1,18 @@
+import { type Addresses, checkOrigin, originOfPaths } from './origins.ts';
+
 /** The options of a double's `fetch`. */
 export interface FetchInit extends RequestInit {
   /** Whether a request for a path counts as received over TLS. Ignored for a URL, which has a scheme. Default: false. */
   readonly secure?: boolean;
 }
 
-/** A path, a URL with any host, or a Request of the platform. */
+/** A path, a URL with an origin of the double or one of its aliases, or a Request of the platform. */
 export type FetchInput = string | URL | globalThis.Request;
 
-/** The addresses on which a service listens. */
-export interface Addresses {
-  /** The origin over plain HTTP, such as `http://127.0.0.1:41234`. */
-  readonly url: string;
-  /** The origin over HTTPS. Undefined if HTTPS is disabled. */
-  readonly secureUrl: string | undefined;
+/** The addresses of a service, and what may be requested. */
+export interface FetchAddresses extends Addresses {
+  /** The origins that may be requested. Undefined if any may. */
+  readonly origins: ReadonlySet<string> | undefined;
 }
 
 /** The request that a call of `fetch` describes. */
@@ -36,27 +36,30 @@ export type TypeOfText = (text: string) => string;
 /** The type that the platform's fetch sets for text. */
 const plainText: TypeOfText = () => 'text/plain;charset=UTF-8';
 
-/** Reads a call as the platform's fetch does. Throws TypeError if the platform does. */
+/**
+ * Reads a call as the platform's fetch does. Throws TypeError if the platform does, and RangeError if the URL is that of another
+ * server.
+ */
 export function fetchRequestOf(
   input: FetchInput,
   init: FetchInit,
-  addresses: Addresses,
+  addresses: FetchAddresses,
   typeOfText = plainText,
 ): FetchRequest | Promise<FetchRequest> {
   return simple(input, init, addresses, typeOfText) ?? general(input, init, addresses, typeOfText);
 }
 
-/** Returns the absolute URL of `input`. A path is one of the double's. */
-export function addressOf(
-  input: FetchInput,
-  secure: boolean,
-  { url, secureUrl = 'https://localhost' }: Addresses,
-): string {
-  if (typeof input === 'object' && 'url' in input) return input.url;
-  const text = String(input);
-  const origin = secure ? secureUrl : url;
+/**
+ * Returns the absolute URL of `input`, without a fragment. A path is one of the double's. Throws RangeError if the URL is that of
+ * another server.
+ */
+export function addressOf(input: FetchInput, secure: boolean, addresses: FetchAddresses): string {
+  const text = isRequest(input) ? input.url : String(input);
+  const origin = originOfPaths(addresses, secure);
   if (plainPath.test(text)) return origin + text;
-  return new URL(text, origin).href.replace(/#.*$/s, '');
+  const { href } = new URL(text, origin);
+  if (addresses.origins !== undefined) checkOrigin(href, addresses.origins, addresses);
+  return href.replace(/#.*$/s, '');
 }
 
 /** Paths that `URL` does not change: they have no dot segments and nothing to encode. */
@@ -73,12 +76,12 @@ const redirectModes: ReadonlySet<string> = new Set(['follow', 'manual', 'error']
 function simple(
   input: FetchInput,
   init: FetchInit,
-  addresses: Addresses,
+  addresses: FetchAddresses,
   typeOfText: TypeOfText,
 ): FetchRequest | undefined {
   const { method = 'GET', body, signal, redirect = 'follow' } = init;
   if (!redirectModes.has(redirect)) return undefined;
-  if (typeof input === 'object' && 'url' in input) return undefined;
+  if (isRequest(input)) return undefined;
   if (!sixMethods.has(method)) return undefined;
   const bare = body === undefined || body === null;
   if (!bare && (method === 'GET' || method === 'HEAD')) return undefined;
@@ -101,7 +104,7 @@ function simple(
 async function general(
   input: FetchInput,
   init: FetchInit,
-  addresses: Addresses,
+  addresses: FetchAddresses,
   typeOfText: TypeOfText,
 ): Promise<FetchRequest> {
   const address = addressOf(input, init.secure === true, addresses);

@@ -15,7 +15,7 @@ import { reasonPhraseOf } from '../../net/reason-phrase.ts';
 import { contentSent, fieldsSent } from '../../net/response-encoder.ts';
 import { inProcessResponse } from '../faults/in-process.ts';
 import {
-  type Addresses,
+  type FetchAddresses,
   type FetchInit,
   type FetchInput,
   type FetchRequest,
@@ -27,14 +27,14 @@ import type { PresentContent } from './response.ts';
 
 /**
  * Sends a request to the double in this process, without a socket. Its interface is that of the platform's `fetch`. A path
- * is requested as over plain HTTP. A URL may have any host; with `https:` the request counts as received over TLS.
- * Redirects within the double are followed as `redirect` specifies; one to another server is returned. No fields are
+ * is requested as over plain HTTP. A URL must have an origin of the double or one of its aliases, and then the request has that
+ * Host; with `https:` it counts as received over TLS. Rejects with RangeError on a URL of another server. Redirects within the double are followed as `redirect` specifies; one to another server is returned. No fields are
  * added except those that content requires.
  */
 export type Fetch = (input: FetchInput, init?: FetchInit) => Promise<Response>;
 
 /** A server that responds in this process. */
-export interface InProcessServer extends Addresses {
+export interface InProcessServer extends FetchAddresses {
   respond(request: Request): Promise<HttpResponse>;
   /** Keeps the process alive for the delays of the server while `response` is pending. Returns `response`. */
   awaited<T>(response: Promise<T>): Promise<T>;
@@ -54,7 +54,7 @@ export function createSender(
   server: InProcessServer,
 ): (outgoing: FetchRequest, complete?: Complete) => Promise<Response> {
   let responses: typeof import('./response.ts') | undefined;
-  const isOwn = ownOrigins(server);
+  const isOwn = (origin: string): boolean => server.origins?.has(origin) ?? true;
   return async (first, complete) => {
     // Node.js loads its fetch, and Response with it, on first use. Starting a double must not include that time.
     responses ??= await import('./response.ts');
@@ -74,16 +74,6 @@ export function createSender(
       hop = next;
     }
   };
-}
-
-/** Returns a function that returns whether an origin is the double's. */
-function ownOrigins({ url, secureUrl }: InProcessServer): (origin: string) => boolean {
-  const own = [url, secureUrl].flatMap((each) => (each === undefined ? [] : [new URL(each)]));
-  const names = ['127.0.0.1', 'localhost', '[::1]'];
-  const origins = new Set(
-    own.flatMap(({ protocol, port }) => names.map((name) => `${protocol}//${name}:${port}`)),
-  );
-  return (origin) => origins.has(origin);
 }
 
 function responseTo(

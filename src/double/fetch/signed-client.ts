@@ -69,8 +69,9 @@ export interface Signer {
    */
   readonly fetch: Fetch;
   /**
-   * Returns the header fields that sign a request, for another client to send.
-   * @example const headers = await double.as('johndoe').sign('GET', `${double.url}/articles/1`);
+   * Returns the header fields that sign a request, for another client to send. The URL may be a path of the double, or have any
+   * origin, such as that of a proxy. Its path and query are signed as the platform's `fetch` sends them.
+   * @example const headers = await double.as('johndoe').sign('GET', '/articles/1');
    */
   sign(method: string, url: string | URL, content?: string | Uint8Array): Promise<Record<string, string>>;
 }
@@ -83,6 +84,8 @@ export interface SigningParts {
     init: FetchInit,
     typeOfText: TypeOfText,
   ) => FetchRequest | Promise<FetchRequest>;
+  /** Returns the absolute URL of a path or URL. */
+  readonly addressOf: (url: string | URL, secure: boolean) => string;
   readonly send: (outgoing: FetchRequest, complete: Complete) => Promise<Response>;
   readonly users: DoubleUsers;
   readonly clock: Clock;
@@ -131,7 +134,8 @@ export function createSigner(user: string, options: AsOptions, parts: SigningPar
       const outgoing = await parts.read(input, { secure, ...init }, typeOfText);
       return parts.send({ ...outgoing, content: await wholeOf(outgoing.content) }, addSignature);
     },
-    sign: async (method, url, content) => sign({ method, url: String(url), content, type: undefined }),
+    sign: async (method, url, content) =>
+      sign({ method, url: parts.addressOf(url, secure), content, type: undefined }),
   };
 }
 
