@@ -4,7 +4,7 @@ import type { ControllableService } from '../service/service.ts';
 import { type AuthControl, createAuthControl } from './auth/auth-control.ts';
 import { consumerOf, createOAuth1Control, type OAuth1Control } from './auth/oauth1.ts';
 import { clientOf, createOAuth2Control, type OAuth2Control } from './auth/oauth2.ts';
-import type { ComposedService } from './compose.ts';
+import { type ComposedService, namesOf } from './compose.ts';
 import type { Faults, FaultsPart } from './faults/faults.ts';
 import { createFetch, createSender, type Fetch } from './fetch/fetch.ts';
 import { addressOf, fetchRequestOf } from './fetch/fetch-request.ts';
@@ -116,10 +116,4 @@ function withConnectionFaults(
     if (failure !== undefined) throw failure;
     return handle(request);
   };
-}
-
-function namesOf(
-  registered: Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown> = {},
-): Iterable<string> {
-  return registered instanceof Map ? registered.keys() : Object.keys(registered);
 }

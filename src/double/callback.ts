@@ -7,7 +7,7 @@ export const writeError: ReportError = (error) => {
 };
 
 /** Reports an error by a callback that may throw itself. */
-function reportBy(report: ReportError, error: unknown): void {
+export function reportBy(report: ReportError, error: unknown): void {
   try {
     report(error);
   } catch (thrown) {

@@ -3,7 +3,7 @@ import type { ServiceOptions, UserOption } from '../service/options.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
 import type { Nonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
-import { type ComposedService, skewDates } from './compose.ts';
+import { type ComposedService, namesOf, skewDates } from './compose.ts';
 import { createEvents } from './events.ts';
 import { createControlledFaults } from './faults/controlled-faults.ts';
 import { createJournal } from './journal/journal.ts';
@@ -31,7 +31,11 @@ export function composeDurableDouble(
 ): ComposedService {
   const time = createDoubleTime(systemClock, undefined, () => {});
   const users = createDoubleUsers(options.users, random);
-  const faults = createControlledFaults({ clock: time.clock, grants: () => controllable.oauth.grants });
+  const faults = createControlledFaults({
+    ...{ clock: time.clock, onError: options.onError },
+    grants: () => controllable.oauth.grants,
+    names: () => [...users.all.keys(), ...namesOf(registered.clients)],
+  });
   const events = createEvents(options.onError);
   const nonces = withBurning(
     options.nonces,

@@ -66,7 +66,11 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
   const items = createItems(store, () => routes.state.collections, time.clock, seed);
   const users = createDoubleUsers(declared, random.bytes);
   const masterKey = random.bytes(masterKeyBytes);
-  const faults = createControlledFaults({ clock: time.clock, users, grants: () => service.oauth.grants });
+  const faults = createControlledFaults({
+    ...{ clock: time.clock, users, onError },
+    grants: () => service.oauth.grants,
+    names: () => [...users.all.keys(), ...namesOf(registered.clients)],
+  });
   const known = new KnownCredentials(masterKey);
   known.addUsers(users.all);
   known.addRegistered(options);
@@ -190,4 +194,11 @@ export function skewDates(time: DoubleTime, observer: Observer): Observer {
       observer.observeRefused(problem, request, response, received);
     },
   };
+}
+
+/** Returns the ids of registered clients, or the keys of consumers. */
+export function namesOf(
+  registered: Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown> = {},
+): Iterable<string> {
+  return registered instanceof Map ? registered.keys() : Object.keys(registered);
 }

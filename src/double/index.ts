@@ -144,6 +144,13 @@ export { type Double, startDouble } from './double.ts';
 export type { DoubleEvent, EventOf } from './events.ts';
 export type { Fault } from './faults/declaration.ts';
 export type { Faults, PlannedFault } from './faults/faults.ts';
+export type {
+  FaultMatch,
+  FaultMatchParts,
+  MatchedRequest,
+  PlannedMatch,
+  TextsByName,
+} from './faults/match.ts';
 export type { Fetch } from './fetch/fetch.ts';
 export type { FetchInit, FetchInput } from './fetch/fetch-request.ts';
 export type { AsOptions, Signer } from './fetch/signed-client.ts';

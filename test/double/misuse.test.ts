@@ -124,6 +124,56 @@ const wrongCalls: readonly WrongCall[] = [
     'badChunk of a fault must be true or false, is text',
   ],
   [
+    "faults.next('/x', …)",
+    ({ faults }) => call(faults.next, '/x', { status: 503 }),
+    "a match must be an object or a function such as { path: '/articles' }, is text",
+  ],
+  [
+    'faults.next(async function, …)',
+    ({ faults }) => call(faults.next, async () => true, { status: 503 }),
+    'the function of a match must return true or false, and it is asynchronous',
+  ],
+  [
+    "faults.next({ user: 'johndo' }, …)",
+    ({ faults }) => call(faults.next, { user: 'johndo' }, { status: 503 }),
+    'the double has no user johndo; did you mean "johndoe"?',
+  ],
+  [
+    "faults.next({ query: 'limit=1' }, …)",
+    ({ faults }) => call(faults.next, { query: 'limit=1' }, { status: 503 }),
+    "query of a match must be an object such as { limit: '1' }, is text",
+  ],
+  [
+    'faults.next({ query: { limit: 1 } }, …)',
+    ({ faults }) => call(faults.next, { query: { limit: 1 } }, { status: 503 }),
+    'limit in query of a match must be text or a regular expression, is a number',
+  ],
+  [
+    'faults.next({ fields: {} }, …)',
+    ({ faults }) => call(faults.next, { fields: {} }, { status: 503 }),
+    'fields of a match must have a member',
+  ],
+  [
+    "faults.next({ fields: { 'X Foo' } }, …)",
+    ({ faults }) => call(faults.next, { fields: { 'X Foo': 'bar' } }, { status: 503 }),
+    '"X Foo" is not the name of a field',
+  ],
+  [
+    'faults.next({ feilds }, …)',
+    ({ faults }) => call(faults.next, { feilds: { 'X-Foo': 'bar' } }, { status: 503 }),
+    'feilds is not a member of a match; did you mean "fields"?',
+  ],
+  [
+    'faults.next(function, { staleCertificate })',
+    ({ faults }) => call(faults.next, () => true, { staleCertificate: true }),
+    'staleCertificate cannot have a match, since there is no request yet',
+  ],
+  [
+    "failNext('token', { match: { path } })",
+    ({ oauth2 }) => call(oauth2.failNext, 'token', { match: { path: '/x' } }),
+    'path is not a member of the match of an endpoint; known are method, user, query, fields',
+  ],
+  [
     "rotateSecret('johndoe', 'new')",
     ({ auth }) => call(auth.rotateSecret, 'johndoe', 'a-new-s3cret'),
     'a rotation must be an object such as { secret: … }, is text',
@@ -325,6 +375,12 @@ test('the types refuse the same mistakes', async () => {
     () => faults.next({ methd: 'GET' }, { status: 503 }),
     // @ts-expect-error The match comes first.
     () => faults.next({ status: 503 }),
+    // @ts-expect-error A path has no query.
+    () => faults.next({ path: '/articles?limit=1' }, { status: 503 }),
+    // @ts-expect-error A path begins with a slash.
+    () => faults.times(2, { path: 'articles' }, { status: 503 }),
+    // @ts-expect-error Parameters are text or patterns.
+    () => faults.always({ query: { limit: 1 } }, { status: 503 }),
     // @ts-expect-error A rotation is an object.
     () => auth.rotateSecret('johndoe', 'new'),
     // @ts-expect-error A scheme is known.

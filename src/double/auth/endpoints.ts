@@ -1,9 +1,10 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { checkMembers, checkText } from '../../service/argument-checks.ts';
 import type { Faults, PlannedFault } from '../faults/faults.ts';
+import { type FaultMatchParts, faultMatchNames } from '../faults/match.ts';
 import type { JournalEntry } from '../journal/entry.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Match, MatchPath } from '../match.ts';
+import type { MatchPath } from '../match.ts';
 
 /** How an OAuth endpoint fails. */
 export interface EndpointFailure {
@@ -16,7 +17,7 @@ export interface EndpointFailure {
   /** The delay of the response, in ms of the host's time. */
   readonly delayMs?: number;
   /** Selects requests to the endpoint. Default: all. */
-  readonly match?: Omit<Match, 'path'>;
+  readonly match?: Omit<FaultMatchParts, 'path'>;
 }
 
 /** The names of the members. The type checks that the list is complete. */
@@ -33,7 +34,8 @@ function checkFailure(failure: EndpointFailure): void {
   checkMembers(failure, Object.keys(failureNames), 'the failure of an endpoint');
   const { error, match = {} } = failure;
   checkText(error, 'error of the failure of an endpoint');
-  checkMembers(match, ['method', 'user'], 'the match of an endpoint');
+  const names = faultMatchNames.filter((name) => name !== 'path');
+  checkMembers(match, names, 'the match of an endpoint');
 }
 
 /** Observes and disturbs the endpoints of an OAuth version. */

@@ -1,12 +1,12 @@
 import { type Clock, systemClock } from '../../clock.ts';
-import { parseCredentials } from '../../http/headers/authorization.ts';
-import type { Request } from '../../http/message.ts';
 import type { ServerIdentity } from '../../net/tls/identity.ts';
 import type { Grants } from '../../oauth/grants.ts';
 import type { Listening } from '../../service/service.ts';
 import { expireTokens } from '../auth/tokens.ts';
+import type { ReportError } from '../callback.ts';
 import type { CertificateAuthority } from '../certificate-authority.ts';
 import type { DoubleUsers } from '../state/users.ts';
+import { claimedToken, tokenUser } from '../token-user.ts';
 import { createFaults, type FaultsPart } from './faults.ts';
 
 /** Faults that change other parts of a double: users, tokens and the certificate. */
@@ -20,23 +20,36 @@ export interface ControlledParts {
   readonly clock: Clock;
   /** The users whose secrets can be rotated. Default: none. */
   readonly users?: DoubleUsers;
+  /** Returns the names of all users and clients. */
+  readonly names: () => readonly string[];
+  /** Called with the errors of functions that select requests. */
+  readonly onError: ReportError | undefined;
   readonly grants: () => Grants;
 }
 
 const day = 86_400_000;
 
 /** Creates the faults of a double. */
-export function createControlledFaults({ clock, users, grants }: ControlledParts): ControlledFaults {
+export function createControlledFaults({
+  clock,
+  users,
+  grants,
+  names,
+  onError,
+}: ControlledParts): ControlledFaults {
   let present: (certificate: 'good' | 'stale') => void = () => undefined;
   const part = createFaults({
-    clock,
+    ...{ clock, names },
+    ...(onError !== undefined && { onError }),
+    // The store may fail; then the request names no user.
+    tokenUser: (request) => tokenUser(request, grants()).catch(() => undefined),
     ...(users !== undefined && {
       rotateSecret(user: string) {
         if (users.all.has(user)) users.rotate(user);
       },
     }),
     async expireToken(request) {
-      const token = tokenOf(request);
+      const token = claimedToken(request)?.value;
       if (token !== undefined) await expireTokens(grants(), token);
     },
     present: (certificate) => present(certificate),
@@ -52,13 +65,4 @@ export function createControlledFaults({ clock, users, grants }: ControlledParts
       };
     },
   };
-}
-
-/** Returns the token in a request's `Authorization` field, or undefined if there is none. */
-function tokenOf({ fields }: Request): string | undefined {
-  const credentials = parseCredentials(fields.lines('authorization')[0] ?? '');
-  if (credentials?.scheme === 'bearer') return credentials.rest;
-  if (credentials?.scheme !== 'oauth') return undefined;
-  const token = /(?:^|[\s,])oauth_token="([^"]*)"/.exec(credentials.rest)?.[1];
-  return token === undefined ? undefined : decodeURIComponent(token);
 }

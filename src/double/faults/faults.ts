@@ -1,20 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
+import { didYouMean } from '../../did-you-mean.ts';
 import type { Request, Response } from '../../http/message.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
 import type { Next } from '../../pipeline/observer.ts';
+import { type ReportError, writeError } from '../callback.ts';
 import { claimedUser } from '../claimed-user.ts';
-import { describeMatch, type Match } from '../match.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import type { Fault } from './declaration.ts';
 import { Delays } from './delays.ts';
 import { certificateError } from './in-process.ts';
+import { describeFaultMatch, type FaultMatch, type PlannedMatch, plannedMatchOf } from './match.ts';
 import { checkPlan, type Plan, type PlanRecord, Plans } from './plans.ts';
 import { applyFault, noResponse, substituteResponse, withoutAcceptEncoding } from './response.ts';
 
 /** A planned fault. */
 export interface PlannedFault {
-  readonly match: Match;
+  readonly match: PlannedMatch;
   readonly fault: Fault;
   /** The number of requests to which it will still be applied. Infinity for `always`. */
   readonly left: number;
@@ -33,12 +35,13 @@ export interface Faults {
    * Plans a fault for the next matching request.
    * @example double.faults.next({ method: 'GET' }, { status: 503, retryAfter: 2 });
    * @example double.faults.next({ path: '/articles/{id}' }, { reset: 'amid' });
+   * @example double.faults.next(({ fields }) => fields.has('If-Match'), { status: 412 });
    */
-  next(match: Match, fault: Fault): PlannedFault;
+  next<Path extends string>(match: FaultMatch<Path>, fault: Fault): PlannedFault;
   /** Plans a fault for the next `count` matching requests. */
-  times(count: number, match: Match, fault: Fault): PlannedFault;
+  times<Path extends string>(count: number, match: FaultMatch<Path>, fault: Fault): PlannedFault;
   /** Plans a fault for every matching request until it is cancelled. */
-  always(match: Match, fault: Fault): PlannedFault;
+  always<Path extends string>(match: FaultMatch<Path>, fault: Fault): PlannedFault;
   /** Removes all planned faults. A fault that is being applied is not interrupted. */
   clear(): void;
   /** Returns all planned faults that can still be applied. */
@@ -50,6 +53,12 @@ export interface Faults {
 /** The parts of a double that faults change. */
 export interface FaultsOptions {
   readonly clock: Clock;
+  /** Returns the names of all users and clients, which a match may contain. Default: any name is accepted. */
+  readonly names?: () => readonly string[];
+  /** Returns the user or client to whom the token of a request was issued. */
+  readonly tokenUser?: (request: Request) => Promise<string | undefined>;
+  /** Called with the errors of functions that select requests. Default: writes them to standard error. */
+  readonly onError?: ReportError;
   /** Rotates the secret of a user. */
   readonly rotateSecret?: (user: string) => void;
   /** Makes the token of a request expire. */
@@ -97,8 +106,8 @@ interface Circumstances {
 
 /** Creates the faults of a double. */
 export function createFaults(options: FaultsOptions): FaultsPart {
-  const { clock, present } = options;
-  const plans = new Plans();
+  const { clock, present, tokenUser, onError = writeError } = options;
+  const plans = new Plans(onError);
   const delays = new Delays();
   const circumstances = new AsyncLocalStorage<Circumstances>();
   let presented: 'good' | 'stale' = 'good';
@@ -114,8 +123,9 @@ export function createFaults(options: FaultsOptions): FaultsPart {
       plans.remove(plan);
       presentCertificate();
     });
-  const add = (count: number, match: Match, fault: Fault): PlannedFault => {
+  const add = (count: number, match: FaultMatch, fault: Fault): PlannedFault => {
     checkPlan(match, fault);
+    checkName(match, options);
     checkPossible(fault, options);
     const plan = plans.add(match, fault, count);
     presentCertificate();
@@ -134,6 +144,8 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     if (skew === 0 && !burns) return answer(prepared, trace);
     return circumstances.run({ skew, burns }, () => answer(prepared, trace));
   };
+  const userOf = async (request: Request): Promise<string | undefined> =>
+    claimedUser(request) ?? (await tokenUser?.(request));
   const applyPlan = async (
     plan: Plan,
     request: Request,
@@ -173,7 +185,8 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     },
     burnsNonce: () => circumstances.getStore()?.burns ?? false,
     async intercept(request, trace, answer) {
-      const plan = plans.take(request);
+      const user = plans.dependOnUser ? await userOf(request) : undefined;
+      const plan = plans.take(request, user);
       if (plan !== undefined) return applyPlan(plan, request, trace, answer);
       return { response: await answer(request, trace), fault: undefined, acted: true };
     },
@@ -201,7 +214,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
 function plannedOf(plan: Plan, cancel: () => void): PlannedFault {
   const { match, fault } = plan;
   return {
-    match,
+    match: plannedMatchOf(match),
     fault,
     get left() {
       return plan.left;
@@ -222,6 +235,14 @@ function checkPossible(fault: Fault, { rotateSecret, expireToken, present }: Fau
   if (missing !== false) throw new RangeError(`${missing} is not possible with this server`);
 }
 
+/** Throws RangeError if a match names neither a user nor a client. It would match no request. */
+function checkName(match: FaultMatch, { names }: FaultsOptions): void {
+  const user = typeof match === 'function' ? undefined : match.user;
+  const known = names?.();
+  if (user === undefined || known === undefined || known.includes(user)) return;
+  throw new RangeError(`the double has no user ${user}${didYouMean(user, known)}`);
+}
+
 async function changeCredentials(fault: Fault, request: Request, options: FaultsOptions): Promise<void> {
   const user = fault.rotatedSecret === true ? claimedUser(request) : undefined;
   if (user !== undefined) options.rotateSecret?.(user);
@@ -231,7 +252,7 @@ async function changeCredentials(fault: Fault, request: Request, options: Faults
 function unmet(faults: readonly PlannedFault[]): string {
   const lines = faults.map(({ match, fault, left, met }) => {
     const expected = Number.isFinite(left) ? `${left} more` : 'any number';
-    return `  ${describeMatch(match)}: ${Object.keys(fault).join(', ')} (applied to ${met} requests, expected ${expected})`;
+    return `  ${describeFaultMatch(match)}: ${Object.keys(fault).join(', ')} (applied to ${met} requests, expected ${expected})`;
   });
   return ['These planned faults were not applied:', ...lines].join('\n');
 }

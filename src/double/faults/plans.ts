@@ -1,11 +1,18 @@
 import type { Request } from '../../http/message.ts';
-import { claimedUser } from '../claimed-user.ts';
-import { checkMatch, differences, type Match, pathOf } from '../match.ts';
+import type { ReportError } from '../callback.ts';
 import { checkFault, type Fault, isFaultName } from './declaration.ts';
+import {
+  checkFaultMatch,
+  dependsOnUser,
+  type FaultMatch,
+  fitsFault,
+  isRestricted,
+  matchedRequestOf,
+} from './match.ts';
 
 /** A planned fault and its progress. */
 export interface Plan {
-  readonly match: Match;
+  readonly match: FaultMatch;
   readonly fault: Fault;
   left: number;
   met: number;
@@ -19,24 +26,36 @@ export interface PlanRecord extends Readonly<Plan> {
 /** The planned faults, in the order in which they were planned. */
 export class Plans {
   #plans: Plan[] = [];
+  readonly #report: ReportError;
+
+  /** `report` is called with the errors of functions that select requests. */
+  constructor(report: ReportError) {
+    this.#report = report;
+  }
 
   /** Plans a fault, which `checkPlan` accepts, for `count` requests. Throws RangeError on an invalid count or combination. */
-  add(match: Match, fault: Fault, count: number): Plan {
+  add(match: FaultMatch, fault: Fault, count: number): Plan {
     if (count !== Number.POSITIVE_INFINITY && !(Number.isInteger(count) && count > 0))
       throw new RangeError('the number of requests for a fault must be a positive integer');
-    if (fault.staleCertificate === true && Object.values(match).some((value) => value !== undefined))
+    if (fault.staleCertificate === true && isRestricted(match))
       throw new RangeError('staleCertificate cannot have a match, since there is no request yet');
-    const plan: Plan = { match: { ...match }, fault: { ...fault }, left: count, met: 0 };
+    const kept = typeof match === 'function' ? match : { ...match };
+    const plan: Plan = { match: kept, fault: { ...fault }, left: count, met: 0 };
     this.#plans.push(plan);
     return plan;
   }
 
-  /** Returns the first plan that a request matches, and counts the request. */
-  take(request: Request): Plan | undefined {
+  /** Whether a plan depends on the user of a request. */
+  get dependOnUser(): boolean {
+    return this.#plans.some(({ match, left }) => left > 0 && dependsOnUser(match));
+  }
+
+  /** Returns the first plan that a request of `user` matches, and counts the request. */
+  take(request: Request, user: string | undefined): Plan | undefined {
     if (this.#plans.length === 0) return undefined;
-    const parts = { method: request.method, path: pathOf(request), user: claimedUser(request) };
+    const matched = matchedRequestOf(request, user);
     return this.#takeFirst(
-      ({ match, fault }) => fault.staleCertificate !== true && differences(match, parts).length === 0,
+      ({ match, fault }) => fault.staleCertificate !== true && fitsFault(matched, match, this.#report),
     );
   }
 
@@ -95,14 +114,14 @@ export class Plans {
 }
 
 /** Throws RangeError if a match or a fault is invalid, with the nearest known name. */
-export function checkPlan(match: Match, fault: Fault): void {
+export function checkPlan(match: FaultMatch, fault: Fault): void {
   checkPresent(match, fault);
-  checkMatch(match);
+  checkFaultMatch(match);
   checkFault(fault);
 }
 
 /** Throws RangeError if there is no fault, as in `next({ status: 503 })`. */
-function checkPresent(match: Match, fault: Fault | undefined): void {
+function checkPresent(match: FaultMatch, fault: Fault | undefined): void {
   if (fault !== undefined) return;
   const names = typeof match === 'object' && match !== null ? Object.keys(match) : [];
   const hint = names.some(isFaultName) ? '; the match comes first, such as next({}, { status: 503 })' : '';

@@ -44,7 +44,11 @@ const contents: Readonly<Record<string, (known: Json) => Json>> = {
   setClock: () => ({ to: '2026-03-01T12:00:00Z' }),
   freezeClock: () => ({}),
   skewServerDate: () => ({ by: 0 }),
-  planFault: () => ({ fault: { status: 503 }, match: { method: ['PUT', 'POST'], user: 'x' }, times: 2 }),
+  planFault: () => ({
+    fault: { status: 503 },
+    match: { method: ['PUT', 'POST'], user: 'ann', query: { limit: '1' }, fields: { 'X-Foo': 'bar' } },
+    times: 2,
+  }),
   findEntries: () => ({ method: 'GET', path: '/articles', status: 200, step: 16, text: '' }),
   waitForEntry: () => ({ match: { path: '/articles' }, timeout: 10, after: 0 }),
   setUser: () => ({ secret: 'another', password: 'pw' }),

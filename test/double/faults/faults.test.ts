@@ -196,7 +196,7 @@ test('what is pending is what was planned and not all met', async () => {
 });
 
 test('closing with faults pending is an error where that was asked for, and all is closed', async () => {
-  const double = await startDouble({ pendingFaults: 'error' });
+  const double = await startDouble({ users, pendingFaults: 'error' });
   double.faults.times(
     2,
     { method: 'PUT', path: '/articles/{id}', user: 'ann' },

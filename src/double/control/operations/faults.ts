@@ -1,4 +1,5 @@
 import type { PlannedFault } from '../../faults/faults.ts';
+import type { PlannedMatch, TextsByName } from '../../faults/match.ts';
 import { matchMembers } from '../match.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
 import { either, flag, mapOf, number, object, optional, text, word } from '../shape.ts';
@@ -24,7 +25,7 @@ export function faultOperations({ faults }: Pick<ControlTarget, 'faults'>): read
       summary: 'Plans a fault',
       description: 'It applies to the next matching request, to a number of them, or to all.',
       accepts: object({
-        match: optional(object(matchMembers, 'selects requests; default: all')),
+        match: optional(object(faultMatchMembers, 'selects requests; default: all')),
         fault: object(faultMembers, 'the fault'),
         times: optional(either(number({ least: 1 }), word(['always']), 'default: 1')),
       }),
@@ -62,9 +63,31 @@ const listSchema = {
 };
 
 function toJson({ match, fault, left, met }: PlannedFault) {
-  const path = match.path === undefined ? {} : { path: String(match.path) };
-  return { match: { ...match, ...path }, fault, left: Number.isFinite(left) ? left : 'always', met };
+  return { match: matchToJson(match), fault, left: Number.isFinite(left) ? left : 'always', met };
 }
+
+/** Returns a match without what JSON cannot represent: patterns become text, and a function its name. */
+function matchToJson(match: PlannedMatch) {
+  const { path, query, fields, function: selects, ...others } = match;
+  return {
+    ...others,
+    ...(selects !== undefined && { function: selects.name }),
+    ...(path !== undefined && { path: String(path) }),
+    ...(query !== undefined && { query: textsToJson(query) }),
+    ...(fields !== undefined && { fields: textsToJson(fields) }),
+  };
+}
+
+function textsToJson(texts: TextsByName): Record<string, string> {
+  return Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, String(value)]));
+}
+
+const faultMatchMembers = {
+  ...matchMembers,
+  user: optional(text('the user whom the credentials name, or to whom the token was issued, valid or not')),
+  query: optional(mapOf(text(), 'parameters of the query, decoded')),
+  fields: optional(mapOf(text(), 'header fields by name')),
+};
 
 const bytes = { least: 0 };
 

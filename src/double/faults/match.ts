@@ -1,0 +1,176 @@
+import type { Fields } from '../../http/fields.ts';
+import type { Request } from '../../http/message.ts';
+import { kindOf } from '../../schema/error.ts';
+import { checkObject } from '../../service/argument-checks.ts';
+import { isPromise, type ReportError, reportBy } from '../callback.ts';
+import {
+  checkMatch,
+  describeMatch,
+  differences,
+  type Match,
+  type MatchPath,
+  matchNames,
+  pathOf,
+} from '../match.ts';
+
+/** Texts or patterns by name. */
+export type TextsByName = Readonly<Record<string, string | RegExp>>;
+
+/** A path without a query or fragment. */
+type BarePath<Path extends string> = Path extends `${string}?${string}` | `${string}#${string}`
+  ? never
+  : Path extends MatchPath
+    ? Path
+    : MatchPath;
+
+/** Selects requests for a fault. A request matches if it matches every member that is present. */
+export interface FaultMatchParts<Path extends string = string> extends Omit<Match, 'path'> {
+  /** The path without its query: exactly, as a template (`/articles/{id}`), or as a regular expression. */
+  readonly path?: (Path & BarePath<Path>) | RegExp;
+  /**
+   * The user whom the credentials name, valid or not. Those of Bearer and OAuth name the user to whom the token was issued, or
+   * else the client.
+   */
+  readonly user?: string;
+  /**
+   * Parameters of the query, decoded. If a parameter is repeated, one of its values must match.
+   * @example { limit: '1', after: /./ }
+   */
+  readonly query?: TextsByName;
+  /**
+   * Header fields by name, in any case. If a field has several lines, one of them must match as a whole.
+   * @example { 'Content-Type': /^application\/json/ }
+   */
+  readonly fields?: TextsByName;
+}
+
+/** The request that the function of a match receives. */
+export interface MatchedRequest {
+  readonly method: string;
+  /** The request target as sent. */
+  readonly target: string;
+  /** The normalized path. */
+  readonly path: string;
+  readonly fields: Fields;
+  /** The user, as in `FaultMatchParts`. Undefined if the credentials name none. */
+  readonly user: string | undefined;
+  /** Whether the request arrived over TLS. */
+  readonly secure: boolean;
+}
+
+/**
+ * Selects requests for a fault, by members or by a function. A function that throws or returns a promise matches no request, and
+ * its error is reported to `onError`.
+ */
+export type FaultMatch<Path extends string = string> =
+  | FaultMatchParts<Path>
+  | ((request: MatchedRequest) => boolean);
+
+/** The match of a planned fault: its members, or the function as a member. */
+export interface PlannedMatch extends FaultMatchParts {
+  readonly function?: (request: MatchedRequest) => boolean;
+}
+
+/** Returns a match as an object. */
+export function plannedMatchOf(match: FaultMatch): PlannedMatch {
+  return typeof match === 'function' ? { function: match } : match;
+}
+
+/** The names of the members. The type checks that the list is complete. */
+const names: Readonly<Record<keyof FaultMatchParts, true>> = { ...matchNames, query: true, fields: true };
+
+/** The names of the members of a match, for other checks. */
+export const faultMatchNames: readonly string[] = Object.keys(names);
+
+const notBoolean = 'the function of a match must return true or false';
+
+/** Throws RangeError if a match is invalid, with the nearest known name. */
+export function checkFaultMatch(match: FaultMatch): void {
+  if (typeof match === 'function') {
+    if (Object.prototype.toString.call(match) === '[object AsyncFunction]')
+      throw new RangeError(`${notBoolean}, and it is asynchronous`);
+    return;
+  }
+  checkMatch(match, faultMatchNames, 'an object or a function');
+  checkTexts(match.query, 'query');
+  checkTexts(match.fields, 'fields');
+  for (const name of Object.keys(match.fields ?? {}))
+    if (!fieldName.test(name)) throw new RangeError(`${JSON.stringify(name)} is not the name of a field`);
+}
+
+/** The name of a field (RFC 9110 §5.1). */
+const fieldName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+
+function checkTexts(texts: unknown, what: string): void {
+  if (texts === undefined) return;
+  checkObject(texts, `${what} of a match`, "such as { limit: '1' }");
+  const entries = Object.entries(texts);
+  if (entries.length === 0) throw new RangeError(`${what} of a match must have a member`);
+  for (const [name, value] of entries) {
+    if (typeof value !== 'string' && !(value instanceof RegExp))
+      throw new RangeError(
+        `${name} in ${what} of a match must be text or a regular expression, is ${kindOf(value)}`,
+      );
+  }
+}
+
+/** Returns whether a match depends on the user of the request. */
+export function dependsOnUser(match: FaultMatch): boolean {
+  return typeof match === 'function' || match.user !== undefined;
+}
+
+/** Returns whether a match selects certain requests only. */
+export function isRestricted(match: FaultMatch): boolean {
+  return typeof match === 'function' || Object.values(match).some((value) => value !== undefined);
+}
+
+/** Returns the parts of a request that are compared. */
+export function matchedRequestOf(request: Request, user: string | undefined): MatchedRequest {
+  const { method, target, fields, connection } = request;
+  return { method, target, path: pathOf(request), fields, user, secure: connection.secure };
+}
+
+/** Returns whether a request matches. Errors of a function are reported. */
+export function fitsFault(request: MatchedRequest, match: FaultMatch, report: ReportError): boolean {
+  if (typeof match === 'function') return callMatch(match, request, report);
+  if (differences(match, request).length > 0) return false;
+  const { query = {}, fields = {} } = match;
+  const parameters = new URLSearchParams(/\?([^#]*)/.exec(request.target)?.[1]);
+  return (
+    Object.entries(query).every(([name, wanted]) => hasText(parameters.getAll(name), wanted)) &&
+    Object.entries(fields).every(([name, wanted]) =>
+      hasText(request.fields.lines(name.toLowerCase()), wanted),
+    )
+  );
+}
+
+function callMatch(
+  match: (request: MatchedRequest) => unknown,
+  request: MatchedRequest,
+  report: ReportError,
+): boolean {
+  try {
+    const result = match(request);
+    if (!isPromise(result)) return Boolean(result);
+    result.then(undefined, () => undefined);
+    throw new RangeError(`${notBoolean}, and it returned a promise`);
+  } catch (error) {
+    reportBy(report, error);
+    return false;
+  }
+}
+
+function hasText(values: readonly string[], wanted: string | RegExp): boolean {
+  return values.some((value) => (typeof wanted === 'string' ? value === wanted : value.search(wanted) >= 0));
+}
+
+/** Describes a match: `GET /articles by ann, query limit=1, field X-One: 1`. */
+export function describeFaultMatch(match: PlannedMatch): string {
+  if (match.function !== undefined) return 'the function';
+  const { query = {}, fields = {} } = match;
+  return [
+    describeMatch(match),
+    ...Object.entries(query).map(([name, value]) => `query ${name}=${String(value)}`),
+    ...Object.entries(fields).map(([name, value]) => `field ${name}: ${String(value)}`),
+  ].join(', ');
+}

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Double, type FaultMatch, type MatchedRequest, startDouble } from '../../../src/double/index.ts';
+
+const users = {
+  johndoe: { secret: 'a-secret', password: 'a-password' },
+  ann: { secret: 'another', password: 'pw' },
+};
+const clients = {
+  app: {
+    secret: 'the-secret-of-app',
+    redirectUris: ['https://client.example/cb'],
+    scopes: ['read'],
+    grants: ['authorization_code', 'client_credentials'],
+  },
+} as const;
+const consumers = { printer: { secret: 'the-secret-of-printer', scopes: ['read'] } } as const;
+
+/** Returns whether the next request gets a fault with this match. */
+async function isMatched(double: Double, match: FaultMatch, send: () => Promise<Response>): Promise<boolean> {
+  const planned = double.faults.next(match, { status: 418 });
+  const { status } = await send();
+  planned.cancel();
+  return status === 418;
+}
+
+for (const scheme of ['hmac', 'basic', 'bearer', 'oauth1'] as const)
+  test(`a fault matches by the user of ${scheme}`, async () => {
+    await using double = await startDouble({ users, clients, consumers });
+    const send = (user: string) => () => double.as(user, { scheme }).fetch('/articles');
+    assert.equal(await isMatched(double, { user: 'johndoe' }, send('johndoe')), true);
+    assert.equal(await isMatched(double, { user: 'johndoe' }, send('ann')), false);
+    assert.equal(await isMatched(double, { user: 'johndoe' }, () => double.fetch('/articles')), false);
+  });
+
+test('a fault matches by the user of a token that has expired, and not by that of an unknown one', async () => {
+  await using double = await startDouble({ users, clients });
+  const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe' });
+  const send = (token: string) => () =>
+    double.fetch('/articles', { secure: true, headers: { Authorization: `Bearer ${token}` } });
+  await double.auth.expireTokens({ user: 'johndoe' });
+  assert.equal(await isMatched(double, { user: 'johndoe' }, send(accessToken)), true);
+  assert.equal(await isMatched(double, { user: 'johndoe' }, send('unknown')), false);
+});
+
+test('a fault matches by the client of a token that the client has for itself', async () => {
+  await using double = await startDouble({ users, clients });
+  const { accessToken } = await double.oauth2.issueToken({});
+  const headers = { Authorization: `Bearer ${accessToken}` };
+  const send = () => double.fetch('/articles', { secure: true, headers });
+  assert.equal(await isMatched(double, { user: 'app' }, send), true);
+  assert.equal(await isMatched(double, { user: 'johndoe' }, send), false);
+});
+
+test('a fault matches by the user of a token of OAuth 1.0a in the query', async () => {
+  await using double = await startDouble({ users, consumers });
+  const { token } = await double.oauth1.issueToken({ user: 'johndoe' });
+  const send = () => double.fetch(`/articles?oauth_token=${token}`, { secure: true });
+  assert.equal(await isMatched(double, { user: 'johndoe' }, send), true);
+  const malformed = { Authorization: 'OAuth oauth_token="%"' };
+  const unreadable = () => double.fetch('/articles', { secure: true, headers: malformed });
+  assert.equal(await isMatched(double, { user: 'johndoe' }, unreadable), false);
+});
+
+const byParts: readonly (readonly [
+  match: FaultMatch,
+  path: string,
+  headers: Record<string, string>,
+  matches: boolean,
+])[] = [
+  [{ query: { limit: '1' } }, '/articles?limit=1', {}, true],
+  [{ query: { limit: '1' } }, '/articles?limit=10', {}, false],
+  [{ query: { limit: '1' } }, '/articles', {}, false],
+  [{ query: { limit: /^[0-9]+$/ } }, '/articles?limit=10', {}, true],
+  [{ query: { q: 'a b' } }, '/articles?q=a+b', {}, true],
+  [{ query: { q: 'a b' } }, '/articles?q=a%20b', {}, true],
+  [{ query: { q: '2' } }, '/articles?q=1&q=2', {}, true],
+  [{ query: { limit: '1', after: /./g } }, '/articles?limit=1', {}, false],
+  [{ query: { limit: '1', after: /./g } }, '/articles?limit=1&after=x', {}, true],
+  [{ fields: { 'X-Foo': 'bar' } }, '/articles', { 'x-foo': 'bar' }, true],
+  [{ fields: { 'x-foo': 'bar' } }, '/articles', { 'X-Foo': 'barn' }, false],
+  [{ fields: { 'X-Foo': /^bar/ } }, '/articles', { 'X-Foo': 'barn' }, true],
+  [{ fields: { 'X-Foo': 'bar' } }, '/articles', {}, false],
+  [{ path: '/articles', query: { limit: '1' } }, '/other?limit=1', {}, false],
+  [({ path }) => path === '/articles', '/articles?limit=1', {}, true],
+  [({ path }) => path === '/other', '/articles', {}, false],
+];
+
+for (const [match, path, headers, matches] of byParts) {
+  const shown =
+    typeof match === 'function' ? String(match) : Object.entries(match).flat().map(String).join(' ');
+  test(`a fault ${matches ? 'matches' : 'does not match'} ${path} by ${shown}`, async () => {
+    await using double = await startDouble({ https: false });
+    for (const _round of [1, 2])
+      assert.equal(await isMatched(double, match, () => double.fetch(path, { headers })), matches);
+  });
+}
+
+test('the function of a match receives the request as it was sent', async () => {
+  await using double = await startDouble({ users, https: false });
+  const seen: MatchedRequest[] = [];
+  const match = (request: MatchedRequest): boolean => seen.push(request) > 1;
+  double.faults.next(match, { status: 418 });
+  const send = () => double.as('ann').fetch('/%61rticles?limit=1', { headers: { 'X-Foo': 'bar' } });
+  assert.deepEqual([(await send()).status, (await send()).status, (await send()).status], [200, 418, 200]);
+  const [{ method, target, path, user, secure, fields } = assert.fail()] = seen;
+  assert.deepEqual([method, target, path], ['GET', '/%61rticles?limit=1', '/articles']);
+  assert.deepEqual([user, secure, fields.get('x-foo')], ['ann', false, 'bar']);
+});
+
+test('the error of a function is reported, and the request is processed', async () => {
+  const errors: unknown[] = [];
+  const onError = (error: unknown): number => errors.push(error);
+  await using double = await startDouble({ https: false, onError });
+  const failure = new Error('no such member');
+  double.faults.always(
+    () => {
+      throw failure;
+    },
+    { status: 418 },
+  );
+  assert.equal((await fetch(`${double.url}/articles`)).status, 200);
+  double.faults.clear();
+  const rejecting: () => unknown = () => Promise.reject(failure);
+  Reflect.apply(double.faults.next, undefined, [rejecting, { status: 418 }]);
+  assert.equal((await double.fetch('/articles')).status, 200);
+  assert.deepEqual(
+    errors.map((error) => (error instanceof Error ? error.message : error)),
+    ['no such member', 'the function of a match must return true or false, and it returned a promise'],
+  );
+});
+
+test('a fault that was not applied is described with its whole match', async () => {
+  const double = await startDouble({ users, https: false, pendingFaults: 'error' });
+  double.faults.next({ query: { limit: '1' }, fields: { 'X-Foo': /bar/ } }, { status: 418 });
+  double.faults.next(() => false, { status: 418 });
+  await assert.rejects(double.close(), {
+    message: [
+      'These planned faults were not applied:',
+      '  any method any path, query limit=1, field X-Foo: /bar/: status (applied to 0 requests, expected 1 more)',
+      '  the function: status (applied to 0 requests, expected 1 more)',
+    ].join('\n'),
+  });
+});
+
+test('a planned fault with a function survives a snapshot', async () => {
+  await using double = await startDouble({ https: false });
+  double.faults.next(({ target }) => target === '/articles', { status: 418 });
+  const before = double.snapshot();
+  assert.equal((await double.fetch('/articles')).status, 418);
+  double.restore(before);
+  assert.equal((await double.fetch('/articles')).status, 418);
+});
