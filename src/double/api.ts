@@ -4,6 +4,7 @@ import type { ControllableService } from '../service/service.ts';
 import { type AuthControl, createAuthControl } from './auth/auth-control.ts';
 import { consumerOf, createOAuth1Control, type OAuth1Control } from './auth/oauth1.ts';
 import { clientOf, createOAuth2Control, type OAuth2Control } from './auth/oauth2.ts';
+import type { KnownNames } from './auth/tokens.ts';
 import { type ComposedService, namesOf } from './compose.ts';
 import type { Faults, FaultsPart } from './faults/faults.ts';
 import { createFetch, createSender, type Fetch } from './fetch/fetch.ts';
@@ -67,10 +68,14 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
   // A consent page can be requested by the address of a proxy.
   const anyOrigin = { ...server, origins: undefined };
   const lifetimes = { ...defaultLifetimes, ...context.options.lifetimes };
+  const names: KnownNames = {
+    users: () => [...users.all.keys()],
+    clients: () => [...namesOf(context.options.clients), ...namesOf(context.options.consumers)],
+  };
   const basicFor = (user: string): string => basicHeader(user, passwordOf(users, user));
   const observed = { faults: faults.faults, journal: journal.journal };
   const shared = {
-    ...{ oauth, lifetimes, clock, users, basicFor, ...observed },
+    ...{ oauth, lifetimes, clock, users, names, basicFor, ...observed },
     fetch: createFetch(anyOrigin),
   };
   const oauth2Parts = { ...shared, clients: () => namesOf(context.options.clients) };
@@ -92,7 +97,7 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
   return {
     fetch,
     clock: context.time.control,
-    auth: createAuthControl({ users, nonces, grants: oauth.grants, clock }),
+    auth: createAuthControl({ users, nonces, grants: oauth.grants, clock, names }),
     journal: journal.journal,
     faults: faults.faults,
     oauth2,

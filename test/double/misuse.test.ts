@@ -189,6 +189,26 @@ const wrongCalls: readonly WrongCall[] = [
     'cleint is not a member of a token filter; did you mean "client"?',
   ],
   [
+    "expireTokens({ client: 'ap' })",
+    ({ auth }) => call(auth.expireTokens, { client: 'ap' }),
+    'the double has no client ap; did you mean "app"?',
+  ],
+  [
+    "expireTokens({ user: 'johndo' })",
+    ({ auth }) => call(auth.expireTokens, { user: 'johndo' }),
+    'the double has no user johndo; did you mean "johndoe"?',
+  ],
+  [
+    "oauth1.revoke({ client: 'ap' })",
+    ({ oauth1 }) => call(oauth1.revoke, { client: 'ap' }),
+    'the double has no client ap; did you mean "app"?',
+  ],
+  [
+    "oauth2.expire({ user: 'johndo' })",
+    ({ oauth2 }) => call(oauth2.expire, { user: 'johndo' }),
+    'the double has no user johndo; did you mean "johndoe"?',
+  ],
+  [
     'oauth2.revoke() without a choice',
     ({ oauth2 }) => call(oauth2.revoke),
     "a token filter must be an object such as { client: 'app' }, is missing",
@@ -212,6 +232,31 @@ const wrongCalls: readonly WrongCall[] = [
     "as(u, { scheme: 'digest' })",
     (double) => call(double.as, 'johndoe', { scheme: 'digest' }),
     '"digest" is not a scheme; known are hmac, basic, bearer, oauth1',
+  ],
+  [
+    "as(u, { scheme: 'basic', nonce })",
+    (double) => call(double.as, 'johndoe', { scheme: 'basic', nonce: 'n' }),
+    'nonce is an option of the scheme hmac or oauth1, not of basic',
+  ],
+  [
+    'as(u, { password })',
+    (double) => call(double.as, 'johndoe', { password: 's3cret' }),
+    'password is an option of the scheme basic, not of hmac',
+  ],
+  [
+    "as(u, { scheme: 'oauth1', secret })",
+    (double) => call(double.as, 'johndoe', { scheme: 'oauth1', secret: 's3cret' }),
+    'secret is an option of the scheme hmac, not of oauth1',
+  ],
+  [
+    "as(u, { form: 'simple', date })",
+    (double) => call(double.as, 'johndoe', { form: 'simple', date: '2020-01-01T00:00:00Z' }),
+    'date is an option of the full form; the simple form has neither a nonce nor a date',
+  ],
+  [
+    "as(u, { scheme: 'bearer', token, client })",
+    (double) => call(double.as, 'johndoe', { scheme: 'bearer', token: 't', client: 'app' }),
+    'token and client exclude each other: a token belongs to a client already',
   ],
   [
     "on('reuse')",
@@ -385,6 +430,14 @@ test('the types refuse the same mistakes', async () => {
     () => auth.rotateSecret('johndoe', 'new'),
     // @ts-expect-error A scheme is known.
     () => double.as('johndoe', { scheme: 'digest' }),
+    // @ts-expect-error Basic has no nonce.
+    () => double.as('johndoe', { scheme: 'basic', nonce: 'n' }),
+    // @ts-expect-error The simple form has no date.
+    () => double.as('johndoe', { form: 'simple', date: '2020-01-01T00:00:00Z' }),
+    // @ts-expect-error The default scheme has no password.
+    () => double.as('johndoe', { password: 'pw' }),
+    // @ts-expect-error A token belongs to a client.
+    () => double.as('johndoe', { scheme: 'bearer', token: 't', client: 'app' }),
     // @ts-expect-error A kind of event is known.
     () => double.on('reuse', () => undefined),
     // @ts-expect-error A resource is an object.

@@ -5,7 +5,7 @@ import { checkMembers } from '../../service/argument-checks.ts';
 import { type Duration, lengthOf } from '../state/clock.ts';
 import type { DoubleNonces } from '../state/nonces.ts';
 import type { Credentials, DoubleUser, DoubleUsers } from '../state/users.ts';
-import { expireTokens, type TokenChoice } from './tokens.ts';
+import { checkChoice, expireTokens, type KnownNames, type TokenChoice } from './tokens.ts';
 
 /** Options of a secret's rotation. */
 export interface Rotation {
@@ -45,7 +45,8 @@ export interface AuthControl {
    */
   burnNext(what: 'nonce', times?: number): void;
   /**
-   * Makes tokens of OAuth 1.0a and 2.0 expire now: one token, or all that match. Default: all. Returns their number.
+   * Makes tokens of OAuth 1.0a and 2.0 expire now: one token, or all that match. Default: all. Returns their number. Rejects with
+   * RangeError if the filter contains an unknown name.
    */
   expireTokens(choice?: TokenChoice): Promise<number>;
 }
@@ -56,8 +57,10 @@ export function createAuthControl(parts: {
   readonly nonces: Pick<DoubleNonces, 'burn'>;
   readonly grants: Grants;
   readonly clock: Clock;
+  /** The names that a token filter may contain. */
+  readonly names: KnownNames;
 }): AuthControl {
-  const { users, nonces, grants, clock } = parts;
+  const { users, nonces, grants, clock, names } = parts;
   return {
     credentials: (user) => users.credentials(user),
     setUser: (name, user) => users.set(name, user),
@@ -74,6 +77,9 @@ export function createAuthControl(parts: {
       if (!Number.isInteger(times) || times < 0) throw new RangeError('times must be a non-negative integer');
       nonces.burn(times);
     },
-    expireTokens: (choice = {}) => expireTokens(grants, choice),
+    async expireTokens(choice = {}) {
+      checkChoice(choice, names);
+      return expireTokens(grants, choice);
+    },
   };
 }

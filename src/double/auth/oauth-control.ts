@@ -11,7 +11,7 @@ import type { Journal } from '../journal/journal.ts';
 import { lengthOf } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import { type Approval, approveConsent } from './consent.ts';
-import { expireTokens, revokeTokens, type TokenChoice } from './tokens.ts';
+import { checkChoice, expireTokens, type KnownNames, revokeTokens, type TokenChoice } from './tokens.ts';
 
 /** Controls the tokens of one OAuth version. */
 export interface OAuthControl {
@@ -39,6 +39,8 @@ export interface OAuthControlParts {
   readonly lifetimes: Lifetimes;
   readonly clock: Clock;
   readonly users: DoubleUsers;
+  /** The names that a token filter may contain. */
+  readonly names: KnownNames;
   readonly fetch: Fetch;
   readonly faults: Faults;
   readonly journal: Journal;
@@ -48,12 +50,18 @@ export interface OAuthControlParts {
 
 /** Creates the control that both OAuth versions share. */
 export function createOAuthControl(
-  { oauth: { grants }, fetch, basicFor }: OAuthControlParts,
+  { oauth: { grants }, fetch, basicFor, names }: OAuthControlParts,
   mechanism: Mechanism,
 ): OAuthControl {
   return {
-    expire: (choice) => expireTokens(grants, choice, mechanism),
-    revoke: (choice) => revokeTokens(grants, choice, mechanism),
+    async expire(choice) {
+      checkChoice(choice, names);
+      return expireTokens(grants, choice, mechanism);
+    },
+    async revoke(choice) {
+      checkChoice(choice, names);
+      return revokeTokens(grants, choice, mechanism);
+    },
     async approve(url, approval) {
       checkMembers(approval, Object.keys(approvalNames), 'an approval', "such as { user: 'johndoe' }");
       const { user, decision = 'allow' } = approval;

@@ -1,3 +1,4 @@
+import { didYouMean } from '../../did-you-mean.ts';
 import type { Found, Grants } from '../../oauth/grants.ts';
 import type { Mechanism, TokenKind } from '../../oauth/records.ts';
 import { sha256 } from '../../oauth/sha256.ts';
@@ -24,19 +25,36 @@ const kinds: Readonly<Record<TokenKind, true>> = {
   ticket: true,
 };
 
-/** Throws RangeError if a choice is neither text nor a valid filter: it would choose all tokens. */
-function checkChoice(choice: TokenChoice): void {
+/** The names that a token filter may contain. */
+export interface KnownNames {
+  readonly users: () => readonly string[];
+  /** The ids of clients and the keys of consumers. */
+  readonly clients: () => readonly string[];
+}
+
+/**
+ * Throws RangeError if a choice is neither text nor a valid filter, which would choose all tokens, or if it contains an unknown
+ * name, which would choose none.
+ */
+export function checkChoice(choice: TokenChoice, names: KnownNames): void {
   if (typeof choice === 'string') return;
   checkMembers(choice, Object.keys(filterNames), 'a token filter', "such as { client: 'app' }");
   checkText(choice.client, 'client of a token filter');
   checkText(choice.user, 'user of a token filter');
   checkWord(choice.kind, Object.keys(kinds), 'a kind of token');
+  checkKnown('client', choice.client, names.clients());
+  checkKnown('user', choice.user, names.users());
+}
+
+function checkKnown(what: string, name: string | undefined, known: readonly string[]): void {
+  if (name === undefined || known.includes(name)) return;
+  throw new RangeError(`the double has no ${what} ${name}${didYouMean(name, known)}`);
 }
 
 /** A token's value, or a filter. */
 export type TokenChoice = string | TokenFilter;
 
-/** Makes the chosen tokens expire now. Returns their number. */
+/** Makes the chosen tokens expire now. Returns their number. `checkChoice` must accept the choice. */
 export async function expireTokens(
   grants: Grants,
   choice: TokenChoice,
@@ -47,7 +65,8 @@ export async function expireTokens(
   return found.length;
 }
 
-/** Revokes the chosen tokens, and the whole grant of a code or a refresh token. Returns the number of chosen tokens. */
+/** Revokes the chosen tokens, and the whole grant of a code or a refresh token. Returns the number of chosen tokens.
+ * `checkChoice` must accept the choice. */
 export async function revokeTokens(
   grants: Grants,
   choice: TokenChoice,
@@ -67,7 +86,6 @@ async function findTokens(
   choice: TokenChoice,
   mechanism: Mechanism | undefined,
 ): Promise<Found[]> {
-  checkChoice(choice);
   const filter: TokenFilter & { digest?: string } =
     typeof choice === 'string' ? { digest: sha256(choice) } : choice;
   const found: Found[] = [];

@@ -9,10 +9,42 @@ import type { DoubleUsers } from '../state/users.ts';
 import type { Complete, Fetch } from './fetch.ts';
 import type { Content, FetchInit, FetchInput, FetchRequest, TypeOfText } from './fetch-request.ts';
 
-/** The options of `double.as`. */
-export interface AsOptions {
+/** The named options, and no others. */
+type Only<Names extends keyof SignerOptions> = Pick<SignerOptions, Names> & {
+  readonly [Name in Exclude<keyof SignerOptions, Names>]?: never;
+};
+
+/** The full form of `hmac`, which is the default. */
+type FullForm = Only<'scheme' | 'form' | 'nonce' | 'date' | 'dateField' | 'signContent' | 'secret'> & {
+  readonly scheme?: 'hmac';
+  readonly form?: 'full';
+};
+
+/** The simple form of `hmac`, which has neither a nonce nor a date. */
+type SimpleForm = Only<'scheme' | 'form' | 'signContent' | 'secret'> & {
+  readonly scheme?: 'hmac';
+  readonly form: 'simple';
+};
+
+/**
+ * The options of `double.as`: `scheme`, and those of the scheme.
+ * @example { scheme: 'basic', password: 'wrong' }
+ */
+export type AsOptions =
+  | Only<'scheme'>
+  | FullForm
+  | SimpleForm
+  | (Only<'scheme' | 'password'> & { readonly scheme: 'basic' })
+  | (Only<'scheme' | 'client'> & { readonly scheme: 'bearer' })
+  | (Only<'scheme' | 'token'> & { readonly scheme: 'bearer' })
+  | (Only<'scheme' | 'client' | 'nonce' | 'date'> & { readonly scheme: 'oauth1' });
+
+type SchemeName = 'hmac' | 'basic' | 'bearer' | 'oauth1';
+
+/** The options of all schemes. */
+interface SignerOptions {
   /** The scheme. All but `hmac` require TLS, so with them a path counts as requested over TLS. Default: `hmac`. */
-  readonly scheme?: 'hmac' | 'basic' | 'bearer' | 'oauth1';
+  readonly scheme?: SchemeName;
   /** For `hmac`: the form. Default: `full`. */
   readonly form?: 'full' | 'simple';
   /** For `hmac` and `oauth1`: the nonce of every request. Default: a new one for each. */
@@ -33,23 +65,26 @@ export interface AsOptions {
   readonly client?: string;
 }
 
-/** The names of the options. The type checks that the list is complete. */
-const optionNames: Readonly<Record<keyof AsOptions, true>> = {
-  scheme: true,
-  form: true,
-  nonce: true,
-  date: true,
-  dateField: true,
-  signContent: true,
-  secret: true,
-  password: true,
-  token: true,
-  client: true,
+/** The schemes that have each option. The type checks that the list is complete. */
+const schemesWith: Readonly<Record<keyof SignerOptions, readonly SchemeName[]>> = {
+  scheme: ['hmac', 'basic', 'bearer', 'oauth1'],
+  form: ['hmac'],
+  nonce: ['hmac', 'oauth1'],
+  date: ['hmac', 'oauth1'],
+  dateField: ['hmac'],
+  signContent: ['hmac'],
+  secret: ['hmac'],
+  password: ['basic'],
+  token: ['bearer'],
+  client: ['bearer', 'oauth1'],
 };
 
-/** Throws RangeError if an option is unknown or has a value that it cannot have, with the nearest known one. */
-function checkOptions(options: AsOptions): void {
-  checkMembers(options, Object.keys(optionNames), 'the options of as', "such as { scheme: 'basic' }");
+/**
+ * Throws RangeError if an option is unknown, has a value that it cannot have, or would be ignored because it belongs to another
+ * scheme or form.
+ */
+function checkOptions(options: SignerOptions): void {
+  checkMembers(options, Object.keys(schemesWith), 'the options of as', "such as { scheme: 'basic' }");
   checkWord(options.scheme, Object.keys(signers), 'a scheme');
   checkWord(options.form, ['full', 'simple'], 'a form');
   checkWord(options.dateField, ['Date', 'X-Date'], 'a field that contains the date');
@@ -57,6 +92,23 @@ function checkOptions(options: AsOptions): void {
   for (const name of ['nonce', 'secret', 'password', 'token', 'client'] as const)
     checkText(options[name], name);
   if (options.date !== undefined) timeOf(options.date);
+  checkCombination(options);
+}
+
+function checkCombination(options: SignerOptions): void {
+  const { scheme = 'hmac', form, token, client } = options;
+  for (const [name, schemes] of Object.entries(schemesWith)) {
+    if (Reflect.get(options, name) !== undefined && !schemes.includes(scheme))
+      throw new RangeError(`${name} is an option of the scheme ${schemes.join(' or ')}, not of ${scheme}`);
+  }
+  for (const name of ['nonce', 'date', 'dateField'] as const) {
+    if (form === 'simple' && options[name] !== undefined)
+      throw new RangeError(
+        `${name} is an option of the full form; the simple form has neither a nonce nor a date`,
+      );
+  }
+  if (token !== undefined && client !== undefined)
+    throw new RangeError('token and client exclude each other: a token belongs to a client already');
 }
 
 /** A client that signs its requests as a user. */
@@ -114,7 +166,7 @@ type Fields = Record<string, string>;
 type Sign = (request: Unsigned) => Fields | Promise<Fields>;
 
 /** Creates a signing client. Throws RangeError if there is no such user and `options` contain no credentials. */
-export function createSigner(user: string, options: AsOptions, parts: SigningParts): Signer {
+export function createSigner(user: string, options: SignerOptions, parts: SigningParts): Signer {
   checkOptions(options);
   const { scheme = 'hmac' } = options;
   const sign = signers[scheme](user, options, parts);
@@ -154,10 +206,10 @@ async function wholeOf(content: Content): Promise<string | Uint8Array | undefine
 }
 
 const signers: Readonly<
-  Record<NonNullable<AsOptions['scheme']>, (user: string, options: AsOptions, parts: SigningParts) => Sign>
+  Record<SchemeName, (user: string, options: SignerOptions, parts: SigningParts) => Sign>
 > = { hmac: hmacOf, basic: basicOf, bearer: bearerOf, oauth1: oauth1Of };
 
-function hmacOf(user: string, options: AsOptions, { users, clock, random }: SigningParts): Sign {
+function hmacOf(user: string, options: SignerOptions, { users, clock, random }: SigningParts): Sign {
   const { form = 'full', nonce, date, dateField, signContent = true } = options;
   if (options.secret === undefined) users.credentials(user);
   return ({ method, url, content }) =>
@@ -172,7 +224,7 @@ function hmacOf(user: string, options: AsOptions, { users, clock, random }: Sign
     });
 }
 
-function basicOf(user: string, options: AsOptions, { users }: SigningParts): Sign {
+function basicOf(user: string, options: SignerOptions, { users }: SigningParts): Sign {
   if (options.password === undefined) passwordOf(users, user);
   return () => {
     const password = options.password ?? passwordOf(users, user);
@@ -187,7 +239,7 @@ export function passwordOf(users: DoubleUsers, user: string): string {
   throw new RangeError(`the password of ${user} is not known; set it in the option users`);
 }
 
-function bearerOf(user: string, { token, client }: AsOptions, { bearerFor, users }: SigningParts): Sign {
+function bearerOf(user: string, { token, client }: SignerOptions, { bearerFor, users }: SigningParts): Sign {
   if (token === undefined) users.credentials(user);
   let issued: Promise<string> | undefined;
   return async () => {
@@ -196,7 +248,11 @@ function bearerOf(user: string, { token, client }: AsOptions, { bearerFor, users
   };
 }
 
-function oauth1Of(user: string, options: AsOptions, { oauth1For, users, clock, random }: SigningParts): Sign {
+function oauth1Of(
+  user: string,
+  options: SignerOptions,
+  { oauth1For, users, clock, random }: SigningParts,
+): Sign {
   users.credentials(user);
   let issued: Promise<OAuth1Credentials> | undefined;
   return async ({ method, url, content, type }) => {

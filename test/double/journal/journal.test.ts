@@ -42,10 +42,14 @@ test('an entry has the request as it was sent, the reply, who asked and the step
 
 test('an entry names the user that refused credentials speak of, by HMAC and by Basic', async () => {
   await using double = await startDouble({ users });
-  for (const scheme of ['hmac', 'basic'] as const) {
-    await double.as('johndoe', { scheme, secret: 'wrong', password: 'wrong' }).fetch('/articles');
+  const attempts = [
+    { scheme: 'hmac', secret: 'wrong' },
+    { scheme: 'basic', password: 'wrong' },
+  ] as const;
+  for (const attempt of attempts) {
+    await double.as('johndoe', attempt).fetch('/articles');
     const { user, principal, reply } = latest(double);
-    assert.deepEqual([user, principal, reply?.status], ['johndoe', undefined, 401], scheme);
+    assert.deepEqual([user, principal, reply?.status], ['johndoe', undefined, 401], attempt.scheme);
   }
 });
 
