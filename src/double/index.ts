@@ -142,7 +142,7 @@ export type { TokenChoice, TokenFilter } from './auth/tokens.ts';
 export type { Control, ControlOptions } from './control/control.ts';
 export { type Double, startDouble } from './double.ts';
 export type { DoubleEvent, EventOf } from './events.ts';
-export type { Fault } from './faults/declaration.ts';
+export type { Fault, FaultParts } from './faults/declaration.ts';
 export type { Faults, PlannedFault } from './faults/faults.ts';
 export type {
   FaultMatch,

@@ -2,11 +2,11 @@ import { type Clock, systemClock } from '../../clock.ts';
 import type { ServerIdentity } from '../../net/tls/identity.ts';
 import type { Grants } from '../../oauth/grants.ts';
 import type { Listening } from '../../service/service.ts';
+import { claimedToken, tokenUser } from '../auth/token-user.ts';
 import { expireTokens } from '../auth/tokens.ts';
 import type { ReportError } from '../callback.ts';
 import type { CertificateAuthority } from '../certificate-authority.ts';
 import type { DoubleUsers } from '../state/users.ts';
-import { claimedToken, tokenUser } from '../token-user.ts';
 import { createFaults, type FaultsPart } from './faults.ts';
 
 /** Faults that change other parts of a double: users, tokens and the certificate. */

@@ -5,11 +5,8 @@ import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
 import { checkFlag, checkObject } from '../../service/argument-checks.ts';
 import { mostSkew } from '../state/clock.ts';
 
-/**
- * A fault. A status, a delay and one way to break the response can be combined:
- * `{ status: 503, delay: 200, truncate: 10 }`. `truncate`, `reset`, `badChunk` and `wrongLength` exclude each other.
- */
-export interface Fault {
+/** The members of a fault. */
+export interface FaultParts {
   /** The status (200 to 599) of a response that is sent instead of processing the request. */
   readonly status?: number;
   /** The content of that response. A string is sent as UTF-8, and as `text/plain` unless `fields` contain a type. Default: none. */
@@ -52,7 +49,39 @@ export interface Fault {
   readonly before?: boolean;
 }
 
-const faultNames: Readonly<Record<keyof Fault, true>> = {
+/** Members of a fault that must be absent, or false. */
+type Without<Names extends keyof FaultParts> = {
+  readonly [Name in Names]?: boolean extends FaultParts[Name] ? false : never;
+};
+
+/** Members of a fault that must be present. */
+type With<Names extends keyof FaultParts> = Required<Pick<FaultParts, Names>>;
+
+/** At most one way to break the response. */
+type OneBreak =
+  | Without<'truncate' | 'reset' | 'badChunk' | 'wrongLength'>
+  | (With<'truncate'> & Without<'reset' | 'badChunk' | 'wrongLength'>)
+  | (With<'reset'> & Without<'truncate' | 'badChunk' | 'wrongLength'>)
+  | (With<'badChunk'> & Without<'truncate' | 'reset' | 'wrongLength'>)
+  | (With<'wrongLength'> & Without<'truncate' | 'reset' | 'badChunk'>);
+
+/** A response instead of processing the request, or none. */
+type Answer =
+  | (With<'status'> & Without<'malformedXml'>)
+  | Without<'status' | 'body' | 'fields' | 'retryAfter'>;
+
+/** What precedes the processing. */
+type Before = Without<'before'> | With<'delay'> | { readonly reset: 'before' };
+
+/**
+ * A fault. A status, a delay and one way to break the response can be combined:
+ * `{ status: 503, delay: 200, truncate: 10 }`. `truncate`, `reset`, `badChunk` and `wrongLength` exclude each other.
+ */
+export type Fault =
+  | (FaultParts & Without<'staleCertificate'> & OneBreak & Answer & Before)
+  | (With<'staleCertificate'> & Without<Exclude<keyof FaultParts, 'staleCertificate'>>);
+
+const faultNames: Readonly<Record<keyof FaultParts, true>> = {
   status: true,
   body: true,
   fields: true,
@@ -90,7 +119,7 @@ const flags = [
 ] as const;
 
 /** Throws RangeError if a fault is invalid. The message contains the reason. */
-export function checkFault(fault: Fault): void {
+export function checkFault(fault: FaultParts): asserts fault is Fault {
   checkObject(fault, 'a fault', 'such as { status: 503 }');
   const names = Object.keys(fault).filter((name) => Reflect.get(fault, name) !== undefined);
   if (names.length === 0) throw new RangeError('a fault must have a member, such as { status: 503 }');
@@ -104,12 +133,20 @@ export function checkFault(fault: Fault): void {
   checkCombination(fault, names);
 }
 
-function checkFields({ fields = {}, retryAfter = '' }: Fault): void {
+function checkFields({ fields = {}, retryAfter = '' }: FaultParts): void {
   for (const [name, value] of linesOf(fields)) sendableLine(name, value);
   sendableLine('Retry-After', String(retryAfter));
 }
 
-function checkNumbers({ status, delay, dribble, truncate, reset, wrongLength, skewedDate }: Fault): void {
+function checkNumbers({
+  status,
+  delay,
+  dribble,
+  truncate,
+  reset,
+  wrongLength,
+  skewedDate,
+}: FaultParts): void {
   checkNumber(
     'status',
     status,
@@ -149,7 +186,7 @@ function checkNumber(
   if (value !== undefined && !isValid(value)) throw new RangeError(`${name} of a fault must be ${expected}`);
 }
 
-function checkCombination(fault: Fault, names: readonly string[]): void {
+function checkCombination(fault: FaultParts, names: readonly string[]): void {
   const breaking = breaks.filter((name) => fault[name] !== undefined && fault[name] !== false);
   if (breaking.length > 1) throw new RangeError(`${breaking.join(' and ')} exclude each other in a fault`);
   for (const name of ['body', 'fields', 'retryAfter'] as const) {
@@ -165,7 +202,7 @@ function checkCombination(fault: Fault, names: readonly string[]): void {
 }
 
 /** Returns the wire fault for a response with content of `length` bytes. Undefined if the fault has no effect on the wire. */
-export function wireFaultOf(fault: Fault, length: number): WireFault | undefined {
+export function wireFaultOf(fault: FaultParts, length: number): WireFault | undefined {
   const breaking = breakOf(fault, length);
   if (breaking === undefined && fault.dribble === undefined) return undefined;
   return {
@@ -174,7 +211,10 @@ export function wireFaultOf(fault: Fault, length: number): WireFault | undefined
   };
 }
 
-function breakOf({ truncate, reset, badChunk, wrongLength }: Fault, length: number): WireBreak | undefined {
+function breakOf(
+  { truncate, reset, badChunk, wrongLength }: FaultParts,
+  length: number,
+): WireBreak | undefined {
   if (truncate !== undefined) return { kind: 'truncate', after: truncate };
   if (reset === 'before') return { kind: 'reset', after: undefined };
   if (reset !== undefined) return { kind: 'reset', after: reset === 'amid' ? Math.floor(length / 2) : reset };

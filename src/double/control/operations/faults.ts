@@ -1,3 +1,4 @@
+import { checkFault } from '../../faults/declaration.ts';
 import type { PlannedFault } from '../../faults/faults.ts';
 import type { PlannedMatch, TextsByName } from '../../faults/match.ts';
 import { matchMembers } from '../match.ts';
@@ -30,6 +31,7 @@ export function faultOperations({ faults }: Pick<ControlTarget, 'faults'>): read
         times: optional(either(number({ least: 1 }), word(['always']), 'default: 1')),
       }),
       run({ match = {}, fault, times = 1 }) {
+        checkFault(fault);
         return toJson(times === 'always' ? faults.always(match, fault) : faults.times(times, match, fault));
       },
     }),

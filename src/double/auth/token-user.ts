@@ -1,7 +1,7 @@
-import { parseCredentials } from '../http/headers/authorization.ts';
-import type { Request } from '../http/message.ts';
-import type { Grants } from '../oauth/grants.ts';
-import type { Mechanism } from '../oauth/records.ts';
+import { parseCredentials } from '../../http/headers/authorization.ts';
+import type { Request } from '../../http/message.ts';
+import type { Grants } from '../../oauth/grants.ts';
+import type { Mechanism } from '../../oauth/records.ts';
 
 /** A token that a request carries, valid or not. */
 export interface ClaimedToken {
