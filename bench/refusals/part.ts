@@ -23,16 +23,20 @@ type Cases = readonly (readonly [name: string, request: Request])[];
 
 // Names and guesses have the same length, so that nothing else differs.
 const hash = await hashPassword('the right one', randomBytes(16), 1024);
-const secrets = [{ secret: 'first secret' }];
+/** Returns a secret of its own for each user. */
+const secretsOf = (user: string): { readonly secret: string }[] => [{ secret: `first of ${user}` }];
 const users = new Map<string, UserOption>([
-  ['onesecret', { secrets, password: { hash } }],
-  ['twosecret', { secrets: [...secrets, { secret: 'second secret', until: Number.MAX_SAFE_INTEGER }] }],
-  ['oldsecret', { secrets: [...secrets, { secret: 'second secret', until: 0 }] }],
+  ['onesecret', { secrets: secretsOf('onesecret'), password: { hash } }],
+  [
+    'twosecret',
+    { secrets: [...secretsOf('twosecret'), { secret: 'another secret', until: Number.MAX_SAFE_INTEGER }] },
+  ],
+  ['oldsecret', { secrets: [...secretsOf('oldsecret'), { secret: 'former secret', until: 0 }] }],
   ['nosecrets', { secrets: [], password: { hash } }],
-  ['plaintext', { secrets, password: { plain: 'the right one' } }],
-  ['remembers', { secrets, password: { hash } }],
-  ['nopassnot', { secrets }],
-  ['notactive', { secrets, password: { hash }, disabled: true }],
+  ['plaintext', { secrets: secretsOf('plaintext'), password: { plain: 'the right one' } }],
+  ['remembers', { secrets: secretsOf('remembers'), password: { hash } }],
+  ['nopassnot', { secrets: secretsOf('nopassnot') }],
+  ['notactive', { secrets: secretsOf('notactive'), password: { hash }, disabled: true }],
 ]);
 const { publicKey: rsaPublicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

@@ -3,6 +3,7 @@ import type { RemovedNames } from '../oauth/revoke-on-removal.ts';
 import type { Observer } from '../pipeline/observer.ts';
 import type { ServiceOptions } from '../service/options.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
+import { checkDistinctSecrets } from '../service/user-checks.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { bucketSpanFor, createNonces } from '../store/nonces/nonces.ts';
 import { createEvents, type Events } from './events.ts';
@@ -96,6 +97,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     known.addRegistered(changed);
   });
   users.onChange((all) => {
+    checkDistinctSecrets({ ...registered, users: all });
     service.replaceUsers(all);
     known.addUsers(all);
   });

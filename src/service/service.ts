@@ -23,6 +23,7 @@ import type { AuthorizationServer } from './authorization-server.ts';
 import { checkOptionValues } from './option-checks.ts';
 import { defaultLimits, optionNames, type ServiceOptions } from './options.ts';
 import { collectionsOf, routesOf, type ServedRoutes } from './routes.ts';
+import { checkDistinctSecrets } from './user-checks.ts';
 
 /** An open port of a service. */
 export interface Listening {
@@ -95,7 +96,7 @@ export interface ControllableService extends Service {
  * Creates a service. It answers `handle` at once, and listens after `listen`.
  *
  * @throws DeclarationError on an invalid collection or seed
- * @throws RangeError on another invalid option
+ * @throws RangeError on another invalid option, also if two users, clients or consumers have the same secret
  * @example
  * const service = createService({ users: { johndoe: { secret: 's3cret' } } });
  * const { url } = await service.listen({ port: 8080 });
@@ -122,6 +123,7 @@ export function createControllableService(
   const httpDate = createDateCache();
   const origins = createOrigins(options.publicUrl);
   const authentication = createAuthentication(options, clock, random, { store, origins, onGrantEvent });
+  checkDistinctSecrets(options);
   const { oauth } = authentication;
   const routerOf = (served: readonly Collection[], resources: ServedRoutes['resources']): Router => {
     for (const { path, schemes } of served)

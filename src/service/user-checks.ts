@@ -1,4 +1,6 @@
+import { sha256 } from '../oauth/sha256.ts';
 import { checkMembers, checkNumber, checkObject } from './argument-checks.ts';
+import type { ClientOption, ConsumerOption, RegisteredBy, UserOption } from './options.ts';
 
 /** The members of a user with one secret. */
 const withSecret: readonly string[] = ['secret', 'password', 'disabled', 'keys'];
@@ -50,4 +52,49 @@ function checkSecret(secret: unknown, what: string): void {
 function checkNonEmpty(value: unknown, what: string): void {
   if (typeof value === 'string' && value !== '') return;
   throw new RangeError(`${what} is not a non-empty string`);
+}
+
+/** The users, clients and consumers of a configuration, all of which are valid. */
+export interface Principals {
+  readonly users?: RegisteredBy<UserOption>;
+  readonly clients?: RegisteredBy<ClientOption>;
+  readonly consumers?: RegisteredBy<ConsumerOption>;
+}
+
+/**
+ * Checks that no two users, clients or consumers have the same secret: each could sign as the other. Secrets of clients of which
+ * only a scrypt hash is known are not compared.
+ * @throws RangeError that names both, but not the secret
+ */
+export function checkDistinctSecrets({ users = {}, clients = {}, consumers = {} }: Principals): void {
+  const owners = new Map<string, string>();
+  const claim = (owner: string, digests: readonly string[]): void => {
+    for (const digest of digests) {
+      const other = owners.get(digest) ?? owner;
+      if (other !== owner)
+        throw new RangeError(
+          `the secret of ${owner} is also the secret of ${other}; each user, client and consumer needs its own`,
+        );
+      owners.set(digest, owner);
+    }
+  };
+  for (const [name, user] of entriesOf(users)) claim(`the user ${name}`, secretsOf(user).map(sha256));
+  for (const [key, { secret }] of entriesOf(consumers))
+    claim(`the consumer ${key}`, secret === undefined ? [] : [sha256(secret)]);
+  for (const [id, { secret }] of entriesOf(clients)) claim(`the client ${id}`, digestsOf(secret));
+}
+
+function entriesOf<Option>(registered: RegisteredBy<Option>): readonly (readonly [string, Option])[] {
+  return registered instanceof Map ? [...registered] : Object.entries(registered);
+}
+
+function secretsOf(user: UserOption): readonly string[] {
+  return 'secrets' in user ? user.secrets.map(({ secret }) => secret) : [user.secret];
+}
+
+function digestsOf(secret: ClientOption['secret']): readonly string[] {
+  if (secret === undefined) return [];
+  if (typeof secret === 'string') return [sha256(secret)];
+  if ('plain' in secret) return [sha256(secret.plain)];
+  return 'sha256' in secret ? [secret.sha256] : [];
 }

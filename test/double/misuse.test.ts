@@ -56,6 +56,11 @@ const wrongCalls: readonly WrongCall[] = [
     'timeout of waitFor must be a number of ms from 0 to 2147483647, is Infinity',
   ],
   [
+    'waitFor with a duration as its timeout',
+    ({ journal }) => call(journal.waitFor, {}, { timeout: '500ms' }),
+    'timeout of waitFor must be a number of ms from 0 to 2147483647, is text',
+  ],
+  [
     'waitFor after the number of an entry',
     ({ journal }) => call(journal.waitFor, {}, { after: 1 }),
     'after of waitFor must be an entry of the journal',

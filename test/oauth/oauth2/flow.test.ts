@@ -198,13 +198,12 @@ test('a client that is cut back before it has its tokens is told what it gets', 
 });
 
 test('a client cannot ask for more than it is registered for', async () => {
-  const secret = 'reader-secret-0123456789';
   const redirectUris = [callback];
   const { ask } = openServer({
     clients: {
-      reader: { secret, redirectUris },
-      writer: { secret, redirectUris, scopes: ['write'] },
-      machine: { secret, redirectUris, grants: ['client_credentials'] },
+      reader: { redirectUris, secret: 'reader-secret-0123456789' },
+      writer: { redirectUris, secret: 'writer-secret-0123456789', scopes: ['write'] },
+      machine: { redirectUris, secret: 'machine-secret-0123456789', grants: ['client_credentials'] },
     },
   });
   for (const [client_id, scope, error] of [

@@ -63,7 +63,7 @@ function refuses(what: string, cases: readonly Case[]): void {
 
 const ann = 'ann:ann-password';
 const app = 'app:app-secret-0123456789';
-const rival = 'rival:rival-secret-0123456789';
+const rival = 'rival:rival-client-secret-0123456789';
 const robot = 'robot:robot-secret-0123456789';
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -624,7 +624,7 @@ refuses('Tokens at the resources (RFC 6750 §3.1)', [
     'a token of a client that is gone',
     async (server) => {
       const { access } = await tokensFor(server);
-      server.service.replaceClients({ rival: { secret: 'rival-secret-0123456789' } });
+      server.service.replaceClients({ rival: { secret: 'rival-client-secret-0123456789' } });
       return server.ask('GET', records, { bearer: access });
     },
     '401 invalid_token',

@@ -63,7 +63,7 @@ for (const [name, open] of [
       const server = openServer({ store: await open(t) });
       const code = await codeFor(server);
       const first = await exchange(server, code);
-      await exchange(server, code, {}, 'rival:rival-secret-0123456789');
+      await exchange(server, code, {}, 'rival:rival-client-secret-0123456789');
       assert.equal(await works(server, first.member('access_token')), false);
     });
 
@@ -81,7 +81,7 @@ for (const [name, open] of [
       const server = openServer({ store: await open(t) });
       const first = await tokensFor(server);
       const second = await refresh(server, first.refresh);
-      await refresh(server, first.refresh, {}, 'rival:rival-secret-0123456789');
+      await refresh(server, first.refresh, {}, 'rival:rival-client-secret-0123456789');
       assert.equal(await works(server, second.member('access_token')), true);
     });
 

@@ -15,7 +15,7 @@ import {
 
 const records = '/users/ann/financialrecords';
 const app = 'app:app-secret-0123456789';
-const rival = 'rival:rival-secret-0123456789';
+const rival = 'rival:rival-client-secret-0123456789';
 const robot = 'robot:robot-secret-0123456789';
 
 function introspect(

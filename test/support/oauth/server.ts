@@ -20,7 +20,11 @@ export const clients: NonNullable<ServiceOptions['clients']> = {
     redirectUris: [callback, 'https://app.example/other'],
     scopes: ['read', 'write'],
   },
-  rival: { secret: 'rival-secret-0123456789', redirectUris: ['https://rival.example/'], scopes: ['read'] },
+  rival: {
+    secret: 'rival-client-secret-0123456789',
+    redirectUris: ['https://rival.example/'],
+    scopes: ['read'],
+  },
   phone: { redirectUris: ['app.phone:/cb'], scopes: ['read', 'write'], grants: ['authorization_code'] },
   robot: {
     secret: { sha256: createHash('sha256').update('robot-secret-0123456789').digest('base64url') },

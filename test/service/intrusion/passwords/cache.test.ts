@@ -79,7 +79,11 @@ test('a user who comes back as he was passes, and with another password only wit
 });
 
 test('a remembered password opens nothing under another name, nor another one under this', async (context) => {
-  const users = { ann, bob: { ...bob, password: hashed('Q7-hushed-bob') }, an: { secrets: kept } };
+  const users = {
+    ann,
+    bob: { ...bob, password: hashed('Q7-hushed-bob') },
+    an: { secrets: [{ secret: 'secret-of-an' }] },
+  };
   const { ask } = await opened(context, { users });
   assert.deepEqual([await ask(rightPair), await ask('bob:Q7-hushed-bob', '/articles')], ['200', '200']);
   const pairs = [
