@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Double, type FaultMatch, type MatchedRequest, startDouble } from '../../../src/double/index.ts';
+import { createConsole } from '../../support/double/control-client.ts';
 
 const users = {
   johndoe: { secret: 'a-secret', password: 'a-password' },
@@ -150,4 +151,31 @@ test('a planned fault with a function survives a snapshot', async () => {
   assert.equal((await double.fetch('/articles')).status, 418);
   double.restore(before);
   assert.equal((await double.fetch('/articles')).status, 418);
+});
+
+test('the control interface plans a fault by query and field, and shows patterns and functions as text', async () => {
+  await using double = await startDouble({ https: false });
+  const control = createConsole(await double.openControl());
+  const match = { query: { limit: '1' }, fields: { 'X-Foo': 'bar' } };
+  const fault = { status: 418 };
+  assert.deepEqual(await control.send('POST', '/faults', { match, fault }), {
+    match,
+    fault,
+    left: 1,
+    met: 0,
+  });
+  assert.equal((await double.fetch('/articles?limit=1')).status, 200);
+  assert.equal((await double.fetch('/articles?limit=1', { headers: { 'X-Foo': 'bar' } })).status, 418);
+  double.faults.next({ path: /^\/a/, query: { limit: /1/ } }, fault);
+  double.faults.next(function always() {
+    return true;
+  }, fault);
+  const { faults } = await control.send('GET', '/faults');
+  assert.deepEqual(
+    faults.map((each: { match: unknown }) => each.match),
+    [{ path: '/^\\/a/', query: { limit: '/1/' } }, { function: 'always' }],
+  );
+  const { detail } = await control.refused(422, 'POST', '/faults', { match: { query: { limit: 1 } }, fault });
+  assert.equal(detail, 'match.query.limit must be text, is a number.');
+  await control.refused(422, 'POST', '/faults', { match: { user: 'johndo' }, fault });
 });
