@@ -57,7 +57,7 @@ const masterKeyBytes = 32;
 export function composeDouble(options: DoubleOptions, random: SeededRandom): ComposedDouble {
   const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
   const { journal: bounds, pendingFaults: ___, keepAlive: ____, ...placed } = others;
-  const { port: _____, securePort: ______, aliases: _______, ...given } = placed;
+  const { port: _____, securePort: ______, aliases = [], ...given } = placed;
   const { onError } = options;
   const events = createEvents(onError);
   const time = createDoubleTime(systemClock, now, () => nonces.restoreClaims());
@@ -90,7 +90,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
       users: users.all,
       observer: skewDates(time, journal.observer(faults)),
     },
-    { onGrantEvent: (event) => events.emit(event) },
+    { onGrantEvent: (event) => events.emit(event), aliases },
   );
   const service = withRegistrations(controllable, (changed) => {
     registered = { ...registered, ...changed };

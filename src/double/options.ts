@@ -35,7 +35,8 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
   /** The port of HTTPS, as `port`. */
   readonly securePort?: number;
   /**
-   * Further origins that `fetch` accepts, and that redirects may lead to: requests to them have their Host. Default: none.
+   * Further origins that `fetch` accepts, and that redirects may lead to. Requests to them have their Host, which OAuth accepts as
+   * one of the double's. Default: none.
    * @example ['http://example.com', 'https://api.example:8443']
    */
   readonly aliases?: readonly string[];

@@ -29,13 +29,16 @@ function originOf(host: string): string {
   return isName ? new URL(`https://${host}`).origin : '';
 }
 
-/** Creates the origins of a service. `publicUrl` is its address behind a proxy. Throws RangeError if that is not an https origin. */
-export function createOrigins(publicUrl: string | undefined): Origins {
+/**
+ * Creates the origins of a service. `publicUrl` is its address behind a proxy, and `aliases` are further origins by which clients
+ * address it. Throws RangeError if `publicUrl` is not an https origin.
+ */
+export function createOrigins(publicUrl: string | undefined, aliases: readonly string[] = []): Origins {
   const published = publicUrl === undefined ? undefined : httpsOrigin(publicUrl);
   if (publicUrl !== undefined && published === undefined)
     throw new RangeError('publicUrl is not an https origin');
   let own: string | undefined;
-  const ours = new Set<string>([defaultOrigin]);
+  const ours = new Set<string>([defaultOrigin, ...aliases]);
 
   // Most requests have the same Host as the one before.
   let latest = { host: '', origin: '' };

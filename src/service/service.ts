@@ -81,6 +81,8 @@ export interface ServiceControls {
   readonly authenticator?: Authenticator;
   /** The format of problems and descriptions for clients that accept both. Default: XML. */
   readonly format?: DocumentFormat;
+  /** Further origins by which clients address the service. Default: none. */
+  readonly aliases?: readonly string[];
 }
 
 /** A service with the parts that a test double controls. */
@@ -109,7 +111,7 @@ export function createService(options: ServiceOptions = {}): Service {
 /** Creates a service that a test double controls. Throws as `createService` does. */
 export function createControllableService(
   options: ServiceOptions = {},
-  { onGrantEvent, authenticator, format = 'xml' }: ServiceControls = {},
+  { onGrantEvent, authenticator, format = 'xml', aliases = [] }: ServiceControls = {},
 ): ControllableService {
   rejectUnknownOptions(options);
   checkOptionValues(options);
@@ -121,7 +123,7 @@ export function createControllableService(
   let closing = false;
 
   const httpDate = createDateCache();
-  const origins = createOrigins(options.publicUrl);
+  const origins = createOrigins(options.publicUrl, aliases);
   const authentication = createAuthentication(options, clock, random, { store, origins, onGrantEvent });
   checkDistinctSecrets(options);
   const { oauth } = authentication;

@@ -29,6 +29,20 @@ test('a redirect to an alias or the public URL is followed, and gets no credenti
   }
 });
 
+test('a request to an alias is signed and answered for the origin of the alias', async () => {
+  const aliases = ['https://api.example:8443'];
+  const consumers = { printer: { secret: 'the-secret-of-printer', scopes: ['read'] } } as const;
+  const clients = { app: { secret: 'the-secret-of-app', grants: ['client_credentials'] } } as const;
+  await using double = await startDouble({ users: ['ann'], aliases, consumers, clients });
+  const url = 'https://api.example:8443/articles?a=b';
+  for (const scheme of ['hmac', 'basic', 'bearer', 'oauth1'] as const) {
+    assert.equal((await double.as('ann', { scheme }).fetch(url)).status, 200, scheme);
+    assert.equal(double.journal.last()?.principal?.name, 'ann', scheme);
+  }
+  const metadata = await double.fetch('https://api.example:8443/.well-known/oauth-authorization-server');
+  assert.equal(Object(await metadata.json()).issuer, 'https://api.example:8443');
+});
+
 test('a double has its own addresses under each name of the loopback interface', async () => {
   await using double = await startDouble({});
   const { port } = new URL(double.url);
