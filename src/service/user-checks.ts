@@ -89,7 +89,9 @@ function entriesOf<Option>(registered: RegisteredBy<Option>): readonly (readonly
 }
 
 function secretsOf(user: UserOption): readonly string[] {
-  return 'secrets' in user ? user.secrets.map(({ secret }) => secret) : [user.secret];
+  const own = 'secrets' in user ? user.secrets.map(({ secret }) => secret) : [user.secret];
+  const shared = Object.values(user.keys ?? {}).map((key) => ('secret' in key ? key.secret : undefined));
+  return [...own, ...shared].filter((secret) => secret !== undefined);
 }
 
 function digestsOf(secret: ClientOption['secret']): readonly string[] {
