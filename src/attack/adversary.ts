@@ -3,9 +3,12 @@ import { type Clock, systemClock } from '../clock.ts';
 import { linesOf } from '../http/field-lines.ts';
 import { type Attempt, accepted, attempt, type HeaderLine, type OutgoingRequest } from './attempt.ts';
 import { credentialAttempts } from './cases/credentials.ts';
+import { forgedAddressAttempts } from './cases/forged-address.ts';
 import { freshnessAttempts } from './cases/freshness.ts';
 import { hmacAttempts } from './cases/hmac.ts';
 import { messageAttempts } from './cases/message.ts';
+import { nonceAttempts } from './cases/nonces.ts';
+import { raceAttempts } from './cases/races.ts';
 import { transportAttempts } from './cases/transport.ts';
 import { createForger, type Forger } from './forger.ts';
 import type { RequestSigner } from './signers.ts';
@@ -73,10 +76,13 @@ export function adversary(
   return [
     control(forger),
     ...credentialAttempts(forger),
+    ...forgedAddressAttempts(forger),
     ...freshnessAttempts(forger),
     ...messageAttempts(forger),
     ...transportAttempts(forger),
     ...hmacAttempts(forger),
+    ...nonceAttempts(forger),
+    ...raceAttempts(forger),
   ];
 }
 

@@ -18,7 +18,10 @@ export interface OutgoingRequest {
 export interface Attempt {
   /** A unique sentence without a full stop. */
   readonly name: string;
-  /** The requests, to be sent in this order. All but the last are good; the verdict is that of the last one. */
+  /**
+   * The requests, to be sent in this order. All but the last are good; the verdict is that of the last one. If `together` is
+   * true, they are sent at the same time, and the server must accept exactly one.
+   */
   readonly requests: readonly OutgoingRequest[];
   /** The last of `requests`. */
   readonly request: OutgoingRequest;
@@ -30,6 +33,16 @@ export interface Attempt {
   readonly needs: Transport | undefined;
   /** Whether the last request must be sent on a new connection. */
   readonly anotherConnection: boolean;
+  /**
+   * Whether the requests are sent at the same time, each over a connection of its own. Exactly one must be accepted; the
+   * others get one of the expected statuses.
+   */
+  readonly together: boolean;
+  /**
+   * A good request for the representation that the requests change. Each of them must be sent with its entity tag in
+   * If-Match. Undefined if the attempt needs none.
+   */
+  readonly entityTagFrom: OutgoingRequest | undefined;
 }
 
 /** The transport: TLS, or plain TCP. */
@@ -43,6 +56,8 @@ export interface AttemptParts {
   readonly expected: readonly number[];
   readonly needs?: Transport | undefined;
   readonly anotherConnection?: boolean;
+  readonly together?: boolean;
+  readonly entityTagFrom?: OutgoingRequest;
 }
 
 /** The statuses of an accepted request. */
@@ -60,10 +75,11 @@ export const inTheClear: readonly number[] = [403, 401, 400, 404, 426, 301, 302,
 
 /** Creates an attempt. Throws RangeError if it has no request. */
 export function attempt(parts: AttemptParts): Attempt {
-  const { name, why, requests, expected, needs, anotherConnection = false } = parts;
+  const { name, why, requests, expected, needs, entityTagFrom } = parts;
+  const { anotherConnection = false, together = false } = parts;
   const request = requests.at(-1);
   if (request === undefined) throw new RangeError('an attempt has at least one request');
-  return { name, why, requests, request, expected, needs, anotherConnection };
+  return { name, why, requests, request, expected, needs, anotherConnection, together, entityTagFrom };
 }
 
 /** Returns the lines without those of the given names, ignoring case. */

@@ -1,5 +1,16 @@
-import type { Agent, RawClient } from '../net/raw-client.ts';
-import type { Attempt, OutgoingRequest, Transport } from './attempt.ts';
+import type { Agent, RawClient, RawRequest } from '../net/raw-client.ts';
+import { type Attempt, adding, type HeaderLine, type OutgoingRequest, type Transport } from './attempt.ts';
+import {
+  failed,
+  isAccepted,
+  meaningOf,
+  type Outcome,
+  outcomeOfRace,
+  type Report,
+  reportOf,
+} from './report.ts';
+
+export type { AttackVerdict } from './report.ts';
 
 /** The server under attack. A double is one. */
 export interface AttackTarget {
@@ -19,35 +30,14 @@ export interface AttackOptions {
   readonly timeout?: number;
 }
 
-/**
- * The result of an attempt. `held`: the status is an expected one. `let through`: the request was accepted but must be
- * refused. `unexpected`: another status, or no response, which proves nothing. `not tried`: the server does not have the
- * transport that the attempt requires.
- */
-export type AttackVerdict = 'held' | 'let through' | 'unexpected' | 'not tried';
-
 /** The result of one attempt. */
-export interface AttackResult {
+export interface AttackResult extends Outcome {
   readonly attempt: Attempt;
   readonly name: string;
-  /** Undefined if there was no response to the last request. */
-  readonly status: number | undefined;
-  readonly verdict: AttackVerdict;
-  /** The reason for a missing status, or the meaning of the status. */
-  readonly note: string | undefined;
 }
 
 /** The results of all attempts. */
-export interface AttackReport {
-  readonly results: readonly AttackResult[];
-  /** Whether the verdict of all attempts that were tried is `held`, and at least one was tried. */
-  readonly held: boolean;
-  readonly letThrough: readonly AttackResult[];
-  readonly unexpected: readonly AttackResult[];
-  readonly notTried: readonly AttackResult[];
-  /** Returns the report as text, with the requests that were let through first. It contains no credentials. */
-  toString(): string;
-}
+export type AttackReport = Report<AttackResult>;
 
 /**
  * Sends attempts to a server, one after the other, and compares the responses with the expected statuses. Each is sent over
@@ -68,7 +58,7 @@ export async function attack(
   const server = typeof target === 'string' || target instanceof URL ? serverAt(new URL(target)) : target;
   const results: AttackResult[] = [];
   for (const attempt of attempts) results.push(await perform(server, attempt, options));
-  return reportOf(results);
+  return reportOf(results, describe);
 }
 
 function serverAt(origin: URL): AttackTarget {
@@ -107,72 +97,59 @@ function originFor({ url, secureUrl }: AttackTarget, { needs, request }: Attempt
   return first ?? (needs === undefined ? second : undefined);
 }
 
-/** Sends the good requests, then the last one, which determines the verdict. */
 async function sendAttempt(attempt: Attempt, open: () => RawClient): Promise<AttackResult> {
-  const { name, requests, request, anotherConnection } = attempt;
-  let client = open();
+  const { name } = attempt;
   try {
-    for (const good of requests.slice(0, -1)) {
-      const status = await send(client, good);
-      if (status >= 200 && status < 300) continue;
-      const note = `the response to a preceding good request was ${status}`;
-      return { attempt, name, status: undefined, verdict: 'unexpected', note };
-    }
-    if (anotherConnection) client = open();
-    return resultOf(attempt, await send(client, request));
+    const outcome = attempt.together ? await sendTogether(attempt, open()) : await sendInTurn(attempt, open);
+    return { attempt, name, ...outcome };
   } catch (error) {
-    const note = `no response: ${error instanceof Error ? error.message : 'the connection failed'}`;
-    return { attempt, name, status: undefined, verdict: 'unexpected', note };
+    return { attempt, name, ...failed(error) };
   }
 }
 
-function send(client: RawClient, { method, url, headers, body }: OutgoingRequest): Promise<number> {
-  return client.send({ method, target: url.replace(/^[a-z]+:\/\/[^/]*/, ''), headers, body });
+/** Sends the good requests, then the last one, which determines the verdict. */
+async function sendInTurn(attempt: Attempt, open: () => RawClient): Promise<Outcome> {
+  const { requests, request, anotherConnection } = attempt;
+  let client = open();
+  for (const good of requests.slice(0, -1)) {
+    const { status } = await client.send(rawRequest(good));
+    if (status >= 200 && status < 300) continue;
+    const note = `the response to a preceding good request was ${status}`;
+    return { verdict: 'unexpected', status: undefined, note };
+  }
+  if (anotherConnection) client = open();
+  const { status } = await client.send(rawRequest(request));
+  return outcomeOf(attempt, status);
 }
 
-function resultOf(attempt: Attempt, status: number): AttackResult {
-  const { name, expected } = attempt;
-  if (expected.includes(status)) return { attempt, name, status, verdict: 'held', note: undefined };
-  const wasAccepted = (status >= 200 && status < 300) || status === 304;
-  const verdict = wasAccepted && !expected.includes(200) ? 'let through' : 'unexpected';
-  return { attempt, name, status, verdict, note: notes.get(status) };
+async function sendTogether(attempt: Attempt, client: RawClient): Promise<Outcome> {
+  const { requests, expected, entityTagFrom } = attempt;
+  const tag = entityTagFrom && (await client.send(rawRequest(entityTagFrom))).field('ETag');
+  // A weak entity tag never matches (RFC 9110 §13.1.1).
+  if (entityTagFrom !== undefined && tag?.startsWith('"') !== true)
+    return { verdict: 'not tried', status: undefined, note: 'the representation has no strong entity tag' };
+  const lines: HeaderLine[] = tag === undefined ? [] : [['If-Match', tag]];
+  const responses = await client.sendTogether(requests.map((each) => rawRequest(adding(each, ...lines))));
+  return outcomeOfRace(
+    responses.map((response) => response?.status),
+    expected,
+  );
 }
 
-/** The meaning of statuses that do not depend on the request. */
-const notes: ReadonlyMap<number, string> = new Map([
-  [429, 'the server limits failed authentications: raise the limit, or wait'],
-  [500, 'the server failed internally'],
-  [503, 'the server is not ready'],
-]);
-
-function reportOf(results: readonly AttackResult[]): AttackReport {
-  const withVerdict = (verdict: AttackVerdict): AttackResult[] =>
-    results.filter((each) => each.verdict === verdict);
-  const [held, letThrough] = [withVerdict('held'), withVerdict('let through')];
-  const [unexpected, notTried] = [withVerdict('unexpected'), withVerdict('not tried')];
-  return {
-    results,
-    held: held.length > 0 && letThrough.length === 0 && unexpected.length === 0,
-    letThrough,
-    unexpected,
-    notTried,
-    toString: () =>
-      [
-        `${results.length} attempts: ${held.length} held, ${letThrough.length} let through, ${unexpected.length} unexpected, ${notTried.length} not tried.`,
-        ...section('Let through, but must be refused:', letThrough),
-        ...section('Unexpected responses, which prove nothing:', unexpected),
-        ...section('Not tried:', notTried),
-      ].join('\n'),
-  };
+function rawRequest({ method, url, headers, body }: OutgoingRequest): RawRequest {
+  return { method, target: url.replace(/^[a-z]+:\/\/[^/]*/, ''), headers, body };
 }
 
-function section(title: string, results: readonly AttackResult[]): string[] {
-  return results.length === 0 ? [] : ['', title, ...results.map(lineOf)];
+function outcomeOf({ expected }: Attempt, status: number): Outcome {
+  if (expected.includes(status)) return { verdict: 'held', status, note: undefined };
+  const verdict = isAccepted(status) && !expected.includes(200) ? 'let through' : 'unexpected';
+  return { verdict, status, note: meaningOf(status) };
 }
 
-function lineOf({ attempt, name, status, note }: AttackResult): string {
+function describe({ attempt, name, status, note }: AttackResult): string {
   const { method } = attempt.request;
   const outcome = [status, note].filter((part) => part !== undefined).join(', ');
   const expected = attempt.expected.slice(0, 3).join(' or ');
-  return `- ${name} (${method}): ${outcome}; expected ${expected}. ${attempt.why}`;
+  const wanted = attempt.together ? `expected one 2xx, and otherwise ${expected}` : `expected ${expected}`;
+  return `${name} (${method}): ${outcome}; ${wanted}. ${attempt.why}`;
 }

@@ -1,7 +1,13 @@
 import { basicHeader } from '../client/basic.ts';
 import { type OAuth1Signing, signOAuth1 } from '../client/oauth1.ts';
 import { type SignOptions, signRequest } from '../client/sign.ts';
-import { formatSignedDate } from '../signature/hmac.ts';
+import {
+  digestOnce,
+  formatHmacCredentials,
+  formatSignedDate,
+  isNonce,
+  messageOf,
+} from '../signature/hmac.ts';
 import { lineOf, type OutgoingRequest } from './attempt.ts';
 
 /** Changes to what the signer would sign by default. */
@@ -40,11 +46,9 @@ export interface HmacSignerOptions extends Pick<SignOptions, 'user' | 'secret' |
  * @example const attempts = adversary({ url }, hmacSigner({ user: 'johndoe', secret: 's3cret' }));
  */
 export function hmacSigner({ bodyDigest = false, ...options }: HmacSignerOptions): RequestSigner {
-  const sign: RequestSigner = (
-    { method, url, body },
-    { date, nonce, user = options.user, secret = options.secret },
-  ) =>
-    signRequest({
+  const sign: RequestSigner = (request, { date, nonce, user = options.user, secret = options.secret }) => {
+    const { method, url, body } = request;
+    const signing: SignOptions = {
       ...options,
       user,
       // `signRequest` rejects an empty key. Keys are padded with zeros (RFC 2104 §2), so this one is equivalent.
@@ -52,10 +56,30 @@ export function hmacSigner({ bodyDigest = false, ...options }: HmacSignerOptions
       method,
       url,
       ...(date === undefined ? {} : { date: typeof date === 'string' ? date : formatSignedDate(date) }),
-      ...(nonce === undefined ? {} : { nonce }),
       ...(bodyDigest && body !== undefined ? { content: body } : {}),
-    });
+    };
+    if (nonce === undefined || isNonce(nonce))
+      return signRequest(nonce === undefined ? signing : { ...signing, nonce });
+    return signing.form === 'simple' ? signRequest(signing) : signedWithNonce(signing, nonce);
+  };
   return Object.assign(sign, { user: options.user, tlsOnly: false });
+}
+
+/** Signs with a nonce that the scheme does not have, which `signRequest` rejects. */
+function signedWithNonce(signing: SignOptions, nonce: string): Record<string, string> {
+  const { method, url, user, secret, dateField = 'Date' } = signing;
+  const fields = signRequest(signing);
+  const { pathname, search } = new URL(url);
+  const contentDigest = fields['Content-Digest'];
+  const message = messageOf({
+    method,
+    target: pathname + search,
+    date: fields[dateField],
+    nonce,
+    contentDigest,
+  });
+  const credentials = formatHmacCredentials({ user, nonce, digest: digestOnce(secret, message) });
+  return { ...fields, Authentication: `hmac ${credentials}` };
 }
 
 /** Creates a signer for Basic credentials (RFC 7617). */

@@ -1,5 +1,9 @@
-import { Agent, request as requestPlainly } from 'node:http';
+import { Agent, type ClientRequest, request as requestPlainly } from 'node:http';
 import { request as requestSecurely, Agent as SecureAgent } from 'node:https';
+import { connect, isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectSecurely } from 'node:tls';
+import { HeldConnection } from './client/held-connection.ts';
 
 export type { Agent } from 'node:http';
 
@@ -24,11 +28,26 @@ export interface RawRequest {
   readonly body?: string | Uint8Array | undefined;
 }
 
+/** A response. */
+export interface RawResponse {
+  readonly status: number;
+  /** Returns the value of a field. Undefined if it is missing or occurs several times. */
+  field(name: string): string | undefined;
+  /** The content, read as UTF-8 and cut after 64 KiB. */
+  readonly text: string;
+}
+
 /** Sends requests that `fetch` would reject or change. */
 export interface RawClient {
-  /** Sends a request and returns the status of the response. Rejects if there is none. */
-  send(request: RawRequest): Promise<number>;
-  /** Closes its own connection. */
+  /** Sends a request. Rejects if there is no response. */
+  send(request: RawRequest): Promise<RawResponse>;
+  /**
+   * Sends each request over a connection of its own, such that all are completed at the same time: the last byte of each is
+   * held back until the rest of all has been sent. Returns the responses in the order of the requests; undefined if there is
+   * none.
+   */
+  sendTogether(requests: readonly RawRequest[]): Promise<readonly (RawResponse | undefined)[]>;
+  /** Closes its own connections. */
   close(): void;
 }
 
@@ -38,36 +57,88 @@ export function openRawClient({ origin, ca, agent, timeout }: RawClientOptions):
   const secure = protocol === 'https:';
   const own = { keepAlive: true, maxSockets: 1 };
   const used = agent ?? (secure ? new SecureAgent(own) : new Agent(own));
-  const options = {
-    // A URL has brackets around an IPv6 address, a socket address has none.
-    host: hostname.replace(/^\[|\]$/g, ''),
+  // A URL has brackets around an IPv6 address, a socket address has none.
+  const name = hostname.replace(/^\[|\]$/g, '');
+  const address = {
+    host: name,
     port: port === '' ? (secure ? 443 : 80) : Number(port),
-    agent: used,
+    // A server name is never an IP address (RFC 6066 §3).
+    ...(isIP(name) === 0 ? { servername: name } : {}),
     ...(ca === undefined ? {} : { ca }),
   };
+  const start = ({ method, target, headers, body }: RawRequest, over: Connecting) => {
+    const content = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
+    const lines = complete(headers, host, method, content);
+    const signal = AbortSignal.timeout(timeout);
+    const parts = { ...address, ...over, method, path: target, headers: lines, signal };
+    const request = secure ? requestSecurely(parts) : requestPlainly(parts);
+    const response = responseTo(request);
+    request.end(content);
+    return { request, response };
+  };
+  const connection = (): Duplex =>
+    agent?.createConnection(address) ??
+    (secure ? connectSecurely(address).setNoDelay(true) : connect({ ...address, noDelay: true }));
   return {
-    send({ method, target, headers, body }) {
-      const content = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
-      const lines = complete(headers, host, method, content);
-      const signal = AbortSignal.timeout(timeout);
-      const parts = { ...options, method, path: target, headers: lines, signal };
-      return new Promise((resolve, reject) => {
-        const sent = secure ? requestSecurely(parts) : requestPlainly(parts);
-        sent.once('error', reject);
-        sent.once('response', (response) => {
-          const status = response.statusCode ?? 0;
-          // The content does not matter. It is read so that the connection can be used again.
-          response.once('close', () => resolve(status));
-          response.once('error', () => resolve(status));
-          response.resume();
-        });
-        sent.end(content);
+    send: (request) => start(request, { agent: used }).response,
+    async sendTogether(requests) {
+      const started = requests.map((each) => {
+        const held = new HeldConnection(connection());
+        const { request, response } = start(each, { createConnection: () => held });
+        // Each failure is a missing response, whenever it occurs.
+        return { held, request, response: response.catch(() => undefined) };
       });
+      await Promise.all(started.map(({ request, response }) => Promise.race([collected(request), response])));
+      const pieces = started.map(({ held }) => held.pieces());
+      for (let phase = 0; phase < 3; phase += 1) {
+        const sent = started.map(({ held }, at) => held.transmit(pieces[at]?.[phase] ?? Buffer.alloc(0)));
+        await Promise.all(sent);
+      }
+      return Promise.all(started.map(({ response }) => response));
     },
     close() {
       if (agent === undefined) used.destroy();
     },
   };
+}
+
+/** Where node:http takes the connection from. */
+type Connecting = { readonly agent: Agent } | { readonly createConnection: () => Duplex };
+
+/** Resolves when node:http has written the whole request. */
+function collected(request: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    request.once('finish', () => resolve());
+  });
+}
+
+/** The maximum number of bytes of content that are kept. */
+const maxContent = 64 * 1024;
+
+function responseTo(request: ClientRequest): Promise<RawResponse> {
+  return new Promise((resolve, reject) => {
+    request.once('error', reject);
+    request.once('response', (response) => {
+      const pieces: Buffer[] = [];
+      let kept = 0;
+      // Content is read to its end, so that the connection can be used again.
+      response.on('data', (piece: Buffer) => {
+        if (kept < maxContent) pieces.push(piece.subarray(0, maxContent - kept));
+        kept += piece.length;
+      });
+      const respond = (): void =>
+        resolve({
+          status: response.statusCode ?? 0,
+          field: (name) => {
+            const lines = response.headersDistinct[name.toLowerCase()];
+            return lines?.length === 1 ? lines[0] : undefined;
+          },
+          text: Buffer.concat(pieces).toString('utf8'),
+        });
+      response.once('close', respond);
+      response.once('error', respond);
+    });
+  });
 }
 
 const withContent: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);

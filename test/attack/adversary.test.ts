@@ -168,7 +168,13 @@ describe('a naive server', () => {
     const bad = made.filter(({ expected }) => !expected.includes(200)).map((attempt) => attempt.name);
     assert.deepEqual(
       bad.filter((name) => !through.has(name)),
-      ['there are no credentials', 'the user is named only in fields that a proxy sets'],
+      [
+        'there are no credentials',
+        'the user is named only in fields that a proxy sets',
+        'there are no credentials, and X-Forwarded-For claims the address 127.0.0.1',
+        'there are no credentials, and Forwarded claims the address 127.0.0.1',
+        'there are no credentials, and X-Real-IP claims the address 127.0.0.1',
+      ],
     );
   });
 
@@ -197,6 +203,10 @@ describe('a naive server', () => {
     'a full digest is sent in the simple form, with date and nonce in the path or query',
     'a full digest is sent in the simple form, with date and nonce in an unknown parameter',
     'a full digest is sent in the simple form, with date and nonce as Content-Digest',
+    'the nonce contains a plus sign',
+    'the nonce contains a space',
+    'the nonce has 129 characters',
+    'the request is sent 8 times at once',
   ];
 
   test('that verifies the digest alone lets through what is old, doubled or sent again', async (context) => {
@@ -228,6 +238,10 @@ describe('a naive server', () => {
       'a parameter of the query is in another case',
       'a letter of the query is percent-encoded',
       'the query is followed by an ampersand',
+      'the nonce contains a plus sign',
+      'the nonce contains a space',
+      'the nonce has 129 characters',
+      'the request is sent 8 times at once',
     ]);
   });
 });
@@ -327,10 +341,7 @@ describe('a report', () => {
   test('names what got through first, with why, and no credentials', async (context) => {
     const made = attempts(read, hmacSigner(user));
     const text = String(await attack(await naive(context, 'digest-only'), made));
-    assert.match(
-      text,
-      /^90 attempts: [0-9]+ held, 24 let through, 0 unexpected, 0 not tried\.\n\nLet through/,
-    );
+    assert.match(text, /^104 attempts: 76 held, 28 let through, 0 unexpected, 0 not tried\.\n\nLet through/);
     assert.match(text, /- the date is a day old \(GET\): 200; expected 401 or 403 or 400\. A recorded/);
     for (const { request } of made) {
       const proof = request.headers.find(([name]) => name === 'Authentication')?.[1];

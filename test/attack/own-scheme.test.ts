@@ -91,6 +91,7 @@ test('one that does not remember nonces lets replays through alone', async (cont
       'the request is sent again on another connection',
       'the request is sent again after another one',
       'the nonce is sent again under a new date',
+      'the request is sent 8 times at once',
     ],
   );
 });

@@ -85,6 +85,7 @@ const digestsOnly: readonly Corruption[] = [
 export function* credentialAttempts(forger: Forger): Generator<Attempt> {
   yield* corruptedProofs(forger, anyProof);
   if (forger.signs) yield* corruptedProofs(forger, digestsOnly);
+  yield* proofInOtherCase(forger);
   yield* missingCredentials(forger);
   yield* emptyCredentials(forger);
   yield* otherIdentities(forger);
@@ -136,6 +137,32 @@ function flipped(proof: string): string {
       return `${proof.slice(0, at)}${base64.charAt(value ^ 1)}${proof.slice(at + 1)}`;
   }
   return `${proof}A`;
+}
+
+/** A proof whose letters have the other case. In hexadecimal, the case of a digest does not matter. */
+function* proofInOtherCase(forger: Forger): Generator<Attempt> {
+  const request = forger.good();
+  const credentials = splitCredentials(request);
+  if (credentials === undefined) return;
+  const { before, proof } = credentials;
+  if (forger.signs && /^(?:[0-9a-f]{2}){16,}$/i.test(proof)) return;
+  const changed = /^Basic $/i.test(before) ? passwordInOtherCase(proof) : withOtherCase(proof);
+  if (changed === proof) return;
+  const corrupted = replacing(request, lineWith(credentials, changed));
+  const name = 'the letters of the proof have the other case';
+  const why = 'A comparison that ignores case accepts a proof that is wrong.';
+  yield attempt({ name, why, expected: refused, needs: forger.needs, requests: [corrupted] });
+}
+
+function passwordInOtherCase(base64: string): string {
+  const [user = '', ...password] = Buffer.from(base64, 'base64').toString('utf8').split(':');
+  return Buffer.from(`${user}:${withOtherCase(password.join(':'))}`, 'utf8').toString('base64');
+}
+
+function withOtherCase(text: string): string {
+  return text.replace(/[a-z]/gi, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  );
 }
 
 /** Requests without credentials, unless they are permitted. */

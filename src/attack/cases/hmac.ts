@@ -10,7 +10,8 @@ import {
 } from '../attempt.ts';
 import { credentialsOf, dateLineOf, type Forger, undated } from '../forger.ts';
 
-const fullForm = /^(hmac +[^:]+):([^:]+):([^:]+)$/i;
+/** Credentials of the full form: scheme and user, nonce, digest. */
+export const fullForm = /^(hmac +[^:]+):([^:]+):([^:]+)$/i;
 
 /**
  * Full signatures of the HMAC scheme, sent in the simple form, which does not expire. The parts of the message are joined

@@ -11,6 +11,7 @@ import {
   without,
 } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
+import { alteredContent, contentBytes } from './content.ts';
 
 /** Requests whose method, path, query, host or content was changed after signing. */
 export function* messageAttempts(forger: Forger): Generator<Attempt> {
@@ -148,6 +149,10 @@ function* changedQueries(forger: Forger): Generator<Attempt> {
     const request = { ...original, url: withQuery(plain.url, changed) };
     if (changed !== two) yield* one(forger, name, why, refused, forger.sentAs(request, original));
   }
+  const bare = { ...plain, url: withQuery(plain.url, '') };
+  const added = { ...plain, url: withQuery(plain.url, query === '' ? parameter : query) };
+  const name = 'a query is added to a request that was signed without one';
+  yield* one(forger, name, why, refused, forger.sentAs(added, bare));
 }
 
 function withQuery(url: string, query: string): string {
@@ -167,8 +172,8 @@ function* changedHost(forger: Forger): Generator<Attempt> {
 function* changedContent(forger: Forger): Generator<Attempt> {
   const { plain } = forger;
   if (plain.body === undefined) return;
-  const changed = { ...plain, body: altered(plain.body) };
-  const cut = { ...plain, body: bytesOf(plain.body).subarray(0, -1) };
+  const changed = { ...plain, body: alteredContent(plain.body) };
+  const cut = { ...plain, body: contentBytes(plain.body).subarray(0, -1) };
   const why =
     'The content is signed by its digest, so the digest must be compared with the received content.';
   yield* one(forger, 'the content was changed, but not its digest', why, malformed, forger.sentAs(changed));
@@ -194,16 +199,3 @@ function* changedContent(forger: Forger): Generator<Attempt> {
 }
 
 const digestFields = ['content-digest', 'content-md5', 'digest', 'x-content-sha256'];
-
-function bytesOf(body: string | Uint8Array): Buffer {
-  return typeof body === 'string' ? Buffer.from(body, 'utf8') : Buffer.from(body);
-}
-
-/** Changes one digit, or else the first byte, so that the content keeps its length and probably its validity. */
-function altered(body: string | Uint8Array): Uint8Array {
-  const bytes = bytesOf(body);
-  const at = bytes.findLastIndex((byte) => byte >= 0x30 && byte <= 0x39);
-  const position = at < 0 ? 0 : at;
-  bytes[position] = (bytes[position] ?? 0) ^ 1;
-  return bytes;
-}

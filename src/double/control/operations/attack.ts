@@ -40,8 +40,10 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
         };
         const made = adversary(good, await signerOf(signing, target), { ...options, clock: target.clock });
         return {
-          attempts: made.map(({ name, why, expected, needs, anotherConnection, requests }) => ({
-            ...{ name, why, expected, needs, anotherConnection },
+          attempts: made.map(({ requests, entityTagFrom, ...each }) => ({
+            ...{ name: each.name, why: each.why, expected: each.expected, needs: each.needs },
+            ...{ anotherConnection: each.anotherConnection, together: each.together },
+            ...(entityTagFrom !== undefined && { entityTagFrom: toJson(entityTagFrom) }),
             requests: requests.map(toJson),
           })),
         };
@@ -131,6 +133,10 @@ const attemptsSchema = object({
       expected: listOf(number({}), 'the expected statuses of the last request'),
       needs: optional(word(['tls', 'plain'], 'the required transport; absent if there is none')),
       anotherConnection: flag('whether the last request requires a new connection'),
+      together: flag(
+        'whether the requests are sent at the same time, over a connection each; exactly one must be accepted',
+      ),
+      entityTagFrom: optional(requestShape),
     }),
   ),
 }).schema;

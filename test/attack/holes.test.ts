@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import {
+  type AttackTarget,
+  adversary,
+  attack,
+  basicSigner,
+  bearerSigner,
+  type GoodRequest,
+  hmacSigner,
+  oauth1Signer,
+  type RequestSigner,
+} from '../../src/attack/index.ts';
+import { manualClock } from '../../src/clock.ts';
+import { startDouble } from '../../src/double/index.ts';
+import { makeIdentity } from '../support/net/transport.ts';
+
+const clock = manualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
+const tls = makeIdentity();
+const secret = 'a secret of johndoe';
+const password = 'A password of johndoe';
+const consumer = { key: 'partner', secret: 'a secret of partner' };
+const token = { token: 'a-Token-of-johndoe', tokenSecret: 'its secret' };
+
+const signers: Readonly<Record<string, RequestSigner>> = {
+  hmac: hmacSigner({ user: 'johndoe', secret, bodyDigest: true }),
+  basic: basicSigner({ user: 'johndoe', password }),
+  bearer: bearerSigner({ token: token.token }),
+  oauth1: oauth1Signer({ consumer, token }),
+};
+
+interface Fixture {
+  start(parts: unknown): Promise<{ url: string; close(): Promise<void> }>;
+}
+
+async function open(context: TestContext, scheme: string, hole?: string): Promise<AttackTarget> {
+  const { start }: Fixture = await import(new URL('../../fixtures/naive/one-hole.mjs', import.meta.url).href);
+  const server = await start({
+    ...{ scheme, hole, tls, now: clock.now, consumer, token: scheme === 'bearer' ? token.token : token },
+    ...{ secrets: new Map([['johndoe', secret]]), passwords: new Map([['johndoe', password]]) },
+  });
+  context.after(() => server.close());
+  return { secureUrl: server.url, ca: tls.cert };
+}
+
+function put({ secureUrl = '' }: AttackTarget): GoodRequest {
+  const headers = { 'Content-Type': 'application/xml' };
+  return {
+    method: 'PUT',
+    url: `${secureUrl}/articles/1`,
+    headers,
+    body: '<article><pages>12</pages></article>',
+  };
+}
+
+async function accepted(context: TestContext, scheme: string, hole?: string): Promise<string[]> {
+  const server = await open(context, scheme, hole);
+  const signer = signers[scheme];
+  assert.ok(signer !== undefined);
+  const report = await attack(server, adversary(put(server), signer, { clock }));
+  assert.deepEqual(
+    report.unexpected.map(({ name, status }) => `${name}: ${status}`),
+    [],
+  );
+  assert.deepEqual(
+    report.notTried.filter(({ attempt: { needs } }) => needs !== 'plain'),
+    [],
+  );
+  return report.letThrough.map(({ name }) => name);
+}
+
+const fields = ['X-Forwarded-For', 'Forwarded', 'X-Real-IP'];
+const forged = fields.flatMap((field) => [
+  `there are no credentials, and ${field} claims the address 127.0.0.1`,
+  `the proof is another one, and ${field} claims the address 127.0.0.1`,
+]);
+const unsignedQuery = ['the query is left out', 'a query is added to a request that was signed without one'];
+
+/** What is accepted because of each hole. */
+const holes: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  hmac: {
+    'unsigned query': unsignedQuery.slice(1),
+    'any nonce': [
+      'the content was changed, and its digest moved into the nonce',
+      'the nonce contains a plus sign',
+      'the nonce contains a colon',
+      'the nonce contains a space',
+      'the nonce has 129 characters',
+    ],
+    'trusted address': forged,
+    'any case': ['the letters of the proof have the other case'],
+    'nonce race': ['the request is sent 8 times at once'],
+    'update race': ['8 changes with the same If-Match are sent at once'],
+  },
+  basic: {
+    'trusted address': forged,
+    'any case': ['the letters of the proof have the other case'],
+    'update race': ['8 changes with the same If-Match are sent at once'],
+  },
+  bearer: {
+    'trusted address': forged,
+    'any case': ['the letters of the proof have the other case'],
+    'update race': ['8 changes with the same If-Match are sent at once'],
+  },
+  oauth1: {
+    'unsigned query': unsignedQuery.slice(1),
+    'any nonce': ['a parameter of the query was moved into the nonce'],
+    'trusted address': forged,
+    'any case': ['the letters of the proof have the other case'],
+    'nonce race': ['the request is sent 8 times at once'],
+    'update race': ['8 changes with the same If-Match are sent at once'],
+  },
+};
+
+for (const [scheme, planted] of Object.entries(holes)) {
+  describe(`of a server with one hole in ${scheme}, the adversary finds`, () => {
+    test('nothing without the hole', async (context) => {
+      assert.deepEqual(await accepted(context, scheme), []);
+    });
+    for (const [hole, names] of Object.entries(planted)) {
+      test(`the hole "${hole}" and nothing else`, async (context) => {
+        assert.deepEqual(await accepted(context, scheme, hole), names);
+      });
+    }
+  });
+}
+
+describe('a double has none of the holes', () => {
+  const requests: Readonly<Record<string, (issued: Issued) => RequestSigner>> = {
+    hmac: () => signers['hmac'] ?? assert.fail(),
+    basic: () => signers['basic'] ?? assert.fail(),
+    bearer: ({ accessToken }) => bearerSigner({ token: accessToken }),
+    oauth1: ({ oauth1 }) => oauth1Signer({ consumer, token: oauth1 }),
+  };
+
+  interface Issued {
+    readonly accessToken: string;
+    readonly oauth1: { readonly token: string; readonly tokenSecret: string };
+  }
+
+  for (const [scheme, signerOf] of Object.entries(requests)) {
+    test(`with ${scheme}`, async () => {
+      await using double = await startDouble({
+        ...{ now: clock.now(), randomSeed: 1, maxAuthFailures: 0 },
+        users: { johndoe: { secret, password } },
+        clients: { app: { secret: 'a secret of app', scopes: ['read', 'write'] } },
+        consumers: { partner: { secret: consumer.secret, scopes: ['read', 'write'] } },
+      });
+      const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read write' });
+      const oauth1 = await double.oauth1.issueToken({ user: 'johndoe', scope: 'read write' });
+      const body = '<article><title>Ink</title><price currency="EUR">2.50</price></article>';
+      const request = { ...put({ secureUrl: double.secureUrl }), body };
+      const signer = signerOf({ accessToken, oauth1 });
+      const report = await attack(double, adversary(request, signer, { clock: double.clock }));
+      assert.ok(report.held, String(report));
+      assert.equal(report.notTried.length, 0, String(report));
+      const names = report.results.map(({ name }) => name);
+      for (const name of Object.values(holes[scheme] ?? {}).flat()) assert.ok(names.includes(name), name);
+    });
+  }
+});
