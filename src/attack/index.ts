@@ -22,3 +22,8 @@ export {
   type SigningChanges,
   type Transport,
 } from './adversary.ts';
+export { type OAuthAdversaryOptions, oauthAdversary } from './oauth/adversary.ts';
+export type { AuthorizationServerMetadata, OAuthClient } from './oauth/flow.ts';
+export type { OAuthReport, OAuthResult } from './oauth/report.ts';
+export type { ConnectionOptions } from './oauth/sender.ts';
+export type { Outcome, Report } from './report.ts';

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { clientCases } from './clients.ts';
+import { codeCases } from './codes.ts';
+import { type AuthorizationServerMetadata, createFlow, type OAuthClient } from './flow.ts';
+import { pkceCases } from './pkce.ts';
+import { redirectUriCases } from './redirect-uris.ts';
+import { refreshTokenCases } from './refresh-tokens.ts';
+import { type OAuthReport, runCases } from './report.ts';
+import { type ConnectionOptions, createSender } from './sender.ts';
+
+/** The options of `oauthAdversary`. */
+export interface OAuthAdversaryOptions extends ConnectionOptions {
+  /** The server's metadata (RFC 8414), as at `/.well-known/oauth-authorization-server`. */
+  readonly metadata: AuthorizationServerMetadata;
+  /** A registered client with the grant types `authorization_code` and, to try refresh tokens, `refresh_token`. */
+  readonly client: OAuthClient;
+  /** Another registered client. Default: none, so attempts as another client are not tried. */
+  readonly otherClient?: OAuthClient;
+  /**
+   * Consents as a user at the URL of an authorization request. Resolves to the URL to which the server finally redirects the
+   * browser, or to undefined if the server shows an error instead. If it rejects, the attempt is `unexpected`.
+   */
+  readonly approve: (authorizationUrl: string) => Promise<string | undefined>;
+  /** Further parameters of authorization requests, such as `prompt`. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** A resource that access tokens permit to GET. Default: none, so it is not tried whether access tokens are revoked. */
+  readonly resource?: string | URL;
+  /** Makes issued codes expire, for example by the server's clock. Default: none, so expired codes are not tried. */
+  readonly expireCodes?: () => unknown;
+  /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
+  readonly random?: (size: number) => Uint8Array;
+}
+
+/**
+ * Sends requests to an authorization server of OAuth 2.0 or 2.1 that it must refuse: codes and refresh tokens that were used,
+ * by another client, with wrong proof keys or other redirect URIs. Each attempt obtains a code or tokens of its own.
+ * @returns the report, in which `held` is true if the server refused all of them
+ * @throws TypeError (as a rejection) if an endpoint is not a URL
+ * @example
+ * const approve = (url) => double.oauth2.approve(url, { user: 'johndoe' }).catch(() => undefined);
+ * const report = await oauthAdversary({ metadata, client, approve, ca: double.ca });
+ * assert.ok(report.held, String(report));
+ */
+export async function oauthAdversary(options: OAuthAdversaryOptions): Promise<OAuthReport> {
+  const { metadata, client, otherClient, approve, parameters = {}, resource, expireCodes } = options;
+  for (const endpoint of [metadata.authorization_endpoint, metadata.token_endpoint]) new URL(endpoint);
+  const random = options.random ?? randomBytes;
+  const sender = createSender(options);
+  const flow = createFlow({ metadata, client, otherClient, approve, parameters, resource, random, sender });
+  return runCases([
+    ...codeCases(flow, expireCodes),
+    ...pkceCases(flow),
+    ...clientCases(flow),
+    ...refreshTokenCases(flow),
+    ...redirectUriCases(flow),
+  ]);
+}

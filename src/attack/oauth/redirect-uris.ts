@@ -1,0 +1,117 @@
+import type { Outcome } from '../report.ts';
+import { type OAuthFlow, parametersOf } from './flow.ts';
+import { type OAuthCase, refusedBefore } from './report.ts';
+
+/** Returns attempts with redirect URIs that are similar to the registered one. */
+export function redirectUriCases(flow: OAuthFlow): OAuthCase[] {
+  const why =
+    'Redirect URIs are compared as strings, and nothing is sent to any other one (RFC 9700 §2.1, RFC 6749 §3.1.2.4).';
+  return variantsOf(flow.client.redirectUri).map(([change, uri]) => ({
+    name: `the redirect URI ${change}`,
+    why,
+    async run() {
+      return outcomeOf(await flow.authorize({ redirect_uri: uri, ...s256 }), uri);
+    },
+  }));
+}
+
+/** The example of RFC 7636 Appendix B. */
+const s256 = {
+  code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  code_challenge_method: 'S256',
+};
+
+/** A redirect with a code, or to the variant, even with an error, is let through. */
+function outcomeOf(location: string | undefined, variant: string): Outcome {
+  if (location === undefined) return refusedBefore;
+  const hasCode = parametersOf(location).has('code');
+  const followed = location.startsWith(variant.replace(/#.*$/s, ''));
+  if (hasCode || followed) {
+    const note = hasCode ? 'the server issued a code' : 'the server redirected there with an error';
+    return { verdict: 'let through', status: undefined, note };
+  }
+  return refusedBefore;
+}
+
+/** A redirect URI, split without normalization. */
+interface Parts {
+  readonly scheme: string;
+  /** Empty if the URI has no authority. */
+  readonly host: string;
+  readonly port: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+type Variant = readonly [change: string, uri: string];
+
+/** Returns URIs that differ from a registered one, each with a description of the difference. */
+export function variantsOf(registered: string): Variant[] {
+  const form = /^([a-z][a-z0-9+.-]*:)(?:\/\/(\[[^\]]*\]|[^/?#:@]*)(:[0-9]+)?)?([^?#]*)(\?[^#]*)?/i;
+  const [, scheme = '', host = '', port = '', path = '', query = ''] = form.exec(registered) ?? [];
+  const parts = { scheme, host, port, path, query };
+  const variants = [...pathVariants(parts), ...queryVariants(parts), ...hostVariants(parts)];
+  return variants.filter(([, uri]) => uri !== registered);
+}
+
+function joined({ scheme, host, port, path, query }: Parts): string {
+  return `${scheme}${host === '' ? '' : `//${host}${port}`}${path}${query}`;
+}
+
+function pathVariants(parts: Parts): Variant[] {
+  const { path } = parts;
+  const at = path.search(/[A-Za-z](?=[^/]*$)/);
+  const letter = path.charAt(at);
+  const withLetter = (other: string): string =>
+    at < 0 ? path : `${path.slice(0, at)}${other}${path.slice(at + 1)}`;
+  const otherCase = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
+  const changes: readonly Variant[] = [
+    ['differs by a trailing slash', path.endsWith('/') ? path.slice(0, -1) : `${path}/`],
+    ['has another path', '/evil'],
+    ['has a longer path', `${path.replace(/\/$/, '')}/evil`],
+    ['leaves its path by a dot segment', `${path.replace(/\/$/, '')}/../evil`],
+    ['has its path in another case', withLetter(otherCase)],
+    ['has a percent-encoded letter', withLetter(`%${letter.charCodeAt(0).toString(16)}`)],
+  ];
+  return changes.map(([change, other]) => [change, joined({ ...parts, path: other })]);
+}
+
+function queryVariants(parts: Parts): Variant[] {
+  const { query } = parts;
+  const uri = joined(parts);
+  return [
+    ['has one more parameter', `${uri}${query === '' ? '?' : '&'}evil=1`],
+    ['has a fragment', `${uri}#evil`],
+    ['is followed by a space', `${uri} `],
+  ];
+}
+
+/** Names of the own host, which are registered separately (RFC 8252 §8.3). */
+const loopback = new Map([
+  ['localhost', '127.0.0.1'],
+  ['127.0.0.1', 'localhost'],
+  ['[::1]', '127.0.0.1'],
+]);
+
+function hostVariants(parts: Parts): Variant[] {
+  const { scheme, host, port } = parts;
+  if (host === '') return [];
+  const at = (other: string, otherPort = port): string => joined({ ...parts, host: other, port: otherPort });
+  const variants: Variant[] = [
+    ['has another host', at('evil.example')],
+    ['has the registered host as user information', at(`${host}@evil.example`)],
+    ['has user information', at(`evil@${host}`)],
+    ['has the registered host as the beginning of another one', at(`${host}.evil.example`)],
+    ['has its host in capitals', at(host.toUpperCase())],
+  ];
+  if (scheme.toLowerCase() === 'https:')
+    variants.push(['has http for https', joined({ ...parts, scheme: 'http:' })]);
+  const sameHost = loopback.get(host);
+  // The port of a loopback address may differ (RFC 8252 §7.3).
+  if (sameHost !== undefined) return [...variants, [`has ${sameHost} for ${host}`, at(sameHost)]];
+  return [
+    ...variants,
+    ['has a sub-domain', at(`evil.${host}`)],
+    ['has another port', at(host, port === ':8444' ? ':8445' : ':8444')],
+  ];
+}

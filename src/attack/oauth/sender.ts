@@ -1,0 +1,59 @@
+import type { Agent, RawClient, RawRequest, RawResponse } from '../../net/raw-client.ts';
+import type { HeaderLine } from '../attempt.ts';
+
+/** The options of the connections. */
+export interface ConnectionOptions {
+  /** Certificates in PEM to trust over HTTPS. Default: those that Node.js trusts. */
+  readonly ca?: string | undefined;
+  /** Opens the connections, for example through a proxy. */
+  readonly agent?: Agent;
+  /** The timeout of each response in ms. Default: 10,000. */
+  readonly timeout?: number;
+}
+
+/** A request for a URL. */
+export interface UrlRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string | URL;
+  readonly headers?: readonly HeaderLine[];
+  /** The parameters of a form. */
+  readonly form?: URLSearchParams;
+}
+
+/** Sends requests over new connections. */
+export interface Sender {
+  send(request: UrlRequest): Promise<RawResponse>;
+  /** Sends a request several times at once. */
+  sendTogether(requests: readonly UrlRequest[]): Promise<readonly (RawResponse | undefined)[]>;
+}
+
+/** Creates a sender. */
+export function createSender({ ca, agent, timeout = 10_000 }: ConnectionOptions): Sender {
+  const withClient = async <T>(url: string | URL, use: (client: RawClient) => Promise<T>): Promise<T> => {
+    // Loaded on first use, since it requires node:https and most tests do not attack.
+    const { openRawClient } = await import('../../net/raw-client.ts');
+    const client = openRawClient({ origin: url, ca, agent, timeout });
+    try {
+      return await use(client);
+    } finally {
+      client.close();
+    }
+  };
+  return {
+    send: (request) => withClient(request.url, (client) => client.send(rawRequest(request))),
+    async sendTogether(requests) {
+      const [first] = requests;
+      if (first === undefined) return [];
+      return withClient(first.url, (client) => client.sendTogether(requests.map(rawRequest)));
+    },
+  };
+}
+
+function rawRequest({ method, url, headers = [], form }: UrlRequest): RawRequest {
+  const { pathname, search } = new URL(url);
+  const request = { method, target: pathname + search };
+  const accept: HeaderLine = ['Accept', 'application/json'];
+  if (form === undefined) return { ...request, headers: [accept, ...headers] };
+  const type: HeaderLine = ['Content-Type', 'application/x-www-form-urlencoded'];
+  return { ...request, headers: [accept, type, ...headers], body: form.toString() };
+}
