@@ -24,6 +24,8 @@ export {
 } from './adversary.ts';
 export { type OAuthAdversaryOptions, oauthAdversary } from './oauth/adversary.ts';
 export type { AuthorizationServerMetadata, OAuthClient } from './oauth/flow.ts';
+export { type OAuth1AdversaryOptions, oauth1Adversary } from './oauth/oauth1-adversary.ts';
+export type { OAuth1Consumer, OAuth1Endpoints } from './oauth/oauth1-flow.ts';
 export type { OAuthReport, OAuthResult } from './oauth/report.ts';
 export type { ConnectionOptions } from './oauth/sender.ts';
 export type { Outcome, Report } from './report.ts';

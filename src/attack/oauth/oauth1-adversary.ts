@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { raceSize } from '../cases/races.ts';
+import {
+  createOAuth1Flow,
+  type OAuth1Consumer,
+  type OAuth1Endpoints,
+  type OAuth1Flow,
+  type Ticket,
+} from './oauth1-flow.ts';
+import {
+  Interruption,
+  mustBeAccepted,
+  mustBeRefused,
+  type OAuthCase,
+  type OAuthReport,
+  oneMustBeAccepted,
+  runCases,
+} from './report.ts';
+import { type ConnectionOptions, createSender } from './sender.ts';
+
+/** The options of `oauth1Adversary`. */
+export interface OAuth1AdversaryOptions extends ConnectionOptions {
+  readonly endpoints: OAuth1Endpoints;
+  /** A registered consumer, which signs with HMAC-SHA256. */
+  readonly consumer: OAuth1Consumer;
+  /** Another registered consumer. Default: none, so the attempt as another consumer is not tried. */
+  readonly otherConsumer?: OAuth1Consumer;
+  /** A callback that is registered for the consumer, or `oob`. */
+  readonly callback: string;
+  /**
+   * Consents as a user at a URL. Resolves to the URL to which the server redirects the browser, with the parameter
+   * `oauth_verifier`, or to undefined if the server does not redirect. If it rejects, the attempt is `unexpected`.
+   */
+  readonly approve: (authorizationUrl: string) => Promise<string | undefined>;
+  /** The server's clock. Default: the host's clock. */
+  readonly clock?: Pick<Clock, 'now'>;
+  /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
+  readonly random?: (size: number) => Uint8Array;
+}
+
+/**
+ * Sends requests to the endpoints of OAuth 1.0a that they must refuse: request tokens that were exchanged before, or at the
+ * same time, or without the user's verifier. Use `adversary` with `oauth1Signer` for resources.
+ * @returns the report, in which `held` is true if the server refused all of them
+ * @throws TypeError (as a rejection) if an endpoint is not a URL
+ * @example
+ * const approve = (url) => double.oauth1.approve(url, { user: 'johndoe' });
+ * const report = await oauth1Adversary({ endpoints, consumer, callback, approve, ca: double.ca });
+ * assert.ok(report.held, String(report));
+ */
+export async function oauth1Adversary(options: OAuth1AdversaryOptions): Promise<OAuthReport> {
+  const { endpoints, consumer, otherConsumer, callback, approve, clock, random = randomBytes } = options;
+  for (const endpoint of [endpoints.requestToken, endpoints.authorize, endpoints.accessToken])
+    new URL(endpoint);
+  const sender = createSender(options);
+  const parts = { endpoints, consumer, otherConsumer, callback, approve, clock, random, sender };
+  const flow = createOAuth1Flow(parts);
+  return runCases([...exchangeCases(flow), ...ticketCases(flow)]);
+}
+
+function exchangeCases(flow: OAuth1Flow): OAuthCase[] {
+  const once = 'Temporary credentials are valid once (RFC 5849 §2.3).';
+  return [
+    {
+      name: 'a request token is exchanged for an access token',
+      why: 'Unless this is accepted, the refusal of other requests proves nothing.',
+      run: async () => mustBeAccepted(await flow.exchange(await flow.ticket())),
+    },
+    {
+      name: 'the request token is exchanged twice',
+      why: once,
+      async run() {
+        const ticket = await flow.ticket();
+        const { status } = await flow.exchange(ticket);
+        if (status !== 200)
+          throw new Interruption('unexpected', `the response to a preceding good request was ${status}`);
+        return mustBeRefused(await flow.exchange(ticket));
+      },
+    },
+    {
+      name: `the request token is exchanged ${raceSize} times at once`,
+      why: once,
+      run: async () => oneMustBeAccepted(await flow.exchangeTogether(await flow.ticket(), raceSize)),
+    },
+  ];
+}
+
+function ticketCases(flow: OAuth1Flow): OAuthCase[] {
+  const why = 'Only the user who approved the request token passes the verifier on (RFC 5849 §2.2, §2.3).';
+  const one = (name: string, ticketOf: () => Promise<Ticket>): OAuthCase => ({
+    name,
+    why,
+    run: async () => mustBeRefused(await flow.exchange(await ticketOf())),
+  });
+  return [
+    one('the request token was not approved', flow.unapproved),
+    one('the request token was not approved, and there is a verifier', async () => {
+      return { ...(await flow.unapproved()), verifier: 'a-verifier' };
+    }),
+    one('the verifier is missing', async () => ({ ...(await flow.ticket()), verifier: undefined })),
+    one('the verifier is that of another request token', async () => {
+      const { verifier } = await flow.ticket();
+      return { ...(await flow.ticket()), verifier };
+    }),
+    {
+      name: 'the request token is exchanged by another consumer',
+      why: 'A request token is valid only for the consumer that it was issued to (RFC 5849 §2.3).',
+      async run() {
+        const { otherConsumer } = flow;
+        if (otherConsumer === undefined)
+          throw new Interruption('not tried', 'the option otherConsumer is missing');
+        return mustBeRefused(await flow.exchange(await flow.ticket(), otherConsumer));
+      },
+    },
+  ];
+}

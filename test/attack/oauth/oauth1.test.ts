@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { type OAuth1AdversaryOptions, oauth1Adversary } from '../../../src/attack/index.ts';
+import { startDouble } from '../../../src/double/index.ts';
+
+const consumer = { key: 'partner', secret: 'a secret of partner' };
+const otherConsumer = { key: 'rival', secret: 'a secret of rival' };
+const callback = 'https://partner.example/ready';
+
+interface Fixture {
+  start(parts: unknown): Promise<{ url: string; close(): Promise<void> }>;
+}
+
+async function optionsFor(context: TestContext, hole?: string): Promise<OAuth1AdversaryOptions> {
+  const fixture = new URL('../../../fixtures/naive/authorization-server/oauth1.mjs', import.meta.url);
+  const { start }: Fixture = await import(fixture.href);
+  const server = await start({ hole });
+  context.after(() => server.close());
+  return {
+    ...{ consumer, otherConsumer, callback, endpoints: endpointsAt(server.url, '') },
+    async approve(url) {
+      const response = await fetch(url, { redirect: 'manual' });
+      return response.headers.get('location') ?? undefined;
+    },
+  };
+}
+
+function endpointsAt(origin: string, folder: string): OAuth1AdversaryOptions['endpoints'] {
+  return {
+    requestToken: `${origin}${folder}/request_token`,
+    authorize: `${origin}${folder}/authorize`,
+    accessToken: `${origin}${folder}/access_token`,
+  };
+}
+
+const holes: Readonly<Record<string, readonly string[]>> = {
+  'ticket: twice': ['the request token is exchanged twice', 'the request token is exchanged 8 times at once'],
+  'ticket: race': ['the request token is exchanged 8 times at once'],
+  'verifier: unapproved': [
+    'the request token was not approved',
+    'the request token was not approved, and there is a verifier',
+  ],
+  'verifier: optional': ['the verifier is missing'],
+  'verifier: not compared': [
+    'the request token was not approved',
+    'the request token was not approved, and there is a verifier',
+    'the verifier is missing',
+    'the verifier is that of another request token',
+  ],
+  'consumer: not compared': ['the request token is exchanged by another consumer'],
+};
+
+describe('of endpoints of OAuth 1.0a with one hole, the adversary finds', () => {
+  test('nothing without the hole', async (context) => {
+    const report = await oauth1Adversary(await optionsFor(context));
+    assert.ok(report.held, String(report));
+    assert.equal(report.notTried.length, 0, String(report));
+  });
+
+  for (const [hole, names] of Object.entries(holes)) {
+    test(`the hole "${hole}" and nothing else`, async (context) => {
+      const report = await oauth1Adversary(await optionsFor(context, hole));
+      assert.deepEqual(report.unexpected, [], String(report));
+      assert.deepEqual(
+        report.letThrough.map(({ name }) => name),
+        names,
+      );
+    });
+  }
+
+  test('that another consumer is missing, and that approval failed', async (context) => {
+    const { otherConsumer: _, ...options } = await optionsFor(context);
+    const { notTried } = await oauth1Adversary(options);
+    assert.deepEqual(
+      notTried.map(({ note }) => note),
+      ['the option otherConsumer is missing'],
+    );
+    const report = await oauth1Adversary({ ...options, approve: async () => undefined });
+    assert.equal(report.held, false);
+    assert.match(String(report), /- a request token is exchanged [^:]+: the server issued no verifier\./);
+  });
+});
+
+for (const registered of [callback, 'oob']) {
+  test(`a double refuses all requests with the callback ${registered}`, async () => {
+    await using double = await startDouble({
+      ...{ randomSeed: 1, maxAuthFailures: 0, users: { johndoe: { password: 'a password' } } },
+      consumers: {
+        partner: { secret: consumer.secret, callbacks: [registered] },
+        rival: { secret: otherConsumer.secret, callbacks: [registered] },
+      },
+    });
+    const report = await oauth1Adversary({
+      ...{ consumer, otherConsumer, callback: registered, ca: double.ca, clock: double.clock },
+      endpoints: endpointsAt(double.secureUrl, '/oauth1'),
+      approve: (url) => double.oauth1.approve(url, { user: 'johndoe' }),
+    });
+    assert.ok(report.held, String(report));
+    assert.equal(report.notTried.length, 0, String(report));
+  });
+}
