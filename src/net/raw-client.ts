@@ -3,6 +3,7 @@ import { request as requestSecurely, Agent as SecureAgent } from 'node:https';
 import { connect, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectSecurely } from 'node:tls';
+import { delay } from '../timers.ts';
 import { HeldConnection } from './client/held-connection.ts';
 
 export type { Agent } from 'node:http';
@@ -79,31 +80,44 @@ export function openRawClient({ origin, ca, agent, timeout }: RawClientOptions):
   const connection = (): Duplex =>
     agent?.createConnection(address) ??
     (secure ? connectSecurely(address).setNoDelay(true) : connect({ ...address, noDelay: true }));
+  const connections = new Set<HeldConnection>();
   return {
     send: (request) => start(request, { agent: used }).response,
     async sendTogether(requests) {
       const started = requests.map((each) => {
         const held = new HeldConnection(connection());
+        connections.add(held.once('close', () => connections.delete(held)));
         const { request, response } = start(each, { createConnection: () => held });
         // Each failure is a missing response, whenever it occurs.
         return { held, request, response: response.catch(() => undefined) };
       });
       await Promise.all(started.map(({ request, response }) => Promise.race([collected(request), response])));
-      const pieces = started.map(({ held }) => held.pieces());
-      for (let phase = 0; phase < 3; phase += 1) {
-        const sent = started.map(({ held }, at) => held.transmit(pieces[at]?.[phase] ?? Buffer.alloc(0)));
-        await Promise.all(sent);
-      }
+      await sendInPhases(started.map(({ held }) => held));
       return Promise.all(started.map(({ response }) => response));
     },
     close() {
       if (agent === undefined) used.destroy();
+      for (const each of connections) each.destroy();
     },
   };
 }
 
 /** Where node:http takes the connection from. */
 type Connecting = { readonly agent: Agent } | { readonly createConnection: () => Duplex };
+
+/** The time in ms after which a server has probably accepted all connections and read what was sent. */
+const settlingTime = 50;
+
+/** Sends the pieces of all requests, each piece of all before the next one of any. */
+async function sendInPhases(connections: readonly HeldConnection[]): Promise<void> {
+  const requests = connections.map((held) => ({ held, pieces: held.pieces() }));
+  for (const phase of [0, 1, 2]) {
+    const present = requests.filter(({ pieces }) => pieces[phase]?.length !== 0);
+    if (present.length === 0) continue;
+    if (phase > 0) await delay(settlingTime);
+    await Promise.all(present.map(({ held, pieces }) => held.transmit(pieces[phase])));
+  }
+}
 
 /** Resolves when node:http has written the whole request. */
 function collected(request: ClientRequest): Promise<void> {

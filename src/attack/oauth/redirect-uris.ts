@@ -51,7 +51,8 @@ export function variantsOf(registered: string): Variant[] {
   const [, scheme = '', host = '', port = '', path = '', query = ''] = form.exec(registered) ?? [];
   const parts = { scheme, host, port, path, query };
   const variants = [...pathVariants(parts), ...queryVariants(parts), ...hostVariants(parts)];
-  return variants.filter(([, uri]) => uri !== registered);
+  const first = new Map(variants.toReversed().map(([, uri], at) => [uri, variants.length - 1 - at]));
+  return variants.filter(([, uri], at) => uri !== registered && first.get(uri) === at);
 }
 
 function joined({ scheme, host, port, path, query }: Parts): string {

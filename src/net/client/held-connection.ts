@@ -30,8 +30,8 @@ export class HeldConnection extends Duplex {
   }
 
   /** Sends a piece. Resolves when it is handed to the operating system, or if the connection has failed. */
-  transmit(piece: Buffer): Promise<void> {
-    if (this.destroyed || piece.length === 0) return Promise.resolve();
+  transmit(piece: Buffer | undefined): Promise<void> {
+    if (this.destroyed || piece === undefined) return Promise.resolve();
     return new Promise((resolve) => {
       this.#socket.write(piece, () => resolve());
     });
@@ -39,6 +39,11 @@ export class HeldConnection extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.#pending.push(chunk);
+    done();
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end();
     done();
   }
 
