@@ -74,12 +74,12 @@ const forged = fields.flatMap((field) => [
   `there are no credentials, and ${field} claims the address 127.0.0.1`,
   `the proof is another one, and ${field} claims the address 127.0.0.1`,
 ]);
-const unsignedQuery = ['the query is left out', 'a query is added to a request that was signed without one'];
+const unsignedQuery = ['a query is added to a request that was signed without one'];
 
 /** What is accepted because of each hole. */
 const holes: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   hmac: {
-    'unsigned query': unsignedQuery.slice(1),
+    'unsigned query': unsignedQuery,
     'any nonce': [
       'the content was changed, and its digest moved into the nonce',
       'the nonce contains a plus sign',
@@ -103,7 +103,7 @@ const holes: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     'update race': ['8 changes with the same If-Match are sent at once'],
   },
   oauth1: {
-    'unsigned query': unsignedQuery.slice(1),
+    'unsigned query': unsignedQuery,
     'any nonce': ['a parameter of the query was moved into the nonce'],
     'trusted address': forged,
     'any case': ['the letters of the proof have the other case'],

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { adversary, attack, type RequestSigner } from '../../src/attack/adversary.ts';
 import { manualClock } from '../../src/clock.ts';
+import { listen } from '../support/net/listen.ts';
 
 // A scheme that is not ours, and a server that has it right: nothing may be held against it.
 const clock = manualClock(Date.UTC(2026, 1, 9));
@@ -53,15 +53,7 @@ async function serve(context: TestContext, checks: Checks): Promise<string> {
     request.resume();
     response.writeHead(isGood(request) ? 200 : 401).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  context.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  return `http://127.0.0.1:${address.port}`;
+  return listen(context, server);
 }
 
 const attempts = () => adversary({ url: 'http://api.example/things/7?b=1' }, signer, { clock });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { Agent, createServer, type RequestListener } from 'node:http';
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
@@ -11,6 +10,7 @@ import {
   type GoodRequest,
   type RequestSigner,
 } from '../../src/attack/index.ts';
+import { listen } from '../support/net/listen.ts';
 
 const put: GoodRequest = { method: 'PUT', url: 'http://api.example/things/1', body: '<thing>12</thing>' };
 
@@ -23,26 +23,14 @@ function races(request: GoodRequest = put, by: RequestSigner = signer): Attempt[
   return adversary(request, by).filter(({ together }) => together);
 }
 
-async function listen(context: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  context.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return originOf(server.address());
-}
-
-function originOf(address: ReturnType<ReturnType<typeof createTcpServer>['address']>): string {
-  assert.ok(address !== null && typeof address === 'object');
-  return `http://127.0.0.1:${address.port}`;
+function serve(context: TestContext, listener: RequestListener): Promise<string> {
+  return listen(context, createServer(listener));
 }
 
 /** Sends the race for a nonce to a server that answers the requests with these statuses in turn. */
 async function raced(context: TestContext, statuses: readonly number[]): Promise<AttackResult> {
   let count = 0;
-  const url = await listen(context, (request, response) => {
+  const url = await serve(context, (request, response) => {
     request.resume();
     response.writeHead(statuses[count++ % statuses.length] ?? 500).end();
   });
@@ -66,10 +54,7 @@ test('no server receives a whole request before all but the last byte of the oth
       socket.end('HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n');
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  context.after(() => server.close());
-  await attack(originOf(server.address()), races().slice(0, 1));
+  await attack(await listen(context, server), races().slice(0, 1));
   const [length = 0] = [...received.values()].map((text) => text.length);
   assert.equal(complete, 8);
   assert.equal(before.length, 8);
@@ -101,7 +86,7 @@ test('a race proves nothing if a request gets another status', async (context) =
 
 test('a race proves nothing if a response is missing, or there is no server', async (context) => {
   let count = 0;
-  const url = await listen(context, (request, response) => {
+  const url = await serve(context, (request, response) => {
     request.resume();
     count += 1;
     if (count === 3) request.socket.destroy();
@@ -118,7 +103,7 @@ test('a race proves nothing if a response is missing, or there is no server', as
 
 test('a race for an update sends the current entity tag and other content in each request', async (context) => {
   const sent: string[] = [];
-  const url = await listen(context, async (request, response) => {
+  const url = await serve(context, async (request, response) => {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece);
     if (request.method === 'PUT') sent.push(`${request.headers['if-match']} ${Buffer.concat(pieces)}`);
@@ -132,7 +117,7 @@ test('a race for an update sends the current entity tag and other content in eac
 
 test('a race for an update requires a strong entity tag', async (context) => {
   for (const fields of [{}, { ETag: 'W/"7"' }]) {
-    const url = await listen(context, (_, response) => response.writeHead(200, fields).end());
+    const url = await serve(context, (_, response) => response.writeHead(200, fields).end());
     const report = await attack(url, races().slice(1));
     assert.match(String(report), /Not tried:\n- 8 changes .*: the representation has no strong entity tag;/);
   }
@@ -150,7 +135,7 @@ test('a race for an update requires content with a digit, and a signature that d
 });
 
 test('an agent of the caller opens the connections of a race', async (context) => {
-  const url = await listen(context, (_, response) => response.writeHead(401).end());
+  const url = await serve(context, (_, response) => response.writeHead(401).end());
   let opened = 0;
   class Counting extends Agent {
     override createConnection(...parts: Parameters<Agent['createConnection']>) {

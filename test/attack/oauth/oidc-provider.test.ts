@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
 import { describe, type TestContext, test } from 'node:test';
@@ -9,6 +8,7 @@ import {
   type OAuthReport,
   oauthAdversary,
 } from '../../../src/attack/index.ts';
+import { listen } from '../../support/net/listen.ts';
 
 const app: OAuthClient = {
   id: 'app',
@@ -42,15 +42,7 @@ async function open(context: TestContext, adapter: unknown): Promise<string> {
   // It reports that it is not configured for production.
   for (const name of ['info', 'warn'] as const) context.mock.method(console, name, () => undefined);
   const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  context.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  const issuer = `http://127.0.0.1:${address.port}`;
+  const issuer = await listen(context, server);
   const { Provider }: OidcProvider = await import(installed() ?? '');
   const provider = new Provider(issuer, {
     clients: [app, phone, rival].map((client) => ({
