@@ -56,10 +56,10 @@ export function codeCases(flow: OAuthFlow, expireCodes: (() => unknown) | undefi
   ];
 }
 
-/** Tokens of a code that was used twice: it may have been stolen, and the thief may have been first. */
+/** Tokens of a code that was used twice: it may have been stolen, and the attacker may have used it first. */
 function usedTwice(flow: OAuthFlow): OAuthCase[] {
   const why =
-    'The first exchange may have been that of a thief, so its tokens are revoked (RFC 6749 §4.1.2).';
+    'The first exchange may have been that of an attacker, so its tokens are revoked (RFC 6749 §4.1.2).';
   return [
     {
       name: 'the access token is used after its code was exchanged twice',

@@ -16,7 +16,7 @@ export function refreshTokenCases(flow: OAuthFlow): OAuthCase[] {
     },
     {
       name: 'the new refresh token is used after the first one was used twice',
-      why: 'The server cannot know which use was that of a thief, so it revokes the new token (RFC 9700 §4.14.2).',
+      why: 'The server cannot know which use was that of an attacker, so it revokes the new token (RFC 9700 §4.14.2).',
       async run() {
         const { used, next } = await rotated(flow);
         await flow.refresh(used);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { adversary, attack, hmacSigner, startDouble } from '../../../src/double/index.ts';
+import { type Attempt, adversary, attack, hmacSigner, startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 
 const article = '<article><title>Tea</title><price currency="EUR">1.00</price></article>';
@@ -17,8 +17,8 @@ test('the attempts are those that the library makes, and a double holds against 
     hmacSigner({ user: 'ann', secret: 's3cret', bodyDigest: true }),
     { clock: double.clock, otherUser: 'bob' },
   );
-  const named = (list: readonly { name: string; expected: readonly number[] }[]): unknown =>
-    list.map(({ name, expected }) => [name, expected]);
+  const named = (list: readonly Pick<Attempt, 'name' | 'expected' | 'together'>[]): unknown =>
+    list.map(({ name, expected, together }) => [name, expected, together]);
   assert.deepEqual(named(attempts), named(made));
   // As JSON has them, they do the same.
   const sent = attempts.map((each: { requests: { base64?: string }[] }) => {
