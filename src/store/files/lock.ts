@@ -1,4 +1,4 @@
-import { link, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeLeftovers, temporaryName } from './atomic-write.ts';
 import { DirectoryError } from './directory.ts';
@@ -33,10 +33,10 @@ export interface DirectoryLock {
  *
  * The lock is the file `lock.N` with the highest N. It contains the identity of the process. A process takes the lock
  * by linking a complete file to the next number, which only one process can do. A release overwrites the file, so a
- * number is never free again.
+ * number is never free again. The file also identifies the directory: in a copy of the directory, the lock is not valid.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
-  const temporary = await writeTemporary(directory, JSON.stringify(await ownProcess()));
+  const temporary = await writeTemporary(directory, await lockContent(directory));
   try {
     const number = await acquire(directory, temporary);
     await removeOldLocks(directory, number);
@@ -51,10 +51,51 @@ export async function holderOf(directory: string): Promise<ProcessIdentity | und
   return runningHolder(directory, await highestNumber(directory));
 }
 
+/** Identifies a directory. */
+interface DirectoryIdentity {
+  /** The absolute path, without symbolic links. */
+  readonly path: string;
+  /** The device and the inode: `DEVICE:INODE`. */
+  readonly inode: string;
+}
+
+/** The content of a lock. */
+interface LockHolder extends ProcessIdentity {
+  /** The locked directory; undefined in the lock of an earlier version. */
+  readonly directory: DirectoryIdentity | undefined;
+}
+
 /** Returns the running process that holds the lock with this number, or undefined; 0 is no lock. */
 async function runningHolder(directory: string, number: number): Promise<ProcessIdentity | undefined> {
   const holder = number === 0 ? undefined : await readHolder(lockPath(directory, number));
-  return holder !== undefined && (await isRunning(holder)) ? holder : undefined;
+  if (holder === undefined || !(await isRunning(holder))) return undefined;
+  return (await isCopied(directory, holder)) ? undefined : holder;
+}
+
+/**
+ * Returns whether the lock was copied together with its directory, as by `cp -a`. Both path and inode must differ: a
+ * directory that was moved, or is mounted twice, keeps its inode; and some file systems change the inodes of open
+ * directories, but not their paths.
+ */
+async function isCopied(directory: string, { directory: locked }: LockHolder): Promise<boolean> {
+  if (locked === undefined) return false;
+  const { path, inode } = await identityOf(directory);
+  return path !== locked.path && inode !== locked.inode;
+}
+
+async function identityOf(directory: string): Promise<DirectoryIdentity> {
+  const path = await realpath(directory);
+  const { dev, ino } = await stat(path, { bigint: true });
+  return { path, inode: `${dev}:${ino}` };
+}
+
+/** Returns the content of a lock that this process holds. */
+async function lockContent(directory: string): Promise<string> {
+  try {
+    return JSON.stringify({ ...(await ownProcess()), directory: await identityOf(directory) });
+  } catch (error) {
+    throw new DirectoryError(directory, `it cannot be read (${errorCode(error) ?? 'unknown'})`, error);
+  }
 }
 
 async function acquire(directory: string, temporary: string): Promise<number> {
@@ -86,18 +127,26 @@ async function tryLink(directory: string, temporary: string, number: number): Pr
 }
 
 /** Returns the process in a lock file; undefined if the lock was released, or the file is missing or incomplete. */
-async function readHolder(path: string): Promise<ProcessIdentity | undefined> {
+async function readHolder(path: string): Promise<LockHolder | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'));
     if (typeof value !== 'object' || value === null || !('pid' in value)) return undefined;
     if (typeof value.pid !== 'number') return undefined;
     const started = 'started' in value && typeof value.started === 'string' ? value.started : undefined;
-    return started === undefined ? { pid: value.pid } : { pid: value.pid, started };
+    const directory = 'directory' in value ? readIdentity(value.directory) : undefined;
+    return { pid: value.pid, ...(started === undefined ? {} : { started }), directory };
   } catch (error) {
     // A lock file is complete when it is linked. After a power failure it may be incomplete.
     if (errorCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw new DirectoryError(path, `the lock cannot be read (${errorCode(error) ?? 'unknown'})`, error);
   }
+}
+
+function readIdentity(value: unknown): DirectoryIdentity | undefined {
+  if (typeof value !== 'object' || value === null || !('path' in value) || !('inode' in value))
+    return undefined;
+  const { path, inode } = value;
+  return typeof path === 'string' && typeof inode === 'string' ? { path, inode } : undefined;
 }
 
 async function release(directory: string, number: number): Promise<void> {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { DirectoryError } from '../../../src/store/files/directory.ts';
-import { LockedError, lockDirectory } from '../../../src/store/files/lock.ts';
+import { holderOf, LockedError, lockDirectory } from '../../../src/store/files/lock.ts';
 import { type Child, startChild } from '../../support/store/child.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -90,6 +90,45 @@ describe('the lock of a directory', () => {
       await owner.kill();
       running = running.filter((child) => child !== owner);
     }
+  });
+
+  test('is not valid in a copy of the directory, which can be locked at the same time', async (context) => {
+    const directory = join(temporaryDirectory(context), 'original');
+    const copy = join(temporaryDirectory(context), 'copy');
+    await mkdir(directory);
+    const lock = await lockDirectory(directory);
+    await cp(directory, copy, { recursive: true, preserveTimestamps: true });
+    assert.equal(await holderOf(copy), undefined);
+    const second = await lockDirectory(copy);
+    await assert.rejects(lockDirectory(copy), LockedError);
+    await assert.rejects(lockDirectory(directory), LockedError);
+    await second.release();
+    await lock.release();
+  });
+
+  test('stays valid when the directory is moved, and under a symbolic link to it', async (context) => {
+    const [before, after, linked] = ['before', 'after', 'linked'].map((name) =>
+      join(temporaryDirectory(context), name),
+    );
+    assert.ok(before !== undefined && after !== undefined && linked !== undefined);
+    await mkdir(before);
+    const lock = await lockDirectory(before);
+    await rename(before, after);
+    await symlink(after, linked);
+    for (const path of [after, linked]) await assert.rejects(lockDirectory(path), LockedError, path);
+    await lock.release();
+  });
+
+  test('stays valid if the inode of the directory changed at the same path', async (context) => {
+    const directory = temporaryDirectory(context);
+    const lock = await lockDirectory(directory);
+    const path = join(directory, 'lock.1');
+    const content = await readFile(path, 'utf8');
+    await writeFile(path, content.replace(/"inode":"[^"]*"/, '"inode":"1:1"'));
+    await assert.rejects(lockDirectory(directory), LockedError);
+    await writeFile(path, content.replace(/,"directory":.*\}\}/, '}'));
+    await assert.rejects(lockDirectory(directory), LockedError, 'nor does a lock without a directory expire');
+    await lock.release();
   });
 
   test('is refused with a clear word where none can be made', async (context) => {
