@@ -84,9 +84,16 @@ export type {
 } from './service/options.ts';
 export { type Address, createService, type Listening, type Service } from './service/service.ts';
 export type { OAuth1Method } from './signature/oauth1.ts';
+export type { CorruptionError, CorruptionLocation } from './store/corruption-error.ts';
+export type { StoreHealth } from './store/durable.ts';
+export type { DurableStore, DurableStoreOptions } from './store/durable-store.ts';
+export type { DirectoryError } from './store/files/directory.ts';
+export type { ExposedFile, FilePermissionsError } from './store/files/file-permissions.ts';
+export type { LockedError } from './store/files/lock.ts';
 export type { MemorySnapshot, MemoryStore, MemoryStoreOptions } from './store/memory.ts';
 export { createMemoryStore } from './store/memory.ts';
 export type { Claimed, Nonces, ShareUsed } from './store/nonces/nonces.ts';
+export { openDurableStore } from './store/open-durable-store.ts';
 export type { NumberRange } from './store/state/reserved-ids.ts';
 export type { CollectionNumbers } from './store/state/state.ts';
 export type { Creation, Deletion, Replacement, StoredNonce, Value } from './store/store.ts';

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
-import { type DurableStore, openDurableStore } from '../../src/store/durable.ts';
+import { type JournaledStore, openJournaledStore } from '../../src/store/durable.ts';
 import { nodeDisk } from '../../src/store/files/disk.ts';
 import { writeNewFiles } from '../../src/store/recovery/new-files.ts';
 import { recover } from '../../src/store/recovery/recovery.ts';
@@ -65,11 +65,11 @@ export async function openOurs(
   directory: string,
   durability: 'fsync' | 'os' = 'fsync',
   compactAt?: number,
-): Promise<DurableStore> {
+): Promise<JournaledStore> {
   const report = (line: string): void => console.error(line);
   const limits = compactAt === undefined ? {} : { limits: { minBytes: compactAt, ratio: 0 } };
   const recovered = await recover({ directory });
-  return openDurableStore({
+  return openJournaledStore({
     ...{ directory, recovered, durability, onReport: report, clock: systemClock, newStoreId: () => 'bench' },
     ...limits,
   });

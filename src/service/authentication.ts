@@ -11,7 +11,7 @@ import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import type { GrantEvent } from '../oauth/records.ts';
 import type { Origins } from '../pipeline/origin.ts';
 import type { Principal } from '../principal.ts';
-import { bucketSpanFor, createNonces } from '../store/nonces/nonces.ts';
+import { bucketSpanFor, createNonces, type Nonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './authorization-server.ts';
 import type { ServiceOptions, UserOption } from './options.ts';
@@ -62,7 +62,7 @@ export function createAuthentication(
   const configured = schemesOf(options);
   const nonceWindow = nonceWindowOf(window, options, configured);
   const nonces =
-    options.nonces ??
+    storedNonces(options, nonceWindow) ??
     createNonces({
       bucketSpan: bucketSpanFor(nonceWindow),
       max: options.maxNonces ?? 10_000_000,
@@ -161,6 +161,16 @@ function schemesOf({ schemes = [] }: ServiceOptions): readonly ConfiguredScheme[
 
 function isList<T>(value: object | readonly T[]): value is readonly T[] {
   return Array.isArray(value);
+}
+
+/** Returns the nonces of the options or of the store. Throws RangeError if these are stored for a shorter window (ms). */
+function storedNonces({ nonces, store }: ServiceOptions, window: number): Nonces | undefined {
+  const stored = nonces ?? store?.nonces;
+  if (stored?.window === undefined || stored.window >= window) return stored;
+  const opened = `nonces are stored for ${stored.window / 1000} s`;
+  throw new RangeError(
+    `${opened}, and dates are valid for ${window / 1000} s: open the store with that window`,
+  );
 }
 
 function simpleOf({ hmacSimple = 'safe' }: ServiceOptions): 'safe' | 'all' | 'off' {

@@ -100,10 +100,11 @@ export interface ServiceOptions extends PipelineOptions {
   /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
   readonly random?: (size: number) => Uint8Array;
   /**
-   * Stores items, and OAuth grants and tokens. Default: in memory. The caller closes a store that it passes. Tokens in it of users,
+   * Stores items, and OAuth grants and tokens. Default: in memory. The caller closes a store that it passes. A store
+   * with `nonces` stores the nonces of signed requests, too. Tokens in it of users,
    * clients and consumers that the options do not list are revoked.
    */
-  readonly store?: Store;
+  readonly store?: Store & { readonly nonces?: Nonces };
   /** Users by name. Default: none. */
   readonly users?: Readonly<Record<string, UserOption>> | ReadonlyMap<string, UserOption>;
   /** Collections by path, or as `defineCollection` returns them. Default: the two of the default configuration. */
@@ -140,7 +141,7 @@ export interface ServiceOptions extends PipelineOptions {
    * as long as the service runs.
    */
   readonly masterKey?: Uint8Array;
-  /** Stores nonces. Default: in memory. The caller creates it for the same window, and closes it. */
+  /** Stores nonces. Default: those of `store`, or in memory. The caller creates it for the same window, and closes it. */
   readonly nonces?: Nonces;
   /** The highest number of stored nonces, unless `nonces` is given. Default: 10 million. */
   readonly maxNonces?: number;

@@ -18,8 +18,8 @@ import {
   StoreError,
 } from './store.ts';
 
-/** The options of a durable store. */
-export interface DurableStoreOptions {
+/** The options of a store on recovered data. */
+export interface JournaledStoreOptions {
   /** The data directory. The caller holds its lock. */
   readonly directory: string;
   /** The result of `recover` for the directory. The store takes ownership of it. */
@@ -52,16 +52,11 @@ export interface StoreHealth {
   readonly compaction: string | undefined;
 }
 
-/** A store whose data survives the process. */
-export interface DurableStore extends Store {
-  readonly health: StoreHealth;
-}
-
 /**
  * Opens a store on recovered data. Creates a journal if there is none: the first entity tag contains the store id, so
  * the id is stored before anything is read. Throws StoreError if the journal cannot be written.
  */
-export async function openDurableStore(options: DurableStoreOptions): Promise<DurableStore> {
+export async function openJournaledStore(options: JournaledStoreOptions): Promise<JournaledStore> {
   const { recovered, directory, clock, durability, disk = nodeDisk } = options;
   const storeId = recovered.storeId ?? options.newStoreId();
   const journal = await Journal.open({ directory, disk, clock, storeId, durability }, recovered);
@@ -82,13 +77,13 @@ interface Member {
 }
 
 /**
- * Writes changes in batches, one at a time: a batch is checked, written to the journal, synced, made visible, and then
+ * A store whose data survives the process. Writes changes in batches, one at a time: a batch is checked, written to the journal, synced, made visible, and then
  * its promises are resolved. Changes that arrive meanwhile form the next batch, so that many writers share one sync
  * (group commit). A batch is stored completely or not at all. So it may contain two changes of one item if the second
  * one applies whatever the first one does. Any other second change waits: it must not fail because of a change
  * that is not stored and visible yet.
  */
-class JournaledStore implements DurableStore {
+export class JournaledStore implements Store {
   readonly storeId: string;
   readonly #state: State;
   readonly #journal: Journal;
@@ -107,7 +102,7 @@ class JournaledStore implements DurableStore {
   #full: StoreError | undefined;
   #failureReported = false;
 
-  constructor(options: DurableStoreOptions, disk: Disk, storeId: string, journal: Journal) {
+  constructor(options: JournaledStoreOptions, disk: Disk, storeId: string, journal: Journal) {
     const { recovered, directory, clock, onReport, onKept, beforeForgetting = async () => {} } = options;
     const { state, generation, journals } = recovered;
     this.storeId = storeId;

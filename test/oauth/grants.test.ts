@@ -7,7 +7,7 @@ import { createGrants, type Found, type Grants, type Issued, isLive } from '../.
 import type { GrantEvent, TokenDraft } from '../../src/oauth/records.ts';
 import { grantsCollection, tokensCollection } from '../../src/oauth/records.ts';
 import { sha256 } from '../../src/oauth/sha256.ts';
-import { openDurableStore } from '../../src/store/durable.ts';
+import { openJournaledStore } from '../../src/store/durable.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { recover } from '../../src/store/recovery/recovery.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -47,7 +47,7 @@ async function onDisk(context: TestContext): Promise<Opened> {
   const directory = temporaryDirectory(context);
   const events: GrantEvent[] = [];
   const openStore = async (): Promise<Store> =>
-    openDurableStore({
+    openJournaledStore({
       directory,
       recovered: await recover({ directory }),
       newStoreId: () => 'd',

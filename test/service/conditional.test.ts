@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { manualClock } from '../../src/clock.ts';
-import { openDurableStore } from '../../src/store/durable.ts';
+import { openJournaledStore } from '../../src/store/durable.ts';
 import { recover } from '../../src/store/recovery/recovery.ts';
 import { article, openService, start } from '../support/service/guest.ts';
 import { faultyDisk } from '../support/store/faulty-disk.ts';
@@ -165,7 +165,7 @@ for (const kept of [true, false]) {
     const recovered = await recover({ directory, disk });
     const clock = manualClock(start);
     const opened = { directory, disk, recovered, clock, newStoreId: () => 'abc', onReport: () => {} };
-    const store = await openDurableStore({ ...opened, durability: 'fsync' });
+    const store = await openJournaledStore({ ...opened, durability: 'fsync' });
     const { ask } = openService({ store });
     const put = (title: string, fields = {}) =>
       ask('PUT', '/articles/1', { ...ann, fields, content: article(title) });

@@ -3,7 +3,11 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { manualClock, systemClock } from '../../src/clock.ts';
-import { type DurableStore, type DurableStoreOptions, openDurableStore } from '../../src/store/durable.ts';
+import {
+  type JournaledStore,
+  type JournaledStoreOptions,
+  openJournaledStore,
+} from '../../src/store/durable.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { journalName, recover } from '../../src/store/recovery/recovery.ts';
 import {
@@ -20,15 +24,15 @@ import { crashingDisk } from '../support/store/crashing-disk.ts';
 import { type DiskOperation, type FaultyDisk, faultyDisk } from '../support/store/faulty-disk.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-type Settings = Partial<Omit<DurableStoreOptions, 'directory' | 'recovered'>>;
+type Settings = Partial<Omit<JournaledStoreOptions, 'directory' | 'recovered'>>;
 
 /** So that nearly every batch is followed by a compaction. */
 const always = { minBytes: 1, ratio: 0 };
 const never = { minBytes: Number.POSITIVE_INFINITY, ratio: 1 };
 
 /** Opens what a directory has. */
-async function open(directory: string, settings: Settings = {}): Promise<DurableStore> {
-  return openDurableStore({
+async function open(directory: string, settings: Settings = {}): Promise<JournaledStore> {
+  return openJournaledStore({
     directory,
     recovered: await recover({ directory, ...(settings.disk && { disk: settings.disk }) }),
     newStoreId: () => 'first',
@@ -58,7 +62,7 @@ for (const durability of ['fsync', 'os'] as const) {
 }
 
 interface Faulty {
-  readonly store: DurableStore;
+  readonly store: JournaledStore;
   readonly disk: FaultyDisk;
   readonly directory: string;
   readonly told: string[];

@@ -8,13 +8,13 @@ import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
-import { type DurableStore, openDurableStore, type StoreHealth } from '../../store/durable.ts';
+import type { StoreHealth } from '../../store/durable.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
-import { lockDirectory } from '../../store/files/lock.ts';
-import { type FileNonces, openNonces } from '../../store/nonces/file.ts';
-import { journalName, type Recovered, recover } from '../../store/recovery/recovery.ts';
+import type { FileNonces } from '../../store/nonces/file.ts';
+import { journalName } from '../../store/recovery/recovery.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import type { Store } from '../../store/store.ts';
+import { StoreDirectory } from '../../store/store-directory.ts';
 import {
   type AccountUpdates,
   encryptAccountFiles,
@@ -25,7 +25,6 @@ import {
 import { changeAccountFile } from '../accounts/change.ts';
 import type { AccountFiles } from '../accounts/no-account-files.ts';
 import { showProgress } from './progress.ts';
-import { newStoreId } from './store-id.ts';
 import { hasOAuth1Tokens, missingMasterKey } from './stored-tokens.ts';
 import { checkStoredData } from './validation-marker.ts';
 
@@ -70,32 +69,27 @@ export async function openDataDirectory(
   // The lock does not protect the account files, so they are read meanwhile.
   const reading = readAccountFiles(data, secretBox);
   reading.catch(() => {}); // handled where it is awaited
-  const lock = await lockDirectory(data);
-  // Read concurrently with the store.
-  const opening = openNonces({
+  const directory = await StoreDirectory.lock({
     directory: data,
     durability,
     window: options.nonceWindow,
-    max: options.maxNonces,
-    maxPerUser: options.maxNoncesPerUser,
-    key: randomBytes(16),
+    maxNonces: options.maxNonces,
+    maxNoncesPerUser: options.maxNoncesPerUser,
     clock: systemClock,
+    random: randomBytes,
     onReport: report,
+    compaction,
   });
-  opening.catch(() => {}); // handled where it is awaited
   try {
     const accountFiles = await encryptAccountFiles(data, secretBox, await reading, report);
     const master = await openMasterKey(data, secretBox, randomBytes);
     let isMasterKeyStored = !master.fresh;
     const { loading, end } = showProgress(process.stderr, systemClock);
-    const recovered = await recover({ directory: data, onProgress: loading }).finally(end);
-    for (const warning of recovered.reports) report(warning);
+    const recovered = await directory.recover(loading).finally(end);
     await checkStoredData(data, recovered.state, options.collections);
     if (master.fresh && hasOAuth1Tokens(recovered.state, systemClock.now())) report(missingMasterKey(data));
     const isNew = recovered.storeId === undefined && !existsSync(accountFilePath(data, 'users'));
-    const nonces = await opening;
-    await nonces.begin();
-    const store = await openStore(recovered, nonces, options, report, compaction);
+    const { store, nonces } = await directory.open(recovered);
     let watching: Promise<readonly AccountFileWatcher[]> | undefined;
     return {
       store,
@@ -122,42 +116,14 @@ export async function openDataDirectory(
       undo: () => rmSync(join(data, journalName(1)), { force: true }),
       async close() {
         try {
-          // A pending compaction writes nonces.
-          await store.close().finally(() => nonces.close());
           for (const watcher of (await watching) ?? []) await watcher.close();
         } finally {
-          await lock.release();
+          await directory.close();
         }
       },
     };
   } catch (error) {
-    const opened = await opening.catch(() => undefined);
-    await opened?.close().catch(() => {}); // only the first error is reported
-    await lock.release();
+    await directory.close();
     throw error;
   }
-}
-
-/** Opens the store with the recovered data. Adds the nonces of the journals to `nonces`. */
-async function openStore(
-  recovered: Recovered,
-  nonces: FileNonces,
-  { data, durability }: Options,
-  report: (line: string) => void,
-  limits: CompactionLimits | undefined,
-): Promise<DurableStore> {
-  for (const nonce of recovered.nonces) nonces.remember(nonce);
-  return openDurableStore({
-    directory: data,
-    recovered,
-    newStoreId,
-    durability,
-    clock: systemClock,
-    onReport: report,
-    onKept: (nonce) => nonces.keptWithChange(nonce),
-    ...(limits === undefined ? {} : { limits }),
-    async beforeForgetting() {
-      await nonces.kept(true);
-    },
-  });
 }

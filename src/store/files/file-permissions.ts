@@ -30,7 +30,10 @@ export class FilePermissionsError extends Error {
   readonly known: boolean;
 
   constructor(directory: string, first: ExposedFile, found: { several: boolean; known: boolean }) {
-    super(`${first.path} is open to others`);
+    const mode = first.mode.toString(8).padStart(4, '0');
+    super(
+      `${first.path} is accessible to other users (mode ${mode}); remove their permissions, as with chmod go=`,
+    );
     this.directory = directory;
     this.first = first;
     this.several = found.several;

@@ -70,7 +70,7 @@ export async function openNonces(options: NonceFileOptions): Promise<FileNonces>
   const writer = new NonceWriter({ directory, disk, sync, window, clock, boot }, stored);
   const begin =
     stored.losses.length > 0 ? rejectLost(stored, memory, writer, options) : createFirstFile(stored, writer);
-  return new NonceFile(memory, writer, sync, options.onReport, begin);
+  return new NonceFile(memory, writer, options, begin);
 }
 
 /** The result of reading the nonces of a directory. */
@@ -141,6 +141,7 @@ interface Waiting {
  * written during a sync share the next one. Only callers that need durability wait for a sync.
  */
 class NonceFile implements FileNonces {
+  readonly window: number;
   readonly #memory: MemoryNonces;
   readonly #writer: NonceWriter;
   readonly #sync: boolean;
@@ -168,14 +169,14 @@ class NonceFile implements FileNonces {
   constructor(
     memory: MemoryNonces,
     writer: NonceWriter,
-    sync: boolean,
-    onReport: (line: string) => void,
+    { durability, onReport, window }: NonceFileOptions,
     begin: () => Promise<void>,
   ) {
+    this.window = window;
     this.#begin = begin;
     this.#memory = memory;
     this.#writer = writer;
-    this.#sync = sync;
+    this.#sync = durability === 'fsync';
     this.#onReport = onReport;
   }
 

@@ -50,6 +50,8 @@ export interface Nonces {
   release(held: StoredNonce, durably: boolean): Promise<void> | undefined;
   /** The number of nonces. */
   readonly size: number;
+  /** The longest window (ms) of dates for which the nonces are stored. Default: any. */
+  readonly window?: number;
 }
 
 /** Nonces in memory, to which earlier claims can be added. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
-import { openDurableStore } from '../../../src/store/durable.ts';
+import { openJournaledStore } from '../../../src/store/durable.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { recover } from '../../../src/store/recovery/recovery.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -24,7 +24,7 @@ const records = '/users/ann/financialrecords';
 async function openDirectory(directory: string): Promise<Store> {
   const recovered = await recover({ directory });
   const given = { newStoreId: () => 'd', durability: 'os', clock: systemClock, onReport: () => {} } as const;
-  return openDurableStore({ directory, recovered, ...given });
+  return openJournaledStore({ directory, recovered, ...given });
 }
 
 async function onDisk(context: TestContext): Promise<Store> {

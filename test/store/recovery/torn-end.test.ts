@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
-import { type DurableStore, openDurableStore } from '../../../src/store/durable.ts';
+import { type JournaledStore, openJournaledStore } from '../../../src/store/durable.ts';
 import { recover } from '../../../src/store/recovery/recovery.ts';
 import type { CompactionLimits } from '../../../src/store/snapshot/compaction.ts';
 import { seeded } from '../../support/seeded.ts';
@@ -19,8 +19,8 @@ async function open(
     disk?: ReturnType<typeof faultyDisk>;
     onReport?: (line: string) => void;
   } = {},
-): Promise<DurableStore> {
-  return openDurableStore({
+): Promise<JournaledStore> {
+  return openJournaledStore({
     directory,
     recovered: await recover({ directory }),
     newStoreId: () => 'first',
@@ -42,7 +42,7 @@ async function generation(directory: string): Promise<number> {
   return JSON.parse(await readFile(join(directory, 'store.json'), 'utf8')).generation;
 }
 
-async function begun(context: TestContext): Promise<{ directory: string; store: DurableStore }> {
+async function begun(context: TestContext): Promise<{ directory: string; store: JournaledStore }> {
   const directory = temporaryDirectory(context);
   const store = await open(directory);
   await create(store, '/a');
@@ -101,7 +101,7 @@ test('a crash anywhere in a stop loses nothing', async (context) => {
     const disk = crashingDisk(operations, random);
     let acknowledged = false;
     const living = (async () => {
-      const store = await openDurableStore({
+      const store = await openJournaledStore({
         directory,
         recovered: await recover({ directory, disk }),
         newStoreId: () => 'other',

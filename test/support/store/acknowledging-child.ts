@@ -1,11 +1,11 @@
 // Writes to the store in the directory given, with several writers at once, and prints the id and the revision
 // of each item as soon as it is acknowledged, until it is killed.
 import { systemClock } from '../../../src/clock.ts';
-import { openDurableStore } from '../../../src/store/durable.ts';
+import { openJournaledStore } from '../../../src/store/durable.ts';
 import { recover } from '../../../src/store/recovery/recovery.ts';
 
 const [directory = '', round = ''] = process.argv.slice(2);
-const store = await openDurableStore({
+const store = await openJournaledStore({
   directory,
   recovered: await recover({ directory }),
   newStoreId: () => 'first',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import type { Clock } from '../../../src/clock.ts';
-import { type DurableStore, openDurableStore } from '../../../src/store/durable.ts';
+import { type JournaledStore, openJournaledStore } from '../../../src/store/durable.ts';
 import { type Recovered, recover } from '../../../src/store/recovery/recovery.ts';
 import type { CompactionLimits } from '../../../src/store/snapshot/compaction.ts';
 import { type Change, type Entry, type Store, StoreError } from '../../../src/store/store.ts';
@@ -42,7 +42,7 @@ export interface Running {
 /** A store on such a disk, and all that was asked of it and answered. */
 export class Run {
   readonly disk: PowerLossDisk;
-  readonly store: DurableStore;
+  readonly store: JournaledStore;
   readonly recovered: Recovered;
   readonly told: string[] = [];
   /** In the order in which it makes them: one request at a time for an item. */
@@ -51,7 +51,7 @@ export class Run {
   readonly safe: { readonly from: number; readonly nonces: ReadonlySet<string> }[] = [];
   #revision: number;
 
-  private constructor(disk: PowerLossDisk, store: DurableStore, recovered: Recovered, told: string[]) {
+  private constructor(disk: PowerLossDisk, store: JournaledStore, recovered: Recovered, told: string[]) {
     this.disk = disk;
     this.store = store;
     this.recovered = recovered;
@@ -65,7 +65,7 @@ export class Run {
     const told: string[] = [];
     const kept = new Set(recovered.nonces.map(({ nonce }) => nonce));
     let run: Run | undefined;
-    const store = await openDurableStore({
+    const store = await openJournaledStore({
       ...{ directory, disk, recovered, durability, limits },
       newStoreId: () => 'first',
       clock: hurried(),

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock, systemClock } from '../clock.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import type { StoreHealth } from './durable.ts';
+import { prepareDirectory } from './files/directory.ts';
+import type { Nonces } from './nonces/nonces.ts';
+import type { Store } from './store.ts';
+import { type OpenedStore, StoreDirectory } from './store-directory.ts';
+
+/** The options of `openDurableStore`. All are optional. */
+export interface DurableStoreOptions {
+  /**
+   * When a change is acknowledged: when it is on the disk (`fsync`), or when the operating system has it (`os`), so that
+   * it survives a crash of the process, but not a power failure. Default: `fsync`.
+   */
+  readonly durability?: 'fsync' | 'os';
+  /** The `window` of the service, in seconds, or a longer one: nonces are kept for it. Range: 1 to a year. Default: 600. */
+  readonly window?: number;
+  /** The highest number of stored nonces. Default: 10 million. */
+  readonly maxNonces?: number;
+  /** The highest number of stored nonces of one user. Default: a tenth of `maxNonces`. */
+  readonly maxNoncesPerUser?: number;
+  /** The clock of the service. Default: the system's clock. */
+  readonly clock?: Clock;
+  /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
+  readonly random?: (size: number) => Uint8Array;
+  /**
+   * Called with one line for each repair after a crash, each loss of nonces, and when changes cannot be stored.
+   * Default: `process.emitWarning`.
+   */
+  readonly onReport?: (line: string) => void;
+}
+
+/** A store in a data directory. Each change survives the end of the process. */
+export interface DurableStore extends Store, AsyncDisposable {
+  /** Whether changes can be stored, and if not, why. */
+  readonly health: StoreHealth;
+  /** The nonces of signed requests. A service uses them unless it has the option `nonces`. */
+  readonly nonces: Nonces;
+  /** Waits for pending changes, closes all files, and releases the lock of the directory. Can be called again. */
+  close(): Promise<void>;
+}
+
+/** In seconds. */
+const year = 31_536_000;
+const maxCount = 2_147_483_647;
+
+const optionNames: Readonly<Record<keyof DurableStoreOptions, true>> = {
+  durability: true,
+  window: true,
+  maxNonces: true,
+  maxNoncesPerUser: true,
+  clock: true,
+  random: true,
+  onReport: true,
+};
+
+/** Opens the store in a directory: see `openDurableStore`. */
+export async function openInDirectory(
+  directory: string,
+  options: DurableStoreOptions,
+): Promise<DurableStore> {
+  checkOptions(directory, options);
+  const { durability = 'fsync', window = 600, maxNonces = 10_000_000, maxNoncesPerUser } = options;
+  const { clock = systemClock, random = randomBytes, onReport = emitWarning } = options;
+  await prepareDirectory(directory);
+  const opening = await StoreDirectory.lock({
+    ...{ directory, durability, maxNonces, maxNoncesPerUser, clock, random, onReport },
+    window: window * 1000,
+  });
+  try {
+    return durableStore(await opening.open(await opening.recover()), opening);
+  } catch (error) {
+    await opening.close();
+    throw error;
+  }
+}
+
+function durableStore({ store, nonces }: OpenedStore, opened: StoreDirectory): DurableStore {
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= opened.close();
+    return closing;
+  };
+  return {
+    storeId: store.storeId,
+    get health() {
+      return store.health;
+    },
+    nonces,
+    read: (collection, id) => store.read(collection, id),
+    list: (collection, after, limit, bytes) => store.list(collection, after, limit, bytes),
+    apply: (change) => store.apply(change),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function emitWarning(line: string): void {
+  process.emitWarning(line, 'CountersignWarning');
+}
+
+// A caller in JavaScript can pass any value, and an invalid one must not weaken durability or a check.
+function checkOptions(directory: unknown, options: DurableStoreOptions): void {
+  if (typeof directory !== 'string' || directory === '')
+    throw new RangeError('the directory of a durable store must be a path');
+  if (typeof options !== 'object' || options === null)
+    throw new RangeError('the options of a durable store must be an object');
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(optionNames, name)) continue;
+    const suggestion = didYouMean(name, Object.keys(optionNames));
+    throw new RangeError(`${name} is not an option of a durable store${suggestion}`);
+  }
+  const { durability = 'fsync', window = 600, maxNonces = maxCount, maxNoncesPerUser = maxNonces } = options;
+  if (durability !== 'fsync' && durability !== 'os')
+    throw new RangeError('durability is not one of fsync, os');
+  checkRange(window, 'window', 'a number of seconds', year);
+  checkRange(maxNonces, 'maxNonces', 'a whole number', maxCount);
+  checkRange(maxNoncesPerUser, 'maxNoncesPerUser', 'a whole number', maxNonces);
+}
+
+function checkRange(value: unknown, name: string, kind: string, most: number): void {
+  const whole = kind !== 'a whole number' || Number.isSafeInteger(value);
+  if (typeof value === 'number' && whole && value >= 1 && value <= most) return;
+  throw new RangeError(`${name} is not ${kind} from 1 to ${most}`);
+}

@@ -1,0 +1,96 @@
+import type { Clock } from '../clock.ts';
+import { type JournaledStore, openJournaledStore } from './durable.ts';
+import { type DirectoryLock, lockDirectory } from './files/lock.ts';
+import { type FileNonces, openNonces } from './nonces/file.ts';
+import { type OnProgress, type Recovered, recover } from './recovery/recovery.ts';
+import type { CompactionLimits } from './snapshot/compaction.ts';
+
+/** The options of the store and the nonces in a data directory. */
+export interface StoreDirectoryOptions {
+  /** The path of the data directory, which exists. */
+  readonly directory: string;
+  readonly durability: 'fsync' | 'os';
+  /** The maximum difference between a signed date and the clock, in ms. */
+  readonly window: number;
+  readonly maxNonces: number;
+  /** Default: a tenth of `maxNonces`. */
+  readonly maxNoncesPerUser: number | undefined;
+  readonly clock: Clock;
+  /** Returns `size` random bytes. */
+  readonly random: (size: number) => Uint8Array;
+  /** Called with one line for each repair, each loss, and when changes cannot be stored. */
+  readonly onReport: (line: string) => void;
+  readonly compaction?: CompactionLimits | undefined;
+}
+
+/** The store of a data directory, and the nonces beside it. */
+export interface OpenedStore {
+  readonly store: JournaledStore;
+  readonly nonces: FileNonces;
+}
+
+/** A locked data directory, whose store is opened in two steps: `recover` reads it, `open` allows changes. */
+export class StoreDirectory {
+  readonly #options: StoreDirectoryOptions;
+  readonly #lock: DirectoryLock;
+  /** The nonces, which are read concurrently with the store. */
+  readonly #nonces: Promise<FileNonces>;
+  #store: JournaledStore | undefined;
+
+  private constructor(options: StoreDirectoryOptions, lock: DirectoryLock) {
+    const { window, maxNonces, maxNoncesPerUser, random } = options;
+    this.#options = options;
+    this.#lock = lock;
+    const limits = { window, max: maxNonces, maxPerUser: maxNoncesPerUser };
+    this.#nonces = openNonces({ ...options, ...limits, key: random(16) });
+    this.#nonces.catch(() => {}); // handled where it is awaited
+  }
+
+  /** Locks the directory and begins to read its nonces. Throws LockedError or DirectoryError. */
+  static async lock(options: StoreDirectoryOptions): Promise<StoreDirectory> {
+    return new StoreDirectory(options, await lockDirectory(options.directory));
+  }
+
+  /** Reads the store, and repairs and reports the effects of a crash. Throws CorruptionError. */
+  async recover(onProgress?: OnProgress): Promise<Recovered> {
+    const { directory, onReport } = this.#options;
+    const recovered = await recover({ directory, ...(onProgress === undefined ? {} : { onProgress }) });
+    for (const report of recovered.reports) onReport(report);
+    return recovered;
+  }
+
+  /** Opens the store with the recovered data. Throws CorruptionError or StoreError. */
+  async open(recovered: Recovered): Promise<OpenedStore> {
+    const { directory, durability, clock, random, onReport, compaction } = this.#options;
+    const nonces = await this.#nonces;
+    await nonces.begin();
+    for (const nonce of recovered.nonces) nonces.remember(nonce);
+    this.#store = await openJournaledStore({
+      ...{ directory, recovered, durability, clock, onReport },
+      // Entity tags begin with this id, so those of another store do not match.
+      newStoreId: () => Buffer.from(random(4)).toString('hex'),
+      onKept: (nonce) => nonces.keptWithChange(nonce),
+      ...(compaction === undefined ? {} : { limits: compaction }),
+      async beforeForgetting() {
+        await nonces.kept(true);
+      },
+    });
+    return { store: this.#store, nonces };
+  }
+
+  /** Waits for pending writes, closes all files, and releases the lock. */
+  async close(): Promise<void> {
+    try {
+      // A pending compaction writes nonces.
+      await this.#store?.close().finally(() => this.#closeNonces());
+      if (this.#store === undefined) await this.#closeNonces().catch(() => {}); // the first error is reported
+    } finally {
+      await this.#lock.release();
+    }
+  }
+
+  async #closeNonces(): Promise<void> {
+    const nonces = await this.#nonces.catch(() => undefined); // reported by `open`
+    await nonces?.close();
+  }
+}
