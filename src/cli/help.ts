@@ -2,7 +2,18 @@ import { grantTypes, signatureMethods } from '../accounts/registration.ts';
 import { flagOf, type OptionSpec, optionSpecs, variableOf } from '../options/table.ts';
 
 /** The names of all commands. */
-export const commands = ['serve', 'sign', 'user', 'client', 'consumer', 'check', 'export', 'import'] as const;
+export const commands = [
+  'serve',
+  'sign',
+  'user',
+  'client',
+  'consumer',
+  'check',
+  'backup',
+  'restore',
+  'export',
+  'import',
+] as const;
 export type Command = (typeof commands)[number];
 
 /** Returns the text of `--help`, for one command or, if it is undefined, for the program. */
@@ -24,6 +35,8 @@ Commands:
   consumer add|rotate|remove|list
                          manage OAuth 1.0a consumers
   check                  check configuration and data, or repair a data directory
+  backup DIR             copy the data directory, also while a server uses it
+  restore DIR            copy a backup to the data directory
   export                 write all items of a data directory as JSON lines
   import                 read an export into a data directory without items
 
@@ -34,6 +47,11 @@ Run "countersign COMMAND --help" for the options of a command.
 
 ${optionLines('Options of serve')}
 ${sources}`;
+
+const sourceLines: readonly (readonly [string, string])[] = [
+  ['--data DIR', 'data directory (default: as for serve)'],
+  ['--config FILE', 'configuration file: its data directory is used'],
+];
 
 const transferLines: readonly (readonly [string, string])[] = [
   ['--data DIR', 'data directory (default: as for serve)'],
@@ -58,6 +76,26 @@ serve would do and exits with 0. Changes nothing. Can run while a server uses th
 ${lines([['--repair NEWDIR', 'copy all readable data to NEWDIR and report what is lost']])}
 ${optionLines('Options')}
 ${sources}`,
+
+  backup: () => `Usage: countersign backup DIR [OPTIONS]
+
+Copies the data directory to DIR, which must be new or empty, and verifies the copy. Can run while a server uses
+the data directory: the copy has every change that was acknowledged before, without gaps. Items, tokens, users,
+clients, consumers, keys and the certificate are copied, with mode 0600 in a directory with mode 0700. Nonces are
+not copied: a server that starts on the copy rejects older signed requests for one window. If the secrets are
+encrypted, keep the file of --key-file separately.
+
+Options:
+${lines(sourceLines)}`,
+
+  restore: () => `Usage: countersign restore DIR [--replace] [OPTIONS]
+
+Copies the backup in DIR to the data directory, which must not exist or be empty, and verifies the copy before
+anything is replaced. No server may use the data directory at the same time. If the command is interrupted, no
+server starts on the data directory until it is repeated.
+
+Options:
+${lines([['--replace', 'replace the data in the data directory; other files in it stay'], ...sourceLines])}`,
 
   export: () => `Usage: countersign export [OPTIONS]
 

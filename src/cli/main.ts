@@ -41,6 +41,10 @@ async function run(command: string, rest: readonly string[]): Promise<number> {
       return (await import('./commands/export.ts')).exportItems(rest, process.env, process);
     case 'import':
       return (await import('./commands/import.ts')).importItems(rest, process.env, process);
+    case 'backup':
+      return (await import('./commands/backup.ts')).backup(rest, process.env, process);
+    case 'restore':
+      return (await import('./commands/restore.ts')).restore(rest, process.env, process);
     case 'client':
       return (await import('./commands/client.ts')).client(rest, process.env, process);
     case 'consumer':

@@ -12,6 +12,7 @@ import { prepareDirectory } from '../../store/files/directory.ts';
 import { errorCode, nodeDisk } from '../../store/files/disk.ts';
 import { holderOf, lockDirectory } from '../../store/files/lock.ts';
 import { readJournal } from '../../store/journal/reader.ts';
+import { rejectIncompleteCopy } from '../../store/recovery/incomplete-copy.ts';
 import { writeNewFiles } from '../../store/recovery/new-files.ts';
 import { journalGeneration, journalName, previousName, snapshotName } from '../../store/recovery/recovery.ts';
 import { ExportReader, type Imported, type ImportOptions } from '../../store/snapshot/export-reader.ts';
@@ -143,6 +144,7 @@ async function checkDirectory(directory: string): Promise<void> {
  */
 async function checkNoItems(directory: string): Promise<void> {
   const names = await nodeDisk.list(directory);
+  rejectIncompleteCopy(directory, names);
   const hasOthers = names.some(
     (name) =>
       name === snapshotName ||

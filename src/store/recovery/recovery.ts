@@ -6,6 +6,7 @@ import { type JournalContent, readJournal } from '../journal/reader.ts';
 import { readSnapshot, type Snapshot } from '../snapshot/reader.ts';
 import { State } from '../state/state.ts';
 import type { StoredNonce } from '../store.ts';
+import { rejectIncompleteCopy } from './incomplete-copy.ts';
 import { applyRecoveryActions, type RecoveryAction } from './recovery-actions.ts';
 
 /** The file names of the current and of the previous snapshot. */
@@ -90,7 +91,7 @@ export async function recover(options: RecoveryOptions): Promise<Recovered> {
 
 /**
  * Reads the files of a data directory without changing them. A server may be using it: the end of a journal may then
- * be incomplete. Throws CorruptionError.
+ * be incomplete. Throws CorruptionError, or DirectoryError if a copy into the directory was interrupted.
  */
 export async function examine(options: RecoveryOptions): Promise<Examined> {
   return new Examination(options).run();
@@ -121,7 +122,9 @@ class Examination {
   }
 
   async run(): Promise<Examined> {
-    const names = await this.#disk.list(this.#options.directory);
+    const { directory } = this.#options;
+    const names = await this.#disk.list(directory);
+    rejectIncompleteCopy(directory, names);
     const generations = names.map(journalGeneration).filter((generation) => generation !== undefined);
     generations.sort((one, other) => one - other);
     const snapshot = await this.#snapshot(generations);

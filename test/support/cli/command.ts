@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { backup } from '../../../src/cli/commands/backup.ts';
 import { check } from '../../../src/cli/commands/check.ts';
 import { client } from '../../../src/cli/commands/client.ts';
 import { consumer } from '../../../src/cli/commands/consumer.ts';
 import { exportItems } from '../../../src/cli/commands/export.ts';
 import { importItems } from '../../../src/cli/commands/import.ts';
+import { restore } from '../../../src/cli/commands/restore.ts';
 import { sign } from '../../../src/cli/commands/sign.ts';
 import { user } from '../../../src/cli/commands/user.ts';
 import { modulePath, reading } from '../program.ts';
@@ -71,6 +73,8 @@ export async function call(args: readonly string[], given: Given = {}): Promise<
     ['consumer', consumer],
     ['export', exportItems],
     ['import', importItems],
+    ['backup', backup],
+    ['restore', restore],
   ]);
   const status = await commands.get(name)?.(rest, given.environment ?? {}, { stdin, stdout, stderr });
   // What `import` reads is no secret: `export` printed it.

@@ -1,0 +1,203 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { chown, lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+import { replaceFile } from '../../store/files/atomic-write.ts';
+import { prepareDirectory } from '../../store/files/directory.ts';
+import { errorCode, nodeDisk } from '../../store/files/disk.ts';
+import { lockDirectory } from '../../store/files/lock.ts';
+import { copyStore } from '../../store/recovery/copy-store.ts';
+import {
+  incompleteCopyName,
+  preparedCopyName,
+  rejectIncompleteCopy,
+} from '../../store/recovery/incomplete-copy.ts';
+import {
+  type Examined,
+  journalGeneration,
+  previousName,
+  snapshotName,
+} from '../../store/recovery/recovery.ts';
+import { CommandError } from '../errors.ts';
+
+/** The options of a copy of a data directory. */
+export interface DirectoryCopyOptions {
+  /** The path of a data directory, which a server may be using. */
+  readonly from: string;
+  /** The path of a directory that does not exist or is empty, unless `replace` is set. */
+  readonly to: string;
+  /** Whether data in `to` is replaced. */
+  readonly replace: boolean;
+  /** What the user can do if `to` is not empty. */
+  readonly notEmpty: string;
+}
+
+/** A copy of a data directory. */
+export interface DirectoryCopy {
+  /** The content of the copied store. */
+  readonly store: Examined;
+  /** The names of the other files that were copied, in order. */
+  readonly files: readonly string[];
+}
+
+/**
+ * The other files of a data directory that are copied, after the store: the key before the accounts, and all of them after
+ * the tokens in the store, which need them. Nonces are not copied: others may be used before a server starts on the copy.
+ * Without these files, it rejects all signed requests that were dated before its start.
+ */
+const copiedFiles = ['oauth.key', 'users.json', 'clients.json', 'consumers.json'];
+const tlsDirectory = 'tls';
+
+/** The files of a data directory that a copy replaces. Other files stay. */
+const replacedFiles =
+  /^(?:store\.json|store\.previous\.json|judged\.json|oauth\.key|tls|(?:users|clients|consumers)\.(?:json|seen)|(?:journal|nonces)-[0-9]+\.jsonl)$/;
+
+/** Files that a directory has before anything was copied into it: those of its lock, and a copy that was being prepared. */
+const ownFiles = /^(?:lock\.[0-9]+|lock\.[0-9]+-[0-9]+\.tmp|copy\.tmp)$/;
+
+/**
+ * Copies a data directory to another one, completely or not at all: the copy is prepared and verified in a subdirectory,
+ * and then moved into the directory. If that is interrupted, a file remains because of which no server starts; the copy can
+ * be repeated. Directories get the mode 0700, files 0600. A root process gives the files to the owner of the directory.
+ *
+ * @throws CommandError if a directory is not suitable; LockedError, CorruptionError, DirectoryError or StoreError
+ */
+export async function copyDirectory(options: DirectoryCopyOptions): Promise<DirectoryCopy> {
+  const { from, to } = options;
+  await checkSource(from);
+  checkSeparate(from, to);
+  const isNew = !existsSync(to);
+  await prepareDirectory(to);
+  const lock = await lockDirectory(to);
+  let done = false;
+  try {
+    await checkTarget(options);
+    const copy = await prepareCopy(from, join(to, preparedCopyName));
+    await installCopy(to);
+    done = true;
+    return copy;
+  } finally {
+    await lock.release();
+    await giveToOwner(to);
+    if (!done && isNew) await removeEmpty(to);
+  }
+}
+
+/** Removes a directory that contains nothing but lock files. */
+async function removeEmpty(directory: string): Promise<void> {
+  const names = await readdir(directory);
+  if (!names.every((name) => ownFiles.test(name))) return;
+  for (const name of names) await rm(join(directory, name), { recursive: true, force: true });
+  await rmdir(directory);
+}
+
+/** Throws CommandError if a path is not a data directory with a store, DirectoryError if it is an interrupted copy. */
+async function checkSource(from: string): Promise<void> {
+  const names = await readdir(from).catch((error) => {
+    const reason = errorCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read (${errorCode(error)})`;
+    throw new CommandError([`${from} ${reason}`], 1);
+  });
+  rejectIncompleteCopy(from, names);
+  if (names.some(isOfStore)) return;
+  throw new CommandError([`${from} is not a data directory: it has no ${snapshotName} and no journal`], 1);
+}
+
+function isOfStore(name: string): boolean {
+  return name === snapshotName || name === previousName || journalGeneration(name) !== undefined;
+}
+
+/** Throws CommandError if one of the directories is, or is in, the other one. */
+function checkSeparate(from: string, to: string): void {
+  const [source, target] = [realPath(from), realPath(to)];
+  if (`${source}${sep}`.startsWith(`${target}${sep}`) || `${target}${sep}`.startsWith(`${source}${sep}`))
+    throw new CommandError([`${to} must not be ${from}, in it, or a directory that contains it`]);
+}
+
+/** Returns the path without symbolic links. A part of it that does not exist stays as it is. */
+function realPath(path: string): string {
+  const absolute = resolve(path);
+  if (existsSync(absolute)) return realpathSync(absolute);
+  const parent = dirname(absolute);
+  return parent === absolute ? absolute : join(realPath(parent), absolute.slice(parent.length));
+}
+
+/** Throws CommandError if the target has data that may not be replaced. */
+async function checkTarget({ to, replace, notEmpty }: DirectoryCopyOptions): Promise<void> {
+  const names = await readdir(to);
+  if (replace || names.includes(incompleteCopyName)) return;
+  if (names.every((name) => ownFiles.test(name))) return;
+  throw new CommandError([`${to} is not empty; ${notEmpty}`], 1);
+}
+
+/** Copies all files to a new directory, and verifies the store. */
+async function prepareCopy(from: string, to: string): Promise<DirectoryCopy> {
+  await rm(to, { recursive: true, force: true });
+  await mkdir(to, { mode: 0o700 });
+  try {
+    const store = await copyStore(from, to);
+    const files: string[] = [];
+    for (const name of copiedFiles) if (await copyFile(from, to, name)) files.push(name);
+    if (await copyTls(join(from, tlsDirectory), join(to, tlsDirectory))) files.push(tlsDirectory);
+    await nodeDisk.syncDirectory(to);
+    return { store, files };
+  } catch (error) {
+    await rm(to, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Copies a file, which is replaced but never changed. Returns whether it exists. */
+async function copyFile(from: string, to: string, name: string): Promise<boolean> {
+  const content = await nodeDisk.read(join(from, name));
+  if (content === undefined) return false;
+  await replaceFile(nodeDisk, { directory: to, name, content: [content], sync: true });
+  return true;
+}
+
+/** Copies the certificate and its key. Returns whether there are any. */
+async function copyTls(from: string, to: string): Promise<boolean> {
+  const names = await readdir(from).catch(() => []);
+  const pems = names.filter((name) => name.endsWith('.pem'));
+  if (pems.length === 0) return false;
+  await mkdir(to, { mode: 0o700 });
+  for (const name of pems) await copyFile(from, to, name);
+  return true;
+}
+
+/**
+ * Replaces the data of a directory by the prepared copy. While this runs, the directory has a file because of which no server
+ * starts.
+ */
+async function installCopy(directory: string): Promise<void> {
+  const prepared = join(directory, preparedCopyName);
+  const content = ['The copy of data into this directory is not complete.\n'];
+  await replaceFile(nodeDisk, { directory, name: incompleteCopyName, content, sync: true });
+  for (const name of await readdir(directory))
+    if (replacedFiles.test(name)) await rm(join(directory, name), { recursive: true });
+  for (const name of await readdir(prepared)) await rename(join(prepared, name), join(directory, name));
+  await rmdir(prepared);
+  await nodeDisk.syncDirectory(directory);
+  await nodeDisk.unlink(join(directory, incompleteCopyName));
+  await nodeDisk.syncDirectory(directory);
+}
+
+/** If this process runs as root, gives all files in a directory of another user to that user, so that a server can read them. */
+async function giveToOwner(directory: string): Promise<void> {
+  const { uid, gid } = await stat(directory);
+  if (process.geteuid?.() !== 0 || uid === 0) return;
+  for (const path of await ownedPaths(directory)) await chown(path, uid, gid);
+}
+
+/** Returns the paths of the files and directories that a copy consists of. Symbolic links are omitted. */
+async function ownedPaths(directory: string): Promise<readonly string[]> {
+  const isOwn = (name: string) =>
+    replacedFiles.test(name) ||
+    ownFiles.test(name) ||
+    name.startsWith('torn-') ||
+    name === incompleteCopyName;
+  const tops = (await readdir(directory)).filter(isOwn).map((name) => join(directory, name));
+  const tls = join(directory, tlsDirectory);
+  const inner = (await readdir(tls).catch(() => [])).map((name) => join(tls, name));
+  const paths: string[] = [];
+  for (const path of [...tops, ...inner]) if (!(await lstat(path)).isSymbolicLink()) paths.push(path);
+  return paths;
+}
