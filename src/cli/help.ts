@@ -79,11 +79,11 @@ ${sources}`,
 
   backup: () => `Usage: countersign backup DIR [OPTIONS]
 
-Copies the data directory to DIR, which must be new or empty, and verifies the copy. Can run while a server uses
-the data directory: the copy has every change that was acknowledged before, without gaps. Items, tokens, users,
-clients, consumers, keys and the certificate are copied, with mode 0600 in a directory with mode 0700. Nonces are
-not copied: a server that starts on the copy rejects older signed requests for one window. If the secrets are
-encrypted, keep the file of --key-file separately.
+Copies the data directory to DIR, which must be new or empty, and verifies the copy. Can run while a server
+uses the data directory: the copy has every change that was acknowledged before, without gaps. Items, tokens,
+users, clients, consumers, keys and the certificate are copied, for the owner alone. Nonces are not copied: a
+server that starts on the copy rejects full signed requests for one window. If the secrets are encrypted, keep
+the file of --key-file separately.
 
 Options:
 ${lines(sourceLines)}`,

@@ -1,5 +1,6 @@
 import { bodyReadersOf, type DocumentLimits } from '../formats/body-readers.ts';
 import { formatOf, formats } from '../formats/index.ts';
+import { type ListItem, StoredValueError } from '../formats/list-item.ts';
 import { ownContent, PageWriter, pageBytes } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { revisionTag } from '../http/headers/entity-tag.ts';
@@ -111,7 +112,7 @@ function list({ path, shape }: Collection, store: Store, call: ListCall): Listin
   const write = ({ entries, more }: Pick<Page, 'entries' | 'more'>, after: number | undefined): Listing => {
     let last = after;
     for (const { id, sequence, value } of entries) {
-      if (!page.add({ href: hrefOf(call.path, id), value })) return outcome(last);
+      if (!addShown(page, { href: hrefOf(call.path, id), value })) return outcome(last);
       last = sequence;
     }
     if (!more || last === undefined || entries.length === 0) return outcome(undefined);
@@ -122,6 +123,19 @@ function list({ path, shape }: Collection, store: Store, call: ListCall): Listin
     return andThen(further, (piece) => (piece.revision === revision ? write(piece, last) : changedMeanwhile));
   };
   return write(found.state, undefined);
+}
+
+/**
+ * Adds an item to the page if it fits, but skips an item that was stored under another declaration and cannot be written.
+ * Returns false if it does not fit.
+ */
+function addShown(page: PageWriter, item: ListItem): boolean {
+  try {
+    return page.add(item);
+  } catch (error) {
+    if (error instanceof StoredValueError) return true;
+    throw error;
+  }
 }
 
 function hrefOf(path: string, id: string): string {

@@ -1,5 +1,6 @@
 import { bodyReadersOf, type DocumentLimits } from '../formats/body-readers.ts';
 import { formatOf, formats } from '../formats/index.ts';
+import { StoredValueError } from '../formats/list-item.ts';
 import { ownContent } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { parseContentCoding } from '../http/headers/content-coding.ts';
@@ -20,7 +21,7 @@ import {
   type Resource,
 } from '../pipeline/resource.ts';
 import { merge } from '../schema/merge.ts';
-import type { Entry, Replacement, Store } from '../store/store.ts';
+import type { Entry, RecordValue, Replacement, Store } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { isAsSent, keepingContent, type SentItem } from './sent-item.ts';
 
@@ -55,7 +56,11 @@ export function itemResource(
   return {
     GET: action(access.GET, (call) => {
       const found = existing(call);
-      return { status: 200, representation: representationOf(collection, call, found.state), shows: found };
+      return {
+        status: 200,
+        representation: representationOf(collection, call, found.state.value),
+        shows: found,
+      };
     }),
     headAccess: access.HEAD,
     ...(schemes === undefined ? {} : { schemes }),
@@ -108,9 +113,19 @@ export function invalidIdReason(id: string): string | undefined {
   return Buffer.byteLength(id) > 128 ? 'has more than 128 bytes' : undefined;
 }
 
-function representationOf({ shape }: Collection, call: ItemCall, { value }: Entry): Representation {
+/**
+ * Writes an item. Throws a Problem for an item that was stored under another declaration and cannot be written: the server
+ * has no representation of it (RFC 9110 §15.5.5).
+ */
+function representationOf({ shape }: Collection, call: ItemCall, value: RecordValue): Representation {
   const format = formatOf(call.variant);
-  return { type: format.type, content: ownContent(format.writeItem(shape, value)) };
+  try {
+    return { type: format.type, content: ownContent(format.writeItem(shape, value)) };
+  } catch (error) {
+    if (!(error instanceof StoredValueError)) throw error;
+    const reason = 'The stored item does not match the declaration of its collection';
+    throw new Problem('not-found', `${reason}, so it is not shown. PUT replaces it, and DELETE removes it.`);
+  }
 }
 
 async function replace(
@@ -134,7 +149,8 @@ async function replace(
   });
   if (!applied.applied) return changedMeanwhile;
   const fields: FieldLine[] = expected === 'absent' ? [['Location', call.path]] : [];
-  const outcome = changedOutcome(collection, call, applied.entry, expected === 'absent' ? 201 : 200, fields);
+  const representation = requestedRepresentation(collection, call, applied.entry.value);
+  const outcome = changedOutcome(call, representation, expected === 'absent' ? 201 : 200, fields);
   if (!isStoredAsSent(collection, call, sent, applied.entry)) return outcome;
   const shows = foundOf(collection, store, applied.entry);
   return shows === undefined ? outcome : { ...outcome, shows };
@@ -168,6 +184,8 @@ async function change(
 ): Promise<Outcome | typeof changedMeanwhile> {
   const { id, revision, value: before } = existing(call).state;
   const value = merge(collection.shape, before, contentOf(call).value);
+  // Written before the change: nothing is changed if the item cannot be shown.
+  const representation = requestedRepresentation(collection, call, value);
   const applied = await store.apply({
     kind: 'put',
     collection: name,
@@ -179,22 +197,30 @@ async function change(
   });
   if (!applied.applied) return changedMeanwhile;
   const shows = foundOf(collection, store, applied.entry);
-  const outcome = changedOutcome(collection, call, applied.entry, 200, []);
+  const outcome = changedOutcome(call, representation, 200, []);
   return shows === undefined ? outcome : { ...outcome, shows };
 }
 
-/** Returns the outcome of a change, with the representation unless the client prefers a minimal response. */
-function changedOutcome(
+/** Writes the item for the response to a change; undefined if the client prefers a minimal response. */
+function requestedRepresentation(
   collection: Collection,
   call: ItemCall,
-  entry: Entry,
+  value: RecordValue,
+): Representation | undefined {
+  return wantsMinimal(call.request.fields) ? undefined : representationOf(collection, call, value);
+}
+
+/** Returns the outcome of a change, with the representation unless it is undefined. */
+function changedOutcome(
+  call: ItemCall,
+  representation: Representation | undefined,
   status: number,
   fields: FieldLine[],
 ): Outcome {
   fields.push(...appliedPreference(call.request.fields));
-  if (wantsMinimal(call.request.fields)) return { status: status === 200 ? 204 : status, fields };
+  if (representation === undefined) return { status: status === 200 ? 204 : status, fields };
   fields.push(['Content-Location', call.path]);
-  return { status, fields, representation: representationOf(collection, call, entry) };
+  return { status, fields, representation };
 }
 
 async function remove(

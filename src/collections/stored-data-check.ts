@@ -1,13 +1,136 @@
+import { counted } from '../counted.ts';
 import { formatOf } from '../formats/index.ts';
+import { JsonContent } from '../formats/json/content.ts';
+import { jsonNodeOf } from '../formats/json/value.ts';
+import { StoredValueError } from '../formats/list-item.ts';
+import { type ValidationError, ValidationErrors } from '../formats/validation-errors.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from '../oauth/records.ts';
 import type { Entry } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { collectionFinder } from './seed.ts';
 
-/** Thrown for a stored item that its collection's changed declaration cannot represent. */
+/** Thrown for stored items that the changed declaration of their collection cannot represent. */
 export class StoredDataError extends Error {
   override readonly name = 'StoredDataError';
   readonly code = 'misfit';
+}
+
+/** The number of items, and of fields, that a summary names. */
+const maxExamples = 3;
+
+/** The differences between stored items and the declarations of their collections. */
+export interface Mismatches {
+  /** The number of items that violate a rule. */
+  readonly items: number;
+  /** The number of items, among these, that cannot be written in any format and are therefore not shown. */
+  readonly hidden: number;
+  /** The numbers, the paths of some items, and their fields, as one sentence without a full stop; no stored values. */
+  readonly summary: string;
+}
+
+/** Compares stored items with the declarations of their collections. */
+export class StoredDataCheck {
+  readonly #collectionAt: (path: string) => Collection | undefined;
+  #last: { readonly path: string; readonly collection: Collection | undefined } | undefined;
+  #items = 0;
+  #hidden = 0;
+  /** Descriptions of items that are not shown, and of others that violate a rule. */
+  readonly #examples: { readonly hidden: string[]; readonly shown: string[] } = { hidden: [], shown: [] };
+  /** The number of items that have an undeclared field, by the path of the field and the template of the collection. */
+  readonly #undeclared = new Map<string, { field: string; collection: string; items: number }>();
+
+  /** @param collectionAt returns the collection of a path: see `collectionFinder` */
+  constructor(collectionAt: (path: string) => Collection | undefined) {
+    this.#collectionAt = collectionAt;
+  }
+
+  /**
+   * Checks an item. Ignores items of undeclared collections.
+   *
+   * @throws StoredDataError for an invalid token or grant of OAuth
+   */
+  add(path: string, entry: Entry): void {
+    if (path === tokensCollection || path === grantsCollection) {
+      checkOAuthRecord(path, entry);
+      return;
+    }
+    if (this.#last?.path !== path) this.#last = { path, collection: this.#collectionAt(path) };
+    const { collection } = this.#last;
+    if (collection === undefined) return;
+    const unwritable = unwritableField(collection, entry);
+    const errors = violationsOf(collection, entry);
+    const violation = errors.find(({ rule }) => !isUndeclared(rule));
+    this.#countUndeclared(collection, errors);
+    if (unwritable === undefined && violation === undefined) return;
+    this.#items += 1;
+    if (unwritable !== undefined) this.#hidden += 1;
+    const examples = unwritable === undefined ? this.#examples.shown : this.#examples.hidden;
+    if (examples.length === maxExamples) return;
+    const [field, reason] =
+      violation === undefined
+        ? [unwritable ?? '', 'does not match its declaration']
+        : [violation.field, reasonOf(violation)];
+    examples.push(
+      `${field} of ${path}/${entry.id} ${reason}${unwritable === undefined ? '' : ' (not shown)'}`,
+    );
+  }
+
+  /** Returns the differences that were found; undefined if there are none. */
+  result(): Mismatches | undefined {
+    if (this.#items === 0 && this.#undeclared.size === 0) return undefined;
+    const summary = [this.#itemSummary(), this.#fieldSummary()].filter((part) => part !== '').join('; ');
+    return { items: this.#items, hidden: this.#hidden, summary };
+  }
+
+  #countUndeclared({ path }: Collection, errors: readonly ValidationError[]): void {
+    const fields = errors.filter(({ rule }) => isUndeclared(rule)).map(({ field }) => withoutIndexes(field));
+    for (const field of new Set(fields)) {
+      const key = `${path} ${field}`;
+      const found = this.#undeclared.get(key) ?? { field, collection: path, items: 0 };
+      found.items += 1;
+      this.#undeclared.set(key, found);
+    }
+  }
+
+  #itemSummary(): string {
+    if (this.#items === 0) return '';
+    const examples = [...this.#examples.hidden, ...this.#examples.shown].slice(0, maxExamples);
+    const more = this.#items - examples.length;
+    if (more > 0) examples.push(`and ${more} more`);
+    const verb = this.#items === 1 ? 'breaks' : 'break';
+    return `${counted(this.#items, 'item')} ${verb} today's rules: ${examples.join('; ')}`;
+  }
+
+  #fieldSummary(): string {
+    const fields = Array.from(
+      this.#undeclared.values(),
+      ({ field, collection, items }) =>
+        `field ${field} is no longer shown (in ${counted(items, 'item')} of ${collection})`,
+    );
+    const more = fields.length - maxExamples;
+    const named = fields.slice(0, maxExamples);
+    if (more > 0) named.push(`and ${counted(more, 'other field')}`);
+    return named.join('; ');
+  }
+}
+
+/** Whether a server starts if there are items that it cannot show. */
+export type OnMismatch = 'refuse' | 'warn';
+
+/**
+ * Returns the warning for the differences that were found.
+ *
+ * @throws StoredDataError if an item cannot be shown, and `onMismatch` is `refuse`
+ */
+export function warningOf({ hidden, summary }: Mismatches, onMismatch: OnMismatch): string {
+  if (hidden === 0 || onMismatch === 'warn') return summary;
+  const cannot = `${counted(hidden, 'item')} cannot be shown`;
+  throw new StoredDataError(`${summary}. ${cannot}: ${advice(hidden)}, or start with --on-mismatch warn`);
+}
+
+function advice(items: number): string {
+  const them = items === 1 ? 'the item' : 'the items';
+  return `restore the declaration, or edit or remove ${them} with "countersign export" and "countersign import"`;
 }
 
 /**
@@ -21,20 +144,48 @@ export function createStoredDataCheck(
   const collectionAt = collectionFinder(collections);
   let last: { readonly path: string; readonly collection: Collection | undefined } | undefined;
   return (path, entry) => {
-    if (path === tokensCollection || path === grantsCollection) return checkOAuthRecord(path, entry);
-    if (last?.path !== path) last = { path, collection: collectionAt(path) };
-    if (last.collection === undefined) return;
-    try {
-      formatOf(undefined).writeItem(last.collection.shape, entry.value);
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      const advice =
-        'restore the declaration, or edit or remove the item with "countersign export" and "countersign import"';
-      throw new StoredDataError(`${path}/${entry.id} does not match its declaration: ${reason}; ${advice}`, {
-        cause,
-      });
+    if (path === tokensCollection || path === grantsCollection) {
+      checkOAuthRecord(path, entry);
+      return;
     }
+    if (last?.path !== path) last = { path, collection: collectionAt(path) };
+    const field = last.collection === undefined ? undefined : unwritableField(last.collection, entry);
+    if (field === undefined) return;
+    const reason = `the stored value of ${field} cannot be shown`;
+    throw new StoredDataError(`${path}/${entry.id} does not match its declaration: ${reason}; ${advice(1)}`);
   };
+}
+
+/** Returns the field because of which an item cannot be written; undefined if it can be. */
+function unwritableField({ shape }: Collection, { value }: Entry): string | undefined {
+  try {
+    formatOf(undefined).writeItem(shape, value);
+    return undefined;
+  } catch (error) {
+    if (error instanceof StoredValueError) return error.field;
+    throw error;
+  }
+}
+
+/** Returns the rules that an item violates. */
+function violationsOf({ shape }: Collection, { value }: Entry): readonly ValidationError[] {
+  const errors = new ValidationErrors();
+  new JsonContent(errors, () => undefined).item(shape, jsonNodeOf(value, ''), false);
+  return errors.found;
+}
+
+function isUndeclared(rule: string): boolean {
+  return rule === 'unknown-element' || rule === 'unknown-attribute';
+}
+
+/** Removes the positions in lists from the path of a field. */
+function withoutIndexes(field: string): string {
+  return field.replace(/\[[0-9]+\]/g, '');
+}
+
+/** Returns the rule that a value violates, without the value, which must not appear in a log. */
+function reasonOf({ rule, detail }: ValidationError): string {
+  return rule === 'required' ? 'is missing' : detail.replace(/[,;] (?:is|has|contains) .*$/s, '');
 }
 
 function checkOAuthRecord(path: string, entry: Entry): void {

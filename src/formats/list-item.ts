@@ -13,7 +13,14 @@ export interface ListForm {
   readonly end: string;
 }
 
-/** Returns the error for a stored value that does not match the declaration of its field. */
-export function storedValueError(name: string): Error {
-  return new Error(`the stored value of ${name} does not match the declaration of the field`);
+/** A stored value does not match the declaration of its field, so the item cannot be written. */
+export class StoredValueError extends Error {
+  override readonly name = 'StoredValueError';
+  /** The name of the field. */
+  readonly field: string;
+
+  constructor(field: string) {
+    super(`the stored value of ${field} does not match the declaration of the field`);
+    this.field = field;
+  }
 }

@@ -30,6 +30,8 @@ export interface Options extends Declarations, Registrations {
   /** The path of the configuration file. */
   readonly config: string | undefined;
   readonly durability: Word<'durability'>;
+  /** Whether the server starts if stored items do not match the declarations, so that they cannot be shown. */
+  readonly onMismatch: Word<'onMismatch'>;
   readonly hmacSimple: Word<'hmacSimple'>;
   readonly hmacRequireBodyDigest: boolean;
   /** The maximum difference between a signed date and the clock, in seconds. */
@@ -188,6 +190,7 @@ function independentOptions(settings: Settings): IndependentOptions {
     data: settings.text('data') ?? optionTable.data.fallback,
     memory: settings.toggle('memory'),
     durability: settings.choice('durability') ?? optionTable.durability.fallback,
+    onMismatch: settings.choice('onMismatch') ?? optionTable.onMismatch.fallback,
     hmacSimple: settings.choice('hmacSimple') ?? optionTable.hmacSimple.fallback,
     hmacRequireBodyDigest: settings.toggle('hmacRequireBodyDigest'),
     window: settings.whole('window'),

@@ -111,6 +111,12 @@ export const optionTable = {
     fallback: 'fsync',
     about: 'with os, changes do not survive a power failure',
   },
+  onMismatch: {
+    kind: 'choice',
+    words: ['refuse', 'warn'],
+    fallback: 'refuse',
+    about: 'with warn, start although stored items cannot be shown',
+  },
   hmacSimple: {
     kind: 'choice',
     words: ['safe', 'all', 'off'],

@@ -3,13 +3,56 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { type CollectionDeclaration, defineCollection } from '../../src/collections/declaration.ts';
-import { createStoredDataCheck, StoredDataError } from '../../src/collections/stored-data-check.ts';
-import type { Entry } from '../../src/store/store.ts';
-import { call, run } from '../support/cli/command.ts';
+import { collectionFinder } from '../../src/collections/seed.ts';
+import {
+  createStoredDataCheck,
+  StoredDataCheck,
+  StoredDataError,
+} from '../../src/collections/stored-data-check.ts';
+import { createRequest, createService } from '../../src/index.ts';
+import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
+import type { Entry, RecordValue } from '../../src/store/store.ts';
+import { call, run, startServer } from '../support/cli/command.ts';
 import { begun, History } from '../support/store/history.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const kept: Entry = { id: '1', sequence: 1, revision: 1, modified: 0, value: { text: 'a', size: '1.00' } };
+
+const open = { read: 'anyone', write: 'anyone' } as const;
+const articles = {
+  element: 'articles',
+  item: 'article',
+  fields: {
+    title: { type: 'text' },
+    price: {
+      type: 'decimal',
+      fractionDigits: 2,
+      required: true,
+      attributes: { currency: { type: 'currency' } },
+    },
+  },
+} as const;
+
+/** Returns a function that sends requests in JSON. */
+function sender(url: string) {
+  return async (
+    method: string,
+    path: string,
+    content?: RecordValue,
+  ): Promise<{ status: number; text: string }> => {
+    const headers = { Accept: 'application/json', 'Content-Type': 'application/json' };
+    const body = content === undefined ? {} : { body: JSON.stringify(content) };
+    const reply = await fetch(`${url}${path}`, { method, headers, ...body });
+    return { status: reply.status, text: await reply.text() };
+  };
+}
+
+/** Returns a store with these articles. */
+function openedWith(...values: readonly RecordValue[]): MemoryStore {
+  const store = createMemoryStore({ storeId: 'k3x9' });
+  for (const value of values) store.applyNow({ kind: 'create', collection: '/articles', value, at: begun });
+  return store;
+}
 
 function judging(fields: CollectionDeclaration['fields']): () => void {
   const collection = defineCollection('/users/{name}/notes', { element: 'notes', item: 'note', fields });
@@ -45,22 +88,137 @@ test('items of a collection that is declared no more are passed over', () => {
   assert.doesNotThrow(() => createStoredDataCheck([])('/%zz', kept));
 });
 
-test('a start and a check are refused where an item does not fit, and store.json stays as it was', async () => {
+/** Creates a data directory with these articles. */
+function directoryOf(...values: readonly RecordValue[]): string {
   const data = temporaryDirectory();
-  const file = join(data, 'store.json');
   const made = new History();
-  made.add({ kind: 'create', collection: '/articles', value: { title: ['a'] }, at: begun });
+  for (const value of values) made.add({ kind: 'create', collection: '/articles', value, at: begun });
   made.snapshot();
   for (const [name, content] of made.files) writeFileSync(join(data, name), content, { mode: 0o600 });
-  const before = readFileSync(file, 'utf8');
-  const told =
-    /\/articles\/1 does not match its declaration: the stored value of title .*"countersign export" and "countersign import"/;
-  const checked = await call(['check', '--data', data]);
-  assert.equal(checked.status, 1);
-  assert.match(checked.stderr, told);
+  return data;
+}
+
+const price = { value: '1.00', currency: 'EUR' };
+const warning =
+  "2 items break today's rules: title of /articles/2 must be a JSON string (not shown); price of /articles/1 is missing; field tags is no longer shown (in 1 item of /articles)";
+const mixed: readonly RecordValue[] = [
+  { title: 'a' },
+  { title: ['secret'], price, tags: 'b' },
+  { title: 'c', price },
+];
+
+test('a check and a start are refused if an item cannot be shown, and the data stays as it was', async () => {
+  const data = directoryOf(...mixed);
+  const before = readFileSync(join(data, 'store.json'), 'utf8');
+  const message = `countersign: ${warning}. 1 item cannot be shown: restore the declaration, or edit or remove the item with "countersign export" and "countersign import", or start with --on-mismatch warn\n`;
+  for (const args of [[], ['--on-mismatch', 'refuse']]) {
+    const checked = await call(['check', '--data', data, ...args]);
+    assert.deepEqual([checked.status, checked.stderr, checked.stdout], [1, message, '']);
+  }
   const started = await run(['--data', data, '--port', '0']);
-  assert.equal(started.status, 1);
-  assert.match(started.stderr, told);
-  assert.equal(started.stdout, '');
-  assert.equal(readFileSync(file, 'utf8'), before);
+  assert.deepEqual([started.status, started.stderr, started.stdout], [1, message, '']);
+  assert.equal(readFileSync(join(data, 'store.json'), 'utf8'), before);
+});
+
+test('with --on-mismatch warn, the server starts and reports what breaks the rules, and check exits with 0', async () => {
+  const data = directoryOf(...mixed);
+  const checked = await call(['check', '--data', data, '--on-mismatch', 'warn']);
+  assert.equal(checked.status, 0);
+  assert.ok(checked.stderr.includes(`countersign: ${warning}\n`), checked.stderr);
+  const config = join(temporaryDirectory(), 'config.json');
+  writeFileSync(config, JSON.stringify({ collections: { '/articles': { ...articles, access: open } } }));
+  const options = ['--config', config, '--data', data, '--on-mismatch', 'warn', '--port', '0', '--no-tls'];
+  const server = await startServer(options);
+  assert.ok((await server.told(/break/)).includes(`countersign: ${warning}\n`));
+  const send = sender(server.url);
+  for (let round = 0; round < 2; round += 1) {
+    const hidden = await send('GET', '/articles/2');
+    assert.equal(hidden.status, 404);
+    assert.match(hidden.text, /"type":"\/problems\/not-found"/);
+    assert.match(hidden.text, /does not match the declaration of its collection, so it is not shown/);
+    const list = await send('GET', '/articles');
+    assert.deepEqual(
+      [list.status, list.text],
+      [
+        200,
+        '{"articles":[{"href":"/articles/1","title":"a"},{"href":"/articles/3","title":"c","price":{"value":"1.00","currency":"EUR"}}]}',
+      ],
+    );
+  }
+  assert.equal(
+    (await send('GET', '/articles?limit=1')).text,
+    '{"articles":[{"href":"/articles/1","title":"a"}]}',
+  );
+  assert.equal((await send('HEAD', '/articles/2')).status, 404);
+  assert.equal((await send('POST', '/articles/2', { price })).status, 404, 'a change of other fields');
+  assert.equal((await send('PUT', '/articles/2', { title: 'b', price })).status, 200);
+  assert.equal((await send('GET', '/articles/2')).status, 200);
+  server.signal('SIGTERM');
+  const ended = await server.ended;
+  assert.equal(ended.status, 0);
+  assert.doesNotMatch(ended.stderr, /Error/);
+});
+
+test('POST with the field that does not match, and DELETE, apply to an item that is not shown', async () => {
+  const service = createService({
+    store: openedWith({ title: ['a'], price }, { title: ['b'], price }),
+    collections: { '/articles': { ...articles, access: open } },
+  });
+  const request = (method: string, path: string, content?: string) =>
+    service.handle(
+      createRequest({
+        method,
+        target: path,
+        fields: [['Content-Type', 'application/json']],
+        ...(content === undefined ? {} : { content }),
+      }),
+    );
+  assert.equal((await request('GET', '/articles/1')).status, 404);
+  assert.equal((await request('POST', '/articles/1', '{"title":"c"}')).status, 200);
+  assert.equal((await request('GET', '/articles/1')).status, 200);
+  assert.equal((await request('DELETE', '/articles/2')).status, 204);
+  await service.close();
+});
+
+test('rules that were added later are reported, and do not prevent a start', async () => {
+  const data = directoryOf({ title: 'a' });
+  const checked = await call(['check', '--data', data]);
+  assert.equal(checked.status, 0, checked.stderr);
+  const found = "1 item breaks today's rules: price of /articles/1 is missing";
+  assert.ok(checked.stderr.includes(`countersign: ${found}\n`), checked.stderr);
+  const server = await startServer(['--data', data, '--port', '0', '--no-tls']);
+  assert.ok((await server.told(/breaks/)).includes(`countersign: ${found}\n`));
+  assert.equal((await fetch(`${server.url}/articles/1`)).status, 200);
+  server.signal('SIGTERM');
+  assert.equal((await server.ended).status, 0);
+});
+
+test('at most three items and three fields are named, without their values', () => {
+  const fields = {
+    size: { type: 'integer', min: 5 },
+    code: { type: 'text', pattern: '[a-z]+' },
+    tags: { type: 'list', of: { type: 'element', fields: {} } },
+  } as const;
+  const collection = defineCollection('/users/{name}/notes', { element: 'notes', item: 'note', fields });
+  const check = new StoredDataCheck(collectionFinder([collection]));
+  assert.equal(check.result(), undefined);
+  const add = (id: number, value: RecordValue): void =>
+    check.add('/users/ann/notes', { id: String(id), sequence: id, revision: id, modified: 0, value });
+  add(1, { size: 4, a: 'x', b: 'x', c: 'x', d: 'x', e: 'x' });
+  add(2, { size: 7, code: 'secret, is 1', a: 'y' });
+  add(3, { size: 7, tags: [{ inner: 'z' }, { inner: 'z' }] });
+  for (let id = 4; id < 8; id += 1) add(id, { size: 1 });
+  assert.deepEqual(check.result(), {
+    items: 6,
+    hidden: 0,
+    summary:
+      "6 items break today's rules: size of /users/ann/notes/1 must be at least 5; code of /users/ann/notes/2 must match the pattern [a-z]+; size of /users/ann/notes/4 must be at least 5; and 3 more; " +
+      'field a is no longer shown (in 2 items of /users/{name}/notes); field b is no longer shown (in 1 item of /users/{name}/notes); field c is no longer shown (in 1 item of /users/{name}/notes); and 3 other fields',
+  });
+});
+
+test('--on-mismatch accepts no other word', async () => {
+  const { status, stderr } = await call(['check', '--on-mismatch', 'ignore', '--memory']);
+  assert.equal(status, 1);
+  assert.match(stderr, /--on-mismatch: "ignore" is not one of refuse, warn/);
 });

@@ -57,6 +57,7 @@ test('without a word said, everything is as documented', () => {
     schemes: [],
     nonceWindow: 600_000,
     durability: 'fsync',
+    onMismatch: 'refuse',
     hmacSimple: 'safe',
     hmacRequireBodyDigest: false,
     window: 600,

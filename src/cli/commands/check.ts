@@ -3,6 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { readMasterKey } from '../../accounts/master-key.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import { systemClock } from '../../clock.ts';
+import { warningOf } from '../../collections/stored-data-check.ts';
+import { counted } from '../../counted.ts';
 import { OptionsError } from '../../options/error.ts';
 import { type Options, readOptions } from '../../options/options.ts';
 import { CorruptionError } from '../../store/corruption-error.ts';
@@ -109,7 +111,7 @@ const noData: InspectedData = {
 
 /** Reads a data directory without changing it. Throws a CommandError with all errors that would prevent a start. */
 async function inspect(
-  { data: path, collections: declared, nonceWindow }: Options,
+  { data: path, collections: declared, nonceWindow, onMismatch }: Options,
   secretBox: SecretBox | undefined,
   { stderr }: Pick<Terminal, 'stderr'>,
 ): Promise<InspectedData> {
@@ -131,7 +133,7 @@ async function inspect(
     throw new CommandError(failures, 1);
   if (master.status === 'rejected') throw new CommandError(failures, 1);
   const { state, storeId, changes, reports: warnings } = store.value;
-  checkAllStoredData(state, declared);
+  const mismatches = checkAllStoredData(state, declared);
   const collections = [...state.collections()];
   const lacksMasterKey =
     master.value === undefined && secretBox === undefined && hasOAuth1Tokens(state, systemClock.now());
@@ -145,6 +147,7 @@ async function inspect(
     // A write in progress of a running server looks like an incomplete last line.
     warnings: [
       ...(holder === undefined ? warnings : []),
+      ...(mismatches === undefined ? [] : [warningOf(mismatches, onMismatch)]),
       ...(lacksMasterKey ? [missingMasterKey(path)] : []),
     ],
     nonces: nonces.value,
@@ -228,7 +231,7 @@ function summary(
     ...secretsLine(options, data, secretBox),
     `collections  ${declared.join(', ') || 'none'}`,
     ...[...data.items].map(([path, count]) => `items        ${collectionName(path)}: ${count}`),
-    ...(data.changes === 0 ? [] : [`journal      ${data.changes} changes since the snapshot`]),
+    ...(data.changes === 0 ? [] : [`journal      ${counted(data.changes, 'change')} since the snapshot`]),
     ...(data.nonces.live === 0 ? [] : [`nonces       ${data.nonces.live} not expired`]),
     ...(data.nonces.loss === undefined ? [] : [`nonces lost  ${data.nonces.loss}`]),
   ];

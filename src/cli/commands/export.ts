@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { systemClock } from '../../clock.ts';
+import { counted } from '../../counted.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import { readArguments } from '../../options/flags.ts';
 import { replaceFile } from '../../store/files/atomic-write.ts';
@@ -94,7 +95,7 @@ async function writeExport(
   const items = exported.reduce((sum, { count }) => sum + count, 0);
   const tokens = collections.some(({ path, count }) => !includes(path) && count > 0);
   printLines(
-    [...warnings, `exported ${items} items${tokens ? ', without OAuth grants and tokens' : ''}`],
+    [...warnings, `exported ${counted(items, 'item')}${tokens ? ', without OAuth grants and tokens' : ''}`],
     stderr,
   );
   return 0;

@@ -4,6 +4,7 @@ import { systemClock } from '../../clock.ts';
 import { invalidIdReason } from '../../collections/item.ts';
 import { collectionFinder } from '../../collections/seed.ts';
 import { createStoredDataCheck, StoredDataError } from '../../collections/stored-data-check.ts';
+import { counted } from '../../counted.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import { readArguments } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
@@ -172,6 +173,6 @@ function summaryOf({ state, storeId }: Imported, { collections }: Options): stri
   return [
     ...undeclared.map(({ path }) => `the items of ${path} are not served: no such collection is declared`),
     ...(storeId === undefined ? ['the export has no storeId: all entity tags are new'] : []),
-    `imported ${items} items`,
+    `imported ${counted(items, 'item')}`,
   ];
 }

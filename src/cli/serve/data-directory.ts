@@ -7,6 +7,7 @@ import type { SecretBox } from '../../accounts/secret-box.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { systemClock } from '../../clock.ts';
+import { warningOf } from '../../collections/stored-data-check.ts';
 import type { Options } from '../../options/options.ts';
 import type { StoreHealth } from '../../store/durable.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
@@ -86,7 +87,8 @@ export async function openDataDirectory(
     let isMasterKeyStored = !master.fresh;
     const { loading, end } = showProgress(process.stderr, systemClock);
     const recovered = await directory.recover(loading).finally(end);
-    await checkStoredData(data, recovered.state, options.collections);
+    const mismatches = await checkStoredData(data, recovered.state, options.collections);
+    if (mismatches !== undefined) report(warningOf(mismatches, options.onMismatch));
     if (master.fresh && hasOAuth1Tokens(recovered.state, systemClock.now())) report(missingMasterKey(data));
     const isNew = recovered.storeId === undefined && !existsSync(accountFilePath(data, 'users'));
     const { store, nonces } = await directory.open(recovered);

@@ -2,39 +2,42 @@ import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Collection } from '../../collections/declaration.ts';
-import { createStoredDataCheck } from '../../collections/stored-data-check.ts';
+import { collectionFinder } from '../../collections/seed.ts';
+import { type Mismatches, StoredDataCheck } from '../../collections/stored-data-check.ts';
 import { replaceFile } from '../../store/files/atomic-write.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
 import type { State } from '../../store/state/state.ts';
 
 const fileName = 'judged.json';
 /** Must be increased when the check becomes stricter. */
-const version = 1;
+const version = 2;
 /** The number of items from which a marker is written; fewer are checked quickly. */
-const minimumForMarker = 10_000;
+const minimumForMarker = 3_000;
 
 /**
- * Checks that all stored items conform to the declared collections. Skips the check if a previous start made it with the
- * same declarations, because items stored since then were validated against them. The check of a million items takes longer
- * than loading them.
+ * Compares all stored items with the declared collections. Returns undefined if they match, also without a comparison if a
+ * previous start made it with the same declarations, because items stored since then were validated against them. The
+ * comparison of a million items takes longer than loading them.
  *
- * @throws StoredDataError for an item that does not conform
+ * @throws StoredDataError for an invalid token or grant of OAuth
  */
 export async function checkStoredData(
   directory: string,
   state: State,
   collections: readonly Collection[],
-): Promise<void> {
+): Promise<Mismatches | undefined> {
   const marker = markerOf(collections);
   const path = join(directory, fileName);
   const previous = await readFile(path, 'utf8').catch(() => undefined);
-  if (previous === marker) return;
+  if (previous === marker) return undefined;
   // Removed before anything is stored under other declarations.
   if (previous !== undefined) await clearValidationMarker(directory);
-  checkAllStoredData(state, collections);
+  const mismatches = checkAllStoredData(state, collections);
+  if (mismatches !== undefined) return mismatches;
   const views = [...state.collections()];
-  if (views.reduce((sum, { count }) => sum + count, 0) < minimumForMarker) return;
+  if (views.reduce((sum, { count }) => sum + count, 0) < minimumForMarker) return undefined;
   await replaceFile(nodeDisk, { directory, name: fileName, content: [marker], sync: true });
+  return undefined;
 }
 
 /** Removes the marker, so that the next start checks all items. */
@@ -43,10 +46,11 @@ export async function clearValidationMarker(directory: string): Promise<void> {
   await nodeDisk.syncDirectory(directory);
 }
 
-/** Checks every item. Throws StoredDataError for one that does not conform to its declaration. */
-export function checkAllStoredData(state: State, collections: readonly Collection[]): void {
-  const checkEntry = createStoredDataCheck(collections);
-  for (const { path, entries } of state.collections()) for (const entry of entries) checkEntry(path, entry);
+/** Compares all stored items with the declared collections. Throws StoredDataError as `checkStoredData` does. */
+export function checkAllStoredData(state: State, collections: readonly Collection[]): Mismatches | undefined {
+  const check = new StoredDataCheck(collectionFinder(collections));
+  for (const { path, entries } of state.collections()) for (const entry of entries) check.add(path, entry);
+  return check.result();
 }
 
 /** Returns the marker for these declarations: a digest of them. */

@@ -3,7 +3,7 @@
 import { isList, isRecord, memberOf } from '../../schema/record.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
 import type { RecordValue, Value } from '../../store/store.ts';
-import { type ListForm, type ListItem, storedValueError } from '../list-item.ts';
+import { type ListForm, type ListItem, StoredValueError } from '../list-item.ts';
 
 /** Writes the document of one item. */
 export function writeItemJson(shape: Shape, value: RecordValue): string {
@@ -35,21 +35,21 @@ function fieldMembers(schema: Schema, record: RecordValue, before: string): stri
 function fieldValue(field: Field, value: Value): string {
   const { content, attributes } = field;
   if (content.kind !== 'element' && attributes.length === 0) return contentValue(field.name, content, value);
-  if (!isRecord(value)) throw storedValueError(field.name);
+  if (!isRecord(value)) throw new StoredValueError(field.name);
   if (content.kind === 'element') {
     return `{${attributeMembers(attributes, value, fieldMembers(content.schema, value, ''))}}`;
   }
   const inner = memberOf(value, 'value');
-  if (inner === undefined) throw storedValueError(field.name);
+  if (inner === undefined) throw new StoredValueError(field.name);
   return `{${attributeMembers(attributes, value, `"value":${contentValue(field.name, content, inner)}`)}}`;
 }
 
 function contentValue(name: string, content: Exclude<Content, { kind: 'element' }>, value: Value): string {
   if (content.kind === 'simple') {
-    if (typeof value === 'object') throw storedValueError(name);
+    if (typeof value === 'object') throw new StoredValueError(name);
     return JSON.stringify(value);
   }
-  if (!isList(value)) throw storedValueError(name);
+  if (!isList(value)) throw new StoredValueError(name);
   let items = '';
   for (const item of value) items += (items === '' ? '' : ',') + fieldValue(content.of, item);
   return `[${items}]`;

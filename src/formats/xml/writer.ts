@@ -4,7 +4,7 @@ import { isList, isRecord, memberOf } from '../../schema/record.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
 import type { RecordValue, Value } from '../../store/store.ts';
 import { escapeAttribute, escapeText } from '../../xml/writer.ts';
-import { type ListForm, type ListItem, storedValueError } from '../list-item.ts';
+import { type ListForm, type ListItem, StoredValueError } from '../list-item.ts';
 
 /** Writes the document of one item. */
 export function writeItemXml({ root, schema }: Shape, value: RecordValue): string {
@@ -33,22 +33,22 @@ function fieldElements(schema: Schema, record: RecordValue): string {
 function fieldElement(field: Field, value: Value): string {
   const { content, attributes } = field;
   if (attributes.length === 0) return field.open + contentOf(field, content, value) + field.close;
-  if (!isRecord(value)) throw storedValueError(field.name);
+  if (!isRecord(value)) throw new StoredValueError(field.name);
   const inner = content.kind === 'element' ? value : memberOf(value, 'value');
-  if (inner === undefined) throw storedValueError(field.name);
+  if (inner === undefined) throw new StoredValueError(field.name);
   return `${field.begin}${attributesOf(attributes, value)}>${contentOf(field, content, inner)}${field.close}`;
 }
 
 function contentOf({ name }: Field, content: Content, value: Value): string {
   if (content.kind === 'simple') {
-    if (typeof value === 'object') throw storedValueError(name);
+    if (typeof value === 'object') throw new StoredValueError(name);
     return typeof value === 'string' ? escapeText(value) : String(value);
   }
   if (content.kind === 'element') {
-    if (!isRecord(value)) throw storedValueError(name);
+    if (!isRecord(value)) throw new StoredValueError(name);
     return fieldElements(content.schema, value);
   }
-  if (!isList(value)) throw storedValueError(name);
+  if (!isList(value)) throw new StoredValueError(name);
   let items = '';
   for (const item of value) items += fieldElement(content.of, item);
   return items;
