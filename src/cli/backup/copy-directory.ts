@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { chown, lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
-import { replaceFile } from '../../store/files/atomic-write.ts';
+import { removeLeftovers, replaceFile } from '../../store/files/atomic-write.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
 import { errorCode, nodeDisk } from '../../store/files/disk.ts';
 import { lockDirectory } from '../../store/files/lock.ts';
@@ -52,7 +52,7 @@ const replacedFiles =
   /^(?:store\.json|store\.previous\.json|judged\.json|oauth\.key|tls|(?:users|clients|consumers)\.(?:json|seen)|(?:journal|nonces)-[0-9]+\.jsonl)$/;
 
 /** Files that a directory has before anything was copied into it: those of its lock, and a copy that was being prepared. */
-const ownFiles = /^(?:lock\.[0-9]+|lock\.[0-9]+-[0-9]+\.tmp|copy\.tmp)$/;
+const ownFiles = /^(?:lock\.[0-9]+|(?:lock|copy\.incomplete)\.[0-9]+-[0-9]+\.tmp|copy\.tmp)$/;
 
 /**
  * Copies a data directory to another one, completely or not at all: the copy is prepared and verified in a subdirectory,
@@ -71,6 +71,8 @@ export async function copyDirectory(options: DirectoryCopyOptions): Promise<Dire
   let done = false;
   try {
     await checkTarget(options);
+    // The process that created them held the lock then, so it has ended.
+    await removeLeftovers(nodeDisk, to, incompleteCopyName, () => true);
     const copy = await prepareCopy(from, join(to, preparedCopyName));
     await installCopy(to);
     done = true;

@@ -229,6 +229,35 @@ describe('backup', () => {
     });
   }
 
+  test('killed at any point leaves nothing that can be mistaken for a backup, and can be repeated', async () => {
+    const data = stoppedDirectory();
+    const options = [...reading, '--import', modulePath('test/support/cli/killing-host.ts')].join(' ');
+    let refused = 0;
+    for (let at = 2; ; at += 3) {
+      const copy = freshDirectory();
+      const environment = { NODE_OPTIONS: options, KILL_AT: String(at) };
+      const { status } = await run(['backup', copy, '--data', data], { environment });
+      const target = freshDirectory('restored');
+      const restored = await call(['restore', copy, '--data', target]);
+      if (restored.status === 0) assert.equal(await textIn(target), 'a');
+      else {
+        refused += 1;
+        assert.match(
+          restored.stderr,
+          /does not exist|is not a data directory|a backup or restore into it was interrupted/,
+        );
+        assert.equal(existsSync(target), false);
+      }
+      if (status !== null) {
+        assert.deepEqual([status, restored.status], [0, 0]);
+        break;
+      }
+      const repeated = await call(['backup', copy, '--data', data]);
+      if (restored.status !== 0) assert.equal(repeated.status, 0, repeated.stderr);
+    }
+    assert.ok(refused > 2);
+  });
+
   test('of a corrupt directory names the file of the original, and leaves nothing', async () => {
     const data = stoppedDirectory();
     const snapshot = join(data, 'store.json');
