@@ -16,8 +16,8 @@ import {
   snapshotName,
 } from './recovery.ts';
 
-/** The number of attempts if a server changes the files meanwhile. */
-const maxAttempts = 10;
+/** The number of attempts if a server uses the directory; otherwise, because it may run in another container. */
+const [maxAttempts, attemptsWithoutServer] = [10, 3];
 /** The delay before the second attempt (ms); it increases by this with every attempt. */
 const firstDelay = 20;
 const chunkSize = 1024 * 1024;
@@ -43,16 +43,18 @@ class ChangedMeanwhile extends Error {
  */
 export async function copyStore(from: string, to: string): Promise<Examined> {
   for (let attempt = 1; ; attempt += 1) {
-    const last = attempt === maxAttempts || (await holderOf(from)) === undefined;
+    const inUse = (await holderOf(from)) !== undefined;
+    const last = attempt >= (inUse ? maxAttempts : attemptsWithoutServer);
+    const whole = last || !inUse;
     try {
-      await copyFiles(from, to, last);
+      await copyFiles(from, to, whole);
       const copied = await examine({ directory: to });
       if (copied.reports.length === 0) return copied;
       // Without a server, this is the effect of a crash. Otherwise, a write may have been in progress.
-      if (last) return { ...copied, ...(await recover({ directory: to })) };
+      if (whole) return { ...copied, ...(await recover({ directory: to })) };
     } catch (error) {
       if (!(error instanceof CorruptionError || error instanceof ChangedMeanwhile)) throw error;
-      if (last && (attempt === maxAttempts || (await holderOf(from)) === undefined)) {
+      if (last) {
         await examine({ directory: from }); // throws the error with the path of the original file
         throw error;
       }
