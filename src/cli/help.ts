@@ -70,12 +70,14 @@ ${sources}`,
   check: () => `Usage: countersign check [OPTIONS]
        countersign check --repair NEWDIR [OPTIONS]
 
-Checks configuration and data with the options of serve. Prints all errors and exits with 1, or prints what
-serve would do and exits with 0. Changes nothing. Can run while a server uses the data directory.
+Checks configuration and data. Prints all errors and exits with 1, or prints what serve would do and exits
+with 0. Changes nothing. Can run while a server uses the data directory.
 
-${lines([['--repair NEWDIR', 'copy all readable data to NEWDIR and report what is lost']])}
-${optionLines('Options')}
-${sources}`,
+Options:
+${lines([
+  ['--repair NEWDIR', 'copy all readable data to NEWDIR and report what is lost'],
+  ['all options of serve', 'the configuration to check; listed by "countersign serve --help"'],
+])}`,
 
   backup: () => `Usage: countersign backup DIR [OPTIONS]
 

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { expectOutput, stable } from '../support/documents/compare.ts';
@@ -212,6 +221,24 @@ test('no document in the package links to a file outside of the package', () => 
       assert.ok(isPacked(target) || (isFolder && isPacked(`${target}/`)), `${page.path} links to ${link}`);
     }
   }
+});
+
+test('no resource in a document or an example inserts a value into XML without escaping it', () => {
+  const sources = readdirSync(join(root, 'examples'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(?:[cm]?[jt]s)$/.test(name) && !name.includes('node_modules'))
+    .map((name) => ({ path: name, text: readFileSync(join(root, 'examples', name), 'utf8') }));
+  assert.ok(sources.length > 5);
+  for (const { path, text } of [...pages, ...sources])
+    assert.doesNotMatch(text, /\bxml\(\s*`[^`]*\$\{/, path);
+});
+
+test('the documents state the least version of TypeScript, with which a project is compiled', () => {
+  const project: { devDependencies: { typescript: string } } = JSON.parse(
+    readFileSync(join(root, 'fixtures/projects/least-typescript/package.json'), 'utf8'),
+  );
+  const [least] = /^[0-9]+\.[0-9]+/.exec(project.devDependencies.typescript) ?? [];
+  for (const { path, text } of [readme, readPage('docs/library.md')])
+    assert.ok(text.includes(`The types require TypeScript ${least} or later`), path);
 });
 
 test('the documents use standard English', () => {

@@ -9,10 +9,10 @@ import { root, run } from '../../support/cli/command.ts';
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** What is no option of the server. */
-const own = ['--help', '--version', '--repair'];
+const own = ['--help', '--version'];
 
 test('the help lists every option that there is, and none that there is not', () => {
-  for (const help of [helpOf(undefined), helpOf('serve'), helpOf('check')]) {
+  for (const help of [helpOf(undefined), helpOf('serve')]) {
     const listed = [...help.matchAll(/^ {2}(--[a-z0-9-]+)/gm)].map(([, flag]) => flag);
     const there = [...optionSpecs].filter(([, { about }]) => about !== undefined).map(([key]) => flagOf(key));
     assert.deepEqual(
@@ -20,6 +20,15 @@ test('the help lists every option that there is, and none that there is not', ()
       there,
     );
   }
+});
+
+test('the help of check refers to that of serve, and does not repeat its options', () => {
+  const help = helpOf('check');
+  assert.match(help, /all options of serve .*"countersign serve --help"/);
+  assert.deepEqual(
+    [...help.matchAll(/^ {2}(--[a-z0-9-]+)/gm)].map(([, flag]) => flag),
+    ['--repair'],
+  );
 });
 
 /** Returns the defaults that a help text states, by flag. */
