@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { run } from '../support/packed.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const root = join(import.meta.dirname, '../..');
+/** The first TypeScript with `await using`. `fixtures/projects/least-typescript` uses the least one for other code. */
+const compiler = join(root, 'test/node_modules/typescript-5.2/bin/tsc');
+const folder = temporaryDirectory();
+
+const consumer = `
+import { action, createService, type Resource, xml } from 'countersign';
+import { adversary, hmacSigner } from 'countersign/attack';
+import { signRequest } from 'countersign/client';
+import { startDouble } from 'countersign/double';
+import { createWriter } from 'countersign/xml';
+
+const weather: Resource = {
+  GET: action('anyone', ({ parameters }) =>
+    xml(createWriter().start('weather').attribute('city', parameters['city'] ?? '').end().toString())),
+};
+createService({ resources: { '/weather/{city}': weather } });
+export async function use(): Promise<number> {
+  await using double = await startDouble({ users: { johndoe: { secret: 's3cret' } } });
+  const headers = signRequest({ method: 'GET', url: double.url, user: 'johndoe', secret: 's3cret' });
+  adversary({ method: 'GET', url: double.url }, hmacSigner({ user: 'johndoe', secret: 's3cret' }));
+  return (await fetch(double.url, { headers })).status;
+}
+`;
+
+test('the types and "await using" work with TypeScript 5.2', (context) => {
+  if (!existsSync(compiler)) return context.skip('typescript-5.2 is not installed: npm ci --prefix test');
+  mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
+  symlinkSync(root, join(folder, 'node_modules/countersign'));
+  symlinkSync(join(root, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'consumer.ts'), consumer);
+  for (const [module, moduleResolution] of [
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ]) {
+    const compilerOptions = {
+      module,
+      moduleResolution,
+      target: 'es2022',
+      lib: ['es2022', 'esnext.disposable'],
+      types: ['node'],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      noEmit: true,
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+    run(process.execPath, [compiler, '-p', folder], folder);
+  }
+});
