@@ -1,19 +1,25 @@
 import { documentVariants, writeDocument } from '../formats/server-documents.ts';
+import type { Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { explanationOf, problemTypes } from '../http/problem-types.ts';
+import { pathForClient } from '../pipeline/proxy.ts';
 import { action, type Resource } from '../pipeline/resource.ts';
 
 /** Returns the resource `/problems`, which lists all problem types. */
 export function problemsResource(): Resource {
   return {
-    GET: action('anyone', async (call) => writeDocument('index', { problems: problems() }, call.variant)),
+    GET: action('anyone', async ({ request, variant }) =>
+      writeDocument('index', { problems: problems(request) }, variant),
+    ),
     produces: documentVariants,
   };
 }
 
-function problems(): { readonly href: string; readonly status: number; readonly title: string }[] {
+function problems(
+  request: Request,
+): { readonly href: string; readonly status: number; readonly title: string }[] {
   return Object.entries(problemTypes).map(([name, { status, title }]) => ({
-    href: `/problems/${name}`,
+    href: pathForClient(request, `/problems/${name}`),
     status,
     title,
   }));
@@ -22,14 +28,14 @@ function problems(): { readonly href: string; readonly status: number; readonly 
 /** Returns the resource `/problems/NAME`, which explains a problem type. */
 export function explanationResource(): Resource {
   return {
-    GET: action('anyone', async ({ parameters, variant }) => {
+    GET: action('anyone', async ({ request, parameters, variant }) => {
       const name = parameters['name'] ?? '';
       const explained = explanationOf(name);
       if (explained === undefined) throw new Problem('not-found', 'No problem has this name.');
       const { status, title, explanation } = explained;
       return writeDocument(
         'problem-type',
-        { type: `/problems/${name}`, title, status, explanation },
+        { type: pathForClient(request, `/problems/${name}`), title, status, explanation },
         variant,
       );
     }),

@@ -1,4 +1,5 @@
 import { documentVariants, writeDocument } from '../formats/server-documents.ts';
+import { pathForClient } from '../pipeline/proxy.ts';
 import { action, allow, type Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
 
@@ -7,12 +8,12 @@ export function rootResource(routes: readonly Route[]): Resource {
   return {
     GET: action('anyone', async (call) => {
       const resources = routes.map(({ template, resource }) => ({
-        href: template,
+        href: pathForClient(call.request, template),
         methods: allow(resource, call.principal),
       }));
       return writeDocument(
         'index',
-        { resources: [...resources, { href: '/problems', methods: allowed }] },
+        { resources: [...resources, { href: pathForClient(call.request, '/problems'), methods: allowed }] },
         call.variant,
       );
     }),

@@ -8,14 +8,15 @@ const namespace = 'urn:ietf:rfc:7807';
 /**
  * Writes a problem as XML (RFC 9457 Appendix B). Never fails, whatever text the problem contains.
  * @param instance identifies the occurrence (§3.1.5): the path of the request
+ * @param basePath the path prefix that a proxy removes
  */
-export function writeProblemXml(problem: Problem, instance: string): string {
-  return writeDocumentXml('problem', membersOf(problem, instance), { namespace, item: () => 'i' });
+export function writeProblemXml(problem: Problem, instance: string, basePath = ''): string {
+  return writeDocumentXml('problem', membersOf(problem, instance, basePath), { namespace, item: () => 'i' });
 }
 
 /** Writes a problem as JSON (RFC 9457 §3). */
-export function writeProblemJson(problem: Problem, instance: string): string {
-  return writeDocumentJson(membersOf(problem, instance));
+export function writeProblemJson(problem: Problem, instance: string, basePath = ''): string {
+  return writeDocumentJson(membersOf(problem, instance, basePath));
 }
 
 /** Writes a document of another API, with an XML declaration. Never fails, whatever text it contains. */
@@ -24,9 +25,13 @@ export function writeForeignDocument({ root, namespace, content }: ForeignDocume
   return `<?xml version="1.0" encoding="UTF-8"?>\n${writeDocumentXml(root, content, options)}`;
 }
 
-function membersOf(problem: Problem, instance: string): Readonly<Record<string, ProblemMember>> {
+function membersOf(
+  problem: Problem,
+  instance: string,
+  basePath: string,
+): Readonly<Record<string, ProblemMember>> {
   const { type, title, status, detail, members } = problem;
-  const standard = { type: `/problems/${type}`, title, status, detail, instance };
+  const standard = { type: `${basePath}/problems/${type}`, title, status, detail, instance };
   // The standard members come first, and a problem's own members cannot replace them.
   return { ...standard, ...members, ...standard };
 }

@@ -65,12 +65,16 @@ export function writeProblem(
   instance: string,
   accept: string | undefined,
   defaultFormat: DocumentFormat = 'xml',
+  basePath = '',
 ): Representation {
   const { document } = problem;
   if (document !== undefined) return { type: document.type, content: writeForeignDocument(document) };
   const variants = defaultFormat === 'xml' ? problemVariants : problemVariantsJson;
   if (preferred(accept, variants)?.json ?? defaultFormat === 'json') {
-    return { type: 'application/problem+json', content: writeProblemJson(problem, instance) };
+    return { type: 'application/problem+json', content: writeProblemJson(problem, instance, basePath) };
   }
-  return { type: 'application/problem+xml; charset=utf-8', content: writeProblemXml(problem, instance) };
+  return {
+    type: 'application/problem+xml; charset=utf-8',
+    content: writeProblemXml(problem, instance, basePath),
+  };
 }

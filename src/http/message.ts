@@ -44,6 +44,8 @@ export interface Request {
   readonly fields: Fields;
   readonly body: Body;
   readonly connection: Connection;
+  /** The path prefix that a proxy removed, and that `target` has again: `/api`. Default: none. */
+  readonly basePath?: string;
 }
 
 /** A response as a value. Only the listener writes it to a socket. */

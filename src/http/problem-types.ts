@@ -271,7 +271,7 @@ export const problemTypes = {
     status: 412,
     title: 'A precondition does not hold',
     explanation:
-      'The condition in If-Match, If-Unmodified-Since or If-None-Match is false for the current state: the resource was changed in the meantime, or it already exists. Read it again, then decide what to do.',
+      'The condition in If-Match, If-Unmodified-Since or If-None-Match is false for the current state: the resource was changed in the meantime, or it already exists. Read it again, then decide what to do. A weak entity tag never matches in If-Match; a proxy that compresses responses makes entity tags weak.',
   },
   'content-too-large': {
     status: 413,

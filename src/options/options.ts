@@ -44,6 +44,8 @@ export interface Options extends Declarations, Registrations {
   readonly trustProxy: readonly string[];
   /** The https origin of the issuer and of links. Default: the listener's origin. */
   readonly publicUrl: string | undefined;
+  /** The path prefix that a proxy removes from request targets. */
+  readonly basePath: string | undefined;
   /** In seconds, as are the following seven. */
   readonly codeLifetime: number;
   readonly accessLifetime: number;
@@ -198,6 +200,7 @@ function independentOptions(settings: Settings): IndependentOptions {
     maxAuthFailures: settings.whole('maxAuthFailures'),
     trustProxy: settings.networks('trustProxy'),
     publicUrl: settings.origin('publicUrl'),
+    basePath: settings.basePath('basePath'),
     codeLifetime: settings.whole('codeLifetime'),
     accessLifetime: settings.whole('accessLifetime'),
     refreshLifetime: settings.whole('refreshLifetime'),

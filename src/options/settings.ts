@@ -1,5 +1,6 @@
 import { parseIpNetwork } from '../http/syntax/ip-address.ts';
 import { httpsOrigin } from '../pipeline/origin.ts';
+import { isBasePath } from '../pipeline/proxy.ts';
 import type { Setting } from './file.ts';
 import { hint, printable } from './flags.ts';
 import {
@@ -82,6 +83,13 @@ export class Settings {
     const read = ({ value }: Setting): string | undefined =>
       typeof value === 'string' ? httpsOrigin(value) : undefined;
     return this.#first(key, read, () => 'an https origin such as https://api.example');
+  }
+
+  /** Returns a path prefix without a slash at the end; undefined if it is not set. */
+  basePath(key: TextKey): string | undefined {
+    const read = ({ value }: Setting): string | undefined =>
+      typeof value === 'string' && isBasePath(value) ? value : undefined;
+    return this.#first(key, read, () => 'a path such as /api, without a slash at the end');
   }
 
   /** Returns the address to bind: an IP address or a host name, without a port or brackets. */

@@ -176,6 +176,12 @@ export const optionTable = {
     about: 'https origin of the OAuth issuer and of links',
     byDefault: 'the HTTPS origin',
   },
+  basePath: {
+    kind: 'text',
+    value: 'PATH',
+    fallback: undefined,
+    about: 'path prefix that a proxy removes, such as /api',
+  },
   codeLifetime: lifetime('code', 600, 'lifetime of an OAuth 2.0 authorization code'), // RFC 6749 §4.1.2
   accessLifetime: lifetime('access', year, 'lifetime of an OAuth 2.0 access token'),
   refreshLifetime: lifetime('refresh', year, 'lifetime of an OAuth 2.0 refresh token that is not used'),

@@ -14,6 +14,7 @@ import type { Principal } from '../principal.ts';
 import { CallContext, type RequestTrace } from './call.ts';
 import type { GzipQueue } from './gzip-queue.ts';
 import { type Describe, describe } from './options-response.ts';
+import { basePathAdvice, segmentsForRouter } from './proxy.ts';
 import {
   checkCharset,
   checkContentRange,
@@ -102,7 +103,7 @@ export function decide(
   checkExpectation(request.fields, request.version);
   // 6: is there a resource here?
   trace.step = 6;
-  const addressed = { request, method, target, route: findRoute(target, context.router) };
+  const addressed = { request, method, target, route: findRoute(target, request, context.router) };
   // 7: are the credentials good?
   trace.step = 7;
   const principal = authenticate(
@@ -257,15 +258,15 @@ function parsedTarget(target: string, method: Method, limit: number): Target {
 }
 
 /** `*` is the server itself, for which there is no route. */
-function findRoute(target: Target, router: Router): Match {
+function findRoute(target: Target, request: Request, router: Router): Match {
   if (target.asterisk) return { template: '*', resource: {}, parameters: {} };
-  const route = router.find(target.segments);
-  if (route === undefined) throw notFound();
+  const route = router.find(segmentsForRouter(target, request));
+  if (route === undefined) throw notFound(basePathAdvice(target, request));
   return route;
 }
 
-function notFound(): Problem {
-  return new Problem('not-found', 'Nothing is at this address.');
+function notFound(advice = ''): Problem {
+  return new Problem('not-found', `Nothing is at this address.${advice}`);
 }
 
 function authenticate(

@@ -21,6 +21,11 @@ export interface AccessEntry {
 export interface PipelineOptions {
   /** Networks (CIDR) of trusted proxies. Default: none. */
   readonly trustProxy?: readonly string[];
+  /**
+   * The path prefix that a proxy removes from request targets: `/api`. Signatures are verified over the target with the prefix, and
+   * all paths in responses have it. Default: none.
+   */
+  readonly basePath?: string;
   /** Called for every answered request. */
   readonly log?: (entry: AccessEntry) => void;
   /** Observes every request and response in full. Default: none, at no cost. */

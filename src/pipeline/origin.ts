@@ -1,10 +1,14 @@
 import type { Request } from '../http/message.ts';
+import { pathForClient } from './proxy.ts';
 
 /** The origins of the server: scheme and authority such as `https://127.0.0.1:8443`, without a trailing slash. */
 export interface Origins {
-  /** Returns the origin for the issuer and links: the public one, else that of Host if it is ours, else the first listener's. */
+  /**
+   * Returns the URL that the issuer and absolute links begin with: the public origin, else that of Host if it is ours, else the first
+   * listener's; then the base path.
+   */
   forLinks(request: Request): string;
-  /** Returns the origin that a client signed: that of Host if it is ours or the public one, else as `forLinks`. */
+  /** Returns the origin that a client signed, without the base path: that of Host if it is ours or the public one, else as `forLinks`. */
   asAddressed(request: Request): string;
   /** Adds the address of an HTTPS listener. The first one is the default. */
   listening(url: string): void;
@@ -50,7 +54,7 @@ export function createOrigins(publicUrl: string | undefined, aliases: readonly s
     return origin === published || ours.has(origin) ? origin : undefined;
   };
   return {
-    forLinks: (request) => published ?? named(request) ?? own ?? defaultOrigin,
+    forLinks: (request) => (published ?? named(request) ?? own ?? defaultOrigin) + pathForClient(request, ''),
     asAddressed: (request) => named(request) ?? published ?? own ?? defaultOrigin,
     listening(url) {
       const { origin, port } = new URL(url);

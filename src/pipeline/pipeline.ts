@@ -8,7 +8,7 @@ import { decide, type ServiceContext } from './decide.ts';
 import type { Next } from './observer.ts';
 import type { AccessEntry, PipelineOptions } from './options.ts';
 import { pathSent, problemOf, toProblemResponse, type WriteProblem } from './problem-response.ts';
-import { createForwardedRewrite } from './proxy.ts';
+import { createBasePathRewrite, createForwardedRewrite } from './proxy.ts';
 import { replaceVary, varyWith } from './response.ts';
 
 /** The parts of a pipeline. */
@@ -32,19 +32,22 @@ export class Pipeline {
   readonly #next: Next;
   /** The value of Vary if schemes have credentials in fields of their own. */
   readonly #vary: string | undefined;
+  /** Restores the target that the client sent, if a proxy removes a prefix. */
+  readonly #restoreTarget: (request: Request) => Request = (request) => request;
   /** Whether the seed is stored. */
   #isSeeded = false;
 
   constructor(parts: PipelineParts) {
     const { seeded, options } = parts;
-    const { trustProxy = [], onError = (error) => console.error(error) } = options;
+    const { trustProxy = [], basePath, onError = (error) => console.error(error) } = options;
     this.#parts = parts;
     this.#vary = varyWith(parts.context.authenticator.credentialFields ?? []);
     this.#onError = onError;
     this.#next = (request, trace) => this.#answer(request, trace);
-    if (trustProxy.length > 0) {
-      const rewrite = createForwardedRewrite(trustProxy);
-      this.#next = (request, trace) => this.#answer(rewrite(request), trace);
+    if (basePath !== undefined) this.#restoreTarget = createBasePathRewrite(basePath);
+    if (trustProxy.length > 0 || basePath !== undefined) {
+      const restoreConnection = createForwardedRewrite(trustProxy);
+      this.#next = (request, trace) => this.#answer(this.#restoreTarget(restoreConnection(request)), trace);
     }
     // A failure is reported to each request that waits for the seed.
     seeded.then(
@@ -67,9 +70,10 @@ export class Pipeline {
   respondToInvalid(problem: Problem, request: Request | undefined, received?: string): Response {
     const { context, options } = this.#parts;
     const trace = createRequestTrace();
-    const response = this.#completed(this.#problemResponse(problem, request, trace), request);
+    const restored = request && this.#restoreTarget(request);
+    const response = this.#completed(this.#problemResponse(problem, restored, trace), restored);
     options.observer?.observeRefused(problem, request, response, received);
-    return this.#logged(request, response, trace, context.clock.steady());
+    return this.#logged(restored, response, trace, context.clock.steady());
   }
 
   async #answer(request: Request, trace: RequestTrace): Promise<Response> {

@@ -13,6 +13,7 @@ import {
   parseIpAddress,
   parseIpNetwork,
 } from '../http/syntax/ip-address.ts';
+import type { Target } from '../http/target.ts';
 
 /** The client's connection to the first trusted proxy, as the trusted proxies report it. */
 interface Origin {
@@ -40,12 +41,54 @@ export function createForwardedRewrite(networks: readonly string[]): (request: R
     return address !== undefined && trusted.some((network) => contains(network, address));
   };
   return (request) => {
-    const { method, target, version, fields, body, connection } = request;
+    const { fields, connection } = request;
     if (!trusts(connection.peer)) return request;
     const { peer, secure } = originOf(fields, trusts);
     const asSent = { peer: peer ?? connection.peer, secure: secure ?? connection.secure };
-    return { method, target, version, fields, body, connection: asSent };
+    return { ...request, connection: asSent };
   };
+}
+
+/** Returns whether a text is a path prefix: `/api/v1`, without escapes, dot segments and a slash at the end. */
+export function isBasePath(text: string): boolean {
+  return /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/.test(text);
+}
+
+/** Scheme and authority of a target in absolute form with a path (RFC 9112 §3.2.2). */
+const authorityForm = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*(?=\/)/;
+
+/**
+ * Creates a function that restores the target that the client sent, from which a proxy removed a path prefix. The asterisk form, an
+ * absolute form without a path and malformed targets stay. Throws RangeError on a malformed prefix.
+ */
+export function createBasePathRewrite(basePath: string): (request: Request) => Request {
+  if (!isBasePath(basePath))
+    throw new RangeError(
+      `${JSON.stringify(basePath)} is not a base path such as /api, without a slash at the end`,
+    );
+  return (request) => {
+    const { target } = request;
+    if (target.startsWith('/')) return { ...request, target: basePath + target, basePath };
+    const authority = authorityForm.exec(target)?.[0];
+    if (authority === undefined) return request;
+    return { ...request, target: authority + basePath + target.slice(authority.length), basePath };
+  };
+}
+
+/** Returns the segments of a target without the prefix that a proxy removes, which the routes do not have. */
+export function segmentsForRouter({ segments }: Target, { basePath }: Request): readonly string[] {
+  return basePath === undefined ? segments : segments.slice(basePath.split('/').length - 1);
+}
+
+/** Returns what is wrong with the proxy if a target has the prefix twice; otherwise ''. */
+export function basePathAdvice({ path }: Target, { basePath }: Request): string {
+  if (basePath === undefined || !path.startsWith(`${basePath}${basePath}/`)) return '';
+  return ` The proxy did not remove the base path ${basePath}.`;
+}
+
+/** Returns a path of this server as its clients address it: with the prefix that a proxy removes. */
+export function pathForClient({ basePath = '' }: Pick<Request, 'basePath'>, path: string): string {
+  return basePath + path;
 }
 
 function networkOf(text: string): IpNetwork {

@@ -16,7 +16,7 @@ import { checkResource } from './resource-checks.ts';
  */
 export function checkOptionValues(options: Omit<ServiceOptions, 'users'>): void {
   const { limits, lifetimes, resources, seed, collections } = options;
-  for (const name of ['realm', 'publicUrl'] as const) checkText(options[name], name);
+  for (const name of ['realm', 'publicUrl', 'basePath'] as const) checkText(options[name], name);
   for (const name of ['notBefore', 'maxNonces', 'maxNoncesPerUser'] as const)
     checkNumber(options[name], name);
   for (const name of ['requireBodyDigest', 'explain'] as const) checkFlag(options[name], name);

@@ -86,6 +86,7 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   maxNoncesPerUser: true,
   maxAuthFailures: true,
   trustProxy: true,
+  basePath: true,
   explain: true,
   limits: true,
   log: true,

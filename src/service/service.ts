@@ -154,7 +154,8 @@ export function createControllableService(
     seeded,
     keepNonce,
     options,
-    writeProblem: (problem, instance, accept) => writeProblem(problem, instance, accept, format),
+    writeProblem: (problem, instance, accept) =>
+      writeProblem(problem, instance, accept, format, options.basePath),
   });
   const handle = (request: Request): Promise<Response> => pipeline.respond(request);
   const refuse: Pipeline['respondToInvalid'] = (...invalid) => pipeline.respondToInvalid(...invalid);

@@ -34,7 +34,18 @@ const manifest: { files: string[]; exports: Record<string, unknown> } = JSON.par
 /** Languages of blocks that are run. */
 const executed = new Set(['sh', 'js', 'diff']);
 /** Languages of blocks that are shown only. */
-const shown = new Set(['', 'console', 'json', 'nginx', 'python', 'text', 'ts', 'xml']);
+const shown = new Set([
+  '',
+  'caddyfile',
+  'console',
+  'haproxy',
+  'json',
+  'nginx',
+  'python',
+  'text',
+  'ts',
+  'xml',
+]);
 
 const folder = temporaryDirectory();
 

@@ -66,6 +66,7 @@ test('without a word said, everything is as documented', () => {
     maxAuthFailures: 100,
     trustProxy: [],
     publicUrl: undefined,
+    basePath: undefined,
     codeLifetime: 60,
     accessLifetime: 3600,
     refreshLifetime: 14 * 86_400,
@@ -157,6 +158,8 @@ const refused: readonly [argv: string[], fault: string][] = [
   [['--code-lifetime', '601'], '--code-lifetime: "601" is not a whole number from 1 to 600'],
   [['--oauth1-window', '601'], '--oauth1-window: "601" is not a whole number from 1 to 600'],
   [['--public-url', 'http://a.example'], publicUrlFault('http://a.example')],
+  [['--base-path', '/api/'], '--base-path: "/api/" is not a path such as /api, without a slash at the end'],
+  [['--base-path', 'api'], '--base-path: "api" is not a path such as /api, without a slash at the end'],
   [['--public-url', 'https://a.example/b'], publicUrlFault('https://a.example/b')],
   [['--public-url', 'https://a.example?'], publicUrlFault('https://a.example?')],
   [['--public-url', 'https://u@a.example'], publicUrlFault('https://u@a.example')],
@@ -264,7 +267,10 @@ const fallbacks = new Set(
 function sampleValues(spec: OptionSpec, random: Seeded): [text: string, json: unknown][] {
   if (spec.kind === 'toggle') return ['true', 'false', 'true'].map((text) => [text, text === 'true']);
   if (spec.kind === 'choice') return [...spec.words, ...spec.words].slice(0, 3).map((word) => [word, word]);
-  if (spec.kind === 'text') return ['a.example', 'b.example', 'c.example'].map((text) => [text, text]);
+  if (spec.kind === 'text') {
+    const slash = spec.value === 'PATH' ? '/' : '';
+    return ['a.example', 'b.example', 'c.example'].map((text) => [slash + text, slash + text]);
+  }
   const start = spec.least + random.below(Math.min(spec.most - spec.least - 2, 10_000));
   const numbers = [start, start + 1, start + 2];
   if (numbers.some((number) => fallbacks.has(number))) return sampleValues(spec, random);

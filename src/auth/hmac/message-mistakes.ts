@@ -5,6 +5,7 @@ import { formatDate, parseSignedDate } from '../../http/headers/date.ts';
 import type { Request } from '../../http/message.ts';
 import { methods } from '../../http/method.ts';
 import { formatSignedDate, messageOf, type Signed, withoutSpaces } from '../../signature/hmac.ts';
+import { basePathMistakes } from './base-path-mistake.ts';
 
 /** A message that a client may have signed, and a hint that describes the mistake. */
 export interface MessageMistake {
@@ -22,6 +23,7 @@ export function messageMistakes(request: Request, signed: Signed): MessageMistak
   return [
     ...changedBy('target', targets(signed.target, request)),
     ...wholes(signed, date),
+    ...changedBy('target', basePathMistakes(signed.target, request)),
     ...changedBy('method', otherMethods(signed.method, request)),
     ...(signed.nonce === undefined ? [] : changedBy('date', dates(date, request))),
     ...changedBy('contentDigest', contentDigests(signed.contentDigest, request)),

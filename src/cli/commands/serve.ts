@@ -98,7 +98,9 @@ async function start(
     const { plain, secure } = await open(service, options, certificate, saving);
     if (first !== undefined) {
       if (hashing !== undefined) plaintext.push(await dataDirectory.storeUser(firstUserName, await hashing));
-      process.stderr.write(introduction(first, plain?.url ?? secure?.url ?? '', certificate?.file));
+      process.stderr.write(
+        introduction(first, plain?.url ?? secure?.url ?? '', options.basePath, certificate?.file),
+      );
     }
     for (const path of plaintext) if (path !== undefined) warn(plaintextWarning(path));
     if (users.size === 0) warn('there are no users; to add one: countersign user add NAME');

@@ -32,6 +32,7 @@ export function composeService(
       ...more,
       ...accounts,
       ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+      ...(options.basePath === undefined ? {} : { basePath: options.basePath }),
       lifetimes: lifetimesOf(options),
       collections: options.collections,
       seed: options.seed,

@@ -9,10 +9,16 @@ export const firstUserName = 'demo';
  * Returns the message of a first start: password, secret, and two commands to try.
  *
  * @param url the address of the server
+ * @param basePath the path prefix that a proxy removes, which is signed
  * @param certificate the file of the server's own certificate, if it has one
  */
-export function introduction({ password, secret }: Credentials, url: string, certificate?: string): string {
-  const sign = `${invocation()} sign POST ${url}/articles --user ${firstUserName}`;
+export function introduction(
+  { password, secret }: Credentials,
+  url: string,
+  basePath = '',
+  certificate?: string,
+): string {
+  const sign = `${invocation()} sign POST ${url}${basePath}/articles --user ${firstUserName}`;
   const article = '<article><title>A first article</title><price currency="EUR">12.30</price></article>';
   const curl = `curl -i${tlsOptionOf(url, certificate)}`;
   const send = `${curl} -H @- -H 'Content-Type: application/xml' -d '${article}' ${url}/articles`;

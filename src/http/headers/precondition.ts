@@ -64,7 +64,14 @@ function requireMatch(value: string, current: Current | undefined): void {
     if (wanted === '*') return;
     for (const opaque of current.tags) if (isAmong(wanted, opaque, matchesStrongly)) return;
   }
-  throw new Problem('precondition-failed', 'If-Match does not match the current state.');
+  const detail = 'If-Match does not match the current state.';
+  const weak = wanted === '*' ? undefined : wanted.find((tag) => tag.weak);
+  throw new Problem('precondition-failed', weak === undefined ? detail : `${detail} ${weakTag(weak)}`);
+}
+
+/** Returns the explanation of a weak tag in If-Match. The server sends strong tags only. */
+function weakTag({ opaque }: EntityTag): string {
+  return `The entity tag W/"${opaque}" is weak, and If-Match compares strongly (RFC 9110 §13.1.1): a weak tag never matches. This server sends strong tags only; a proxy that compresses responses makes them weak. Turn off compression in the proxy (nginx: gzip off): the server compresses by itself.`;
 }
 
 /** Evaluates If-Unmodified-Since (RFC 9110 §13.1.4). It is ignored without a valid date or a time of modification. */

@@ -3,6 +3,7 @@ import { createSecretBox, type SecretBox } from '../../accounts/secret-box.ts';
 import type { Authenticator } from '../../auth/authenticate.ts';
 import type { Clock } from '../../clock.ts';
 import { parseQueryOf } from '../../http/form.ts';
+import { pathForClient } from '../../pipeline/proxy.ts';
 import { action, type Call, type Outcome, type Resource, type Variant } from '../../pipeline/resource.ts';
 import { encodeOctets, octetsOf } from '../../signature/oauth1-parameters.ts';
 import type { Consumer, Registry } from '../clients.ts';
@@ -68,7 +69,12 @@ async function ask(endpoint: EndpointContext, { request, method, variant }: Call
   const details = { token: endpoint.seal.seal(token, sealedAs) };
   return endpoint.consents.ask(
     { mechanism: 'oauth1', client, user, scopes, details },
-    { action: endpoint.path, destination: callback === outOfBand ? undefined : callback, variant, method },
+    {
+      action: pathForClient(request, endpoint.path),
+      destination: callback === outOfBand ? undefined : callback,
+      variant,
+      method,
+    },
   );
 }
 

@@ -2,6 +2,7 @@ import type { Authenticator } from '../../auth/authenticate.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { type Form, maxFormParameters, parseQueryOf } from '../../http/form.ts';
 import type { Origins } from '../../pipeline/origin.ts';
+import { pathForClient } from '../../pipeline/proxy.ts';
 import { action, type Call, type Outcome, type Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { Client, Registry } from '../clients.ts';
@@ -62,7 +63,7 @@ async function ask(
   };
   return context.consents.ask(
     { mechanism: 'oauth2', client: client.id, user, scopes, details },
-    { action: path, destination: destinationOf(redirectUri), variant, method },
+    { action: pathForClient(request, path), destination: destinationOf(redirectUri), variant, method },
   );
 }
 
