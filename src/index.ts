@@ -1,3 +1,4 @@
+export type { GrantSelection } from './accounts/revocations.ts';
 export type { KnownPassword, UserDeclaration } from './auth/accounts.ts';
 export type { AuthenticationTrace, TraceDetails } from './auth/trace.ts';
 export { type Clock, type ManualClock, manualClock, systemClock } from './clock.ts';

@@ -4,7 +4,7 @@ import { JsonFields } from '../store/encoding/json-fields.ts';
 import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
 import { type Disk, errorCode, nodeDisk } from '../store/files/disk.ts';
 import { isRunning } from '../store/files/process-liveness.ts';
-import { accountFilePath } from './account-file-path.ts';
+import { type AccountFileName, accountFilePath } from './account-file-path.ts';
 import { type SecretBox, SecretBoxError } from './secret-box.ts';
 
 export { accountFilePath };
@@ -32,7 +32,7 @@ export interface AccountFileContent<T> {
 /** The format of an account file. */
 export interface AccountFileFormat<T> {
   /** The name of the file without its extension, and of the member with the entries. */
-  readonly name: 'users' | 'clients' | 'consumers';
+  readonly name: AccountFileName;
   /** The name of one entry. */
   readonly one: string;
   /** The purpose of an encrypted secret: with another purpose or name, it cannot be decrypted. */

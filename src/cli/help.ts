@@ -8,6 +8,7 @@ export const commands = [
   'user',
   'client',
   'consumer',
+  'grant',
   'check',
   'backup',
   'restore',
@@ -34,6 +35,7 @@ Commands:
                          manage OAuth 2.0 clients
   consumer add|rotate|remove|list
                          manage OAuth 1.0a consumers
+  grant list|revoke      list and revoke what users have granted to clients and consumers
   check                  check configuration and data, or repair a data directory
   backup DIR             copy the data directory, also while a server uses it
   restore DIR            copy a backup to the data directory
@@ -212,6 +214,21 @@ ${lines([
 ])}
 Options:
 ${lines(locationLines('consumers'))}`,
+
+  grant: () => `Usage: countersign grant list [--user NAME] [--client ID] [OPTIONS]
+       countersign grant revoke ID [OPTIONS]
+       countersign grant revoke [--user NAME] [--client ID] [OPTIONS]
+
+Lists the grants of a data directory: what users have allowed OAuth clients and consumers. Revokes grants with all
+their tokens. A running server applies a revocation before the command ends.
+
+Options:
+${lines([
+  ['--user NAME', 'grants of this user'],
+  ['--client ID', 'grants to this client or consumer; revoke: also its tokens without a grant'],
+  ['--data DIR', 'data directory (default: as for serve)'],
+  ['--config FILE', 'configuration file: its data directory is used'],
+])}`,
 };
 
 const secretSource = `The secret is generated and printed once, or read

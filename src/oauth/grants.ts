@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Applied, Entry, RecordValue, Store } from '../store/store.ts';
+import { nextTurn } from '../timers.ts';
 import { ExpirySweep } from './expiry-sweep.ts';
 import {
   type Grant,
@@ -78,6 +79,8 @@ export interface Grants {
    * @param reused The kind of the token whose reuse is the reason, if it is.
    */
   revokeGrant(id: string, reused?: TokenKind): Promise<void>;
+  /** Returns the grants of a user that are neither revoked nor ended, in the order of issue. */
+  ofUser(user: string): Promise<readonly Grant[]>;
   /** Iterates over all tokens in the order of issue. */
   all(): AsyncIterable<Found>;
   /** Sets the expiry of a token to now. */
@@ -87,7 +90,12 @@ export interface Grants {
 /** Returns whether a token is neither used nor expired, and its grant is neither revoked nor ended. */
 export function isLive({ token, grant }: Found, now: number): boolean {
   if (token.used || token.expires <= now) return false;
-  return token.grant === undefined || (grant !== undefined && !grant.revoked && grant.ends > now);
+  return token.grant === undefined || (grant !== undefined && isInForce(grant, now));
+}
+
+/** Returns whether a grant is neither revoked nor ended. */
+export function isInForce({ revoked, ends }: Grant, now: number): boolean {
+  return !revoked && ends > now;
 }
 
 /**
@@ -212,15 +220,29 @@ class StoredGrants implements Grants {
     }
   }
 
+  async ofUser(user: string): Promise<readonly Grant[]> {
+    const found: Grant[] = [];
+    for await (const entry of this.#entries(grantsCollection)) {
+      const grant = readGrant(entry);
+      if (grant?.user === user && isInForce(grant, this.#clock.now())) found.push(grant);
+    }
+    return found;
+  }
+
   async *all(): AsyncIterable<Found> {
+    for await (const entry of this.#entries(tokensCollection)) {
+      const found = await this.#foundIn(entry);
+      if (found !== undefined) yield found;
+    }
+  }
+
+  /** Iterates over all entries of a collection. Other work can proceed between two pages of it. */
+  async *#entries(collection: string): AsyncIterable<Entry> {
     if (this.#revocation?.done !== undefined) await this.#revocation.done;
-    for (let after = 0; ; ) {
-      const { entries, more } = await this.#store.list(tokensCollection, after, 256);
-      for (const entry of entries) {
-        const found = await this.#foundIn(entry);
-        if (found !== undefined) yield found;
-        after = entry.sequence;
-      }
+    for (let after = 0; ; await nextTurn()) {
+      const { entries, more } = await this.#store.list(collection, after, 256);
+      yield* entries;
+      after = entries.at(-1)?.sequence ?? after;
       if (!more) return;
     }
   }

@@ -7,6 +7,9 @@ export const oauth2Paths = {
   introspect: '/oauth2/introspect',
 } as const;
 
+/** The path of the page where users see and revoke their grants. */
+export const grantsPath = '/oauth/grants';
+
 /** The paths of the endpoints of OAuth 1.0a. */
 export const oauth1Paths = {
   requestToken: '/oauth1/request_token',

@@ -1,5 +1,6 @@
+import type { GrantSelection } from '../accounts/revocations.ts';
 import type { Clock } from '../clock.ts';
-import type { Store } from '../store/store.ts';
+import { type Store, StoreError } from '../store/store.ts';
 import { nextTurn } from '../timers.ts';
 import type { GrantEvent, Mechanism, TokenKind } from './records.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from './records.ts';
@@ -25,6 +26,9 @@ interface Held extends Holder {
   readonly kind?: TokenKind;
   readonly grant?: string | undefined;
 }
+
+/** Returns whether a grant or token is to be revoked. `grant` is the id of the grant; undefined for a token without one. */
+type Matches = (holder: Holder, grant: string | undefined) => boolean;
 
 /** Entries read in one batch before control returns to the event loop. */
 const stride = 256;
@@ -69,7 +73,7 @@ export class RevokeOnRemoval {
    */
   compare(roles: readonly Role[]): void {
     const names = this.#names;
-    this.#revokeMatching((holder) =>
+    void this.#revokeMatching((holder) =>
       roles.some((role) => {
         const name = nameOf(role, holder);
         return name !== undefined && !isAmong(names[role], name);
@@ -87,7 +91,21 @@ export class RevokeOnRemoval {
     this.#names = { ...this.#names, [role]: next };
     this.#removed = { ...this.#removed, [role]: new Set(removed) };
     const changed = new Set([...gone, ...back]);
-    if (changed.size > 0) this.#revokeMatching((holder) => isAmong(changed, nameOf(role, holder)));
+    if (changed.size > 0) void this.#revokeMatching((holder) => isAmong(changed, nameOf(role, holder)));
+  }
+
+  /**
+   * Revokes the selected grants and tokens. Resolves when they are deleted. Rejects with StoreError if the store could not delete
+   * all of them: those are rejected until the process ends, and the caller repeats the call.
+   */
+  async revoke({ grant, user, client }: GrantSelection): Promise<void> {
+    const isSelected: Matches = (holder, id) =>
+      (grant === undefined || id === grant) &&
+      (user === undefined || holder.user === user) &&
+      (client === undefined || holder.client === client);
+    const failed = await this.#revokeMatching(isSelected);
+    if (failed > 0)
+      throw new StoreError('failed', `${failed} revoked grants and tokens could not be deleted`);
   }
 
   /** Returns the removed names, for a snapshot of the whole state. */
@@ -102,57 +120,71 @@ export class RevokeOnRemoval {
     this.#undeleted.clear();
   }
 
-  #revokeMatching(matches: (holder: Holder) => boolean): void {
+  /** Resolves to the number of grants and tokens that the store failed to delete. */
+  #revokeMatching(matches: Matches): Promise<number> {
     const work = this.#revokeAfter(this.#running, matches);
-    this.#running = work;
+    const running = work.then(() => {});
+    this.#running = running;
     const finish = (): void => {
-      if (this.#running === work) this.#running = undefined;
+      if (this.#running === running) this.#running = undefined;
     };
     // Callers that await `done` see a failure; it needs no handling here.
-    work.then(finish, finish);
+    running.then(finish, finish);
+    return work;
   }
 
-  async #revokeAfter(before: Promise<void> | undefined, matches: (holder: Holder) => boolean): Promise<void> {
+  async #revokeAfter(before: Promise<void> | undefined, matches: Matches): Promise<number> {
     const generation = this.#generation;
     await before?.catch(() => {});
     // Grants first: if this is interrupted, a token without its grant is not valid.
-    await this.#sweep(grantsCollection, matches, generation);
-    await this.#sweep(tokensCollection, matches, generation);
+    const grants = await this.#sweep(grantsCollection, matches, generation);
+    return grants + (await this.#sweep(tokensCollection, matches, generation));
   }
 
-  async #sweep(collection: string, matches: (holder: Holder) => boolean, generation: number): Promise<void> {
+  async #sweep(collection: string, matches: Matches, generation: number): Promise<number> {
+    let failed = 0;
     for (let after = 0; generation === this.#generation; await nextTurn()) {
       const { entries, more } = await this.#store.list(collection, after, stride);
       const held = entries.flatMap((entry) => {
-        const holder = collection === grantsCollection ? readGrant(entry) : readToken(entry);
-        return holder !== undefined && matches(holder) ? [{ id: entry.id, holder }] : [];
+        const holder: Held | undefined =
+          collection === grantsCollection ? readGrant(entry) : readToken(entry);
+        const grant = collection === grantsCollection ? entry.id : holder?.grant;
+        return holder !== undefined && matches(holder, grant) ? [{ id: entry.id, holder }] : [];
       });
-      await Promise.all(held.map(({ id, holder }) => this.#deleteHeld(collection, id, holder, generation)));
+      const deleted = await Promise.all(
+        held.map(({ id, holder }) => this.#deleteHeld(collection, id, holder, generation)),
+      );
+      failed += deleted.filter((isDeleted) => !isDeleted).length;
       after = entries.at(-1)?.sequence ?? after;
-      if (!more) return;
+      if (!more) break;
     }
+    return failed;
   }
 
+  /** Resolves to false if the store failed. */
   async #deleteHeld(
     collection: string,
     id: string,
     { mechanism, client, user, kind, grant }: Held,
     generation: number,
-  ): Promise<void> {
+  ): Promise<boolean> {
     try {
       while (generation === this.#generation) {
         const stored = await this.#store.read(collection, id);
-        if (stored === undefined) return;
+        if (stored === undefined) return true;
         const change = { kind: 'delete', collection, id, expected: stored.revision } as const;
         const { applied } = await this.#store.apply({ ...change, at: this.#clock.now() });
         if (!applied) continue;
         // A token of a grant is reported with the grant.
         if (grant === undefined) this.#onEvent({ kind: 'revoked', mechanism, client, user, token: kind });
-        return;
+        this.#undeleted.delete(id);
+        return true;
       }
+      return true;
     } catch {
       // The store reports its own failure. The token counts as revoked nevertheless.
       this.#undeleted.add(id);
+      return false;
     }
   }
 }

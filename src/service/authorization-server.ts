@@ -2,11 +2,14 @@ import { clientsOf, consumersOf } from '../accounts/registration.ts';
 import { createAuthenticator } from '../auth/authenticate.ts';
 import type { Scheme } from '../auth/scheme.ts';
 import { type Client, type Consumer, createRegistry, type Registry } from '../oauth/clients.ts';
+import { grantsResource } from '../oauth/consent/grants-resource.ts';
+import { createPageTickets } from '../oauth/consent/page-ticket.ts';
 import type { OAuthContext } from '../oauth/context.ts';
 import { createGrants, type Grants } from '../oauth/grants.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import { createOAuth1 } from '../oauth/oauth1/module.ts';
 import { createOAuth2 } from '../oauth/oauth2/module.ts';
+import { grantsPath } from '../oauth/paths.ts';
 import type { GrantEvent } from '../oauth/records.ts';
 import { RevokeOnRemoval, type Role } from '../oauth/revoke-on-removal.ts';
 import type { Route } from '../pipeline/router.ts';
@@ -62,9 +65,15 @@ export function createAuthorizationServer(
     masterKey: options.masterKey ?? random(32),
   };
   const modules = [createOAuth2(context), createOAuth1(context)];
+  const tickets = createPageTickets({ ...context, lifetime: context.lifetimes.ticket });
+  const page: Route = {
+    template: grantsPath,
+    resource: grantsResource({ ...context, tickets }),
+    open: () => clients.size > 0 || consumers.size > 0,
+  };
   return {
     schemes: modules.flatMap(({ schemes }) => schemes),
-    routes: modules.flatMap(({ routes }) => routes),
+    routes: [...modules.flatMap(({ routes }) => routes), page],
     ...{ grants, clients, consumers, departures: revocation },
   };
 }

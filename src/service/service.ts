@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { clientsOf, consumersOf } from '../accounts/registration.ts';
+import type { GrantSelection } from '../accounts/revocations.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { checkSchemeNames } from '../auth/configured-schemes.ts';
 import { systemClock } from '../clock.ts';
@@ -18,6 +19,7 @@ import { createOrigins } from '../pipeline/origin.ts';
 import { Pipeline } from '../pipeline/pipeline.ts';
 import { createRouter, type Router } from '../pipeline/router.ts';
 import { createMemoryStore } from '../store/memory.ts';
+import { checkMembers, checkText } from './argument-checks.ts';
 import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { checkOptionValues } from './option-checks.ts';
@@ -69,6 +71,12 @@ export interface Service {
   replaceClients(clients: NonNullable<ServiceOptions['clients']>): void;
   /** Replaces all OAuth 1.0a consumers. If one is invalid, throws RangeError and changes nothing. */
   replaceConsumers(consumers: NonNullable<ServiceOptions['consumers']>): void;
+  /**
+   * Revokes the selected OAuth grants and their tokens. A member that is not given selects all; at least one is required. Resolves
+   * when they are deleted from the store. Rejects with StoreError if that failed: they are rejected until the service is closed.
+   * Throws RangeError.
+   */
+  revokeGrants(selection: GrantSelection): Promise<void>;
   /** Stops accepting requests, finishes those in flight within `grace` milliseconds, and closes everything. Default: 10 000. */
   close(grace?: number): Promise<void>;
 }
@@ -179,6 +187,18 @@ export function createControllableService(
     },
     replaceClients: (registered) => oauth.clients.replace(clientsOf(registered)),
     replaceConsumers: (registered) => oauth.consumers.replace(consumersOf(registered)),
+    async revokeGrants(selection) {
+      checkMembers(
+        selection,
+        ['grant', 'user', 'client'],
+        'a selection of grants',
+        "such as { user: 'johndoe' }",
+      );
+      for (const name of ['grant', 'user', 'client'] as const) checkText(selection[name], name);
+      if (Object.values(selection).every((value) => value === undefined))
+        throw new RangeError('a selection of grants must have a grant, user or client');
+      await oauth.departures.revoke(selection);
+    },
     async close(grace = 10_000) {
       closing = true;
       await Promise.all(listeners.map((listener) => listener.close(grace)));

@@ -6,12 +6,15 @@ import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { changeAccountFile } from './change.ts';
 import { type AccountFiles, noAccountFiles } from './no-account-files.ts';
+import type { Revoke } from './revocation.ts';
 
 /** Applies changed accounts to a running server. An error is reported, and the previous accounts stay in effect. */
 export interface AccountUpdates {
   users(stored: ReadonlyMap<string, StoredUser>): void;
   clients(stored: ReadonlyMap<string, ClientRegistration>): void;
   consumers(stored: ReadonlyMap<string, ConsumerRegistration>): Promise<void>;
+  /** Revokes grants and tokens. If it rejects, it is called again. */
+  readonly revoke: Revoke;
 }
 
 /**
@@ -79,14 +82,23 @@ export async function watchAccountFiles(
   updates: AccountUpdates,
   report: (line: string) => void,
 ): Promise<readonly AccountFileWatcher[]> {
-  const [{ watchAccountFile }, { clientFile, consumerFile }] = await Promise.all([
-    import('../../accounts/watcher.ts'),
-    import('../../accounts/clients.ts'),
-  ]);
+  const [{ watchAccountFile }, { clientFile, consumerFile }, { revocationFile }, { applyRevocations }] =
+    await Promise.all([
+      import('../../accounts/watcher.ts'),
+      import('../../accounts/clients.ts'),
+      import('../../accounts/revocations.ts'),
+      import('./revocation.ts'),
+    ]);
   const common = { directory, secretBox, onReport: report };
   return [
     watchAccountFile({ ...common, accountFile: userFile, mark: users.mark, use: updates.users }),
     watchAccountFile({ ...common, accountFile: clientFile, mark: clients.mark, use: updates.clients }),
     watchAccountFile({ ...common, accountFile: consumerFile, mark: consumers.mark, use: updates.consumers }),
+    watchAccountFile({
+      ...common,
+      accountFile: revocationFile,
+      mark: undefined,
+      use: (requested) => applyRevocations(directory, requested, updates.revoke),
+    }),
   ];
 }

@@ -114,6 +114,7 @@ function existing<T>(entries: ReadonlyMap<string, T>, { accountFile, name }: Acc
 
 /** Throws CommandError if the account is declared in the configuration file, which no command changes. */
 export function checkNotConfigured<T>({ accountFile, name, options }: AccountTarget<T>): void {
+  if (accountFile.name === 'revocations') return;
   if (options[accountFile.name].has(name))
     throw new CommandError(
       [`the ${accountFile.one} ${name} is declared in ${options.config}; change it there`],

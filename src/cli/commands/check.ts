@@ -7,15 +7,14 @@ import { warningOf } from '../../collections/stored-data-check.ts';
 import { counted } from '../../counted.ts';
 import { OptionsError } from '../../options/error.ts';
 import { type Options, readOptions } from '../../options/options.ts';
-import { CorruptionError } from '../../store/corruption-error.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { holderOf } from '../../store/files/lock.ts';
 import { inspectNonces, type NonceReport } from '../../store/nonces/file.ts';
-import { type Examined, examine, type RecoveryOptions } from '../../store/recovery/recovery.ts';
 import { plaintextPaths, readAccountFiles } from '../accounts/account-files.ts';
 import { type AccountFiles, noAccountFiles } from '../accounts/no-account-files.ts';
 import { readSecretBox } from '../accounts/secret-box-key.ts';
 import { CommandError, messagesOf, reportError } from '../errors.ts';
+import { examineWithRetries } from '../examine.ts';
 import { composeService, type KnownAccounts, knownAccountsOf } from '../serve/compose.ts';
 import { exposedConfiguration } from '../serve/file-permissions.ts';
 import { showProgress } from '../serve/progress.ts';
@@ -152,20 +151,6 @@ async function inspect(
     ],
     nonces: nonces.value,
   };
-}
-
-/** The number of attempts to read a store that a running server may be replacing. */
-const maxAttempts = 4;
-
-/** Reads a store. If a process uses the directory, repeats that if the files do not match. */
-async function examineWithRetries(options: RecoveryOptions, holder: number | undefined): Promise<Examined> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await examine(options);
-    } catch (error) {
-      if (!(error instanceof CorruptionError) || holder === undefined || attempt === maxAttempts) throw error;
-    }
-  }
 }
 
 /** Returns whether the directory exists. Throws CommandError if it cannot be used or created. */

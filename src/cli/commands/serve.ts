@@ -94,6 +94,7 @@ async function start(
   );
   try {
     await service.ready;
+    await dataDirectory.applyRevocations((selection) => service.revokeGrants(selection));
     const plaintext: (string | undefined)[] = [...dataDirectory.plaintextPaths];
     const { plain, secure } = await open(service, options, certificate, saving);
     if (first !== undefined) {
@@ -115,6 +116,7 @@ async function start(
         if (all.size > 0) await dataDirectory.storeMasterKey();
         service.replaceConsumers(all);
       },
+      revoke: (selection) => service.revokeGrants(selection),
     };
     dataDirectory.watch(updates, warn);
     if (certificate !== undefined && secure !== undefined) await scheduleRenewal(certificate, secure);

@@ -25,6 +25,7 @@ import {
 } from '../accounts/account-files.ts';
 import { changeAccountFile } from '../accounts/change.ts';
 import type { AccountFiles } from '../accounts/no-account-files.ts';
+import type { Revoke } from '../accounts/revocation.ts';
 import { showProgress } from './progress.ts';
 import { hasOAuth1Tokens, missingMasterKey } from './stored-tokens.ts';
 import { checkStoredData } from './validation-marker.ts';
@@ -47,6 +48,8 @@ export interface DataDirectory {
   storeUser(name: string, user: StoredUser): Promise<string | undefined>;
   /** Stores the master key unless it is already stored. Must be called before the first token is issued. */
   storeMasterKey(): Promise<void>;
+  /** Carries out the revocations that were requested while no server ran. */
+  applyRevocations(revoke: Revoke): Promise<void>;
   /** Starts to watch the account files. Calls `updates` after each change, and `report` with an error. */
   watch(updates: AccountUpdates, report: (line: string) => void): void;
   /** Removes the new journal after a failed first start. */
@@ -109,6 +112,12 @@ export async function openDataDirectory(
         if (isMasterKeyStored) return;
         await keepMasterKey(data, master.bytes, secretBox);
         isMasterKeyStored = true;
+      },
+      async applyRevocations(revoke) {
+        if (!existsSync(accountFilePath(data, 'revocations'))) return;
+        const { applyRevocations } = await import('../accounts/revocation.ts');
+        const { revocationFile } = await import('../../accounts/revocations.ts');
+        await applyRevocations(data, (await revocationFile.read(data)).entries, revoke);
       },
       watch(updates, reportError) {
         // Not awaited: the server is ready before the watchers are loaded.

@@ -15,6 +15,7 @@ export function inMemoryData(): DataDirectory {
     plaintextPaths: [],
     storeUser: async () => undefined,
     async storeMasterKey() {},
+    async applyRevocations() {},
     watch() {},
     undo() {},
     async close() {},

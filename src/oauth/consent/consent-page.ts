@@ -14,23 +14,27 @@ export interface Question {
   readonly lifetime: number;
   /** The path that the form is sent to. */
   readonly action: string;
+  /** The path of the page where the user can revoke the permission. */
+  readonly grants: string;
   /** The address that the browser is redirected to; undefined if there is no redirect (`oob`). */
   readonly destination: string | undefined;
   readonly variant: Variant | undefined;
 }
 
-const descriptions: Readonly<Record<Scope, string>> = {
+/** What a client with a scope can do. */
+export const scopeDescriptions: Readonly<Record<Scope, string>> = {
   read: 'read the data that you can read',
   write: 'add, change and delete the data that you can change',
 };
 
 /** Returns the consent page: one form with the buttons Allow and Refuse, without scripts. */
 export function showQuestion(question: Question): Outcome {
-  const { client, user, scopes, ticket, lifetime, action, destination } = question;
+  const { client, user, scopes, ticket, lifetime, action, grants, destination } = question;
   const body = `<p>You are signed in as <strong><bdi>${html(user)}</bdi></strong>.
-If you allow it, <strong><bdi>${html(client)}</bdi></strong> can do the following in your name, until the permission expires or is revoked:</p>
+If you allow it, <strong><bdi>${html(client)}</bdi></strong> can do the following in your name, until the permission expires or you
+<a href="${html(grants)}">revoke it</a>:</p>
 <ul>
-${scopes.map((scope) => `<li>${descriptions[scope]}</li>`).join('\n')}
+${scopes.map((scope) => `<li>${scopeDescriptions[scope]}</li>`).join('\n')}
 </ul>
 <p>The application does not see your password.${destination === undefined ? '' : ` Your answer is sent to <bdi>${html(destination)}</bdi>.`}</p>
 <form method="post" action="${html(action)}">

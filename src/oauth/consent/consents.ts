@@ -31,6 +31,8 @@ export interface ConsentAnswer extends ConsentQuestion {
 export interface ConsentForm {
   /** The path that the form is sent to. */
   readonly action: string;
+  /** The path of the page where the user can revoke the permission. */
+  readonly grants: string;
   /** The address that the browser is redirected to, shown to the user; undefined if there is no redirect (`oob`). */
   readonly destination: string | undefined;
   /** One of `pageVariants`. */
@@ -93,10 +95,14 @@ export function createConsents({ grants, clock, lifetimes }: ConsentContext): Co
 }
 
 /** Returns the name of the authenticated user. Rejects with a Problem (401 with a challenge) if there are no credentials. */
-export async function approvingUser(approver: Authenticator, request: Request): Promise<string> {
+export async function approvingUser(
+  approver: Authenticator,
+  request: Request,
+  detail = 'Sign in to allow or refuse the request of a client.',
+): Promise<string> {
   const principal = await approver.authenticate(request);
   if (principal !== undefined) return principal.name;
-  throw new Problem('authentication-required', 'Sign in to allow or refuse the request of a client.', {
+  throw new Problem('authentication-required', detail, {
     fields: approver.challenges(request.connection),
   });
 }

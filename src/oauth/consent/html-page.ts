@@ -14,13 +14,16 @@ function isJson(variant: Variant | undefined): boolean {
   return variant?.type === 'application/json';
 }
 
+/** A member of a page in JSON. */
+type JsonMember = string | number | readonly Readonly<Record<string, string>>[];
+
 /** A page in HTML and in JSON. */
 export interface Page {
   readonly status: number;
   readonly title: string;
   /** The HTML below the title. */
   readonly body: string;
-  readonly json: Readonly<Record<string, string | number>>;
+  readonly json: Readonly<Record<string, JsonMember>>;
 }
 
 /** Returns a page in one of `pageVariants`. It cannot be stored or framed, and sends no referrer. */
@@ -57,6 +60,7 @@ const style = `
 * { box-sizing: border-box }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1.0625rem/1.5 system-ui, sans-serif }
 main { max-width: 34rem; margin: 0 auto; padding: 2rem 1.25rem; overflow-wrap: anywhere }
+a { color: inherit }
 h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25 }
 ul { margin: 0 0 1rem; padding-left: 1.25rem }
 form { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.5rem 0 }
@@ -67,6 +71,7 @@ button {
 button.primary { color: var(--on-primary); background: var(--primary); border-color: var(--primary) }
 button:focus-visible { outline: 3px solid var(--ink); outline-offset: 2px }
 code { font-size: 1.125rem }
+section { margin: 1.5rem 0; padding-top: 1rem; border-top: 1px solid var(--line) }
 `;
 
 // No form-action: browsers also apply it to the redirect after the form is submitted.

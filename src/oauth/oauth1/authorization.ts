@@ -13,6 +13,7 @@ import { html, pageVariants, showPage } from '../consent/html-page.ts';
 import { type FormContent, formReading } from '../form-body.ts';
 import { type Found, type Grants, isIssuedTo, isLive } from '../grants.ts';
 import { readParameters } from '../parameters.ts';
+import { grantsPath } from '../paths.ts';
 import { withParameters } from '../redirect.ts';
 import { sha256 } from '../sha256.ts';
 
@@ -71,6 +72,7 @@ async function ask(endpoint: EndpointContext, { request, method, variant }: Call
     { mechanism: 'oauth1', client, user, scopes, details },
     {
       action: pathForClient(request, endpoint.path),
+      grants: pathForClient(request, grantsPath),
       destination: callback === outOfBand ? undefined : callback,
       variant,
       method,

@@ -13,6 +13,7 @@ import { type FormContent, formReading } from '../form-body.ts';
 import { firstOf } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
 import { readParameters } from '../parameters.ts';
+import { grantsPath } from '../paths.ts';
 import type { Grant } from '../records.ts';
 import { withParameters } from '../redirect.ts';
 import { defaultScopes, isWithin, parseScope } from '../scopes.ts';
@@ -63,7 +64,13 @@ async function ask(
   };
   return context.consents.ask(
     { mechanism: 'oauth2', client: client.id, user, scopes, details },
-    { action: pathForClient(request, path), destination: destinationOf(redirectUri), variant, method },
+    {
+      action: pathForClient(request, path),
+      grants: pathForClient(request, grantsPath),
+      destination: destinationOf(redirectUri),
+      variant,
+      method,
+    },
   );
 }
 

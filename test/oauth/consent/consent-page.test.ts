@@ -67,6 +67,7 @@ test('who takes neither HTML nor JSON is told so', async () => {
 });
 
 const elements = [
+  'a',
   'bdi',
   'body',
   'button',
@@ -89,7 +90,14 @@ test('whatever clients, users and addresses are called, it is text on the page',
   for (let run = 0; run < 1000; run += 1) {
     const name = (): string => random.text('<>&"\'/ =aé\u202e\0\u0007\n\r\t\ud800😀', 30);
     const { representation } = showQuestion({
-      ...{ client: name(), user: name(), destination: name(), action: name(), ticket: 'ticket' },
+      ...{
+        client: name(),
+        user: name(),
+        destination: name(),
+        action: name(),
+        grants: name(),
+        ticket: 'ticket',
+      },
       ...{ scopes: ['read'], lifetime: 90_000, variant: undefined },
     });
     const text = String(representation?.content).replace(/<style>[^<]*<\/style>/, '');
@@ -100,7 +108,7 @@ test('whatever clients, users and addresses are called, it is text on the page',
     );
     assert.deepEqual([...tags].sort(), elements, seen);
     // Every quote is one of those that the page itself has.
-    assert.equal(bare.split('"').length - 1, 28, seen);
+    assert.equal(bare.split('"').length - 1, 30, seen);
     assert.doesNotMatch(bare, /[\0-\x08\x0b\x0c\x0e-\x1f&]/, seen);
   }
 });

@@ -9,6 +9,7 @@ import { check } from '../../../src/cli/commands/check.ts';
 import { client } from '../../../src/cli/commands/client.ts';
 import { consumer } from '../../../src/cli/commands/consumer.ts';
 import { exportItems } from '../../../src/cli/commands/export.ts';
+import { grant } from '../../../src/cli/commands/grant.ts';
 import { importItems } from '../../../src/cli/commands/import.ts';
 import { restore } from '../../../src/cli/commands/restore.ts';
 import { sign } from '../../../src/cli/commands/sign.ts';
@@ -71,6 +72,7 @@ export async function call(args: readonly string[], given: Given = {}): Promise<
     ['check', check],
     ['client', client],
     ['consumer', consumer],
+    ['grant', grant],
     ['export', exportItems],
     ['import', importItems],
     ['backup', backup],

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { type GrantSelection, revocationFile } from '../../accounts/revocations.ts';
+import { systemClock } from '../../clock.ts';
+import { RevokeOnRemoval } from '../../oauth/revoke-on-removal.ts';
+import { openDurableStore } from '../../store/durable.ts';
+import { holderOf, LockedError, lockDirectory } from '../../store/files/lock.ts';
+import { recover } from '../../store/recovery/recovery.ts';
+import { delay } from '../../timers.ts';
+import { newStoreId } from '../serve/store-id.ts';
+import { changeAccountFile } from './change.ts';
+
+/** Revokes grants and tokens in the store. Rejects if that failed. */
+export type Revoke = (selection: GrantSelection) => Promise<void>;
+
+/**
+ * Carries out requested revocations, then removes them from the file, which acknowledges them. The caller holds the lock of
+ * the store.
+ */
+export async function applyRevocations(
+  directory: string,
+  requested: ReadonlyMap<string, GrantSelection>,
+  revoke: Revoke,
+): Promise<void> {
+  if (requested.size === 0) return;
+  for (const selection of requested.values()) await revoke(selection);
+  await changeAccountFile(revocationFile, directory, undefined, (entries) => {
+    for (const name of requested.keys()) entries.delete(name);
+  });
+}
+
+/** How a revocation was carried out: by the server with this process id, by this command, or not yet. */
+export type Revoked =
+  | { readonly by: 'server'; readonly pid: number }
+  | { readonly by: 'command' }
+  | { readonly by: 'nobody'; readonly pid: number };
+
+/**
+ * Requests a revocation. A running server carries it out and acknowledges it; without a server, this process opens the store. The
+ * request is on the disk before, so that it is not lost if both end: the next start then carries it out.
+ */
+export async function requestRevocation(
+  directory: string,
+  selection: GrantSelection,
+  report: (line: string) => void,
+): Promise<Revoked> {
+  const name = randomBytes(16).toString('hex');
+  await changeAccountFile(revocationFile, directory, undefined, (entries) => entries.set(name, selection));
+  for (;;) {
+    const waited = await waitForServer(directory, name);
+    if (waited !== undefined) return waited;
+    try {
+      await revokeDirectly(directory, report);
+      return { by: 'command' };
+    } catch (error) {
+      // A server has started meanwhile.
+      if (!(error instanceof LockedError)) throw error;
+    }
+  }
+}
+
+/** The number of attempts, and the time between them (ms): ten seconds in total. */
+const attempts = 500;
+const pause = 20;
+
+/** Waits until a running server has removed the request. Returns undefined if no process uses the directory. */
+async function waitForServer(directory: string, name: string): Promise<Revoked | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const holder = await holderOf(directory);
+    // Read after that: a server that stops has carried out what it removed.
+    const { entries } = await revocationFile.read(directory);
+    if (holder === undefined) return undefined;
+    if (!entries.has(name)) return { by: 'server', pid: holder.pid };
+    if (attempt === attempts) return { by: 'nobody', pid: holder.pid };
+    await delay(pause);
+  }
+}
+
+/** Carries out all requests in this process. Rejects with LockedError if another process uses the store. */
+async function revokeDirectly(directory: string, report: (line: string) => void): Promise<void> {
+  const lock = await lockDirectory(directory);
+  try {
+    const { entries } = await revocationFile.read(directory);
+    const recovered = await recover({ directory });
+    for (const line of recovered.reports) report(line);
+    const store = await openDurableStore({
+      directory,
+      recovered,
+      newStoreId,
+      durability: 'fsync',
+      clock: systemClock,
+      onReport: report,
+      limits: noCompaction,
+    });
+    try {
+      const names = { user: new Set<string>(), client: new Set<string>(), consumer: new Set<string>() };
+      const revocation = new RevokeOnRemoval(names, store, systemClock, () => {});
+      await applyRevocations(directory, entries, (selection) => revocation.revoke(selection));
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+/** The journals are kept, because they contain nonces, which this process does not read. */
+const noCompaction = { minBytes: Number.POSITIVE_INFINITY, ratio: 1, maxBytesOnClose: -1 };

@@ -1,0 +1,169 @@
+import { existsSync } from 'node:fs';
+import type { GrantSelection } from '../../accounts/revocations.ts';
+import { systemClock } from '../../clock.ts';
+import { isInForce } from '../../oauth/grants.ts';
+import { type Grant, grantsCollection, readGrant, readToken, tokensCollection } from '../../oauth/records.ts';
+import { printable, readArguments } from '../../options/flags.ts';
+import { checkPermissions } from '../../store/files/file-permissions.ts';
+import { holderOf } from '../../store/files/lock.ts';
+import type { State } from '../../store/state/state.ts';
+import { locationOf, printLines, unknownAction } from '../accounts/command.ts';
+import { actAsOwnerOf } from '../accounts/ownership.ts';
+import { requestRevocation } from '../accounts/revocation.ts';
+import { CommandError, reportError } from '../errors.ts';
+import { examineWithRetries } from '../examine.ts';
+import type { Terminal } from '../terminal.ts';
+
+const actions = ['list', 'revoke'] as const;
+
+const flags = new Map([
+  ['--user', 'value'],
+  ['--client', 'value'],
+  ['--data', 'value'],
+  ['--config', 'value'],
+] as const);
+
+/** The arguments of `countersign grant`. */
+interface GrantArguments {
+  readonly action: (typeof actions)[number];
+  readonly selection: GrantSelection;
+  readonly data: string;
+}
+
+/** Runs `countersign grant list` or `countersign grant revoke ID|--user NAME|--client ID`. Returns the exit status. */
+export async function grant(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<number> {
+  try {
+    const { action, selection, data } = parseArguments(argv, environment);
+    if (!existsSync(data)) throw new CommandError([`the data directory ${data} does not exist`], 1);
+    actAsOwnerOf(data);
+    checkPermissions(data);
+    const found = await readSelected(data, selection);
+    if (action === 'revoke') return await revoke(data, selection, found, terminal);
+    if (found.grants.length === 0) printLines([`there are no such grants in ${data}`], terminal.stderr);
+    printLines(found.grants.map(lineOf), terminal.stdout);
+    return 0;
+  } catch (error) {
+    return reportError(error, terminal);
+  }
+}
+
+/** The form of an id. It can begin with a dash, like a flag. */
+const idForm = /^[\w-]{43}$/;
+
+function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv): GrantArguments {
+  const [first = '', second = ''] = argv;
+  const id = first === 'revoke' && idForm.test(second) ? second : undefined;
+  const {
+    flags: given,
+    words,
+    faults,
+  } = readArguments(id === undefined ? argv : argv.toSpliced(1, 1), flags);
+  if (faults.length > 0) throw new CommandError(faults);
+  const [word = '', other] = words;
+  const action = actions.find((each) => each === word);
+  if (action === undefined) throw new CommandError([unknownAction(word, actions, 'countersign grant list')]);
+  if (other !== undefined && action === 'list') throw new CommandError(['list takes no id']);
+  if (other !== undefined)
+    throw new CommandError([
+      `${JSON.stringify(printable(other))} is not the id of a grant; to list them: countersign grant list`,
+    ]);
+  const selection = selectionOf(id, given);
+  if (action === 'revoke' && Object.keys(selection).length === 0)
+    throw new CommandError(['revoke requires an id, --user NAME or --client ID']);
+  return { action, selection, data: locationOf(given, environment).options.data };
+}
+
+function selectionOf(grant: string | undefined, given: ReadonlyMap<string, string | true>): GrantSelection {
+  const [user, client] = [given.get('--user'), given.get('--client')];
+  return {
+    ...(grant === undefined ? {} : { grant }),
+    ...(typeof user === 'string' ? { user } : {}),
+    ...(typeof client === 'string' ? { client } : {}),
+  };
+}
+
+/** What a selection contains. */
+interface Selected {
+  /** The grants that are neither revoked nor ended. */
+  readonly grants: readonly Grant[];
+  /** The number of valid tokens without a grant, such as those of client_credentials. */
+  readonly tokens: number;
+}
+
+/** Reads what a selection contains, without the lock of the store: a server may be using it. */
+async function readSelected(data: string, selection: GrantSelection): Promise<Selected> {
+  const holder = await holderOf(data);
+  const { state } = await examineWithRetries({ directory: data }, holder?.pid);
+  const now = systemClock.now();
+  const isSelected = ({ user, client }: { user?: string | undefined; client: string }): boolean =>
+    (selection.user === undefined || user === selection.user) &&
+    (selection.client === undefined || client === selection.client);
+  const grants = entriesOf(state, grantsCollection).flatMap((entry) => readGrant(entry) ?? []);
+  const tokens = entriesOf(state, tokensCollection).flatMap((entry) => readToken(entry) ?? []);
+  const loose = tokens.filter(
+    (token) =>
+      token.grant === undefined &&
+      token.kind !== 'ticket' &&
+      !token.used &&
+      token.expires > now &&
+      isSelected(token),
+  );
+  return {
+    grants: grants.filter(
+      (each) =>
+        isInForce(each, now) &&
+        (selection.grant === undefined || each.id === selection.grant) &&
+        isSelected(each),
+    ),
+    tokens: selection.grant === undefined ? loose.length : 0,
+  };
+}
+
+function entriesOf(state: State, collection: string) {
+  return [...(state.collection(collection)?.entries ?? [])];
+}
+
+async function revoke(
+  data: string,
+  selection: GrantSelection,
+  { grants, tokens }: Selected,
+  terminal: Terminal,
+): Promise<number> {
+  const { stdout, stderr } = terminal;
+  if (grants.length === 0 && tokens === 0) {
+    if (selection.grant !== undefined)
+      throw new CommandError([`there is no grant ${selection.grant} that could be revoked`], 1);
+    printLines(['there is nothing to revoke'], stderr);
+    return 0;
+  }
+  const revoked = await requestRevocation(data, selection, (line) => printLines([line], stderr));
+  if (revoked.by === 'nobody') {
+    const then = 'it revokes them as soon as it can, at the latest when it is restarted';
+    throw new CommandError(
+      [`process ${revoked.pid}, which uses ${data}, has not revoked the grants; ${then}`],
+      1,
+    );
+  }
+  printLines(
+    grants.map((each) => `revoked   ${lineOf(each)}`),
+    stdout,
+  );
+  if (tokens > 0)
+    printLines([`revoked   ${tokens} ${tokens === 1 ? 'token' : 'tokens'} without a grant`], stdout);
+  const by =
+    revoked.by === 'server'
+      ? `the server that uses ${data} (process ${revoked.pid}) has applied the change`
+      : `no server uses ${data}; the change is stored`;
+  printLines([by], stderr);
+  return 0;
+}
+
+/** Returns a grant on one line: nothing of it is a secret. */
+function lineOf({ id, user, client, scopes, issued, ends }: Grant): string {
+  const times = [issued, ends].map((ms) => new Date(ms).toISOString());
+  return `${id}  ${printable(user ?? 'no user')}  ${printable(client)}; ${scopes.join(' ')}; ${times.join(' to ')}`;
+}

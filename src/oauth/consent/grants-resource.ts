@@ -1,0 +1,66 @@
+import type { Authenticator } from '../../auth/authenticate.ts';
+import type { Request } from '../../http/message.ts';
+import { pathForClient } from '../../pipeline/proxy.ts';
+import { action, type Call, type Outcome, type Resource } from '../../pipeline/resource.ts';
+import { type FormContent, formReading } from '../form-body.ts';
+import type { Grants } from '../grants.ts';
+import { readParameters } from '../parameters.ts';
+import { grantsPath } from '../paths.ts';
+import { showRefusal, tooManyParameters } from './consent-page.ts';
+import { approvingUser } from './consents.ts';
+import { showGrants } from './grants-page.ts';
+import { pageVariants } from './html-page.ts';
+import type { PageTickets } from './page-ticket.ts';
+
+/** Dependencies of the page of grants. */
+export interface GrantsResourceContext {
+  readonly approver: Authenticator;
+  readonly grants: Grants;
+  readonly tickets: PageTickets;
+}
+
+/** Creates the page where users see the grants that they gave to clients, and revoke them. Users authenticate with Basic. */
+export function grantsResource(context: GrantsResourceContext): Resource<unknown, FormContent> {
+  return {
+    ownCredentials: true,
+    produces: pageVariants,
+    GET: action('anyone', (call) => show(context, call)),
+    POST: action('anyone', (call) => revoke(context, call), { reads: [formReading] }),
+  };
+}
+
+function userOf({ approver }: GrantsResourceContext, request: Request): Promise<string> {
+  return approvingUser(approver, request, 'Sign in to see and revoke the permissions of applications.');
+}
+
+async function show(context: GrantsResourceContext, { request, variant }: Call): Promise<Outcome> {
+  const user = await userOf(context, request);
+  const grants = await context.grants.ofUser(user);
+  const page = {
+    user,
+    grants,
+    ticket: context.tickets.issue(user),
+    action: pathForClient(request, grantsPath),
+  };
+  return showGrants(page, variant);
+}
+
+async function revoke(
+  context: GrantsResourceContext,
+  { request, content, variant }: Call<unknown, FormContent>,
+): Promise<Outcome> {
+  const user = await userOf(context, request);
+  if (content === 'too-many-parameters') return showRefusal(tooManyParameters, variant);
+  if (content === undefined || content === 'malformed') return showRefusal('The form is malformed.', variant);
+  const { values } = readParameters(content, ['ticket', 'grant']);
+  if (!context.tickets.accepts(user, values.get('ticket') ?? ''))
+    return showRefusal(
+      'The form has expired or is not yours. Open the page of your permissions again.',
+      variant,
+    );
+  const id = values.get('grant');
+  const grant = (await context.grants.ofUser(user)).find((each) => each.id === id);
+  // A grant that ended meanwhile, or was revoked twice, is not an error.
+  if (grant !== undefined) await context.grants.revokeGrant(grant.id);
+  return { status: 303, noStore: true, fields: [['Location', pathForClient(request, grantsPath)]] };
+}
