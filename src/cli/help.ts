@@ -219,8 +219,8 @@ ${lines(locationLines('consumers'))}`,
        countersign grant revoke ID [OPTIONS]
        countersign grant revoke [--user NAME] [--client ID] [OPTIONS]
 
-Lists the grants of a data directory: what users have allowed OAuth clients and consumers. Revokes grants with all
-their tokens. A running server applies a revocation before the command ends.
+Lists the grants of a data directory: what users have allowed to OAuth clients and consumers. Revokes grants
+with all their tokens. A running server applies a revocation before the command ends.
 
 Options:
 ${lines([

@@ -42,11 +42,12 @@ export async function requestRevocation(
   directory: string,
   selection: GrantSelection,
   report: (line: string) => void,
+  wait: (ms: number) => Promise<unknown> = delay,
 ): Promise<Revoked> {
   const name = randomBytes(16).toString('hex');
   await changeAccountFile(revocationFile, directory, undefined, (entries) => entries.set(name, selection));
   for (;;) {
-    const waited = await waitForServer(directory, name);
+    const waited = await waitForServer(directory, name, wait);
     if (waited !== undefined) return waited;
     try {
       await revokeDirectly(directory, report);
@@ -63,7 +64,11 @@ const attempts = 500;
 const pause = 20;
 
 /** Waits until a running server has removed the request. Returns undefined if no process uses the directory. */
-async function waitForServer(directory: string, name: string): Promise<Revoked | undefined> {
+async function waitForServer(
+  directory: string,
+  name: string,
+  wait: (ms: number) => Promise<unknown>,
+): Promise<Revoked | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     const holder = await holderOf(directory);
     // Read after that: a server that stops has carried out what it removed.
@@ -71,7 +76,7 @@ async function waitForServer(directory: string, name: string): Promise<Revoked |
     if (holder === undefined) return undefined;
     if (!entries.has(name)) return { by: 'server', pid: holder.pid };
     if (attempt === attempts) return { by: 'nobody', pid: holder.pid };
-    await delay(pause);
+    await wait(pause);
   }
 }
 

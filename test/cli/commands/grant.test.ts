@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { revocationFile } from '../../../src/accounts/revocations.ts';
+import { applyRevocations, requestRevocation } from '../../../src/cli/accounts/revocation.ts';
+import { lockDirectory } from '../../../src/store/files/lock.ts';
+import { call, type Ended, run } from '../../support/cli/command.ts';
+import { done, type LiveServer, startOn, usersFile } from '../../support/cli/oauth.ts';
+import { accessToken, ask as askSigned, callback as consumerCallback } from '../../support/oauth/consumer.ts';
+import { callback, refresh, tokensFor } from '../../support/oauth/server.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+const records = '/users/ann/financialrecords';
+const scopes = ['--scope', 'read', '--scope', 'write'];
+
+/** Returns a directory with the clients `app` and `robot` and the consumer `printer`. */
+async function registered(): Promise<{ data: string; config: string }> {
+  const data = join(temporaryDirectory(), 'data');
+  const place = ['--data', data, '--secret-stdin'];
+  await done(
+    ['client', 'add', 'app', '--redirect-uri', callback, ...scopes, ...place],
+    'app-secret-0123456789\n',
+  );
+  const robot = ['client', 'add', 'robot', '--grant', 'client_credentials', '--users', '*', ...place];
+  await done(robot, 'robot-secret-0123456789\n');
+  const printer = ['consumer', 'add', 'printer', '--callback', consumerCallback, ...scopes, ...place];
+  await done(printer, 'printer-secret-0123456789\n');
+  return { data, config: usersFile() };
+}
+
+function grant(data: string, ...args: string[]): Promise<Ended> {
+  return call(['grant', ...args, '--data', data]);
+}
+
+/** Returns the lines of `grant list` as id, user and client. */
+async function listed(data: string, ...args: string[]): Promise<string[][]> {
+  const { status, stdout, stderr } = await grant(data, 'list', ...args);
+  assert.equal(status, 0, stderr);
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  return lines.map((line) => line.replace(/;.*/, '').split('  '));
+}
+
+const statusOf = async (server: LiveServer, bearer: string): Promise<number> =>
+  (await server.ask('GET', records, { bearer })).status;
+
+test('grants are listed and revoked while a server runs', async () => {
+  const { data, config } = await registered();
+  const server = await startOn(data, config);
+  const ann = await tokensFor(server);
+  const second = await tokensFor(server);
+  const bob = await tokensFor(server, {}, 'bob');
+  const signed = await accessToken(server);
+  const form = { grant_type: 'client_credentials' };
+  const own = await server.ask('POST', '/oauth2/token', { form, basic: 'robot:robot-secret-0123456789' });
+  const robot = own.member('access_token');
+
+  const all = await listed(data);
+  assert.deepEqual(
+    all.map(([, ...names]) => names.join(' ')),
+    ['ann app', 'ann app', 'bob app', 'ann printer'],
+  );
+  assert.deepEqual(await listed(data, '--user', 'bob'), [all[2]]);
+  assert.deepEqual(await listed(data, '--client', 'printer', '--user', 'ann'), [all[3]]);
+  const { stdout } = await grant(data, 'list');
+  assert.match(
+    stdout,
+    /^[\w-]{43} {2}ann {2}app; read write; \d{4}-\d\d-\d\dT[\d:.]+Z to \d{4}-\d\d-\d\dT[\d:.]+Z\n/,
+  );
+  for (const secret of [ann.access, ann.refresh, signed.token, robot]) assert.ok(!stdout.includes(secret));
+
+  const id = all[0]?.[0] ?? '';
+  const one = await grant(data, 'revoke', id);
+  assert.equal(one.status, 0, one.stderr);
+  assert.equal(
+    one.stderr,
+    `the server that uses ${data} (process ${server.running.pid}) has applied the change\n`,
+  );
+  assert.match(one.stdout, new RegExp(`^revoked {3}${id} {2}ann {2}app; read write; .*\\n$`));
+  assert.equal(await statusOf(server, ann.access), 401);
+  assert.equal((await refresh(server, ann.refresh)).status, 400);
+  assert.equal(await statusOf(server, second.access), 200);
+
+  const user = await grant(data, 'revoke', '--user', 'ann');
+  assert.equal(user.status, 0, user.stderr);
+  assert.equal(user.stdout.split('\n').length, 3);
+  assert.equal(await statusOf(server, second.access), 401);
+  assert.equal((await askSigned(server, { method: 'GET', target: records, token: signed })).status, 401);
+  const bobsRecords = await server.ask('GET', '/users/bob/financialrecords', { bearer: bob.access });
+  assert.equal(bobsRecords.status, 200);
+
+  const client = await grant(data, 'revoke', '--client', 'robot');
+  assert.equal(client.stdout, 'revoked   1 token without a grant\n');
+  assert.equal(await statusOf(server, robot), 401);
+  assert.deepEqual(
+    (await listed(data)).map(([, ...names]) => names.join(' ')),
+    ['bob app'],
+  );
+  assert.deepEqual((await revocationFile.read(data)).entries.size, 0);
+
+  // A revocation is durable when the command ends.
+  await server.end('SIGKILL');
+  const after = await startOn(data, config);
+  for (const token of [ann.access, second.access, robot]) assert.equal(await statusOf(after, token), 401);
+  await after.end('SIGTERM');
+});
+
+test('without a server, the command revokes grants itself, and loses no nonce', async () => {
+  const { data, config } = await registered();
+  const first = await startOn(data, config);
+  const tokens = await tokensFor(first);
+  const signature = ['sign', 'PUT', 'http://localhost/articles/1', '--user', 'ann'];
+  const { stdout } = await call(signature, { input: 'ann-secret\n' });
+  const fields = stdout
+    .trim()
+    .split('\n')
+    .map((line): [string, string] => {
+      const [name = '', value = ''] = line.split(/: (.*)/s);
+      return [name, value];
+    });
+  const content = '{"title":"Tea","price":{"value":"3.50","currency":"EUR"}}';
+  const sending = { fields: [...fields, ['Content-Type', 'application/json'] as const], content };
+  assert.equal((await first.ask('PUT', '/articles/1', sending)).status, 201);
+  await first.end('SIGKILL');
+
+  const revoked = await grant(data, 'revoke', '--user', 'ann');
+  assert.equal(revoked.status, 0, revoked.stderr);
+  assert.match(revoked.stderr, new RegExp(`no server uses ${data}; the change is stored\\n$`));
+  assert.deepEqual(await listed(data), []);
+  const nothing = await grant(data, 'revoke', '--user', 'ann');
+  assert.deepEqual([nothing.status, nothing.stdout, nothing.stderr], [0, '', 'there is nothing to revoke\n']);
+
+  const second = await startOn(data, config);
+  assert.equal(await statusOf(second, tokens.access), 401);
+  assert.equal((await refresh(second, tokens.refresh)).status, 400);
+  assert.equal((await second.ask('GET', '/articles/1', {})).status, 200);
+  assert.equal((await second.ask('PUT', '/articles/1', sending)).status, 401, 'the nonce is known');
+  await second.end('SIGTERM');
+});
+
+test('a revocation that no process carried out is carried out by the next start, before it is ready', async () => {
+  const { data, config } = await registered();
+  const first = await startOn(data, config);
+  const tokens = await tokensFor(first);
+  await first.end('SIGTERM');
+  await revocationFile.write(data, new Map([['pending', { user: 'ann' }]]));
+  const second = await startOn(data, config);
+  assert.equal(await statusOf(second, tokens.access), 401);
+  assert.equal((await revocationFile.read(data)).entries.size, 0);
+  await second.end('SIGTERM');
+});
+
+test('the wait for a process that does not revoke ends, and the request stays', async (context) => {
+  const data = temporaryDirectory(context);
+  const lock = await lockDirectory(data);
+  context.after(() => lock.release());
+  let waited = 0;
+  const wait = async (ms: number): Promise<void> => {
+    waited += ms;
+  };
+  const revoked = await requestRevocation(data, { user: 'ann' }, assert.fail, wait);
+  assert.deepEqual(revoked, { by: 'nobody', pid: process.pid });
+  assert.equal(waited, 9980);
+  assert.equal((await revocationFile.read(data)).entries.size, 1);
+});
+
+test('a revocation that fails stays in the file', async () => {
+  const data = temporaryDirectory();
+  await revocationFile.write(data, new Map([['one', { user: 'ann' }]]));
+  const { entries } = await revocationFile.read(data);
+  const failing = applyRevocations(data, entries, () => Promise.reject(new Error('no space')));
+  await assert.rejects(failing, { message: 'no space' });
+  assert.equal((await revocationFile.read(data)).entries.size, 1);
+  const calls: unknown[] = [];
+  await applyRevocations(data, entries, async (selection) => void calls.push(selection));
+  assert.deepEqual(calls, [{ user: 'ann' }]);
+  assert.equal((await revocationFile.read(data)).entries.size, 0);
+});
+
+test('a file with a revocation that selects nothing is corrupt', async () => {
+  const data = temporaryDirectory();
+  for (const entry of [{}, { all: true }, { user: 1 }]) {
+    const content = JSON.stringify({ version: 1, revocations: { one: entry } });
+    writeFileSync(revocationFile.path(data), content, { mode: 0o600 });
+    await assert.rejects(revocationFile.read(data), { name: 'CorruptionError' }, content);
+  }
+});
+
+const data = temporaryDirectory();
+
+describe('a command line that is not valid is rejected', () => {
+  const cases: readonly [args: string[], status: number, stderr: RegExp][] = [
+    [[], 2, /missing action; expected one of list, revoke: countersign grant list\n/],
+    [['remove'], 2, /unknown action "remove"; expected one of list, revoke/],
+    [['list', 'x'], 2, /list takes no id\n/],
+    [['revoke'], 2, /revoke requires an id, --user NAME or --client ID\n/],
+    [['revoke', 'short'], 2, /"short" is not the id of a grant; to list them: countersign grant list\n/],
+    [['revoke', '-'.repeat(43)], 1, /there is no grant -{43} that could be revoked\n/],
+    [['list', '--usr', 'ann'], 2, /unknown option --usr; did you mean "--user"\?/],
+  ];
+  for (const [args, status, stderr] of cases) {
+    test(args.join(' ') || 'nothing', async () => {
+      const end = await grant(data, ...args);
+      assert.equal(end.status, status, end.stderr);
+      assert.match(end.stderr, stderr);
+      assert.equal(end.stdout, '');
+      assert.ok(!existsSync(join(data, 'revocations.json')));
+    });
+  }
+
+  test('a data directory that does not exist is not created', async () => {
+    const missing = join(data, 'missing');
+    const end = await grant(missing, 'list');
+    assert.equal(end.status, 1);
+    assert.equal(end.stderr, `countersign: the data directory ${missing} does not exist\n`);
+    assert.ok(!existsSync(missing));
+  });
+});
+
+test('the program has the command', async () => {
+  const { status, stdout } = await run(['grant', '--help']);
+  assert.equal(status, 0);
+  assert.match(stdout, /^Usage: countersign grant list/);
+});
