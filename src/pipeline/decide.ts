@@ -14,7 +14,6 @@ import type { Principal } from '../principal.ts';
 import { CallContext, type RequestTrace } from './call.ts';
 import type { GzipQueue } from './gzip-queue.ts';
 import { type Describe, describe } from './options-response.ts';
-import { basePathAdvice, segmentsForRouter } from './proxy.ts';
 import {
   checkCharset,
   checkContentRange,
@@ -38,7 +37,7 @@ import {
   type Variant,
 } from './resource.ts';
 import { notModified, tagsOf, toOutcome, toResponse, withContentTag } from './response.ts';
-import type { Match, Router } from './router.ts';
+import { findRoute, type Match, notFound, type Router } from './router.ts';
 
 /** The parts of the service that the steps use. */
 export interface ServiceContext {
@@ -255,18 +254,6 @@ function parsedTarget(target: string, method: Method, limit: number): Target {
     throw new Problem('target-too-long', `A request target has at most ${limit} bytes.`, { close: true });
   }
   return parseTarget(target, method);
-}
-
-/** `*` is the server itself, for which there is no route. */
-function findRoute(target: Target, request: Request, router: Router): Match {
-  if (target.asterisk) return { template: '*', resource: {}, parameters: {} };
-  const route = router.find(segmentsForRouter(target, request));
-  if (route === undefined) throw notFound(basePathAdvice(target, request));
-  return route;
-}
-
-function notFound(advice = ''): Problem {
-  return new Problem('not-found', `Nothing is at this address.${advice}`);
 }
 
 function authenticate(

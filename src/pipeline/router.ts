@@ -1,3 +1,7 @@
+import type { Request } from '../http/message.ts';
+import { Problem } from '../http/problem.ts';
+import type { Target } from '../http/target.ts';
+import { basePathAdvice, segmentsForRouter } from './proxy.ts';
 import type { Parameters, Resource } from './resource.ts';
 
 /** A resource with its path template. */
@@ -21,6 +25,19 @@ export interface Router {
   find(segments: readonly string[]): Match | undefined;
   /** All routes in the order given, including unavailable ones. */
   readonly routes: readonly Route[];
+}
+
+/** Returns the route of a target. `*` is the server itself, for which there is none. Throws a Problem (404). */
+export function findRoute(target: Target, request: Request, router: Router): Match {
+  if (target.asterisk) return { template: '*', resource: {}, parameters: {} };
+  const route = router.find(segmentsForRouter(target, request));
+  if (route === undefined) throw notFound(basePathAdvice(target, request));
+  return route;
+}
+
+/** Returns the problem of an address without a resource. */
+export function notFound(advice = ''): Problem {
+  return new Problem('not-found', `Nothing is at this address.${advice}`);
 }
 
 /** A node of the tree of templates, one segment deep. Literals take precedence over the parameter. */
