@@ -1,5 +1,17 @@
 export type { GrantSelection } from './accounts/revocations.ts';
+export type { AsymmetricAlgorithm, KeyDeclaration } from './auth/account-key.ts';
 export type { KnownPassword, UserDeclaration } from './auth/accounts.ts';
+export type {
+  ApiKeyDeclaration,
+  Aws4Declaration,
+  CredentialField,
+  DeclaredHmacDeclaration,
+  MessageSignaturesDeclaration,
+  PresetDeclaration,
+  PresetName,
+  SchemeDeclaration,
+  SchemeDeclarations,
+} from './auth/scheme-declarations.ts';
 export type { AuthenticationTrace, TraceDetails } from './auth/trace.ts';
 export { type Clock, type ManualClock, manualClock, systemClock } from './clock.ts';
 export type { AccessDeclaration, CollectionMethod } from './collections/declaration.ts';
@@ -15,7 +27,7 @@ export {
   type Response as Reply,
 } from './http/message.ts';
 export type { Method } from './http/method.ts';
-export type { ProblemMember, ProblemParts } from './http/problem.ts';
+export type { ForeignDocument, ProblemMember, ProblemParts } from './http/problem.ts';
 export type { ProblemType } from './http/problem-types.ts';
 export { Problem } from './http/thrown-problem.ts';
 export type { WireBreak, WireFault } from './http/wire-fault.ts';

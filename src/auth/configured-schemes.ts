@@ -9,6 +9,7 @@ import { readMessageSignaturesOptions } from './message-signatures/options.ts';
 import { createMessageSignaturesScheme } from './message-signatures/scheme.ts';
 import type { Scheme } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
+import type { SchemeDeclarations } from './scheme-declarations.ts';
 
 /** A scheme of a configuration, with its options read and checked. */
 export type ConfiguredScheme = {
@@ -42,6 +43,11 @@ export function readSchemes(value: unknown, where = 'schemes'): readonly Configu
   return Object.entries(value).flatMap(([name, declared]) =>
     declared === undefined ? [] : [readScheme(name, declared, `${where}.${name}`)],
   );
+}
+
+/** Checks the schemes of a configuration, as `readSchemes` does. Throws RangeError. */
+export function checkSchemes(value: unknown, where?: string): asserts value is SchemeDeclarations {
+  readSchemes(value, where);
 }
 
 function readScheme(name: string, declared: unknown, where: string): ConfiguredScheme {

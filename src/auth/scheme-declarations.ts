@@ -37,15 +37,15 @@ export interface Aws4Declaration {
   readonly replay?: 'refuse' | 'allow';
 }
 
-/** A field, by its name. */
-export interface FieldDeclaration {
+/** A field that contains a part of the credentials, by its name. */
+export interface CredentialField {
   readonly field: string;
 }
 
 /** An API key with a secret, sent in two fields over TLS. */
 export interface ApiKeyDeclaration {
-  readonly user: FieldDeclaration;
-  readonly secret: FieldDeclaration;
+  readonly user: CredentialField;
+  readonly secret: CredentialField;
 }
 
 /** The provider whose scheme a preset describes. */
@@ -55,7 +55,7 @@ export type PresetName = 'standard-webhooks' | 'stripe' | 'github' | 'slack' | '
 export interface PresetDeclaration {
   readonly preset: PresetName;
   /** The name of the user that signs, or the field that names it. */
-  readonly user: string | FieldDeclaration;
+  readonly user: string | CredentialField;
   /** Another window than the provider's, in seconds. */
   readonly timestamp?: { readonly window: number };
   /** Whether a signature is accepted only once within the window. Default: `accept`. */
@@ -81,7 +81,7 @@ export interface DeclaredHmacDeclaration {
   /** The text between several signatures, of which one must be valid. At most 16 are examined. */
   readonly separator?: string;
   /** The name of the user that signs, or the field with the name of a user or the id of a key. */
-  readonly user: string | FieldDeclaration;
+  readonly user: string | CredentialField;
   readonly timestamp?: {
     readonly field?: string;
     /** Default: `s`. */
@@ -89,8 +89,8 @@ export interface DeclaredHmacDeclaration {
     /** Seconds. Range: above 0, up to 86 400. Default: 300. */
     readonly window?: number;
   };
-  readonly nonce?: FieldDeclaration;
-  readonly id?: FieldDeclaration;
+  readonly nonce?: CredentialField;
+  readonly id?: CredentialField;
   /** Whether a signature is accepted only once within the window. Default: `accept`. */
   readonly replay?: 'accept' | 'refuse';
 }

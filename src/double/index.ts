@@ -41,7 +41,19 @@ export {
   /** @deprecated Import it from `countersign/attack`. */
   type Transport,
 } from '../attack/index.ts';
+export type { AsymmetricAlgorithm, KeyDeclaration } from '../auth/account-key.ts';
 export type { KnownPassword, UserDeclaration } from '../auth/accounts.ts';
+export type {
+  ApiKeyDeclaration,
+  Aws4Declaration,
+  CredentialField,
+  DeclaredHmacDeclaration,
+  MessageSignaturesDeclaration,
+  PresetDeclaration,
+  PresetName,
+  SchemeDeclaration,
+  SchemeDeclarations,
+} from '../auth/scheme-declarations.ts';
 export type { AuthenticationTrace, TraceDetails } from '../auth/trace.ts';
 export type { OAuth1Signing } from '../client/oauth1.ts';
 export type { Clock } from '../clock.ts';
@@ -55,7 +67,7 @@ export type { Seed } from '../collections/seed.ts';
 export type { FieldLine, Fields } from '../http/fields.ts';
 export type { Body, Connection, Request, Response } from '../http/message.ts';
 export type { Method } from '../http/method.ts';
-export type { ProblemMember, ProblemParts } from '../http/problem.ts';
+export type { ForeignDocument, ProblemMember, ProblemParts } from '../http/problem.ts';
 export type { ProblemType } from '../http/problem-types.ts';
 export { Problem } from '../http/thrown-problem.ts';
 export type { WireBreak, WireFault } from '../http/wire-fault.ts';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type ConfiguredScheme, readSchemes } from '../auth/configured-schemes.ts';
+import { checkSchemes } from '../auth/configured-schemes.ts';
+import type { SchemeDeclaration, SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import { JsonError, readJson } from '../formats/json/reader.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
@@ -21,7 +22,7 @@ export interface Setting {
 export interface ConfigurationFile extends Registrations {
   readonly settings: readonly Setting[];
   readonly users: ReadonlyMap<string, ConfiguredUser>;
-  readonly schemes: readonly ConfiguredScheme[];
+  readonly schemes: SchemeDeclarations;
   /** The unchecked declarations; undefined if the file has none. */
   readonly collections: ReadonlyMap<string, unknown> | undefined;
   /** The unchecked seeds; undefined if the file has none. */
@@ -74,21 +75,24 @@ export function readConfigurationFile(path: string, faults: string[]): Configura
   };
 }
 
-/** Reads each scheme, so that the errors of all are reported. */
+/** Checks each scheme, so that the errors of all are reported. Returns those that are valid. */
 function readSchemesOf(
   declared: ReadonlyMap<string, unknown> | undefined,
   path: string,
   faults: string[],
-): readonly ConfiguredScheme[] {
-  return [...(declared ?? [])].flatMap(([name, scheme]) => {
+): SchemeDeclarations {
+  const schemes: Record<string, SchemeDeclaration | undefined>[] = [];
+  for (const [name, declaration] of declared ?? []) {
     try {
-      return readSchemes({ [name]: scheme }, `${path}: schemes`);
+      const scheme: unknown = { [name]: declaration };
+      checkSchemes(scheme, `${path}: schemes`);
+      schemes.push(scheme);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       faults.push(error.message);
-      return [];
     }
-  });
+  }
+  return Object.assign({}, ...schemes);
 }
 
 function readDocument(path: string, faults: string[]): unknown {

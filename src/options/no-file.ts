@@ -4,7 +4,7 @@ import type { ConfigurationFile } from './file.ts';
 export const emptyFile: ConfigurationFile = {
   settings: [],
   users: new Map(),
-  schemes: [],
+  schemes: {},
   clients: new Map(),
   consumers: new Map(),
   collections: undefined,

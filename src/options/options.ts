@@ -1,4 +1,5 @@
-import type { ConfiguredScheme } from '../auth/configured-schemes.ts';
+import { readSchemes } from '../auth/configured-schemes.ts';
+import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import { type Declarations, readDeclarations } from './collections.ts';
 import { OptionsError } from './error.ts';
 import { type ConfigurationFile, readConfigurationFile, type Setting } from './file.ts';
@@ -75,7 +76,7 @@ export interface Options extends Declarations, Registrations {
   /** The users of the configuration file by name. */
   readonly users: ReadonlyMap<string, ConfiguredUser>;
   /** The schemes of the configuration file. */
-  readonly schemes: readonly ConfiguredScheme[];
+  readonly schemes: SchemeDeclarations;
   /** How far (ms) a date that comes with a nonce may be from the clock: the longest window of all schemes. */
   readonly nonceWindow: number;
   /** Problems that do not prevent a start, one sentence each. */
@@ -118,7 +119,7 @@ export function readOptions(argv: readonly string[], environment: Environment): 
     config,
     users,
     schemes,
-    nonceWindow: Math.max(values.window * 1000, ...schemes.map(({ window }) => window)),
+    nonceWindow: Math.max(values.window * 1000, ...readSchemes(schemes).map(({ window }) => window)),
     clients,
     consumers,
     ...declared,

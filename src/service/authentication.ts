@@ -59,7 +59,7 @@ export function createAuthentication(
   const accounts = createAccounts(declared);
   const rateLimiter = createRateLimiter(options.maxAuthFailures ?? 100, clock);
   const hashQueue = createHashQueue(rateLimiter);
-  const configured = schemesOf(options);
+  const configured = readSchemes(options.schemes ?? {});
   const nonceWindow = nonceWindowOf(window, options, configured);
   const nonces =
     storedNonces(options, nonceWindow) ??
@@ -153,14 +153,6 @@ function nonceWindowOf(
 ): number {
   const oauth1Window = lifetimes?.oauth1Window ?? defaultLifetimes.oauth1Window;
   return Math.max(window, oauth1Window, ...schemes.map((scheme) => scheme.window));
-}
-
-function schemesOf({ schemes = [] }: ServiceOptions): readonly ConfiguredScheme[] {
-  return isList(schemes) ? schemes : readSchemes(schemes);
-}
-
-function isList<T>(value: object | readonly T[]): value is readonly T[] {
-  return Array.isArray(value);
 }
 
 /** Returns the nonces of the options or of the store. Throws RangeError if these are stored for a shorter window (ms). */

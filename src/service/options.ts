@@ -1,7 +1,6 @@
 import type { ClientOption, ConsumerOption, RegisteredBy } from '../accounts/registered.ts';
 import type { KeyDeclaration } from '../auth/account-key.ts';
 import type { UserDeclaration } from '../auth/accounts.ts';
-import type { ConfiguredScheme } from '../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { Clock } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
@@ -128,7 +127,7 @@ export interface ServiceOptions extends PipelineOptions {
   /** Whether an HMAC signature of content must cover a digest of it. Default: false. */
   readonly requireBodyDigest?: boolean;
   /** Further authentication schemes by name. Default: none. */
-  readonly schemes?: SchemeDeclarations | readonly ConfiguredScheme[];
+  readonly schemes?: SchemeDeclarations;
   /** OAuth 2.0 clients by id. Default: none, and OAuth 2.0 is not offered. */
   readonly clients?: RegisteredBy<ClientOption>;
   /** OAuth 1.0a consumers by key. Default: none, and OAuth 1.0a is not offered. */

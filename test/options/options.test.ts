@@ -54,7 +54,7 @@ test('without a word said, everything is as documented', () => {
     data: './countersign-data',
     memory: false,
     config: undefined,
-    schemes: [],
+    schemes: {},
     nonceWindow: 600_000,
     durability: 'fsync',
     onMismatch: 'refuse',

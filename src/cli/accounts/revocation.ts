@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type GrantSelection, revocationFile } from '../../accounts/revocations.ts';
 import { systemClock } from '../../clock.ts';
 import { RevokeOnRemoval } from '../../oauth/revoke-on-removal.ts';
-import { openDurableStore } from '../../store/durable.ts';
+import { openJournaledStore } from '../../store/durable.ts';
 import { holderOf, LockedError, lockDirectory } from '../../store/files/lock.ts';
 import { recover } from '../../store/recovery/recovery.ts';
 import { delay } from '../../timers.ts';
@@ -87,7 +87,7 @@ async function revokeDirectly(directory: string, report: (line: string) => void)
     const { entries } = await revocationFile.read(directory);
     const recovered = await recover({ directory });
     for (const line of recovered.reports) report(line);
-    const store = await openDurableStore({
+    const store = await openJournaledStore({
       directory,
       recovered,
       newStoreId,

@@ -2,6 +2,7 @@ import { access, constants, readdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { readMasterKey } from '../../accounts/master-key.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
+import { readSchemes } from '../../auth/configured-schemes.ts';
 import { systemClock } from '../../clock.ts';
 import { warningOf } from '../../collections/stored-data-check.ts';
 import { counted } from '../../counted.ts';
@@ -62,7 +63,7 @@ export async function check(
 
 /** Returns a warning for each declared message that two different requests can have in common. */
 async function ambiguousMessages({ schemes, config }: Options): Promise<string[]> {
-  const declared = schemes.filter((scheme) => scheme.kind === 'declared');
+  const declared = readSchemes(schemes).filter((scheme) => scheme.kind === 'declared');
   if (declared.length === 0) return [];
   const { ambiguityWarnings } = await import('../../auth/declared/ambiguity.ts');
   return declared.flatMap(({ name, options }) => ambiguityWarnings(options, `${config}: schemes.${name}`));
@@ -208,9 +209,7 @@ function summary(
       ? []
       : [`in use       by process ${data.holder}: no other server can start`]),
     `users        ${users.join(', ') || (data.isNew ? 'none; the first start creates demo' : 'none')}`,
-    ...(options.schemes.length === 0
-      ? []
-      : [`schemes      ${options.schemes.map(({ name }) => name).join(', ')}`]),
+    ...namesLine('schemes', new Map(Object.entries(options.schemes))),
     ...namesLine('clients', accounts.clients),
     ...namesLine('consumers', accounts.consumers),
     ...secretsLine(options, data, secretBox),
