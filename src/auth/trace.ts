@@ -1,7 +1,41 @@
+import type { Request } from '../http/message.ts';
 import type { Problem, ProblemMember } from '../http/problem.ts';
+import type { SignatureExplanation } from './explanation.ts';
 
 /** Details of a failed check: the members of a Problem that explains itself. */
 export type TraceDetails = Readonly<Record<string, ProblemMember>>;
+
+/** Returns the explanation of a wrong signature as members of a Problem or of a trace. */
+export function explanationMembers({
+  hint,
+  parts,
+  differs,
+}: SignatureExplanation): Record<string, ProblemMember> {
+  return {
+    ...(hint === undefined ? {} : { hint }),
+    parts: parts.map((part): Record<string, string> => ({ ...part })),
+    ...(differs === undefined ? {} : { differs }),
+  };
+}
+
+/** A secret that a test double knows. */
+export interface KnownSecret {
+  readonly owner: 'user' | 'client' | 'consumer';
+  readonly name: string;
+  readonly secret: string;
+  /** Whether the owner has it now. Otherwise it was replaced, or its owner was removed. */
+  readonly current: boolean;
+}
+
+/** What a test double knows beyond its service, for explanations that only its journal shows. A server has no such knowledge. */
+export interface TraceKnowledge {
+  /** Returns the names of the users that exist. */
+  userNames(): readonly string[];
+  /** Returns the secrets that users, clients and consumers have, or had. */
+  secrets(): readonly KnownSecret[];
+  /** Resolves to the content of the request; undefined if it is long or does not arrive at once. Never rejects. */
+  content(): Promise<Uint8Array | undefined>;
+}
 
 /**
  * Records the checks of the credentials of one request. It is created only for a listener. It never contains a secret, a
@@ -16,6 +50,12 @@ export class AuthenticationTrace {
   failedAt: string | undefined;
   /** Details of the failed check, as shown with `--explain`. */
   details: TraceDetails = {};
+  /** Undefined unless a test double records. */
+  readonly knowledge: TraceKnowledge | undefined;
+
+  constructor(knowledge?: TraceKnowledge) {
+    this.knowledge = knowledge;
+  }
 
   /** Records that a check passed. */
   pass(check: string): void {
@@ -34,6 +74,11 @@ export class AuthenticationTrace {
     const { check = checkOf[type] ?? type } = members;
     this.fail(String(check), members);
   }
+}
+
+/** Returns the trace that an observer attached to a request. */
+export function traceOf({ trace }: Pick<Request, 'trace'>): AuthenticationTrace | undefined {
+  return trace instanceof AuthenticationTrace ? trace : undefined;
 }
 
 /** The check that failed, by problem type. */

@@ -46,6 +46,8 @@ export interface Request {
   readonly connection: Connection;
   /** The path prefix that a proxy removed, and that `target` has again: `/api`. Default: none. */
   readonly basePath?: string;
+  /** Records the checks of credentials that an endpoint verifies itself. Set by an observer. */
+  readonly trace?: object;
 }
 
 /** A response as a value. Only the listener writes it to a socket. */

@@ -1,20 +1,19 @@
 import { formatDate } from '../../http/headers/date.ts';
 import type { Request } from '../../http/message.ts';
 import type { ProblemMember } from '../../http/problem.ts';
+import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { messageOf, type Signed, type SigningKey } from '../../signature/hmac.ts';
 import type { Secret } from '../accounts.ts';
-import type { MessageMistake } from './message-mistakes.ts';
+import type { MessagePart } from '../explanation.ts';
+import { explanationMembers } from '../trace.ts';
+import { type MessageMistake, messageParts, partName } from './message-parts.ts';
 import type { SecretMistake } from './secret-mistakes.ts';
 
 /** Members of a Problem that explain a failed check. They never contain a secret or a signature. */
 export type Explanation = Record<string, ProblemMember>;
 
-/** The mistake that explains a wrong digest: a hint, and the signed message if it differs. */
-export type Found = {
-  readonly hint: string;
-  readonly signedMessage?: string;
-  readonly firstDifference?: number;
-};
+/** A mistake that explains a wrong digest: a hint, and the signed message if it differs. */
+export type Found = Pick<MessageMistake, 'hint' | 'part'> & { readonly message?: string };
 
 /** Minimum number of secrets that an explanation tries: a user usually has at most two. */
 const minSecrets = 2;
@@ -25,6 +24,7 @@ const minSecrets = 2;
  * on first use.
  *
  * @param dummySecret Tried in place of a missing secret; its result is ignored.
+ * @param user The user that the credentials name; some clients sign it too.
  */
 export async function explainDigest(
   request: Request,
@@ -32,13 +32,14 @@ export async function explainDigest(
   digest: string,
   secrets: readonly Secret[],
   dummySecret: Secret,
+  user = '',
 ): Promise<Found | undefined> {
   const message = messageOf(signed);
   const [{ messageMistakes }, { isHashedAlone, secretMistakes }] = await Promise.all([
     import('./message-mistakes.ts'),
     import('./secret-mistakes.ts'),
   ]);
-  const mistakes = messageMistakes(request, signed).filter((mistake) => mistake.message !== message);
+  const mistakes = messageMistakes(request, signed, user).filter((mistake) => mistake.message !== message);
   let found: Found | undefined;
   for (let at = 0; at < Math.max(secrets.length, minSecrets); at += 1) {
     const { key } = secrets[at] ?? dummySecret;
@@ -64,17 +65,39 @@ function mistakeOf(
     key.makes(digest, (secret) => compute(secret, message)),
   );
   if (isExpired) return { hint: 'the request is signed with an expired secret' };
-  if (other !== undefined) return difference(message, other);
+  if (other !== undefined) return other;
   return secretMistake === undefined ? undefined : { hint: secretMistake[0] };
 }
 
-function difference(message: string, { hint, message: implied }: MessageMistake): Found {
+/**
+ * Returns the members that explain a wrong digest: the server's message with its parts and, if a mistake was found, the hint, the
+ * signed message and the first difference. Messages in UTF-8 are decoded.
+ *
+ * @param hint The hint if no mistake was found.
+ */
+export function digestMembers(signed: Signed, hint: string, found?: Found): Explanation {
+  const message = decodeUtf8Octets(messageOf(signed));
+  const parts: MessagePart[] = messageParts(signed, found);
+  const differs = found?.part === undefined ? {} : { differs: partName(found.part.name) };
+  const members = { message, ...explanationMembers({ hint: found?.hint ?? hint, parts, ...differs }) };
+  if (found?.message === undefined) return members;
+  const signedMessage = decodeUtf8Octets(found.message);
+  return { ...members, signedMessage, firstDifference: firstDifference(message, signedMessage) };
+}
+
+function firstDifference(message: string, other: string): number {
   let at = 0;
-  while (at < message.length && message[at] === implied[at]) at += 1;
-  return { hint, signedMessage: implied, firstDifference: at };
+  while (at < message.length && message[at] === other[at]) at += 1;
+  return at;
 }
 
 const credentialsForms: readonly [form: RegExp, hint: string][] = [
+  [/, *hmac /i, 'the field was sent twice and joined with a comma (Headers.append?); send it once'],
+  [/^[^:]*:(?:[^:]*:)?[A-Za-z0-9+/]{43}=(?:\\[nr]|%0[ad])+$/i, 'the digest ends with a line feed; remove it'],
+  [/^[^:]*:[A-Za-z0-9+/]{43}=:[^:]*$/, 'nonce and digest were swapped'],
+  [/^[^:]*::[^:]*$/, 'the nonce is empty'],
+  [/:"[^"]*"$/, 'the digest is in quotes'],
+  [/[,;]$/, 'there is a comma or a semicolon after the credentials'],
   [/^[^:]*:[^:%]*%[0-9a-f]{2}[^:]*:[^:]*$/i, 'the nonce is percent-encoded'],
   [/:(?:[A-Za-z0-9+/]|%2b|%2f){43}%3d$/i, 'the digest is percent-encoded'],
   [/^"[^"]*"$/, 'the credentials are in quotes'],
@@ -113,6 +136,12 @@ export function explainDate(seconds: number, now: number): Explanation {
 }
 
 const dateForms: readonly [form: RegExp, hint: string][] = [
+  [
+    /^(?:[A-Z][a-z]{2}, )?\d[^,]{1,30}, /,
+    'the field was sent twice and joined with a comma (Headers.append?); send it once',
+  ],
+  [/^"/, 'the date is in quotes'],
+  [/UTC$/, 'the zone must be written as GMT'],
   [/^\d{4}-?\d\d-?\d\dT/i, 'the date is in ISO 8601 format'],
   [/^\d+(?:\.\d+)?$/, 'the date is a number of seconds or milliseconds'],
   [/^[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d /, 'the date is in the obsolete RFC 850 format'],

@@ -6,27 +6,28 @@ import type { Request } from '../../http/message.ts';
 import { methods } from '../../http/method.ts';
 import { formatSignedDate, messageOf, type Signed, withoutSpaces } from '../../signature/hmac.ts';
 import { basePathMistakes } from './base-path-mistake.ts';
-
-/** A message that a client may have signed, and a hint that describes the mistake. */
-export interface MessageMistake {
-  readonly hint: string;
-  readonly message: string;
-}
-
-type Change = readonly [hint: string, changed: string | undefined];
+import { type MessageMistake, partName } from './message-parts.ts';
+import { type Change, escaped, permutations, targetMistakes } from './target-mistakes.ts';
 
 /** Returns the common mistakes, most likely first. Includes those that do not change the message of this request. */
-export function messageMistakes(request: Request, signed: Signed): MessageMistake[] {
+export function messageMistakes(request: Request, signed: Signed, user: string): MessageMistake[] {
   const date = request.fields.get('x-date') ?? request.fields.get('date') ?? '';
   const changedBy = (name: keyof Signed, changes: readonly Change[]): MessageMistake[] =>
-    changes.map(([hint, changed]) => ({ hint, message: messageOf({ ...signed, [name]: changed }) }));
+    changes.map(([hint, changed]) => ({
+      hint,
+      message: messageOf({ ...signed, [name]: changed }),
+      part: { name, signed: name === 'date' ? withoutSpaces(changed ?? '') : (changed ?? '') },
+    }));
   return [
-    ...changedBy('target', targets(signed.target, request)),
+    ...changedBy('target', targetMistakes(signed.target, request)),
     ...wholes(signed, date),
     ...changedBy('target', basePathMistakes(signed.target, request)),
     ...changedBy('method', otherMethods(signed.method, request)),
     ...(signed.nonce === undefined ? [] : changedBy('date', dates(date, request))),
     ...changedBy('contentDigest', contentDigests(signed.contentDigest, request)),
+    ...encodings(messageOf(signed)),
+    ...additions(signed, request, user),
+    ...orders(signed),
   ];
 }
 
@@ -37,7 +38,7 @@ function wholes(signed: Signed, date: string): MessageMistake[] {
   const { method, target, nonce, contentDigest } = signed;
   const message = messageOf(signed);
   const stamp = withoutSpaces(date);
-  const forms: readonly (readonly [hint: string, parts: Parts])[] =
+  const forms: readonly (readonly [hint: string, parts: Parts, differs?: 'date' | 'nonce'])[] =
     nonce === undefined
       ? [
           ['the full form was signed, but the simple form was sent', [method, target, stamp, contentDigest]],
@@ -51,13 +52,14 @@ function wholes(signed: Signed, date: string): MessageMistake[] {
             'the simple form was signed, but the full form was sent: date and nonce were left out',
             [method, target, contentDigest],
           ],
-          ['the spaces were not removed from the date', [method, target, date, nonce, contentDigest]],
-          ['the nonce was left out', [method, target, stamp, contentDigest]],
+          ['the spaces were not removed from the date', [method, target, date, nonce, contentDigest], 'date'],
+          ['the nonce was left out', [method, target, stamp, contentDigest], 'nonce'],
           [
             'the nonce was percent-encoded before it was signed',
             [method, target, stamp, encodedMarks(nonce), contentDigest],
+            'nonce',
           ],
-          ['the date was left out', [method, target, nonce, contentDigest]],
+          ['the date was left out', [method, target, nonce, contentDigest], 'date'],
           ['date and nonce were swapped', [method, target, nonce, stamp, contentDigest]],
         ];
   const parts =
@@ -65,7 +67,10 @@ function wholes(signed: Signed, date: string): MessageMistake[] {
   return [
     { hint: 'a line feed was signed at the end (echo without -n?)', message: `${message}\n` },
     { hint: 'a line ending (CR LF) was signed at the end', message: `${message}\r\n` },
-    ...forms.map(([hint, form]) => ({ hint, message: joined(form, '+') })),
+    ...forms.map(([hint, form, differs]): MessageMistake => {
+      const mistake = { hint, message: joined(form, '+') };
+      return differs === undefined ? mistake : { ...mistake, part: partIn(form, differs) };
+    }),
     ...Object.entries(separators).map(([name, separator]) => ({
       hint: `the parts were joined with ${name} instead of "+"`,
       message: joined(parts, separator),
@@ -73,7 +78,69 @@ function wholes(signed: Signed, date: string): MessageMistake[] {
   ];
 }
 
-const separators = { 'line feeds': '\n', 'no separator': '', spaces: ' ', '"&"': '&', '":"': ':' };
+/** Returns the part that differs in a form: its signed value is empty if the form leaves it out. */
+function partIn(form: Parts, name: 'date' | 'nonce'): NonNullable<MessageMistake['part']> {
+  const isComplete = form.length === allParts;
+  return { name, signed: isComplete ? (form[name === 'date' ? 2 : 3] ?? '') : '' };
+}
+
+/** Returns messages that were encoded as a whole before they were signed. Each character of a result is one octet. */
+function encodings(message: string): MessageMistake[] {
+  const utf16 = Buffer.from(message, 'utf16le').toString('latin1');
+  const octets = Buffer.from(message, 'latin1');
+  return [
+    { hint: 'the whole message was signed in lower case', message: message.toLowerCase() },
+    { hint: 'the whole message was signed in upper case', message: message.toUpperCase() },
+    { hint: 'the whole message was percent-encoded', message: encodeURIComponent(message) },
+    { hint: 'the whole message was encoded in base64', message: octets.toString('base64') },
+    { hint: 'the whole message was encoded in hexadecimal', message: octets.toString('hex') },
+    { hint: 'the whole message was encoded in UTF-16 instead of UTF-8', message: utf16 },
+    { hint: 'the whole message was signed in quotes', message: `"${message}"` },
+    { hint: 'a byte order mark was signed at the start', message: `\u00ef\u00bb\u00bf${message}` },
+    { hint: 'a space was signed at the end', message: `${message} ` },
+  ];
+}
+
+/** Returns messages with a part that does not belong to them. */
+function additions(signed: Signed, { fields }: Request, user: string): MessageMistake[] {
+  const message = messageOf(signed);
+  const name = Buffer.from(user, 'utf8').toString('latin1');
+  const others: readonly (readonly [what: string, value: string | undefined])[] = [
+    ['the user', name],
+    ['the host', fields.get('host')],
+    ['the Content-Type', fields.get('content-type')],
+    ['the Content-Length', fields.get('content-length')],
+  ];
+  return [
+    { hint: 'a "+" was signed at the end', message: `${message}+` },
+    ...others.flatMap(([what, value]) => {
+      if (value === undefined) return [];
+      const hint = `${what} was signed too, but does not belong to the message`;
+      return [`${value}+${message}`, `${message}+${value}`].map((other) => ({ hint, message: other }));
+    }),
+  ];
+}
+
+/** Returns messages with the parts in other orders. */
+function orders(signed: Signed): MessageMistake[] {
+  const { method, target, date, nonce, contentDigest } = signed;
+  const parts = Object.entries({
+    ...{ method, target, date: date === undefined ? undefined : withoutSpaces(date) },
+    ...{ nonce, contentDigest },
+  }).filter((part): part is [keyof Signed, string] => part[1] !== undefined);
+  return permutations(parts).map((order) => ({
+    hint: `the parts were signed in another order: ${order.map(([name]) => partName(name)).join(', ')}`,
+    message: order.map(([, value]) => value).join('+'),
+  }));
+}
+
+/** The number of parts of the full form, the content digest included. */
+const allParts = 5;
+
+const separators = {
+  ...{ 'line feeds': '\n', 'no separator': '', spaces: ' ', '"&"': '&', '":"': ':', '"|"': '|', '","': ',' },
+  ...{ '"."': '.', '"-"': '-', '";"': ';', tabs: '\t', 'CR LF': '\r\n', '" + "': ' + ', '"%2B"': '%2B' },
+};
 
 /** Percent-encodes the unreserved marks, which some encoders escape needlessly (RFC 3986 §2.3). */
 function encodedMarks(nonce: string): string {
@@ -82,96 +149,6 @@ function encodedMarks(nonce: string): string {
 
 function joined(parts: Parts, separator: string): string {
   return parts.filter((part) => part !== undefined).join(separator);
-}
-
-function targets(target: string, { fields }: Request): Change[] {
-  const [path, query] = splitTarget(target);
-  const host = fields.get('host') ?? '';
-  const withoutHost = target.replace(/^https?:\/\/[^/?#]*/i, '');
-  const changedEscapes = (change: (octet: string) => string): string =>
-    target.replace(/%[0-9a-f]{2}/gi, change);
-  const reencoded = 'the percent-encoding was changed in transit, or by the client after signing';
-  const normalized = 'the path was normalized in transit, or by the client after signing';
-  return [
-    ['the query was left out', path],
-    ['the host was signed with the path', `http://${host}${target}`],
-    ['the host was signed with the path', `https://${host}${target}`],
-    ['the host was signed with the path', `//${host}${target}`],
-    ['the host was signed with the path', host + target],
-    ['the host was sent in the target, but not signed', withoutHost],
-    ['the host was sent in the target, but not signed', withoutHost === '' ? '/' : withoutHost],
-    ['the target was percent-decoded before it was signed', decoded(target)],
-    ['the target was percent-encoded again, or only after signing', encodeURI(target)],
-    ['the whole target was percent-encoded before it was signed', encodeURIComponent(target)],
-    [`${reencoded}: an unreserved character was escaped`, target.replaceAll('~', '%7E')],
-    [`${reencoded}: an unreserved character was escaped`, target.replaceAll('~', '%7e')],
-    [`${reencoded}: an unreserved character was not escaped`, changedEscapes(unreservedDecoded)],
-    [`${reencoded}: escapes were in upper case`, changedEscapes((octet) => octet.toUpperCase())],
-    [`${reencoded}: escapes were in lower case`, changedEscapes((octet) => octet.toLowerCase())],
-    [`${reencoded}: a slash was escaped as %2F`, target.replace(/%2f/gi, '/')],
-    [`${reencoded}: a space in the query was "+"`, path + query.replaceAll('%20', '+')],
-    [`${reencoded}: a space in the query was "%20"`, path + query.replaceAll('+', '%20')],
-    [`${reencoded}: "+" in the query was "%2B"`, path + query.replaceAll('+', '%2B')],
-    [`${reencoded}: "%2B" in the query was "+"`, path + query.replace(/%2b/gi, '+')],
-    [`${reencoded}: reserved characters were not escaped`, changedEscapes(delimiterDecoded)],
-    [
-      `${reencoded}: reserved characters were escaped`,
-      path + query.replace(/[[\]{}|^`:@!$'()*,;/]/g, escaped),
-    ],
-    [`${reencoded}: reserved characters were escaped`, path.replace(/[:@!$&'()*+,;=]/g, escaped) + query],
-    [`${normalized}: there was no trailing slash`, path.replace(/(?<=.)\/$/, '') + query],
-    [`${normalized}: there was a trailing slash`, path.endsWith('/') ? target : `${path}/${query}`],
-    [`${normalized}: dot segments were removed`, withoutDotSegments(path) + query],
-    [`${normalized}: double slashes were merged`, path.replace(/\/{2,}/g, '/') + query],
-    ['a "?" without a query was signed', query === '' ? `${target}?` : target],
-    ['a "?" without a query was not signed', query === '?' ? path : target],
-    ['the parameters of the query were sorted before they were signed', path + sorted(query)],
-    ['the target was signed in lower case', target.toLowerCase()],
-    ['the target was signed without its leading slash', target.replace(/^\//, '')],
-  ];
-}
-
-/** Returns the path, and the query with its question mark. */
-function splitTarget(target: string): [path: string, query: string] {
-  const at = target.indexOf('?');
-  return at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at)];
-}
-
-function decoded(target: string): string {
-  return target.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-}
-
-function escaped(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
-}
-
-// RFC 3986 §2.3 and §2.2.
-function unreservedDecoded(octet: string): string {
-  const character = decoded(octet);
-  return /[A-Za-z0-9._~-]/.test(character) ? character : octet;
-}
-
-function delimiterDecoded(octet: string): string {
-  const character = decoded(octet);
-  return /[!$&'()*+,;=:@[\]{}|^`]/.test(character) ? character : octet;
-}
-
-/** Removes dot segments (RFC 3986 §5.2.4). */
-function withoutDotSegments(path: string): string {
-  const output: string[] = [];
-  const segments = path.split('/').slice(1);
-  for (const segment of segments) {
-    if (segment === '..') output.pop();
-    else if (segment !== '.') output.push(segment);
-  }
-  const last = segments.at(-1);
-  return `/${output.join('/')}${(last === '.' || last === '..') && output.length > 0 ? '/' : ''}`;
-}
-
-function sorted(query: string): string {
-  return query === '' ? '' : `?${query.slice(1).split('&').sort().join('&')}`;
 }
 
 function otherMethods(method: string, { fields }: Request): Change[] {
@@ -207,6 +184,21 @@ function dates(date: string, { fields }: Request): Change[] {
     ],
     ['the day was signed with two digits, but sent with one', `0${date}`],
     ['the day was signed with one digit, but sent with two', date.replace(/^0/, '')],
+    ...(time === undefined ? [] : otherDateForms(time)).map(
+      ([form, signed]): Change => [`the date was signed ${form}, not as it was sent`, signed],
+    ),
+  ];
+}
+
+function otherDateForms(time: number): [form: string, date: string][] {
+  const iso = new Date(time).toISOString();
+  return [
+    ['in ISO 8601 format', iso],
+    ['in ISO 8601 format', iso.replace(/\.\d+/, '')],
+    ['as a number of seconds', String(time / 1000)],
+    ['as a number of milliseconds', String(time)],
+    ['with the zone +0000', formatDate(time).replace('GMT', '+0000')],
+    ['with the zone UTC', formatDate(time).replace('GMT', 'UTC')],
   ];
 }
 
@@ -224,6 +216,10 @@ function contentDigests(sent: string | undefined, { fields, body }: Request): Ch
       'Content-MD5 was signed, but Content-Digest, which was also sent, takes precedence',
       fields.get('content-md5'),
     ]);
+  }
+  for (const member of contentDigest?.split(', ') ?? []) {
+    const hint = 'Content-Digest was sent twice and joined (Headers.append?), but only one value was signed';
+    if (member !== contentDigest) list.push([hint, member]);
   }
   if (bytes !== undefined) {
     const hint = 'the bare digest of the content was signed instead of the value of Content-Digest as sent';

@@ -24,13 +24,8 @@ import type { Account, Accounts, Secret } from '../accounts.ts';
 import { type Nonces, noRoomForNonce } from '../nonce-claim.ts';
 import type { Scheme, Verdict } from '../scheme.ts';
 import type { AuthenticationTrace } from '../trace.ts';
-import {
-  type Explanation,
-  explainCredentialsForm,
-  explainDate,
-  explainDateForm,
-  explainDigest,
-} from './explain.ts';
+import { type Explanation, explainCredentialsForm, explainDate, explainDateForm } from './explain.ts';
+import { explainRefusal } from './refusal.ts';
 
 /** Options of the scheme. */
 export interface HmacOptions {
@@ -256,7 +251,8 @@ function verifySignature(
   if (!good || account === undefined) {
     const fault = digestFaultOf(credentials, context);
     if (fault !== undefined) return bad(fault);
-    return andThen(explainRefusal(presented, account, context), (explained) =>
+    const wrong = { request: presented.request, signed, digest: credentials.digest, user: credentials.user };
+    return andThen(explainRefusal(wrong, account, context, presented.authTrace), (explained) =>
       refuse(
         presented,
         'credentials-refused',
@@ -356,31 +352,3 @@ function refuse(
 ): Verdict {
   return { outcome: 'bad', problem: new Problem(type, detail, { members }), claimed: credentials.user };
 }
-
-/**
- * Explains a wrong digest: in full in the trace, and in the response without revealing whether the user exists. Returns the
- * members of the Problem. Their names, the time to compute them and, for a client without the secret, their values do not depend
- * on the user.
- */
-function explainRefusal(
-  presented: Presented,
-  account: Account | undefined,
-  { explain, dummySecret }: HmacContext,
-): Explanation | Promise<Explanation> {
-  const { request, credentials, signed, authTrace } = presented;
-  authTrace?.pass('parse');
-  if (account !== undefined) authTrace?.pass('user');
-  if (!explain && authTrace === undefined) return {};
-  const secrets = account?.secrets ?? [];
-  const message = messageOf(signed);
-  return explainDigest(request, signed, credentials.digest, secrets, dummySecret).then((found) => {
-    if (account === undefined) authTrace?.fail('user', { message, ...found });
-    else
-      authTrace?.fail('digest', { message, hint: secrets.length === 0 ? noSecret : otherSecret, ...found });
-    return explain ? { check: 'digest', message, hint: otherUserOrSecret, ...found } : {};
-  });
-}
-
-const noSecret = 'the user has no secret';
-const otherSecret = 'the secret is different, or the message differs in a way that is not a common mistake';
-const otherUserOrSecret = `the user does not exist, ${otherSecret}`;

@@ -1,0 +1,153 @@
+// Mistakes that only a test double can recognize, because it knows all secrets, former ones too, and the content.
+import { createHash } from 'node:crypto';
+import { closestMatch } from '../../did-you-mean.ts';
+import { formatDate, parseSignedDate } from '../../http/headers/date.ts';
+import type { Request } from '../../http/message.ts';
+import {
+  formatSignedDate,
+  keyOf,
+  messageOf,
+  type Signed,
+  type SigningKey,
+  withoutSpaces,
+} from '../../signature/hmac.ts';
+import type { Account } from '../accounts.ts';
+import type { KnownSecret, TraceKnowledge } from '../trace.ts';
+import type { Found } from './explain.ts';
+import { messageMistakes } from './message-mistakes.ts';
+import type { MessageMistake } from './message-parts.ts';
+
+/** A signed request whose digest is wrong. */
+export interface WrongDigest {
+  readonly request: Request;
+  readonly signed: Signed;
+  readonly digest: string;
+  /** The user that the credentials name. */
+  readonly user: string;
+}
+
+/** The largest number of secrets that are tried with all mistakes, and with the message alone. */
+const maxTried = { withMistakes: 32, alone: 1000 } as const;
+
+/** Finds the mistake that produced a wrong digest with all that a test double knows; undefined if none did. */
+export async function explainWithKnowledge(
+  wrong: WrongDigest,
+  account: Account | undefined,
+  knowledge: TraceKnowledge,
+): Promise<Found | undefined> {
+  const { request, signed, digest, user } = wrong;
+  const known = knowledge.secrets().filter(({ owner, secret }) => owner === 'user' && secret !== '');
+  const others = known.filter(({ name, current }) => name !== user || !current).slice(-maxTried.alone);
+  const own = known
+    .filter(({ name, current }) => name === user && current)
+    .map(({ secret }) => keyOf(secret));
+  const unknown = account === undefined ? unknownUser(user, knowledge) : undefined;
+  const found =
+    signedBy(others, user, [{ hint: '', message: messageOf(signed) }], digest) ??
+    firstSigned(own, dateMistakes(wrong), digest) ??
+    firstSigned(own, await contentMistakes(signed, knowledge), digest) ??
+    signedBy(others.slice(-maxTried.withMistakes), user, messageMistakes(request, signed, user), digest);
+  if (unknown === undefined) return found;
+  return { ...found, hint: found === undefined ? unknown : `${unknown}; ${found.hint}` };
+}
+
+/** Describes a user that cannot authenticate, with the nearest name. */
+function unknownUser(user: string, knowledge: TraceKnowledge): string {
+  const names = knowledge.userNames();
+  if (names.includes(user)) return `the user ${user} is disabled`;
+  const had = knowledge.secrets().some(({ owner, name }) => owner === 'user' && name === user);
+  if (had) return `the user ${user} was removed`;
+  const nearest =
+    names.find((name) => name.toLowerCase() === user.toLowerCase()) ?? closestMatch(user, names);
+  return `there is no user ${user}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+}
+
+function firstSigned(
+  keys: readonly SigningKey[],
+  mistakes: readonly MessageMistake[],
+  digest: string,
+): Found | undefined {
+  return mistakes.find(({ message }) => keys.some((key) => key.signs([message], digest)));
+}
+
+/** Tries secrets of other users, and former ones of this user. An empty hint means that the message is right. */
+function signedBy(
+  secrets: readonly KnownSecret[],
+  user: string,
+  mistakes: readonly MessageMistake[],
+  digest: string,
+): Found | undefined {
+  for (const { name, secret, current } of secrets) {
+    const key = keyOf(secret);
+    const mistake = mistakes.find(({ message }) => key.signs([message], digest));
+    if (mistake === undefined) continue;
+    const whose = current
+      ? `the secret of another user, ${name}`
+      : `a former secret of ${name}, which ${name === user ? 'was replaced' : 'is not valid any more'}`;
+    const hint = `the request is signed with ${whose}`;
+    return mistake.hint === '' ? { hint } : { ...mistake, hint: `${hint}; and ${mistake.hint}` };
+  }
+  return undefined;
+}
+
+/** The largest difference (s) between the signed date and the one that arrived. */
+const maxShift = 300;
+const hour = 3600;
+
+/** Returns messages with other dates: some seconds earlier or later, or in another time zone. */
+function dateMistakes({ request, signed }: WrongDigest): MessageMistake[] {
+  const sent = request.fields.get('x-date') ?? request.fields.get('date');
+  const time = sent === undefined ? undefined : parseSignedDate(sent);
+  if (time === undefined || signed.nonce === undefined) return [];
+  const seconds = Array.from({ length: maxShift }, (_, at) => [at + 1, -at - 1]).flat();
+  const zones = Array.from({ length: 4 * 14 }, (_, at) => ((at + 1) * hour) / 4).flatMap((off) => [
+    off,
+    -off,
+  ]);
+  return [...seconds, ...zones].flatMap((off) => {
+    const shifted = time + off * 1000;
+    const direction = off < 0 ? 'earlier' : 'later';
+    const by = `${Math.abs(off)} s ${direction}`;
+    const hint =
+      Math.abs(off) > maxShift
+        ? `a date ${by} was signed than the one that was sent: probably in another time zone`
+        : `a date ${by} was signed than the one that arrived: a proxy or the client changed Date after signing`;
+    return [formatSignedDate(shifted), formatDate(shifted), capitalMonth(formatSignedDate(shifted))].map(
+      (date): MessageMistake => ({
+        hint,
+        message: messageOf({ ...signed, date }),
+        part: { name: 'date', signed: withoutSpaces(date) },
+      }),
+    );
+  });
+}
+
+function capitalMonth(date: string): string {
+  return date.replace(/[a-z]/, (letter) => letter.toUpperCase());
+}
+
+/** Returns messages with a digest of the content that was not sent, or with the content itself. */
+async function contentMistakes(signed: Signed, knowledge: TraceKnowledge): Promise<MessageMistake[]> {
+  const content = await knowledge.content();
+  if (content === undefined) return [];
+  const digests = ['sha256', 'sha512', 'sha1', 'md5'].flatMap((algorithm): [string, string][] => {
+    const digest = createHash(algorithm).update(content).digest();
+    const base64 = digest.toString('base64');
+    const field = `sha-${digest.length * 8}=:${base64}:`;
+    return [field, base64, digest.toString('hex'), `${algorithm}=${base64}`].map((form) => [
+      `the ${algorithm} digest of the content`,
+      form,
+    ]);
+  });
+  const missing =
+    signed.contentDigest === undefined ? 'but no Content-Digest was sent' : 'but not as it was sent';
+  const whole = Buffer.from(content).toString('latin1');
+  return [...digests, ['the content itself', whole] as const].map(([what, form]): MessageMistake => {
+    const part = { name: 'contentDigest', signed: what === 'the content itself' ? '' : form } as const;
+    return {
+      hint: `${what} was signed, ${missing}`,
+      message: messageOf({ ...signed, contentDigest: form }),
+      part,
+    };
+  });
+}
