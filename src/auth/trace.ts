@@ -23,6 +23,8 @@ export interface KnownSecret {
   readonly owner: 'user' | 'client' | 'consumer';
   readonly name: string;
   readonly secret: string;
+  /** Whether it is a password, with which nothing can be signed. */
+  readonly isPassword: boolean;
   /** Whether the owner has it now. Otherwise it was replaced, or its owner was removed. */
   readonly current: boolean;
 }

@@ -37,7 +37,9 @@ export async function explainWithKnowledge(
 ): Promise<Found | undefined> {
   const { request, signed, digest, user } = wrong;
   const known = knowledge.secrets().filter(({ owner, secret }) => owner === 'user' && secret !== '');
-  const others = known.filter(({ name, current }) => name !== user || !current).slice(-maxTried.alone);
+  const others = known
+    .filter(({ name, current, isPassword }) => isPassword || name !== user || !current)
+    .slice(-maxTried.alone);
   const own = known
     .filter(({ name, current }) => name === user && current)
     .map(({ secret }) => keyOf(secret));
@@ -77,17 +79,20 @@ function signedBy(
   mistakes: readonly MessageMistake[],
   digest: string,
 ): Found | undefined {
-  for (const { name, secret, current } of secrets) {
-    const key = keyOf(secret);
+  for (const known of secrets) {
+    const key = keyOf(known.secret);
     const mistake = mistakes.find(({ message }) => key.signs([message], digest));
     if (mistake === undefined) continue;
-    const whose = current
-      ? `the secret of another user, ${name}`
-      : `a former secret of ${name}, which ${name === user ? 'was replaced' : 'is not valid any more'}`;
-    const hint = `the request is signed with ${whose}`;
+    const hint = `the request is signed with ${describeSecret(known, user)}`;
     return mistake.hint === '' ? { hint } : { ...mistake, hint: `${hint}; and ${mistake.hint}` };
   }
   return undefined;
+}
+
+function describeSecret({ name, isPassword, current }: KnownSecret, user: string): string {
+  if (isPassword) return `the password of ${name} instead of a secret`;
+  if (current) return `the secret of another user, ${name}`;
+  return `a former secret of ${name}, which ${name === user ? 'was replaced' : 'is not valid any more'}`;
 }
 
 /** The largest difference (s) between the signed date and the one that arrived. */

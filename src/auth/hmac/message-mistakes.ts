@@ -6,7 +6,7 @@ import type { Request } from '../../http/message.ts';
 import { methods } from '../../http/method.ts';
 import { formatSignedDate, messageOf, type Signed, withoutSpaces } from '../../signature/hmac.ts';
 import { basePathMistakes } from './base-path-mistake.ts';
-import { type MessageMistake, partName } from './message-parts.ts';
+import { type MessageMistake, partName, partOrder } from './message-parts.ts';
 import { type Change, escaped, permutations, targetMistakes } from './target-mistakes.ts';
 
 /** Returns the common mistakes, most likely first. Includes those that do not change the message of this request. */
@@ -67,6 +67,7 @@ function wholes(signed: Signed, date: string): MessageMistake[] {
   return [
     { hint: 'a line feed was signed at the end (echo without -n?)', message: `${message}\n` },
     { hint: 'a line ending (CR LF) was signed at the end', message: `${message}\r\n` },
+    { hint: 'a "+" was signed at the end, as before an empty content digest', message: `${message}+` },
     ...forms.map(([hint, form, differs]): MessageMistake => {
       const mistake = { hint, message: joined(form, '+') };
       return differs === undefined ? mistake : { ...mistake, part: partIn(form, differs) };
@@ -103,7 +104,6 @@ function encodings(message: string): MessageMistake[] {
 
 /** Returns messages with a part that does not belong to them. */
 function additions(signed: Signed, { fields }: Request, user: string): MessageMistake[] {
-  const message = messageOf(signed);
   const name = Buffer.from(user, 'utf8').toString('latin1');
   const others: readonly (readonly [what: string, value: string | undefined])[] = [
     ['the user', name],
@@ -111,26 +111,42 @@ function additions(signed: Signed, { fields }: Request, user: string): MessageMi
     ['the Content-Type', fields.get('content-type')],
     ['the Content-Length', fields.get('content-length')],
   ];
-  return [
-    { hint: 'a "+" was signed at the end', message: `${message}+` },
-    ...others.flatMap(([what, value]) => {
-      if (value === undefined) return [];
-      const hint = `${what} was signed too, but does not belong to the message`;
-      return [`${value}+${message}`, `${message}+${value}`].map((other) => ({ hint, message: other }));
-    }),
-  ];
+  const parts = Object.values(partsOf(signed));
+  return others.flatMap(([what, value]) => {
+    if (value === undefined) return [];
+    const hint = `${what} was signed too, but does not belong to the message`;
+    return Array.from({ length: parts.length + 1 }, (_, at) => ({
+      hint,
+      message: [...parts.slice(0, at), value, ...parts.slice(at)].join('+'),
+    }));
+  });
+}
+
+/** Returns the parts of the message that are present, in the order in which they are signed. */
+function partsOf({
+  method,
+  target,
+  date,
+  nonce,
+  contentDigest,
+}: Signed): Partial<Record<keyof Signed, string>> {
+  const isFull = date !== undefined && nonce !== undefined;
+  return {
+    ...{ method, target },
+    ...(isFull ? { date: withoutSpaces(date), nonce } : {}),
+    ...(contentDigest === undefined ? {} : { contentDigest }),
+  };
 }
 
 /** Returns messages with the parts in other orders. */
 function orders(signed: Signed): MessageMistake[] {
-  const { method, target, date, nonce, contentDigest } = signed;
-  const parts = Object.entries({
-    ...{ method, target, date: date === undefined ? undefined : withoutSpaces(date) },
-    ...{ nonce, contentDigest },
-  }).filter((part): part is [keyof Signed, string] => part[1] !== undefined);
-  return permutations(parts).map((order) => ({
-    hint: `the parts were signed in another order: ${order.map(([name]) => partName(name)).join(', ')}`,
-    message: order.map(([, value]) => value).join('+'),
+  const parts = partsOf(signed);
+  const named = partOrder
+    .filter((name) => parts[name] !== undefined)
+    .map((name) => ({ name: partName(name), value: parts[name] ?? '' }));
+  return permutations(named).map((other) => ({
+    hint: `the parts were signed in another order: ${other.map(({ name }) => name).join(', ')}`,
+    message: other.map(({ value }) => value).join('+'),
   }));
 }
 
@@ -227,7 +243,7 @@ function contentDigests(sent: string | undefined, { fields, body }: Request): Ch
   }
   if (sent === undefined && (!body.present || fields.get('content-length') === '0')) {
     const hint = 'a digest of empty content was signed, but not sent';
-    list.push(...digestsOfEmptyContent().map((digest): Change => [hint, digest]), [hint, '']);
+    list.push(...digestsOfEmptyContent().map((digest): Change => [hint, digest]));
   }
   return list;
 }

@@ -10,7 +10,7 @@ export interface MessageMistake {
   readonly part?: { readonly name: keyof Signed; readonly signed: string };
 }
 
-/** The names of the parts, in the order in which they are signed. */
+/** The names of the parts in explanations. */
 const names = {
   method: 'method',
   target: 'target',
@@ -19,7 +19,8 @@ const names = {
   contentDigest: 'content digest',
 } as const satisfies Readonly<Record<keyof Signed, string>>;
 
-const order = ['method', 'target', 'date', 'nonce', 'contentDigest'] as const;
+/** The parts in the order in which they are signed. */
+export const partOrder = ['method', 'target', 'date', 'nonce', 'contentDigest'] as const;
 
 /** Returns the name of a part of the message. */
 export function partName(name: keyof Signed): string {
@@ -28,7 +29,7 @@ export function partName(name: keyof Signed): string {
 
 /** Returns the parts of the server's message, with the value that the client signed by mistake. */
 export function messageParts(signed: Signed, { part }: Pick<MessageMistake, 'part'> = {}): MessagePart[] {
-  return order
+  return partOrder
     .filter((name) => signed[name] !== undefined || name === part?.name)
     .map((name): MessagePart => {
       const expected = { name: names[name], expected: decodeUtf8Octets(signed[name] ?? '') };

@@ -1,4 +1,27 @@
-import type { Body } from '../../http/message.ts';
+import type { Body, Request } from '../../http/message.ts';
+import { clearTimeout, setTimeout } from '../../timers.ts';
+
+/** The longest content, in bytes, that is read for an explanation, and how long (ms) it is waited for. */
+const maxExplained = 64 * 1024;
+const maxWait = 100;
+
+/**
+ * Reads the content of a request that was refused without reading it. Resolves to undefined if the content is long, if its
+ * length is unknown, if the client waits for 100 Continue, or if it does not arrive at once. Never rejects.
+ */
+export function arrivedContent({ body, fields }: Request): Promise<Uint8Array | undefined> {
+  const length = fields.get('content-length');
+  if (!body.present || length === undefined || Number(length) > maxExplained || fields.has('expect'))
+    return Promise.resolve(undefined);
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), maxWait);
+    const stop = (content?: Uint8Array): void => {
+      clearTimeout(timer);
+      resolve(content);
+    };
+    body.hold(maxExplained).then(stop, () => stop());
+  });
+}
 
 /** The content of a request. Its first bytes are recorded for the journal when the server reads them. */
 export class RecordedContent implements Body {

@@ -1,11 +1,14 @@
 import { linesInTurn } from '../../http/field-lines.ts';
 import { type FieldLine, Fields } from '../../http/fields.ts';
 import type { Request, Response } from '../../http/message.ts';
+import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { claimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
 import { pathOf } from '../match.ts';
 import type { RecordedExchange } from './exchange.ts';
+import { usualMistake } from './mistakes.ts';
 import { type Redact, redactReceived } from './redaction.ts';
+import { formatEntry } from './text.ts';
 import {
   type ShownReply,
   type ShownRequest,
@@ -62,10 +65,13 @@ export class JournalEntry {
     this.#aborted = aborted;
   }
 
-  /** The problem in the response. */
-  get problem(): { readonly type: string; readonly detail: string } | undefined {
-    const { problem } = this.#exchange;
-    return problem && { type: problem.type, detail: this.#redact(problem.detail) };
+  /** The problem in the response. The hint is the usual cause, if one is recognized; `auth` has its own. */
+  get problem(): { readonly type: string; readonly detail: string; readonly hint?: string } | undefined {
+    const { problem, authentication } = this.#exchange;
+    if (problem === undefined) return undefined;
+    const shown = { type: problem.type, detail: this.#redact(problem.detail) };
+    const hint = authentication?.details['hint'] === undefined ? usualMistake(this.#exchange) : undefined;
+    return hint === undefined ? shown : { ...shown, hint: this.#redact(hint) };
   }
 
   /**
@@ -90,7 +96,7 @@ export class JournalEntry {
   /** The received text if the request could not be parsed. Of a long text only the end. */
   get received(): string | undefined {
     const { received } = this.#exchange;
-    return received === undefined ? undefined : redactReceived(received, this.#redact);
+    return received === undefined ? undefined : redactReceived(decodeUtf8Octets(received), this.#redact);
   }
 
   /** The response. Undefined if a fault prevented it. */
@@ -145,18 +151,9 @@ export class JournalEntry {
     };
   }
 
-  /** Returns one line, and further ones if the credentials failed. */
+  /** Returns one line with the reason of a refusal, and further ones if the credentials failed. */
   toString(): string {
-    const { request, reply, problem, auth } = this;
-    const subject = request === undefined ? 'unparsable request' : `${request.method} ${request.target}`;
-    const by = this.user === undefined ? '' : ` by ${this.user}`;
-    const outcome = [
-      reply?.status ?? 'no response',
-      problem?.type,
-      this.step === undefined ? 'fault' : `step ${this.step}`,
-    ];
-    const line = `#${this.number} ${subject}${by}: ${outcome.filter((part) => part !== undefined).join(', ')}`;
-    return [line, ...(auth === undefined ? [] : failureOf(auth))].join('\n  ');
+    return formatEntry(this);
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](_depth: unknown, options: object, inspect: Inspect): string {
@@ -168,22 +165,6 @@ export class JournalEntry {
 const printedDepth = 4;
 
 type Inspect = (value: unknown, options: object) => string;
-
-function failureOf({
-  scheme = 'credentials',
-  failedAt,
-  detail,
-  hint,
-  expected,
-  received,
-}: ShownStory): string[] {
-  if (failedAt === undefined) return [];
-  const lines = [`${scheme}: failed at ${failedAt}`];
-  if (hint ?? detail) lines.push(hint ?? detail ?? '');
-  if (expected !== undefined) lines.push(`expected ${expected}`);
-  if (received !== undefined) lines.push(`received ${received}`);
-  return lines;
-}
 
 function lengthOf(texts: readonly string[]): number {
   let length = 0;

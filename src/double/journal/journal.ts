@@ -1,4 +1,4 @@
-import { AuthenticationTrace } from '../../auth/trace.ts';
+import { AuthenticationTrace, type KnownSecret } from '../../auth/trace.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Request, Response } from '../../http/message.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
@@ -7,7 +7,7 @@ import { checkFunction, checkMembers } from '../../service/argument-checks.ts';
 import { callListener, writeError } from '../callback.ts';
 import type { FaultsPart } from '../faults/faults.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
-import { RecordedContent } from './content.ts';
+import { arrivedContent, RecordedContent } from './content.ts';
 import { JournalEntries } from './entries.ts';
 import { JournalEntry } from './entry.ts';
 import { answeredExchange, type RecordedExchange, refusedExchange } from './exchange.ts';
@@ -63,6 +63,10 @@ export interface JournalOptions {
     readonly secrets: readonly string[];
     /** Returns whether a text is an issued token. */
     isToken(text: string): boolean;
+    /** Returns the names of the users that exist. Default: none are known. */
+    userNames?(): readonly string[];
+    /** Returns the secrets with their owners, for explanations. Default: none are known. */
+    owned?(): readonly KnownSecret[];
   };
   /** Called with the errors of listeners. Default: writes to standard error. */
   readonly onError?: (error: unknown) => void;
@@ -118,8 +122,13 @@ export function createJournal(options: JournalOptions): JournalPart {
     const time = clock.now();
     const begun = stopwatch.steady();
     const content = request.body.present ? new RecordedContent(request.body, limits.content) : undefined;
-    const trace = createRequestTrace(new AuthenticationTrace());
-    const observed = content === undefined ? request : { ...request, body: content };
+    const authTrace = new AuthenticationTrace({
+      userNames: () => known?.userNames?.() ?? [],
+      secrets: () => known?.owned?.() ?? [],
+      content: () => arrivedContent(request),
+    });
+    const trace = createRequestTrace(authTrace);
+    const observed = { ...request, body: content ?? request.body, trace: authTrace };
     const intercepted = await respond(observed, trace);
     const timing = { time, duration: stopwatch.steady() - begun };
     const entry = write(answeredExchange(timing, request, content, intercepted, trace));

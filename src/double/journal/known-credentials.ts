@@ -1,3 +1,4 @@
+import type { KnownSecret } from '../../auth/trace.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
 import type { ClientOption, ConsumerOption, ServiceOptions, UserOption } from '../../service/options.ts';
 import { secretsOf } from '../state/users.ts';
@@ -15,6 +16,9 @@ export class KnownCredentials {
   readonly #names = new Set<string>();
   readonly #secrets = new Set<string>();
   readonly #tokens = new Set<string>();
+  /** Secrets with their owners, by owner and secret. */
+  readonly #owned = new Map<string, KnownSecret>();
+  #userNames: readonly string[] = [];
   /** Issued values whose token secrets of OAuth 1.0a were not derived yet. */
   #underived: string[] = [];
   readonly #tokenSecrets: ReturnType<typeof createTokenSecrets>;
@@ -29,6 +33,16 @@ export class KnownCredentials {
     return [...this.#secrets].filter((secret) => !this.#names.has(secret));
   }
 
+  /** Returns the names of the users that exist, disabled ones included. */
+  userNames(): readonly string[] {
+    return this.#userNames;
+  }
+
+  /** Returns the secrets and passwords that users, clients and consumers have or had, with their owners. */
+  owned(): readonly KnownSecret[] {
+    return [...this.#owned.values()];
+  }
+
   /** Returns whether a text is a token, a code, a ticket, a verifier or a token secret that was issued. */
   isToken(text: string): boolean {
     for (const token of this.#underived.splice(0))
@@ -38,19 +52,24 @@ export class KnownCredentials {
 
   /** Remembers users with their secrets and passwords. */
   addUsers(users: ReadonlyMap<string, UserOption>): void {
+    this.#userNames = [...users.keys()];
+    this.#endAll('user');
     for (const [name, user] of users) {
       this.#names.add(name);
-      for (const secret of secretsOf(user)) this.#secrets.add(secret);
+      const secrets = secretsOf(user);
+      for (const [at, secret] of secrets.entries()) {
+        this.#secrets.add(secret);
+        // The password comes last. One that equals a secret counts as a secret.
+        const isPassword = at === secrets.length - 1 && secret === passwordOf(user);
+        if (secrets.indexOf(secret) === at) this.#own('user', name, secret, isPassword);
+      }
     }
   }
 
   /** Remembers clients and consumers with their secrets. */
-  addRegistered({ clients = {}, consumers = {} }: Pick<ServiceOptions, 'clients' | 'consumers'>): void {
-    const registered = [...entriesOf<ClientOption>(clients), ...entriesOf<ConsumerOption>(consumers)];
-    for (const [name, { secret }] of registered) {
-      this.#names.add(name);
-      if (typeof secret === 'string') this.#secrets.add(secret);
-    }
+  addRegistered({ clients, consumers }: Pick<ServiceOptions, 'clients' | 'consumers'>): void {
+    if (clients !== undefined) this.#addOwners('client', entriesOf<ClientOption>(clients));
+    if (consumers !== undefined) this.#addOwners('consumer', entriesOf<ConsumerOption>(consumers));
   }
 
   /** Returns a source of random bytes whose values are remembered where they can become tokens. */
@@ -60,6 +79,32 @@ export class KnownCredentials {
       if (size === tokenBytes) this.#issue(Buffer.from(bytes).toString('base64url'));
       return bytes;
     };
+  }
+
+  #addOwners(
+    owner: KnownSecret['owner'],
+    registered: Iterable<readonly [string, ClientOption | ConsumerOption]>,
+  ): void {
+    this.#endAll(owner);
+    for (const [name, { secret }] of registered) {
+      this.#names.add(name);
+      if (typeof secret !== 'string') continue;
+      this.#secrets.add(secret);
+      this.#own(owner, name, secret, false);
+    }
+  }
+
+  /** Marks all secrets of these owners as former ones. */
+  #endAll(owner: KnownSecret['owner']): void {
+    for (const [key, known] of this.#owned)
+      if (known.owner === owner) this.#owned.set(key, { ...known, current: false });
+  }
+
+  /** Remembers a current secret as the newest one. */
+  #own(owner: KnownSecret['owner'], name: string, secret: string, isPassword: boolean): void {
+    const key = JSON.stringify([owner, name, secret]);
+    this.#owned.delete(key);
+    this.#owned.set(key, { owner, name, secret, isPassword, current: true });
   }
 
   #issue(value: string): void {
@@ -74,6 +119,12 @@ export class KnownCredentials {
     const [oldest] = this.#tokens;
     if (oldest !== undefined) this.#tokens.delete(oldest);
   }
+}
+
+/** Returns the password of a user; undefined if there is none, or if only its hash is known. */
+function passwordOf({ password }: UserOption): string | undefined {
+  if (password === undefined || typeof password === 'string') return password;
+  return 'plain' in password ? password.plain : undefined;
 }
 
 function entriesOf<T>(

@@ -1,7 +1,9 @@
+import type { MessagePart } from '../../auth/explanation.ts';
 import type { AuthenticationTrace } from '../../auth/trace.ts';
 import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import type { Response } from '../../http/message.ts';
+import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { pathOf } from '../match.ts';
 import type { RecordedContent } from './content.ts';
 import type { RecordedRequest } from './exchange.ts';
@@ -63,10 +65,16 @@ export interface ShownStory {
   /** The message that the client must have signed, if its digest matches a known mistake. */
   readonly received: string | undefined;
   readonly firstDifference: FirstDifference | undefined;
+  /** The parts of that message, each with the value that the client signed instead, if it is known. Empty for other failures. */
+  readonly parts: readonly MessagePart[];
+  /** The name of the part that differs, such as `target`. */
+  readonly differs: string | undefined;
+  /** The error code of OAuth, such as `invalid_grant`. */
+  readonly error: string | undefined;
 }
 
 function viewLines(lines: readonly FieldLine[], redact: Redact): FieldLine[] {
-  return lines.map(([name, value]) => [name, redactField(name, value, redact)]);
+  return lines.map(([name, value]) => [name, redactField(name, decodeUtf8Octets(value), redact)]);
 }
 
 /** Returns a request and its recorded content without secrets. */
@@ -132,12 +140,33 @@ export function viewAuthentication(
     scheme,
     passed: [...passed],
     failedAt,
-    detail: failedAt === undefined || detail === undefined ? undefined : redact(detail),
+    detail:
+      failedAt === undefined ? undefined : (textOf(detail, redact) ?? textIn(details, 'detail', redact)),
     hint: textIn(details, 'hint', redact),
     expected,
     received,
     firstDifference: differenceOf(expected, received),
+    parts: partsIn(details, redact),
+    differs: textIn(details, 'differs', redact),
+    error: textIn(details, 'error', redact) ?? textIn(details, 'oauth_problem', redact),
   };
+}
+
+function textOf(text: string | undefined, redact: Redact): string | undefined {
+  return text === undefined ? undefined : redact(text);
+}
+
+function partsIn({ parts }: AuthenticationTrace['details'], redact: Redact): MessagePart[] {
+  if (!Array.isArray(parts)) return [];
+  return parts.flatMap((part: unknown): MessagePart[] => {
+    if (typeof part !== 'object' || part === null) return [];
+    const [name, expected, signed] = ['name', 'expected', 'signed'].map((each): unknown =>
+      Reflect.get(part, each),
+    );
+    if (typeof name !== 'string' || typeof expected !== 'string') return [];
+    const shown = { name, expected: redact(expected) };
+    return [typeof signed === 'string' ? { ...shown, signed: redact(signed) } : shown];
+  });
 }
 
 function textIn(details: AuthenticationTrace['details'], name: string, redact: Redact): string | undefined {

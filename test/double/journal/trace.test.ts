@@ -79,6 +79,14 @@ test('a query that was not signed is found, with both messages and where they pa
       expected: '?limit=2+01mar202612:00:00+n-1',
       received: '+01mar202612:00:00+n-1',
     },
+    parts: [
+      { name: 'method', expected: 'GET' },
+      { name: 'target', expected: '/articles?limit=2', signed: '/articles' },
+      { name: 'date', expected: '01mar202612:00:00' },
+      { name: 'nonce', expected: 'n-1' },
+    ],
+    differs: 'target',
+    error: undefined,
   });
 });
 
@@ -140,7 +148,7 @@ test('each check that can fail is named, with what passed before', async () => {
       { ...good, authentication: good.authentication.replace('johndoe', 'nobody') },
       'user',
       ['parse'],
-      undefined,
+      'there is no user nobody; the request is signed with the secret of another user, johndoe',
     ],
     [
       { ...good, authentication: credentialsOver('x').authentication },
@@ -240,9 +248,8 @@ test('what a person sees of a refusal is its line, its hint and both messages', 
   await double.fetch('/articles?limit=2', { headers });
   assert.equal(
     String(double.journal.last()),
-    `#1 GET /articles?limit=2 by johndoe: 401, credentials-refused, step 7
+    `#1 GET /articles?limit=2 by johndoe: 401, credentials-refused, step 7 (credentials): The user, the secret or the signed message is wrong: the query was left out
   hmac: failed at digest
-  the query was left out
   expected GET+/articles?limit=2+01mar202612:00:00+n
   received GET+/articles+01mar202612:00:00+n`,
   );

@@ -36,9 +36,9 @@ test('who waits in vain is told what did come, and how each differs', async () =
     assert.equal(
       error.message,
       `No request matched PUT /articles/{id} by johndoe, status 201, text Tea within 10 ms. Requests:
-  #1 GET /articles: 200, step 16
+  #1 GET /articles: 200, step 16 (action)
     the method is GET, not PUT; the path is /articles, not /articles/{id}; the user is nobody, not johndoe; the status is 200, not 201; the content does not contain "Tea"
-  #2 GET /articles/1 by johndoe: 404, not-found, step 12
+  #2 GET /articles/1 by johndoe: 404, not-found, step 12 (existence): Nothing is at this address.
     the method is GET, not PUT; the status is 404, not 201; the content does not contain "Tea"`,
     );
     return true;

@@ -1,0 +1,191 @@
+// Usual mistakes behind refusals other than those of signatures, recognized from what the client sent.
+import { createHash } from 'node:crypto';
+import { closestMatch } from '../../did-you-mean.ts';
+import { Fields } from '../../http/fields.ts';
+import { parseContentDigest } from '../../http/headers/content-digest.ts';
+import { isMethod } from '../../http/method.ts';
+import type { RecordedExchange } from './exchange.ts';
+
+/** Returns the usual mistake that explains the problem of an exchange; undefined if none is recognized. It contains no secret. */
+export function usualMistake(exchange: RecordedExchange): string | undefined {
+  const { problem, request, received } = exchange;
+  if (problem === undefined) return undefined;
+  const fields = new Fields(request?.raw ?? []);
+  switch (problem.type) {
+    case 'method-not-implemented':
+      return methodMistake(request?.method ?? /^[^ ]*/.exec(received ?? '')?.[0] ?? '');
+    case 'malformed-request':
+    case 'version-not-supported':
+      return received === undefined ? undefined : wireMistake(received);
+    case 'digest-mismatch':
+      return digestMistake(fields, Buffer.from(exchange.content?.bytes ?? []));
+    case 'malformed-field':
+      return digestFormMistake(fields);
+    case 'scheme-not-offered':
+      return schemeMistake(fields);
+    case 'malformed-credentials':
+      return credentialsMistake(fields);
+    case 'authentication-required':
+      return fieldMistake(exchange.request?.raw ?? []);
+    default:
+      return undefined;
+  }
+}
+
+function methodMistake(method: string): string | undefined {
+  const upper = method.toUpperCase();
+  if (upper === method) return undefined;
+  const hint = `methods are case-sensitive (RFC 9110 §9.1): ${method} was sent`;
+  return isMethod(upper) ? `${hint} instead of ${upper}` : `${hint}, and ${upper} is not supported either`;
+}
+
+const fieldName = "[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}";
+const bareLineFeed = new RegExp(`^(${fieldName}):[^\\r\\n]*\\n`, 'm');
+const folded = new RegExp(`^(${fieldName}):[^\\r\\n]*\\r\\n[ \\t]`, 'm');
+const spaceBeforeColon = new RegExp(`^(${fieldName})[ \\t]+:`, 'm');
+
+/** Recognizes a mistake in a request that could not be parsed. */
+function wireMistake(received: string): string | undefined {
+  const [start = ''] = received.split('\n', 1);
+  if (received.startsWith('\x16\x03')) return 'a TLS handshake was sent to a port of plain HTTP';
+  if (/[^\x00-\x7f]/.test(start))
+    return 'the target has characters outside ASCII; percent-encode them as UTF-8';
+  if (/^[A-Za-z]+ \S+ .* HTTP\//.test(start)) return 'the target has a space; percent-encode it as %20';
+  if (isMethodInOtherCase(start)) return methodMistake(start.slice(0, start.indexOf(' ')));
+  const fed = bareLineFeed.exec(received)?.[1];
+  if (fed !== undefined)
+    return `the value of ${fed} ends with a line feed (a digest was encoded with a trailing newline?); lines end with CR LF`;
+  const continued = folded.exec(received)?.[1];
+  if (continued !== undefined)
+    return `the value of ${continued} has a line break (a digest was encoded with a newline?); send it on one line`;
+  const spaced = spaceBeforeColon.exec(received)?.[1];
+  return spaced === undefined ? undefined : `there is a space between ${spaced} and its colon`;
+}
+
+function isMethodInOtherCase(start: string): boolean {
+  const method = /^([A-Za-z]{1,32}) \S/.exec(start)?.[1];
+  return method !== undefined && !isMethod(method) && isMethod(method.toUpperCase());
+}
+
+/** Recognizes the content that a digest belongs to instead. */
+function digestMistake(fields: Fields, content: Buffer): string {
+  const text = content.toString('utf8');
+  const others: readonly (readonly [what: string, other: string])[] = [
+    ['empty content', ''],
+    ['the content with a line feed at the end', `${text}\n`],
+    ['the content without its line feed at the end', text.replace(/\r?\n$/, '')],
+    ['the content with the line ends CR LF', text.replace(/\r?\n/g, '\r\n')],
+    ['the content with the line ends LF', text.replaceAll('\r\n', '\n')],
+    ['the content without white space around it', text.trim()],
+    ['the content in double quotes', JSON.stringify(text)],
+    ['the content in base64', content.toString('base64')],
+    ['the content in hexadecimal', content.toString('hex')],
+    ...jsonForms(text),
+  ];
+  const declared = declaredDigests(fields).filter(
+    ({ algorithm, digest }) => !digestOf(algorithm, content).equals(digest),
+  );
+  for (const { field, algorithm, digest } of declared) {
+    const found = others.find(([, other]) => digestOf(algorithm, other).equals(digest));
+    if (found !== undefined) return `${field} is the digest of ${found[0]}`;
+    if (Buffer.from(digest).toString('latin1') === digestOf(algorithm, content).toString('hex'))
+      return `${field} contains the digest in hexadecimal`;
+  }
+  const actual = declared.map(
+    ({ algorithm }) => `${algorithm} ${digestOf(algorithm, content).toString('base64')}`,
+  );
+  const received = `the content that arrived has ${content.length} bytes and the digest ${actual.join(', ')}`;
+  return `the digest is that of other content, or the content was changed after it was signed; ${received}`;
+}
+
+/** The same JSON in other forms, as a client sends it that serializes it twice. */
+function jsonForms(text: string): [what: string, other: string][] {
+  try {
+    const value: unknown = JSON.parse(text);
+    const what = 'the same JSON, serialized differently';
+    return [undefined, 2, 4].map((indent) => [what, JSON.stringify(value, undefined, indent)]);
+  } catch {
+    return [];
+  }
+}
+
+interface DeclaredDigest {
+  readonly field: string;
+  readonly algorithm: string;
+  readonly digest: Uint8Array;
+}
+
+function declaredDigests(fields: Fields): DeclaredDigest[] {
+  const md5 = fields.get('content-md5');
+  const digests = parseContentDigest(fields.get('content-digest') ?? '') ?? [];
+  return [
+    ...digests.map(({ algorithm, digest }) => ({
+      field: 'Content-Digest',
+      algorithm: algorithm.replace('-', ''),
+      digest,
+    })),
+    ...(md5 === undefined
+      ? []
+      : [{ field: 'Content-MD5', algorithm: 'md5', digest: Buffer.from(md5, 'base64') }]),
+  ];
+}
+
+function digestOf(algorithm: string, content: string | Buffer): Buffer {
+  return createHash(algorithm).update(content).digest();
+}
+
+const digestForms: readonly (readonly [field: string, form: RegExp, hint: string])[] = [
+  ['content-digest', /^[0-9a-f]{64,128}$/i, 'Content-Digest is bare hexadecimal; send sha-256=:BASE64:'],
+  ['content-digest', /^[A-Za-z0-9+/]{40,90}={0,2}$/, 'Content-Digest is bare base64; send sha-256=:BASE64:'],
+  [
+    'content-digest',
+    /^sha-(?:256|512)=[^:]/i,
+    'the colons around the base64 are missing; send sha-256=:BASE64:',
+  ],
+  ['content-digest', /^sha-?(?:256|512)[:=]/i, 'the form is sha-256=:BASE64:, in lower case with a hyphen'],
+  ['content-md5', /^[0-9a-f]{32}$/i, 'Content-MD5 is hexadecimal; send base64'],
+  ['content-md5', /, /, 'Content-MD5 was sent twice and joined with a comma (Headers.append?)'],
+];
+
+function digestFormMistake(fields: Fields): string | undefined {
+  return digestForms.find(([name, form]) => form.test(fields.get(name) ?? ''))?.[2];
+}
+
+const schemes = ['hmac', 'basic', 'bearer', 'oauth'];
+
+function credentialsIn(fields: Fields): string | undefined {
+  return fields.get('authorization') ?? fields.get('authentication');
+}
+
+function schemeMistake(fields: Fields): string | undefined {
+  const scheme = /^[^\s,:=]{1,32}(?= )/.exec(credentialsIn(fields) ?? '')?.[0];
+  if (scheme === undefined) return undefined;
+  const nearest =
+    schemes.find((each) => scheme.toLowerCase().startsWith(each)) ??
+    closestMatch(scheme.toLowerCase(), schemes);
+  return nearest === undefined || nearest === scheme.toLowerCase()
+    ? `the scheme ${scheme} was sent`
+    : `the scheme ${scheme} was sent; did you mean ${nearest}?`;
+}
+
+function credentialsMistake(fields: Fields): string | undefined {
+  const value = credentialsIn(fields);
+  if (value === undefined) return undefined;
+  if (/^[^\s:]+:[^\s]+$/.test(value)) return 'the scheme is missing; send "hmac " before the credentials';
+  if (/^hmac:/i.test(value)) return 'there is a colon after the scheme; send a space';
+  return undefined;
+}
+
+/** The fields that clients misspell, in lower case. */
+const credentialFields = ['authorization', 'authentication'];
+
+/** Recognizes credentials in a field that the server does not read. */
+function fieldMistake(raw: readonly string[]): string | undefined {
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at] ?? '';
+    const meant = closestMatch(name.toLowerCase().replace(/^(?:x|proxy)-/, ''), credentialFields);
+    if (meant !== undefined || /^(?:hmac|basic|bearer) \S/i.test(raw[at + 1] ?? ''))
+      return `credentials are in the field ${name}, which is not read; did you mean ${meant ?? 'Authentication'}?`;
+  }
+  return undefined;
+}

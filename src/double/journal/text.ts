@@ -1,0 +1,91 @@
+import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
+import type { Fault } from '../faults/declaration.ts';
+import type { ShownReply, ShownRequest, ShownStory } from './view.ts';
+
+/** The members of an entry that its text contains. */
+export interface EntryText {
+  readonly number: number;
+  readonly request: ShownRequest | undefined;
+  readonly received: string | undefined;
+  readonly reply: ShownReply | undefined;
+  readonly user: string | undefined;
+  readonly step: number | undefined;
+  readonly problem:
+    | { readonly type: string; readonly detail: string; readonly hint?: string | undefined }
+    | undefined;
+  readonly auth: ShownStory | undefined;
+  readonly fault: Fault | undefined;
+  readonly aborted: boolean;
+}
+
+/** The names of the steps, from 0 on. `docs/operations.md` describes them. */
+const stepNames = [
+  ...['parsing', 'availability', 'message', 'method', 'target', 'framing', 'route', 'credentials', 'OPTIONS'],
+  ...['implementation', 'permission', 'content type', 'existence', 'representation', 'preconditions'],
+  ...['content', 'action'],
+];
+
+/**
+ * Returns one line with the request, the response and the reason of a refusal. For wrong credentials, further lines contain the
+ * check and the messages.
+ */
+export function formatEntry(entry: EntryText): string {
+  const { number, request, reply, user, problem, auth } = entry;
+  const by = user === undefined ? '' : ` by ${user}`;
+  const outcome = [
+    reply?.status ?? 'no response',
+    problem?.type ?? auth?.error,
+    stepOf(entry),
+    faultOf(entry.fault),
+    entry.aborted ? 'the client disconnected' : undefined,
+  ].filter((part) => part !== undefined);
+  const reason = reasonOf(entry);
+  const line = `#${number} ${subjectOf(request, entry.received)}${by}: ${outcome.join(', ')}`;
+  const described = reason === undefined ? line : `${line}: ${reason}`;
+  return [oneLine(described), ...(auth === undefined ? [] : checksOf(auth))].join('\n  ');
+}
+
+function subjectOf(request: ShownRequest | undefined, received: string | undefined): string {
+  if (request !== undefined) return `${request.method} ${decodeUtf8Octets(request.target)}`;
+  const [line = ''] = (received ?? '').split('\n', 1);
+  const start = line.trimEnd();
+  return isRequestLine.test(start) ? `unparsable request ${JSON.stringify(start)}` : 'unparsable request';
+}
+
+const isRequestLine = /^[!-~]{1,32} .{0,200}$/;
+
+function stepOf({ step, fault }: EntryText): string | undefined {
+  if (step !== undefined) return `step ${step} (${stepNames[step] ?? ''})`;
+  return fault === undefined ? 'no step' : undefined;
+}
+
+/** Describes a fault by its members. A body and fields, which may be long or contain secrets, are only named. */
+function faultOf(fault: Fault | undefined): string | undefined {
+  if (fault === undefined) return undefined;
+  const members = Object.entries(fault).filter(([, value]: [string, unknown]) => value !== undefined);
+  const described = members.map(([name, value]: [string, unknown]) =>
+    typeof value === 'object' || name === 'body' || name === 'retryAfter' ? name : `${name} ${String(value)}`,
+  );
+  return `fault: ${described.join(', ')}`;
+}
+
+/** Returns the detail of the refusal and, after a colon, the mistake. Undefined if the request was not refused. */
+function reasonOf({ problem, auth }: EntryText): string | undefined {
+  const detail = problem?.detail ?? (auth?.failedAt === undefined ? undefined : auth.detail);
+  const hint = auth?.hint ?? problem?.hint;
+  if (detail === undefined || hint === undefined) return detail ?? hint;
+  return `${detail.replace(/\.$/, '')}: ${hint}`;
+}
+
+function checksOf({ scheme = 'credentials', failedAt, expected, received }: ShownStory): string[] {
+  if (failedAt === undefined) return [];
+  const lines = [`${scheme}: failed at ${failedAt}`];
+  if (expected !== undefined) lines.push(`expected ${expected}`);
+  if (received !== undefined) lines.push(`received ${received}`);
+  return lines.map(oneLine);
+}
+
+/** Writes control characters, line ends included, as in JSON. */
+function oneLine(text: string): string {
+  return text.replace(/[\0-\x1f\x7f]/g, (character) => JSON.stringify(character).slice(1, -1));
+}

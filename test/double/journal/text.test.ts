@@ -1,0 +1,161 @@
+// The text of an entry: what happened, the step by its name, and the reason of every refusal.
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
+import { action, Problem } from '../../../src/index.ts';
+
+const tea = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
+
+function open(options: DoubleOptions = {}): Promise<Double> {
+  const users = { johndoe: { secret: 'a-secret', password: 'pw' }, jürgen: { secret: 'another-secret' } };
+  return startDouble({ users, now: '2026-03-01T12:00:00Z', https: false, ...options });
+}
+
+/** Sends octets, one character each, over a socket and waits until it is closed. */
+function exchange({ url }: Double, octets: string): Promise<void> {
+  const { port, hostname } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(octets, 'latin1')));
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve());
+    socket.resume();
+  });
+}
+
+const refusals: readonly [status: number, request: (double: Double) => Promise<unknown>, text: RegExp][] = [
+  [
+    401,
+    ({ fetch }) => fetch('/articles/tea', { method: 'DELETE' }),
+    /^#1 DELETE \/articles\/tea: 401, authentication-required, step 10 \(permission\): DELETE requires authentication here\.$/,
+  ],
+  [
+    403,
+    (double) => double.as('johndoe').fetch('/users/ann/financialrecords'),
+    /^#1 GET \/users\/ann\/financialrecords by johndoe: 403, forbidden, step 10 \(permission\): This principal may not GET here\.$/,
+  ],
+  [
+    404,
+    ({ fetch }) => fetch('/nowhere'),
+    /^#1 GET \/nowhere: 404, not-found, step 6 \(route\): Nothing is at this address\.$/,
+  ],
+  [
+    412,
+    (double) =>
+      double
+        .as('johndoe')
+        .fetch('/articles/tea', { method: 'PUT', body: tea, headers: { 'If-Match': '"x"' } }),
+    /^#1 PUT \/articles\/tea by johndoe: 412, precondition-failed, step 14 \(preconditions\): .*If-Match/,
+  ],
+  [
+    422,
+    (double) =>
+      double
+        .as('johndoe')
+        .fetch('/articles/tea', { method: 'PUT', body: '<article><title>Tea</title></article>' }),
+    /^#1 PUT \/articles\/tea by johndoe: 422, invalid-content, step 15 \(content\): price is required\.$/,
+  ],
+];
+
+for (const [status, request, text] of refusals) {
+  test(`the text of an entry with the status ${status} contains the step by its name and the detail`, async () => {
+    await using double = await open();
+    await request(double);
+    assert.equal(double.journal.last()?.reply?.status, status);
+    assert.match(String(double.journal.last()), text);
+  });
+}
+
+test('the text of an entry with the status 409 contains the detail of the problem', async () => {
+  await using double = await open();
+  double.resource('/tea', {
+    GET: action('anyone', () => {
+      throw new Problem('memory-only', 'The tea is being brewed.');
+    }),
+  });
+  await double.fetch('/tea');
+  assert.equal(
+    String(double.journal.last()),
+    '#1 GET /tea: 409, memory-only, step 16 (action): The tea is being brewed.',
+  );
+});
+
+test('the text of an entry names the fault that was applied', async () => {
+  await using double = await open();
+  double.faults.next({}, { status: 503, retryAfter: 2 });
+  await double.fetch('/articles');
+  assert.equal(String(double.journal.last()), '#1 GET /articles: 503, fault: status 503, retryAfter');
+  double.faults.next({}, { reset: 'before' });
+  await assert.rejects(double.fetch('/articles'));
+  assert.equal(
+    String(double.journal.last()),
+    '#2 GET /articles: no response, step 16 (action), fault: reset before',
+  );
+});
+
+const unparsable: readonly [octets: string, text: RegExp][] = [
+  [
+    'GET /a b HTTP/1.1\r\n\r\n',
+    /^#1 unparsable request "GET \/a b HTTP\/1\.1": 400, malformed-request, step 0 \(parsing\): .*has a space/,
+  ],
+  ['GET / HTTP/1.1\r\nDate : x\r\n\r\n', /there is a space between Date and its colon$/],
+  ['\x16\x03\x01\x02\x00\x01\x00', /a TLS handshake was sent to a port of plain HTTP$/],
+  [
+    `GET /${Buffer.from('tée').toString('latin1')} HTTP/1.1\r\n\r\n`,
+    /^#1 unparsable request "GET \/tée HTTP\/1\.1": .*characters outside ASCII/,
+  ],
+];
+
+for (const [octets, text] of unparsable) {
+  test(`the text of a request that cannot be parsed contains the reason: ${JSON.stringify(octets)}`, async () => {
+    await using double = await open();
+    await exchange(double, octets);
+    assert.match(String(double.journal.last()), text);
+  });
+}
+
+test('text in UTF-8 stays UTF-8, in the text and in the members of an entry', async () => {
+  await using double = await open();
+  const field = Buffer.from('grün').toString('latin1');
+  await double.as('jürgen').fetch('/articles', { headers: { 'X-Note': field } });
+  const entry = double.journal.last();
+  assert.equal(String(entry), '#1 GET /articles by jürgen: 200, step 16 (action)');
+  assert.deepEqual(
+    entry?.request?.fields.filter(([name]) => name.toLowerCase() === 'x-note').map(([, value]) => value),
+    ['grün'],
+  );
+});
+
+test('the text of a date outside the window contains the seconds and the direction', async () => {
+  await using double = await open();
+  for (const [date, direction] of [
+    ['2026-03-01T11:00:00Z', 'behind'],
+    ['2026-03-01T13:00:00Z', 'ahead of'],
+  ] as const) {
+    await double.as('johndoe', { date }).fetch('/articles');
+    const expected = `The date is 3600 s ${direction} the server's clock; the maximum is 600 s: off by exactly 1 hour`;
+    assert.ok(String(double.journal.last()).includes(expected), String(double.journal.last()));
+  }
+});
+
+test('an entry names the parts of the message of a wrong signature, and the part that differs', async () => {
+  await using double = await open();
+  const headers = await double.as('johndoe', { nonce: 'n-1' }).sign('GET', `${double.url}/articles`);
+  await double.fetch('/articles?limit=2', { headers });
+  const auth = double.journal.last()?.auth;
+  assert.equal(auth?.differs, 'target');
+  assert.deepEqual(
+    auth?.parts.map(({ name }) => name),
+    ['method', 'target', 'date', 'nonce'],
+  );
+  assert.deepEqual(auth?.parts[1], { name: 'target', expected: '/articles?limit=2', signed: '/articles' });
+});
+
+test('a response of the double explains nothing that only its journal may know', async () => {
+  await using double = await open();
+  const response = await double
+    .as('johndoe', { secret: 'another-secret' })
+    .fetch('/articles', { headers: { Accept: 'application/json' } });
+  assert.doesNotMatch(await response.text(), /jürgen|another user/);
+  assert.match(String(double.journal.last()), /signed with the secret of another user, jürgen/);
+});
