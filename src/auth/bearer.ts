@@ -22,6 +22,10 @@ export interface BearerOptions {
   readonly offered: () => boolean;
   /** Resolves to the principal of a token; undefined if the token is not valid. */
   readonly principalOf: (token: string) => Promise<Principal | undefined>;
+  /** Resolves to the reason why a token is not valid: the check that failed, and a hint. Default: no reason is known. */
+  readonly reasonOf?: (token: string) => Promise<{ readonly check: string; readonly hint: string }>;
+  /** Whether errors explain what the server checked. The holder of a token may learn its state. Default: false. */
+  readonly explain?: boolean;
   /** Maximum content length in bytes. */
   readonly bodyLimit: number;
 }
@@ -33,7 +37,8 @@ const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
  * Creates the scheme of bearer tokens (RFC 6750) in the Authorization field. A token in a query or a form (§2.2, §2.3) is
  * ignored, or refused if the field has one too (§2).
  */
-export function createBearerScheme({ realm, offered, principalOf, bodyLimit }: BearerOptions): Scheme {
+export function createBearerScheme(options: BearerOptions): Scheme {
+  const { realm, offered, principalOf, reasonOf, explain = false, bodyLimit } = options;
   const challengeWith = (...more: [string, string][]): string =>
     formatChallenge('Bearer', [['realm', realm], ...more]);
   // §3: no error code for a request without a token.
@@ -68,10 +73,14 @@ export function createBearerScheme({ realm, offered, principalOf, bodyLimit }: B
       authTrace?.pass('token');
       return { outcome: 'good', principal };
     }
-    authTrace?.fail('token');
+    const isShown = explain || authTrace !== undefined;
+    const reason = isShown ? await reasonOf?.(token) : undefined;
+    authTrace?.fail(reason?.check ?? 'token', { ...reason });
     return {
       outcome: 'bad',
-      problem: new Problem('token-refused', 'The token is unknown, expired or revoked.'),
+      problem: new Problem('token-refused', 'The token is unknown, expired or revoked.', {
+        members: explain ? { ...reason } : {},
+      }),
       challenge: challengeWith(['error', 'invalid_token']),
     };
   }

@@ -1,4 +1,5 @@
 import type { Authenticator } from '../../auth/authenticate.ts';
+import { traceOf } from '../../auth/trace.ts';
 import type { Clock } from '../../clock.ts';
 import type { Request } from '../../http/message.ts';
 import type { Method } from '../../http/method.ts';
@@ -8,6 +9,7 @@ import type { Scope } from '../../principal.ts';
 import type { FormContent } from '../form-body.ts';
 import { firstOf, type Grants, isLive, tokenLength } from '../grants.ts';
 import { readParameters } from '../parameters.ts';
+import type { Reason } from '../reasons.ts';
 import type { Mechanism } from '../records.ts';
 import { showQuestion } from './consent-page.ts';
 
@@ -57,6 +59,8 @@ export interface Consents {
     mechanism: Mechanism,
     user: string,
   ): Promise<ConsentAnswer | undefined>;
+  /** Returns why an answer was not accepted. It contains no ticket. */
+  reasonOf(content: FormContent | undefined, mechanism: Mechanism, user: string): Promise<Reason>;
 }
 
 /** Dependencies of the consents. */
@@ -91,6 +95,27 @@ export function createConsents({ grants, clock, lifetimes }: ConsentContext): Co
       const { client, scopes, details } = found.token;
       return { mechanism, client, user, scopes, details, allowed: decision === 'allow' };
     },
+
+    async reasonOf(content, mechanism, user) {
+      const check = 'consent_ticket';
+      if (content === undefined || typeof content === 'string')
+        return { check: 'parameters', hint: 'the content is not a valid form in UTF-8' };
+      const { values } = readParameters(content, ['consent_ticket', 'decision']);
+      const [ticket, decision] = [values.get('consent_ticket'), values.get('decision')];
+      if (ticket === undefined) return { check, hint: 'consent_ticket is missing or repeated' };
+      if (decision !== 'allow' && decision !== 'deny')
+        return { check: 'decision', hint: 'decision must be allow or deny' };
+      const found = await grants.find(ticket, mechanism, 'ticket');
+      if (found === undefined)
+        return { check, hint: 'the ticket is unknown, or was deleted after it expired' };
+      const { token } = found;
+      if (token.user !== user) return { check: 'user', hint: 'the page was shown to another user' };
+      if (token.used) return { check: 'reuse', hint: 'the form was submitted before' };
+      const ago = Math.round((clock.now() - token.expires) / 1000);
+      return ago < 0
+        ? { check: 'reuse', hint: 'the form was submitted twice at the same time' }
+        : { check: 'expiry', hint: `the page expired ${ago} s ago` };
+    },
   };
 }
 
@@ -100,7 +125,7 @@ export async function approvingUser(
   request: Request,
   detail = 'Sign in to allow or refuse the request of a client.',
 ): Promise<string> {
-  const principal = await approver.authenticate(request);
+  const principal = await approver.authenticate(request, traceOf(request));
   if (principal !== undefined) return principal.name;
   throw new Problem('authentication-required', detail, {
     fields: approver.challenges(request.connection),

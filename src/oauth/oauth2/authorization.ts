@@ -1,9 +1,11 @@
 import type { Authenticator } from '../../auth/authenticate.ts';
+import { traceOf } from '../../auth/trace.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { type Form, maxFormParameters, parseQueryOf } from '../../http/form.ts';
+import type { Request } from '../../http/message.ts';
 import type { Origins } from '../../pipeline/origin.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
-import { action, type Call, type Outcome, type Resource } from '../../pipeline/resource.ts';
+import { action, type Call, type Outcome, type Resource, type Variant } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { Client, Registry } from '../clients.ts';
 import { showRefusal, tooManyParameters } from '../consent/consent-page.ts';
@@ -14,11 +16,14 @@ import { firstOf } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
 import { readParameters } from '../parameters.ts';
 import { grantsPath } from '../paths.ts';
+import type { Reason } from '../reasons.ts';
 import type { Grant } from '../records.ts';
 import { withParameters } from '../redirect.ts';
 import { defaultScopes, isWithin, parseScope } from '../scopes.ts';
 import type { TokenHolderContext } from '../token-holder.ts';
+import { describe, recordRefusal } from './oauth-error.ts';
 import { isChallenge } from './pkce.ts';
+import { challengeReason, registrationReason, scopeReason } from './reasons.ts';
 
 /** Dependencies of the authorization endpoint. */
 export interface AuthorizationContext extends TokenHolderContext {
@@ -26,6 +31,8 @@ export interface AuthorizationContext extends TokenHolderContext {
   readonly consents: Consents;
   readonly lifetimes: Lifetimes;
   readonly origins: Origins;
+  /** Whether errors explain what the server checked. */
+  readonly explain: boolean;
 }
 
 /**
@@ -51,11 +58,16 @@ async function ask(
 ): Promise<Outcome> {
   const user = await approvingUser(context.approver, request);
   const authorization = readRequest(parseQueryOf(request.target), context.clients);
-  if (typeof authorization === 'string') return showRefusal(authorization, variant);
+  if ('sentence' in authorization) return refuse(context, request, authorization, variant);
   const { client, redirectUri, state } = authorization;
   const requested = readRequested(authorization);
-  if ('error' in requested)
-    return redirect(redirectUri, { ...requested, state, iss: context.origins.forLinks(request) });
+  if ('error' in requested) {
+    const { error, error_description, reason } = requested;
+    recordRefusal(traceOf(request), error, error_description, reason);
+    const shown = context.explain ? describe(error_description, reason) : error_description;
+    const iss = context.origins.forLinks(request);
+    return redirect(redirectUri, { error, error_description: shown, state, iss });
+  }
   const { scopes, challenge } = requested;
   const details = {
     redirect_uri: redirectUri,
@@ -77,18 +89,35 @@ async function ask(
 async function conclude(context: AuthorizationContext, call: Call<unknown, FormContent>): Promise<Outcome> {
   const { request, content, variant } = call;
   const user = await approvingUser(context.approver, request);
-  if (content === 'too-many-parameters') return showRefusal(tooManyParameters, variant);
+  if (content === 'too-many-parameters')
+    return refuse(context, request, { sentence: tooManyParameters }, variant);
   const answer = await context.consents.answer(content, 'oauth2', user);
-  if (answer === undefined)
-    return showRefusal('The form has expired, was already submitted, or is not yours.', variant);
+  if (answer === undefined) {
+    const sentence = 'The form has expired, was already submitted, or is not yours.';
+    const reason = await context.consents.reasonOf(content, 'oauth2', user);
+    return refuse(context, request, { sentence, reason }, variant);
+  }
   const { redirect_uri: redirectUri = '', state } = answer.details;
   const client = context.clients.find(answer.client);
   // The registration may have changed since the page was shown.
-  if (client === undefined || !client.redirectUris.includes(redirectUri))
-    return showRefusal('The application is no longer registered, or not with this redirect_uri.', variant);
+  if (client === undefined || !client.redirectUris.includes(redirectUri)) {
+    const sentence = 'The application is no longer registered, or not with this redirect_uri.';
+    return refuse(context, request, { sentence }, variant);
+  }
   const iss = context.origins.forLinks(request);
   if (!answer.allowed) return redirect(redirectUri, { error: 'access_denied', state, iss });
   return redirect(redirectUri, { code: await issueCode(context, client, answer), state, iss });
+}
+
+/** Returns an error page, and records the error. */
+function refuse(
+  { explain }: AuthorizationContext,
+  request: Request,
+  { sentence, reason }: UserError,
+  variant: Variant | undefined,
+): Outcome {
+  recordRefusal(traceOf(request), 'invalid_request', sentence, reason);
+  return showRefusal(explain ? describe(sentence, reason) : sentence, variant);
 }
 
 async function issueCode(
@@ -140,54 +169,83 @@ const names = [
   'code_challenge_method',
 ];
 
-/**
- * Reads client and redirect URI. Returns an error message for the user if either is missing or not registered (RFC 6749
- * §4.1.2.1).
- */
-function readRequest(query: Form | undefined, clients: Registry<Client>): AuthorizationRequest | string {
+/** An error that the user sees, because there is no verified address for a redirect. */
+interface UserError {
+  readonly sentence: string;
+  readonly reason?: Reason | undefined;
+}
+
+/** Reads client and redirect URI. Returns an error if either is missing or not registered (RFC 6749 §4.1.2.1). */
+function readRequest(query: Form | undefined, clients: Registry<Client>): AuthorizationRequest | UserError {
   if (query === undefined)
-    return `The query is not a valid form in UTF-8 with at most ${maxFormParameters} parameters.`;
+    return {
+      sentence: `The query is not a valid form in UTF-8 with at most ${maxFormParameters} parameters.`,
+    };
   const { values, repeated } = readParameters(query, names);
   const id = values.get('client_id');
   const redirectUri = values.get('redirect_uri');
-  if (id === undefined || redirectUri === undefined)
-    return 'The parameters client_id and redirect_uri are required, exactly once each.';
+  if (id === undefined || redirectUri === undefined) {
+    const missing = ['client_id', 'redirect_uri'].filter((name) => !values.has(name)).join(' and ');
+    const hint = `missing or repeated: ${missing}`;
+    const sentence = 'The parameters client_id and redirect_uri are required, exactly once each.';
+    return { sentence, reason: { check: 'parameters', hint } };
+  }
   const client = clients.find(id);
   // Compared character by character (RFC 9700 §2.1).
   if (client?.redirectUris.includes(redirectUri) !== true)
-    return 'No application is registered with this client_id and this redirect_uri.';
+    return {
+      sentence: 'No application is registered with this client_id and this redirect_uri.',
+      reason: registrationReason(id, client, redirectUri),
+    };
   return { client, redirectUri, state: values.get('state'), values, repeated };
 }
 
 /** The requested scopes and challenge, or the error for the redirect (RFC 6749 §4.1.2.1). */
 type Requested =
   | { readonly scopes: readonly Scope[]; readonly challenge: string }
-  | { readonly error: string; readonly error_description: string };
+  | { readonly error: string; readonly error_description: string; readonly reason?: Reason | undefined };
 
 function readRequested({ client, values, repeated }: AuthorizationRequest): Requested {
-  const failure = (error: string, error_description: string): Requested => ({ error, error_description });
+  const failure = (error: string, error_description: string, reason?: Reason): Requested => ({
+    error,
+    error_description,
+    reason,
+  });
   if (repeated[0] !== undefined) return failure('invalid_request', `${repeated[0]} occurs more than once.`);
   const type = values.get('response_type');
   if (type === undefined) return failure('invalid_request', 'response_type is missing.');
   if (type !== 'code')
-    return failure('unsupported_response_type', 'The only supported response_type is code.');
+    return failure('unsupported_response_type', 'The only supported response_type is code.', {
+      check: 'response_type',
+      hint: `${type} was sent`,
+    });
   if (!client.grants.includes('authorization_code'))
     return failure(
       'unauthorized_client',
       'The client is not registered for the grant type authorization_code.',
+      { check: 'grant_type', hint: `${client.id} is registered for ${client.grants.join(', ')}` },
     );
   const challenge = values.get('code_challenge');
   // RFC 7636 §4.4.1. Without a method it would be plain (§4.3).
   if (challenge === undefined || values.get('code_challenge_method') !== 'S256')
-    return failure('invalid_request', 'code_challenge is required, with the code_challenge_method S256.');
+    return failure(
+      'invalid_request',
+      'code_challenge is required, with the code_challenge_method S256.',
+      challengeReason(challenge, values.get('code_challenge_method')),
+    );
   if (!isChallenge(challenge))
-    return failure('invalid_request', 'code_challenge must be 43 characters of base64url.');
+    return failure(
+      'invalid_request',
+      'code_challenge must be 43 characters of base64url.',
+      challengeReason(challenge, 'S256'),
+    );
   const scope = values.get('scope');
   const scopes = scope === undefined ? defaultScopes : parseScope(scope);
   if (scopes === undefined || !isWithin(scopes, client.scopes))
     return failure(
       'invalid_scope',
       'The scope is unknown or exceeds the scopes that the client is registered for.',
+      scopeReason(scope, client.scopes, 'registered'),
     );
   return { scopes, challenge };
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { blockedAttempt, type HashQueue, queueFull } from '../../auth/hash-queue.ts';
 import { type RateLimiter, rateLimitKey, tooManyFailures } from '../../auth/rate-limit.ts';
+import { type AuthenticationTrace, traceOf } from '../../auth/trace.ts';
 import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
@@ -9,6 +10,7 @@ import type { Request } from '../../http/message.ts';
 import type { Client, ClientSecret, Registry } from '../clients.ts';
 import { matchesSha256, sha256 } from '../sha256.ts';
 import { OAuthError } from './oauth-error.ts';
+import { clientReason } from './reasons.ts';
 
 /** The credentials that a client presents. A public client has no secret. */
 interface Presented {
@@ -88,10 +90,21 @@ export function createClientAuthentication(context: ClientAuthenticationContext)
     }
     const blocked = rateLimiter.blocksUser(claimed);
     rateLimiter.fail(peer, claimed);
-    throw blocked
-      ? tooManyFailures(rateLimiter, 'user')
-      : invalidClient('The client is unknown or its secret is wrong.');
+    if (blocked) throw tooManyFailures(rateLimiter, 'user');
+    throw refusedClient(invalidClient, presented, clients, traceOf(request));
   };
+}
+
+/** Returns the error for wrong credentials. The reason, which only a journal shows, is computed only for a trace. */
+function refusedClient(
+  invalidClient: (description: string) => OAuthError,
+  [first]: readonly Presented[],
+  clients: Registry<Client>,
+  authTrace: AuthenticationTrace | undefined,
+): OAuthError {
+  const error = invalidClient('The client is unknown or its secret is wrong.');
+  if (authTrace === undefined || first === undefined) return error;
+  return error.because(clientReason(first.id, clients.find(first.id), first.secret, authTrace));
 }
 
 /** Maximum length of an unverified client id in the rate limiter. */

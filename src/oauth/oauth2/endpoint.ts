@@ -1,3 +1,4 @@
+import { traceOf } from '../../auth/trace.ts';
 import { parseQueryOf } from '../../http/form.ts';
 import type { Request } from '../../http/message.ts';
 import { type Action, action } from '../../pipeline/resource.ts';
@@ -38,6 +39,8 @@ const neverInQuery: ReadonlySet<string> = new Set([
 
 /** An endpoint at which clients authenticate. */
 export interface Endpoint {
+  /** Whether errors explain what the server checked. */
+  readonly explain: boolean;
   readonly authenticate: AuthenticateClient;
   readonly admits: Admitted;
   /** Its parameters other than those of client authentication. */
@@ -47,6 +50,7 @@ export interface Endpoint {
 
 /** Creates the POST action of an endpoint. */
 export function clientAction({
+  explain,
   authenticate,
   admits,
   names,
@@ -56,10 +60,15 @@ export function clientAction({
   return action(
     'anyone',
     ({ request, content }) =>
-      respondWith(async () => {
-        const authenticated = await authenticate(request, valuesOf(request, content, allNames), admits);
-        return respond({ ...authenticated, request });
-      }),
+      respondWith(
+        async () => {
+          const authenticated = await authenticate(request, valuesOf(request, content, allNames), admits);
+          traceOf(request)?.pass('client');
+          return respond({ ...authenticated, request });
+        },
+        explain,
+        traceOf(request),
+      ),
     { reads: [formReading] },
   );
 }

@@ -10,6 +10,7 @@ import { findToken } from './revocation.ts';
 /** Dependencies of the introspection endpoint. */
 export interface IntrospectionContext extends TokenHolderContext {
   readonly origins: Origins;
+  readonly explain: boolean;
 }
 
 /** Creates the introspection endpoint (RFC 7662): it returns the state of a token to the confidential client that owns it. */
@@ -27,7 +28,7 @@ export function introspectionResource(
   // RFC 7662 §2.1: the endpoint requires authorization, which a public client does not have.
   return {
     ownCredentials: true,
-    POST: clientAction({ authenticate, admits: 'confidential', names, respond }),
+    POST: clientAction({ explain: context.explain, authenticate, admits: 'confidential', names, respond }),
   };
 }
 

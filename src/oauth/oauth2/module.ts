@@ -4,11 +4,13 @@ import { createConsents } from '../consent/consents.ts';
 import type { OAuthContext } from '../context.ts';
 import { lazily, type OAuthModule, routesTo } from '../module.ts';
 import { oauth2Paths as paths } from '../paths.ts';
+import type { Reason } from '../reasons.ts';
 import { principalOf } from '../token-holder.ts';
 import { authorizationResource } from './authorization.ts';
 import { createClientAuthentication } from './client-authentication.ts';
 import { introspectionResource } from './introspection.ts';
 import { metadataResource } from './metadata.ts';
+import { accessReason } from './reasons.ts';
 import { revocationResource } from './revocation.ts';
 import { tokenResource } from './token.ts';
 
@@ -19,10 +21,24 @@ export function createOAuth2(context: OAuthContext): OAuthModule {
     realm: context.realm,
     offered: open,
     principalOf: (token) => principalOf(context, token),
+    reasonOf: (token) => bearerReason(context, token),
+    explain: context.explain,
     bodyLimit: context.bodyLimit,
   });
   const endpoints = lazily(open, () => endpointsOf(context));
   return { schemes: [bearer], routes: routesTo(endpoints, Object.values(paths), open) };
+}
+
+/** Returns why a bearer token is not valid. */
+async function bearerReason(context: OAuthContext, token: string): Promise<Reason> {
+  const { grants } = context;
+  const [found, code, refresh, oauth1] = await Promise.all([
+    grants.find(token, 'oauth2', 'access'),
+    grants.find(token, 'oauth2', 'code'),
+    grants.find(token, 'oauth2', 'refresh'),
+    grants.find(token, 'oauth1', 'access'),
+  ]);
+  return accessReason(context, found, code ?? refresh ?? oauth1);
 }
 
 function endpointsOf(context: OAuthContext): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {

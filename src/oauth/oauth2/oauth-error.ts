@@ -1,5 +1,7 @@
+import type { AuthenticationTrace } from '../../auth/trace.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import type { Outcome } from '../../pipeline/resource.ts';
+import type { Reason } from '../reasons.ts';
 
 /** An error code of the token endpoint (RFC 6749 §5.2). */
 export type OAuthErrorCode =
@@ -20,31 +22,75 @@ export class OAuthError extends Error {
    */
   readonly description: string;
   readonly fields: readonly FieldLine[];
+  /** The reason, which is shown in a journal and, with `--explain`, to the client. */
+  readonly reason: Reason | undefined;
 
-  constructor(code: OAuthErrorCode, description: string, fields: readonly FieldLine[] = []) {
+  constructor(
+    code: OAuthErrorCode,
+    description: string,
+    fields: readonly FieldLine[] = [],
+    reason?: Reason | undefined,
+  ) {
     super(`${code}: ${description}`);
     this.code = code;
     this.description = description;
     this.fields = fields;
+    this.reason = reason;
+  }
+
+  /** Returns a copy with a reason. */
+  because(reason: Reason): OAuthError {
+    return new OAuthError(this.code, this.description, this.fields, reason);
   }
 }
 
 /** Prevents storage by HTTP/1.0 caches (RFC 6749 §5.1, §5.2). */
 const pragma: FieldLine = ['Pragma', 'no-cache'];
 
-/** Returns the result of `respond` as JSON, or the error response for its OAuthError: 401 for invalid_client, else 400. */
+/**
+ * Returns the result of `respond` as JSON, or the error response for its OAuthError: 401 for invalid_client, else 400. Records the
+ * reason of the error in the trace.
+ *
+ * @param explain Whether the description contains the reason.
+ */
 export async function respondWith(
   respond: () => Promise<Readonly<Record<string, unknown>>>,
+  explain: boolean,
+  authTrace: AuthenticationTrace | undefined,
 ): Promise<Outcome> {
   try {
     return jsonOutcome(200, await respond(), []);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    const { code, description, fields } = error;
+    const { code, description, fields, reason } = error;
+    recordRefusal(authTrace, code, description, reason);
     const status = code === 'invalid_client' ? 401 : 400;
-    return jsonOutcome(status, { error: code, error_description: description }, fields);
+    const shown = explain ? describe(description, reason) : description;
+    return jsonOutcome(status, { error: code, error_description: shown }, fields);
   }
 }
+
+/** Records an error of OAuth 2.0 in the trace of a request. Without a reason, the parameters are wrong. */
+export function recordRefusal(
+  authTrace: AuthenticationTrace | undefined,
+  error: string,
+  detail: string,
+  { check, hint }: Partial<Reason> = {},
+): void {
+  if (authTrace === undefined) return;
+  authTrace.scheme = 'oauth2';
+  authTrace.fail(check ?? 'parameters', { error, detail, ...(hint === undefined ? {} : { hint }) });
+}
+
+/** Appends the reason to a description, in the characters that RFC 6749 §5.2 allows. */
+export function describe(description: string, reason: Reason | undefined): string {
+  if (reason === undefined || reason.isPrivate === true) return description;
+  const hint = reason.hint.replace(/[^\x20-\x7e]|["\\]/g, '?').slice(0, maxHintLength);
+  return `${description} Reason: ${hint}.`;
+}
+
+/** Maximum length of a reason, which can contain a redirect URI that the client sent. */
+const maxHintLength = 1024;
 
 function jsonOutcome(
   status: number,

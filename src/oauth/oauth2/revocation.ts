@@ -9,7 +9,7 @@ import { OAuthError } from './oauth-error.ts';
  * for an unknown token is the same (§2.2). The token of another client is refused and stays valid (§2.1, RFC 6749 §5.2).
  */
 export function revocationResource(
-  { grants }: { grants: Grants },
+  { grants, explain }: { readonly grants: Grants; readonly explain: boolean },
   authenticate: AuthenticateClient,
 ): Resource {
   const respond: Respond = async ({ client, values }) => {
@@ -23,7 +23,10 @@ export function revocationResource(
     return {};
   };
   const names = ['token', 'token_type_hint'];
-  return { ownCredentials: true, POST: clientAction({ authenticate, admits: 'any', names, respond }) };
+  return {
+    ownCredentials: true,
+    POST: clientAction({ explain, authenticate, admits: 'any', names, respond }),
+  };
 }
 
 /** Finds an access or refresh token. The token_type_hint is not needed for that (RFC 7009 §2.1). */

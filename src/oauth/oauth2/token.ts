@@ -1,8 +1,10 @@
+import { traceOf } from '../../auth/trace.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { Client, GrantType } from '../clients.ts';
 import { type Found, firstOf, type Issued } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
+import type { Reason } from '../reasons.ts';
 import type { Grant, Token, TokenDraft } from '../records.ts';
 import { commonScopes, defaultScopes, formatScope, isWithin, parseScope } from '../scopes.ts';
 import { type TokenHolderContext, tokenHolderOf } from '../token-holder.ts';
@@ -16,10 +18,13 @@ import {
 } from './endpoint.ts';
 import { OAuthError } from './oauth-error.ts';
 import { verifies } from './pkce.ts';
+import { codeReason, refreshReason, scopeReason } from './reasons.ts';
 
 /** Dependencies of the token endpoint. */
 export interface TokenContext extends TokenHolderContext {
   readonly lifetimes: Lifetimes;
+  /** Whether errors explain what the server checked. */
+  readonly explain: boolean;
 }
 
 /** Creates the token endpoint (RFC 6749 §3.2). It issues access tokens for codes, refresh tokens and client credentials. */
@@ -32,39 +37,71 @@ export function tokenResource(context: TokenContext, authenticate: AuthenticateC
   };
   const respond: Respond = async (request) => {
     const type = grantTypeOf(requiredParameter(request.values, 'grant_type'));
-    if (!request.client.grants.includes(type))
-      throw new OAuthError('unauthorized_client', `The client is not registered for the grant type ${type}.`);
+    const { id, grants } = request.client;
+    if (!grants.includes(type))
+      throw new OAuthError(
+        'unauthorized_client',
+        `The client is not registered for the grant type ${type}.`,
+        [],
+        {
+          check: 'grant_type',
+          hint: `${id} is registered for ${grants.join(', ')}`,
+        },
+      );
     return exchanges[type](request);
   };
-  return { ownCredentials: true, POST: clientAction({ authenticate, admits: 'any', names, respond }) };
+  return {
+    ownCredentials: true,
+    POST: clientAction({ explain: context.explain, authenticate, admits: 'any', names, respond }),
+  };
 }
 
 function grantTypeOf(text: string): GrantType {
   if (text === 'authorization_code' || text === 'refresh_token' || text === 'client_credentials') return text;
-  throw new OAuthError('unsupported_grant_type', 'The grant_type is not supported.');
+  throw new OAuthError('unsupported_grant_type', 'The grant_type is not supported.', [], {
+    check: 'grant_type',
+    hint: `${text} was sent; authorization_code, refresh_token and client_credentials are supported`,
+  });
 }
 
 /**
  * Exchanges a code (RFC 6749 §4.1.3). A code is used up by the first attempt, even if the client, redirect URI or verifier is
  * wrong or missing. A second attempt means that the code may be stolen, so its grant is revoked (§4.1.2, §10.5).
  */
-async function exchangeCode(
-  context: TokenContext,
-  { client, values }: ClientRequest,
-): Promise<TokenResponse> {
+async function exchangeCode(context: TokenContext, request: ClientRequest): Promise<TokenResponse> {
+  const { client, values } = request;
   const code = requiredParameter(values, 'code');
   const missing = ['redirect_uri', 'code_verifier'].find((name) => !values.has(name));
-  const refused = missing === undefined ? codeRefused() : missingParameter(missing);
   const found = await context.grants.find(code, 'oauth2', 'code');
-  if (found === undefined) throw refused;
+  const refused = explained(
+    context,
+    request,
+    missing === undefined ? codeRefused() : missingParameter(missing),
+    () => codeReason(context, client, values, found),
+  );
+  if (found === undefined) throw await refused();
   if (found.token.used) throw await reuseDetected(context, found, refused);
   const { token, grant } = found;
   const matches = token.client === client.id && matchesCode(values, token);
   if (!matches || grant === undefined || (await tokenHolderOf(context, found)) === undefined) {
     if (!(await context.grants.consume(found))) throw await reuseDetected(context, found, refused);
-    throw refused;
+    throw await refused();
   }
   return exchange(context, client, grant, found, token.scopes, refused);
+}
+
+/** Returns the error of a refusal. */
+type Refused = () => Promise<OAuthError>;
+
+/** Returns a function that adds the reason to an error, if a trace or the client is to see it. */
+function explained(
+  { explain }: TokenContext,
+  { request }: ClientRequest,
+  error: OAuthError,
+  reason: () => Promise<Reason>,
+): Refused {
+  const isShown = explain || traceOf(request) !== undefined;
+  return async () => (isShown ? error.because(await reason()) : error);
 }
 
 /**
@@ -84,16 +121,19 @@ function codeRefused(): OAuthError {
 }
 
 /** Exchanges a refresh token (RFC 6749 §6). Each works once; reuse revokes the grant (RFC 9700 §4.14.2). */
-async function refresh(context: TokenContext, { client, values }: ClientRequest): Promise<TokenResponse> {
+async function refresh(context: TokenContext, request: ClientRequest): Promise<TokenResponse> {
+  const { client, values } = request;
   const value = requiredParameter(values, 'refresh_token');
   const found = await context.grants.find(value, 'oauth2', 'refresh');
-  if (found === undefined || found.token.client !== client.id) throw refreshRefused();
-  if (found.token.used) throw await reuseDetected(context, found, refreshRefused());
-  if (found.grant === undefined || (await tokenHolderOf(context, found)) === undefined)
-    throw refreshRefused();
-  const scopes = requestedScopes(values, found.token.scopes);
-  if (!isWithin(scopes, found.token.scopes)) throw scopeRefused();
-  return exchange(context, client, found.grant, found, scopes, refreshRefused());
+  const refused = explained(context, request, refreshRefused(), () => refreshReason(context, client, found));
+  if (found === undefined || found.token.client !== client.id) throw await refused();
+  if (found.token.used) throw await reuseDetected(context, found, refused);
+  if (found.grant === undefined || (await tokenHolderOf(context, found)) === undefined) throw await refused();
+  const granted = found.token.scopes;
+  const reason = scopeReason(values.get('scope'), granted, 'granted');
+  const scopes = requestedScopes(values, granted, reason);
+  if (!isWithin(scopes, granted)) throw scopeRefused(reason);
+  return exchange(context, client, found.grant, found, scopes, refused);
 }
 
 function refreshRefused(): OAuthError {
@@ -111,8 +151,9 @@ async function issueToClient(
   context: TokenContext,
   { client, values }: ClientRequest,
 ): Promise<TokenResponse> {
-  const scopes = requestedScopes(values, defaultScopes);
-  if (!isWithin(scopes, client.scopes)) throw scopeRefused();
+  const reason = scopeReason(values.get('scope'), client.scopes, 'registered');
+  const scopes = requestedScopes(values, defaultScopes, reason);
+  if (!isWithin(scopes, client.scopes)) throw scopeRefused(reason);
   const expires = context.clock.now() + context.lifetimes.access;
   const issued = await context.grants.issue([
     { mechanism: 'oauth2', kind: 'access', client: client.id, scopes, expires },
@@ -127,10 +168,10 @@ async function exchange(
   grant: Grant,
   found: Found,
   requested: readonly Scope[],
-  refused: OAuthError,
+  refused: Refused,
 ): Promise<TokenResponse> {
   const scopes = commonScopes(requested, client.scopes);
-  if (scopes.length === 0) throw scopeRefused();
+  if (scopes.length === 0) throw scopeRefused(scopeReason(undefined, client.scopes, 'registered'));
   const { clock, lifetimes, grants } = context;
   const draft = (kind: 'access' | 'refresh', lifetime: number, of: readonly Scope[]): TokenDraft => ({
     mechanism: 'oauth2',
@@ -154,21 +195,26 @@ async function exchange(
 async function reuseDetected(
   { grants }: TokenContext,
   { token }: Found,
-  refused: OAuthError,
+  refused: Refused,
 ): Promise<OAuthError> {
   if (token.grant !== undefined) await grants.revokeGrant(token.grant, token.kind);
-  return refused;
+  return refused();
 }
 
-function requestedScopes(values: ReadonlyMap<string, string>, defaults: readonly Scope[]): readonly Scope[] {
+function requestedScopes(
+  values: ReadonlyMap<string, string>,
+  defaults: readonly Scope[],
+  reason: Reason,
+): readonly Scope[] {
   const text = values.get('scope');
   const scopes = text === undefined ? defaults : parseScope(text);
-  if (scopes === undefined) throw scopeRefused();
+  if (scopes === undefined) throw scopeRefused(reason);
   return scopes;
 }
 
-function scopeRefused(): OAuthError {
-  return new OAuthError('invalid_scope', 'The scope is unknown or exceeds the granted or registered scopes.');
+function scopeRefused(reason: Reason): OAuthError {
+  const description = 'The scope is unknown or exceeds the granted or registered scopes.';
+  return new OAuthError('invalid_scope', description, [], reason);
 }
 
 /** A successful token response (RFC 6749 §5.1). */

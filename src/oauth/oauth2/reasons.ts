@@ -1,0 +1,212 @@
+// Reasons of refusals of OAuth 2.0. None contains a secret or a token.
+import type { AuthenticationTrace, KnownSecret } from '../../auth/trace.ts';
+import { closestMatch } from '../../did-you-mean.ts';
+import type { Scope } from '../../principal.ts';
+import type { Client } from '../clients.ts';
+import type { Found } from '../grants.ts';
+import { nameOf, type Reason, tokenReason } from '../reasons.ts';
+import { formatScope, isWithin, knownScopes, parseScope } from '../scopes.ts';
+import { sha256 } from '../sha256.ts';
+import type { TokenHolderContext } from '../token-holder.ts';
+
+/** Returns why a code was refused, in the order of the checks. */
+export async function codeReason(
+  context: TokenHolderContext,
+  client: Client,
+  values: ReadonlyMap<string, string>,
+  found: Found | undefined,
+): Promise<Reason> {
+  if (found === undefined) return unknownToken('code');
+  const { token } = found;
+  if (token.used) return { check: 'reuse', hint: 'the code was used before; its grant is revoked' };
+  return (
+    otherClient(client, found) ??
+    redirectReason(values.get('redirect_uri'), token.details['redirect_uri'] ?? '') ??
+    verifierReason(values.get('code_verifier'), token.details['code_challenge'] ?? '') ??
+    (await stateReason(context, found)) ?? {
+      // A concurrent request used the code first.
+      check: 'reuse',
+      hint: 'the code was used by another request at the same time; its grant is revoked',
+    }
+  );
+}
+
+/** Returns why a refresh token was refused. */
+export async function refreshReason(
+  context: TokenHolderContext,
+  client: Client,
+  found: Found | undefined,
+): Promise<Reason> {
+  if (found === undefined) return unknownToken('refresh token');
+  return (
+    otherClient(client, found) ??
+    (await stateReason(context, found)) ?? {
+      check: 'reuse',
+      hint: 'the refresh token was used by another request at the same time; its grant is revoked',
+    }
+  );
+}
+
+/** Returns why a bearer token was refused. `other` is a token of another kind with this value. */
+export async function accessReason(
+  context: TokenHolderContext,
+  found: Found | undefined,
+  other: Found | undefined,
+): Promise<Reason> {
+  if (found === undefined && other !== undefined)
+    return {
+      check: 'token',
+      hint: `the ${nameOf(other.token)} of ${mechanisms[other.token.mechanism]} was sent instead of an access token`,
+    };
+  if (found === undefined) return unknownToken('access token');
+  return (await stateReason(context, found)) ?? { check: 'token', hint: 'the access token is not valid' };
+}
+
+const mechanisms = { oauth1: 'OAuth 1.0a', oauth2: 'OAuth 2.0' } as const;
+
+function unknownToken(what: string): Reason {
+  return {
+    check: what === 'code' ? 'code' : 'token',
+    hint: `the ${what} is unknown: it was not issued here, was truncated or changed, or was deleted after it expired`,
+  };
+}
+
+function stateReason(context: TokenHolderContext, found: Found): Promise<Reason | undefined> {
+  const { accounts, clock, clients } = context;
+  return tokenReason(found, { accounts, now: clock.now(), owner: clients.find(found.token.client) });
+}
+
+function otherClient(client: Client, { token }: Found): Reason | undefined {
+  if (token.client === client.id) return undefined;
+  return { check: 'client', hint: `the ${nameOf(token)} was issued to another client, not to ${client.id}` };
+}
+
+/** Returns how a redirect URI differs from the expected one; undefined if it does not. */
+export function redirectReason(sent: string | undefined, expected: string): Reason | undefined {
+  if (sent === expected) return undefined;
+  const check = 'redirect_uri';
+  if (sent === undefined)
+    return { check, hint: `redirect_uri is missing; it was ${expected} in the authorization request` };
+  const difference = uriDifference(sent, expected);
+  return {
+    check,
+    hint: `redirect_uri is ${sent}, but it was ${expected} in the authorization request${difference}`,
+  };
+}
+
+/** Returns why an authorization request names no registered client with its redirect URI. */
+export function registrationReason(id: string, client: Client | undefined, sent: string): Reason {
+  if (client === undefined) return { check: 'client', hint: `there is no client ${id}` };
+  const check = 'redirect_uri';
+  if (client.redirectUris.length === 0) return { check, hint: `the client ${id} has no redirect_uri` };
+  const near = client.redirectUris.map((each) => uriDifference(sent, each)).find((each) => each !== '') ?? '';
+  return { check, hint: `the client ${id} exists, but ${sent} is not among its redirect URIs${near}` };
+}
+
+/** Returns why a code challenge was refused (RFC 7636 §4.3, §4.4.1). */
+export function challengeReason(challenge: string | undefined, method: string | undefined): Reason {
+  const check = 'code_challenge';
+  if (challenge === undefined) return { check, hint: 'code_challenge is missing' };
+  if (method === undefined) return { check, hint: 'code_challenge_method is missing, which means plain' };
+  if (method !== 'S256') return { check, hint: `code_challenge_method is ${method}` };
+  const mistake = /^[0-9a-f]{64}$/i.test(challenge)
+    ? 'it is hexadecimal'
+    : /^[A-Za-z0-9+/]{43}=$/.test(challenge)
+      ? 'it is base64; base64url without padding is required'
+      : `it has ${challenge.length} characters`;
+  return { check, hint: `the code_challenge is not base64url of a SHA-256: ${mistake}` };
+}
+
+/** Describes the usual differences of two URIs, in parentheses; empty if there is none of them. */
+export function uriDifference(sent: string, expected: string): string {
+  const differences: readonly (readonly [what: string, normalize: (uri: string) => string])[] = [
+    ['the trailing slash', (uri) => uri.replace(/\/$/, '')],
+    ['the letter case', (uri) => uri.toLowerCase()],
+    ['http instead of https, or the reverse', (uri) => uri.replace(/^https?:/i, '')],
+    ['the port', (uri) => uri.replace(/^([a-z]+:\/\/[^/:?#]*):\d+/i, '$1')],
+    ['the query', (uri) => uri.replace(/\?.*$/s, '')],
+    ['the percent-encoding', decoded],
+    ['localhost instead of 127.0.0.1, or the reverse', (uri) => uri.replace('127.0.0.1', 'localhost')],
+  ];
+  const found = differences.find(([, normalize]) => normalize(sent) === normalize(expected));
+  return found === undefined ? '' : ` (different: ${found[0]})`;
+}
+
+function decoded(uri: string): string {
+  try {
+    return decodeURIComponent(uri);
+  } catch {
+    return uri;
+  }
+}
+
+/** Returns why a verifier does not match a challenge (RFC 7636 §4.6); undefined if it does. */
+function verifierReason(verifier: string | undefined, challenge: string): Reason | undefined {
+  const check = 'code_verifier';
+  if (verifier === undefined) return { check, hint: 'code_verifier is missing' };
+  const computed = sha256(verifier);
+  if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) {
+    const hint = `code_verifier has ${verifier.length} characters; 43 to 128 out of A-Z a-z 0-9 - . _ ~ are required`;
+    return { check, hint };
+  }
+  if (computed === challenge) return undefined;
+  const mistake = verifier === challenge ? ': the code_challenge was the verifier itself (method plain)' : '';
+  const hint = `the code_verifier has the challenge ${computed}, but the authorization request had ${challenge}`;
+  return { check, hint: `${hint}${mistake}` };
+}
+
+/** Returns why a requested scope was refused. `allowed` describes the scopes that may be requested. */
+export function scopeReason(
+  requested: string | undefined,
+  allowed: readonly Scope[],
+  what: 'granted' | 'registered',
+): Reason {
+  const check = 'scope';
+  const words = (requested ?? '').split(' ');
+  const unknown = words.filter((word) => !knownScopes.some((scope) => scope === word));
+  if (requested !== undefined && unknown.length > 0) {
+    const named = unknown.map((word) => (word === '' ? 'an empty word' : word)).join(', ');
+    return { check, hint: `unknown in the scope: ${named}; the scopes are ${formatScope(knownScopes)}` };
+  }
+  const asked = requested === undefined ? undefined : parseScope(requested);
+  const beyond = (asked ?? []).filter((scope) => !isWithin([scope], allowed));
+  const listed = allowed.length === 0 ? 'none' : formatScope(allowed);
+  const exceeding = beyond.length === 0 ? 'the default scope' : `the scope ${formatScope(beyond)}`;
+  return { check, hint: `${exceeding} is not ${what}; ${what} for the client: ${listed}` };
+}
+
+/** Returns why a client could not be authenticated. Only a journal shows it. */
+export function clientReason(
+  id: string,
+  client: Client | undefined,
+  secret: string | undefined,
+  authTrace: AuthenticationTrace | undefined,
+): Reason {
+  const secrets = authTrace?.knowledge?.secrets().filter(({ owner }) => owner === 'client') ?? [];
+  return { check: 'client', hint: clientHint(id, client, secret, secrets), isPrivate: true };
+}
+
+function clientHint(
+  id: string,
+  client: Client | undefined,
+  secret: string | undefined,
+  known: readonly KnownSecret[],
+): string {
+  if (client === undefined) {
+    const nearest = closestMatch(
+      id,
+      [...new Set(known.map(({ name }) => name))].filter((name) => name !== id),
+    );
+    return `there is no client ${id}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+  }
+  if (client.secret === undefined) return `the client ${id} is public and has no secret, but one was sent`;
+  if (secret === undefined) return `the client ${id} has a secret, but none was sent`;
+  const same = known.find((each) => each.secret === secret);
+  if (same?.name === id) return `a former secret of the client ${id} was sent, which was replaced`;
+  if (same !== undefined) return `the secret of another client, ${same.name}, was sent`;
+  if (known.some(({ name, secret: own }) => name === id && own === secret.trim()))
+    return `the secret of the client ${id} was sent with white space around it`;
+  if (known.some(({ name, secret: own }) => name === id && encodeURIComponent(own) === secret))
+    return `the secret of the client ${id} was percent-encoded twice`;
+  return `the secret of the client ${id} is wrong`;
+}
