@@ -1,8 +1,10 @@
 import type { Accounts } from '../auth/accounts.ts';
 import type { AuthenticationTrace } from '../auth/trace.ts';
 import { formatDate } from '../http/headers/date.ts';
+import type { Scope } from '../principal.ts';
 import { type Found, isIssuedTo } from './grants.ts';
 import type { Token } from './records.ts';
+import { formatScope, isWithin, knownScopes, parseScope } from './scopes.ts';
 
 /** The reason of a refusal, for a journal and for errors that explain themselves. It contains no secret and no token. */
 export interface Reason {
@@ -71,4 +73,47 @@ export function recordReason(
   if (authTrace === undefined) return;
   authTrace.scheme = scheme;
   authTrace.fail(check, { ...details, hint });
+}
+
+/** Describes the usual differences of two URIs, in parentheses; empty if there is none of them. */
+export function uriDifference(sent: string, expected: string): string {
+  const differences: readonly (readonly [what: string, normalize: (uri: string) => string])[] = [
+    ['the trailing slash', (uri) => uri.replace(/\/$/, '')],
+    ['the letter case', (uri) => uri.toLowerCase()],
+    ['http instead of https, or the reverse', (uri) => uri.replace(/^https?:/i, '')],
+    ['the port', (uri) => uri.replace(/^([a-z]+:\/\/[^/:?#]*):\d+/i, '$1')],
+    ['the query', (uri) => uri.replace(/\?.*$/s, '')],
+    ['the percent-encoding', decoded],
+    ['localhost instead of 127.0.0.1, or the reverse', (uri) => uri.replace('127.0.0.1', 'localhost')],
+  ];
+  const found = differences.find(([, normalize]) => normalize(sent) === normalize(expected));
+  return found === undefined ? '' : ` (different: ${found[0]})`;
+}
+
+function decoded(uri: string): string {
+  try {
+    return decodeURIComponent(uri);
+  } catch {
+    return uri;
+  }
+}
+
+/** Returns why a requested scope was refused. `allowed` describes the scopes that may be requested. */
+export function scopeReason(
+  requested: string | undefined,
+  allowed: readonly Scope[],
+  what: 'granted' | 'registered',
+): Reason {
+  const check = 'scope';
+  const words = (requested ?? '').split(' ');
+  const unknown = words.filter((word) => !knownScopes.some((scope) => scope === word));
+  if (requested !== undefined && unknown.length > 0) {
+    const named = unknown.map((word) => (word === '' ? 'an empty word' : word)).join(', ');
+    return { check, hint: `unknown in the scope: ${named}; the scopes are ${formatScope(knownScopes)}` };
+  }
+  const asked = requested === undefined ? undefined : parseScope(requested);
+  const beyond = (asked ?? []).filter((scope) => !isWithin([scope], allowed));
+  const listed = allowed.length === 0 ? 'none' : formatScope(allowed);
+  const exceeding = beyond.length === 0 ? 'the default scope' : `the scope ${formatScope(beyond)}`;
+  return { check, hint: `${exceeding} is not ${what}; ${what} for the client: ${listed}` };
 }

@@ -32,7 +32,11 @@ export interface ProblemDetails {
 }
 
 /** Returns a Problem of OAuth 1.0a. The parameters of its report are members. */
-export function oauth1Error(problem: OAuth1Problem, detail: string, more: ProblemDetails = {}): Problem {
+export function oauth1Error(
+  problem: OAuth1Problem,
+  detail: string,
+  more: ProblemDetails | Problem['members'] = {},
+): Problem {
   return new Problem(typeOf[problem], detail, { members: { oauth_problem: problem, ...more } });
 }
 

@@ -3,9 +3,10 @@ import type { Clock } from '../../clock.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import { type Found, firstOf, type Grants, isLive } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
+import { type Reason, uriDifference } from '../reasons.ts';
 import { formatScope } from '../scopes.ts';
 import { matchesSha256 } from '../sha256.ts';
-import { type SignedEndpointContext, signedAction } from './endpoint.ts';
+import { type Explain, type SignedEndpointContext, signedAction } from './endpoint.ts';
 import type { TokenSecrets } from './secrets.ts';
 
 /** Dependencies of the access token endpoint. */
@@ -24,14 +25,23 @@ export function accessTokenResource(context: AccessTokenContext): Resource {
   const { grants, clock, lifetimes, secretOf } = context;
   return {
     ownCredentials: true,
-    POST: signedAction(context, 'access_token', async ({ found, parameters: { protocol } }) => {
+    POST: signedAction(context, 'access_token', async ({ found, parameters: { protocol } }, explain) => {
       const callback = protocol.get('oauth_callback');
       if (callback !== undefined && callback !== found?.token.details['callback'])
-        throw rejectedParameters('oauth_callback differs from the callback of the request token.', [
-          'oauth_callback',
-        ]);
+        throw explain(
+          rejectedParameters('oauth_callback differs from the callback of the request token.', [
+            'oauth_callback',
+          ]),
+          callbackReason(callback, found?.token.details['callback'] ?? ''),
+        );
       const verifier = protocol.get('oauth_verifier') ?? '';
-      const spent = await useRequestToken(context, found, protocol.get('oauth_token') ?? '', verifier);
+      const spent = await useRequestToken(
+        context,
+        found,
+        protocol.get('oauth_token') ?? '',
+        verifier,
+        explain,
+      );
       const { client, user, scopes } = spent.token;
       const ends = clock.now() + lifetimes.oauth1Access;
       const draft = { mechanism: 'oauth1', client, user, scopes } as const;
@@ -59,20 +69,56 @@ async function useRequestToken(
   found: Found | undefined,
   token: string,
   verifier: string,
+  explain: Explain,
 ): Promise<Found> {
   for (let current = found; current !== undefined && isLive(current, clock.now()); ) {
     const { user, details } = current.token;
     if (user === undefined || details['verifier'] === undefined)
-      throw oauth1Error('permission_unknown', 'The user has not authorized this request token.');
+      throw explain(oauth1Error('permission_unknown', 'The user has not authorized this request token.'), {
+        check: 'permission',
+        hint: 'no user has approved the request token at the authorization endpoint yet',
+      });
     if (matchesSha256(verifier, details['verifier'])) {
       if (await grants.consume(current)) return current;
     } else if (await countAttempt(grants, current)) {
-      throw oauth1Error('verifier_invalid', 'oauth_verifier is wrong.');
+      throw explain(
+        oauth1Error('verifier_invalid', 'oauth_verifier is wrong.'),
+        verifierReason(current, verifier),
+      );
     }
     // A concurrent request changed the token: check its current state.
     current = await grants.find(token, 'oauth1', 'request');
   }
-  throw oauth1Error('token_used', 'The request token has already been used.');
+  throw explain(oauth1Error('token_used', 'The request token has already been used.'), {
+    check: 'reuse',
+    hint: 'another request used the request token at the same time, or it expired meanwhile',
+  });
+}
+
+function callbackReason(sent: string, expected: string): Reason {
+  const hint = `oauth_callback is ${sent}, but the request token has ${expected}${uriDifference(sent, expected)}`;
+  return { check: 'oauth_callback', hint };
+}
+
+function verifierReason({ token: { details } }: Found, sent: string): Reason {
+  const left = maxAttempts - 1 - Number(details['tries'] ?? '0');
+  const mistakes: readonly (readonly [what: string, verifier: string])[] = [
+    ['it was sent with white space around it', sent.trim()],
+    ['it was sent in another letter case', sent.toLowerCase()],
+    ['it was percent-encoded twice', decoded(sent)],
+  ];
+  const mistake = mistakes.find(([, verifier]) => matchesSha256(verifier, details['verifier'] ?? ''))?.[0];
+  const cause =
+    mistake ?? `${sent.length} characters were sent that are not the verifier of this request token`;
+  return { check: 'oauth_verifier', hint: `${cause}; attempts left with this token: ${Math.max(0, left)}` };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Counts a failed attempt. Resolves to false if the token was changed meanwhile. */

@@ -1,8 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { createSecretBox, type SecretBox } from '../../accounts/secret-box.ts';
+import type { Accounts } from '../../auth/accounts.ts';
 import type { Authenticator } from '../../auth/authenticate.ts';
+import { traceOf } from '../../auth/trace.ts';
 import type { Clock } from '../../clock.ts';
 import { parseQueryOf } from '../../http/form.ts';
+import type { Request } from '../../http/message.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import { action, type Call, type Outcome, type Resource, type Variant } from '../../pipeline/resource.ts';
 import { encodeOctets, octetsOf } from '../../signature/oauth1-parameters.ts';
@@ -14,6 +17,7 @@ import { type FormContent, formReading } from '../form-body.ts';
 import { type Found, type Grants, isIssuedTo, isLive } from '../grants.ts';
 import { readParameters } from '../parameters.ts';
 import { grantsPath } from '../paths.ts';
+import { type Reason, recordReason, tokenReason } from '../reasons.ts';
 import { withParameters } from '../redirect.ts';
 import { sha256 } from '../sha256.ts';
 
@@ -24,6 +28,7 @@ export interface OAuth1AuthorizationContext {
   readonly grants: Grants;
   readonly consumers: Registry<Consumer>;
   readonly clock: Clock;
+  readonly accounts: Accounts;
   /** Returns that many random bytes. */
   readonly random: (size: number) => Uint8Array;
   readonly masterKey: Uint8Array;
@@ -37,6 +42,7 @@ interface EndpointContext extends OAuth1AuthorizationContext {
 }
 
 const outOfBand = 'oob';
+const notOpenSentence = 'The request of the application is unknown, has expired or was already answered.';
 const sealedAs = ['request token'];
 
 /**
@@ -62,9 +68,9 @@ async function ask(endpoint: EndpointContext, { request, method, variant }: Call
   const query = parseQueryOf(request.target);
   const token = query && readParameters(query, ['oauth_token']).values.get('oauth_token');
   if (token === undefined)
-    return showRefusal('The parameter oauth_token is required, exactly once.', variant);
+    return refusal(request, 'The parameter oauth_token is required, exactly once.', variant);
   const found = await openToken(endpoint, token);
-  if (found === undefined) return notOpen(variant);
+  if (found === undefined) return notOpen(endpoint, request, token, variant);
   const { client, scopes } = found.token;
   const callback = callbackOf(found);
   const details = { token: endpoint.seal.seal(token, sealedAs) };
@@ -87,11 +93,13 @@ async function conclude(
   const user = await approvingUser(endpoint.approver, request);
   if (content === 'too-many-parameters') return showRefusal(tooManyParameters, variant);
   const answer = await endpoint.consents.answer(content, 'oauth1', user);
-  if (answer === undefined)
-    return showRefusal('The form has expired, was already submitted, or is not yours.', variant);
+  if (answer === undefined) {
+    const reason = await endpoint.consents.reasonOf(content, 'oauth1', user);
+    return refusal(request, 'The form has expired, was already submitted, or is not yours.', variant, reason);
+  }
   const token = endpoint.seal.open(answer.details['token'] ?? '', sealedAs);
   const found = token === undefined ? undefined : await openToken(endpoint, token);
-  if (token === undefined || found === undefined) return notOpen(variant);
+  if (token === undefined || found === undefined) return notOpen(endpoint, request, token ?? '', variant);
   return answer.allowed
     ? allow(endpoint, found, token, user, variant)
     : refuse(endpoint, found, token, variant);
@@ -113,11 +121,34 @@ function callbackOf({ token }: Found): string {
   return token.details['callback'] ?? outOfBand;
 }
 
-function notOpen(variant: Variant | undefined): Outcome {
-  return showRefusal(
-    'The request of the application is unknown, has expired or was already answered.',
-    variant,
-  );
+/** Returns an error page, and records the error with its reason in the trace. */
+function refusal(request: Request, sentence: string, variant: Variant | undefined, reason?: Reason): Outcome {
+  const details = { detail: sentence, error: 'invalid_request' };
+  recordReason(traceOf(request), 'oauth', reason ?? { check: 'parameters', hint: sentence }, details);
+  return showRefusal(sentence, variant);
+}
+
+async function notOpen(
+  { grants, clock, consumers, accounts }: EndpointContext,
+  request: Request,
+  value: string,
+  variant: Variant | undefined,
+): Promise<Outcome> {
+  if (traceOf(request) === undefined) return showRefusal(notOpenSentence, variant);
+  const found = await grants.find(value, 'oauth1', 'request');
+  const unknown = { check: 'token', hint: 'the request token is unknown, or was deleted after it expired' };
+  if (found === undefined) return refusal(request, notOpenSentence, variant, unknown);
+  const owner = consumers.find(found.token.client);
+  const reason = await tokenReason(found, { accounts, now: clock.now(), owner });
+  const answered = {
+    check: 'reuse',
+    hint: 'the request token was approved or its callback is not registered any more',
+  };
+  return refusal(request, notOpenSentence, variant, reason ?? answered);
+}
+
+function alreadyAnswered(variant: Variant | undefined): Outcome {
+  return showRefusal(notOpenSentence, variant);
 }
 
 async function allow(
@@ -131,7 +162,7 @@ async function allow(
   const verifier =
     callback === outOfBand ? readableCode(random(12)) : Buffer.from(random(32)).toString('base64url');
   const amended = await grants.update(found, { user, details: { verifier: sha256(verifier) } });
-  if (amended === undefined) return notOpen(variant);
+  if (amended === undefined) return alreadyAnswered(variant);
   if (callback !== outOfBand) return redirect(callback, { oauth_token: token, oauth_verifier: verifier });
   return showPage(
     {
@@ -151,7 +182,7 @@ async function refuse(
   token: string,
   variant: Variant | undefined,
 ): Promise<Outcome> {
-  if (!(await grants.consume(found))) return notOpen(variant);
+  if (!(await grants.consume(found))) return alreadyAnswered(variant);
   const callback = callbackOf(found);
   if (callback !== outOfBand)
     return redirect(callback, { oauth_token: token, oauth_problem: 'user_refused' });

@@ -1,15 +1,18 @@
 import { challengeOf, oauth1Error, reportOf } from '../../auth/oauth1/error.ts';
 import { type RateLimiter, tooManyFailures } from '../../auth/rate-limit.ts';
+import { type AuthenticationTrace, traceOf } from '../../auth/trace.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { type Action, action, type Outcome, type Representation } from '../../pipeline/resource.ts';
 import { encodeOctets, octetsOf, type Parameter } from '../../signature/oauth1-parameters.ts';
 import type { NonceClaims } from '../context.ts';
+import type { Reason } from '../reasons.ts';
 import { claimedBy } from './nonces.ts';
 import { type OAuth1Parameters, readOAuth1Parameters } from './parameters.ts';
+import { withReason } from './reason.ts';
 import type { SignedFor } from './required-parameters.ts';
-import type { Verified, Verify } from './verification.ts';
+import { checks, type Verified, type Verify } from './verification.ts';
 
 /** Dependencies of the endpoints that require a signed request. */
 export interface SignedEndpointContext {
@@ -18,10 +21,15 @@ export interface SignedEndpointContext {
   readonly nonces: NonceClaims;
   readonly bodyLimit: number;
   readonly verify: Verify;
+  /** Whether errors explain what the server checked. */
+  readonly explain: boolean;
 }
 
+/** Adds the reason to a Problem, for a trace and, with `--explain`, for the client. */
+export type Explain = (problem: Problem, reason: Reason) => Problem;
+
 /** Returns the parameters of the response. Rejects with a Problem. */
-export type Respond = (verified: Verified) => Promise<Readonly<Record<string, string>>>;
+export type Respond = (verified: Verified, explain: Explain) => Promise<Readonly<Record<string, string>>>;
 
 /** Creates the POST action of an endpoint whose responses, errors included, are forms. */
 export function signedAction(
@@ -38,9 +46,11 @@ export function signedAction(
       parameters = await readOAuth1Parameters(request, authorizationOf(request), context.bodyLimit);
       if (parameters !== undefined && rateLimiter.blocksPair(peer, claimedBy(parameters)))
         throw tooManyFailures(rateLimiter, 'peer-and-user');
-      const verified = await context.verify(request, parameters ?? noParameters, signedFor);
+      const verified = await context.verify(request, parameters ?? noParameters, signedFor, traceOf(request));
       // The nonce is durable before the response is sent.
-      const [response] = await Promise.all([respond(verified), context.nonces.kept(true)]);
+      const explain: Explain = (problem, reason) =>
+        withReason(problem, reason, context.explain, traceOf(request));
+      const [response] = await Promise.all([respond(verified, explain), context.nonces.kept(true)]);
       return { status: 200, noStore: true, representation: formOf(Object.entries(response).map(encoded)) };
     } catch (error) {
       if (error instanceof Problem) return errorResponse(error, request, parameters, context);
@@ -65,12 +75,14 @@ function authorizationOf({ fields }: Request): string | undefined {
 /** Returns the response to a Problem of OAuth 1.0a, and counts the failure. Throws any other Problem. */
 function errorResponse(
   problem: Problem,
-  { connection }: Request,
+  request: Request,
   parameters: OAuth1Parameters | undefined,
   { realm, rateLimiter }: SignedEndpointContext,
 ): Outcome {
   const challenge = challengeOf(realm, problem);
   if (challenge === undefined) throw problem;
+  recordProblem(problem, traceOf(request));
+  const { connection } = request;
   if (problem.status === 400) rateLimiter.fail(connection.peer, undefined);
   if (problem.status === 401) {
     const claimed = parameters && claimedBy(parameters);
@@ -84,6 +96,13 @@ function errorResponse(
     fields: [['WWW-Authenticate', challenge]],
     representation: formOf(reportOf(problem)),
   };
+}
+
+/** Records a Problem in the trace, unless the failed check is recorded already. */
+function recordProblem({ detail, members }: Problem, authTrace: AuthenticationTrace | undefined): void {
+  if (authTrace === undefined) return;
+  authTrace.scheme = 'oauth';
+  authTrace.fail(checks[authTrace.passed.length] ?? 'parameters', { detail, ...members });
 }
 
 function encoded([name, value]: readonly [string, string]): Parameter {

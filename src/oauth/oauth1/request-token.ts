@@ -5,8 +5,9 @@ import type { Scope } from '../../principal.ts';
 import type { Consumer } from '../clients.ts';
 import { firstOf, type Grants } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
+import { type Reason, scopeReason, uriDifference } from '../reasons.ts';
 import { isWithin, parseScope } from '../scopes.ts';
-import { type SignedEndpointContext, signedAction } from './endpoint.ts';
+import { type Explain, type SignedEndpointContext, signedAction } from './endpoint.ts';
 import { type OAuth1Parameters, valuesOf } from './parameters.ts';
 import type { TokenSecrets } from './secrets.ts';
 
@@ -23,11 +24,14 @@ export function requestTokenResource(context: RequestTokenContext): Resource {
   const { grants, clock, lifetimes, secretOf } = context;
   return {
     ownCredentials: true,
-    POST: signedAction(context, 'request_token', async ({ consumer, parameters }) => {
+    POST: signedAction(context, 'request_token', async ({ consumer, parameters }, explain) => {
       const callback = parameters.protocol.get('oauth_callback') ?? '';
       if (!consumer.callbacks.includes(callback))
-        throw rejectedParameters('oauth_callback is not registered for this consumer.', ['oauth_callback']);
-      const scopes = requestedScopes(parameters, consumer);
+        throw explain(
+          rejectedParameters('oauth_callback is not registered for this consumer.', ['oauth_callback']),
+          callbackReason(callback, consumer),
+        );
+      const scopes = requestedScopes(parameters, consumer, explain);
       const expires = clock.now() + lifetimes.requestToken;
       const draft = { mechanism: 'oauth1', kind: 'request', client: consumer.key } as const;
       const issued = firstOf(await grants.issue([{ ...draft, scopes, expires, details: { callback } }]));
@@ -41,11 +45,27 @@ export function requestTokenResource(context: RequestTokenContext): Resource {
 }
 
 /** Returns the scopes in the parameter `scope`, which RFC 5849 does not define. Default: all scopes of the consumer. */
-function requestedScopes(parameters: OAuth1Parameters, consumer: Consumer): readonly Scope[] {
+function requestedScopes(
+  parameters: OAuth1Parameters,
+  consumer: Consumer,
+  explain: Explain,
+): readonly Scope[] {
   const [requested = '', ...others] = valuesOf(parameters, 'scope');
   if (requested === '' && others.length === 0) return consumer.scopes;
   const scopes = parseScope(requested);
   if (others.length > 0 || scopes === undefined || !isWithin(scopes, consumer.scopes))
-    throw rejectedParameters('scope is not a list of scopes that the consumer is registered for.', ['scope']);
+    throw explain(
+      rejectedParameters('scope is not a list of scopes that the consumer is registered for.', ['scope']),
+      others.length > 0
+        ? { check: 'scope', hint: 'scope was sent more than once' }
+        : scopeReason(requested, consumer.scopes, 'registered'),
+    );
   return scopes;
+}
+
+function callbackReason(callback: string, { key, callbacks }: Consumer): Reason {
+  const near = callbacks.map((each) => uriDifference(callback, each)).find((each) => each !== '') ?? '';
+  const listed = callbacks.length === 0 ? 'none' : callbacks.join(', ');
+  const hint = `oauth_callback is ${callback}${near}; ${key} is registered with ${listed}`;
+  return { check: 'oauth_callback', hint };
 }

@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import { oauth1Error, rejectedParameters } from '../../auth/oauth1/error.ts';
-import type { AuthenticationTrace } from '../../auth/trace.ts';
+import { type AuthenticationTrace, explanationMembers } from '../../auth/trace.ts';
 import type { Request } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import type { HeldNonce } from '../../principal.ts';
-import { baseStringOf, type OAuth1Method } from '../../signature/oauth1.ts';
+import { baseStringOf, type OAuth1Method, type OAuth1Request } from '../../signature/oauth1.ts';
 import type { Consumer, Registry } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import { type Found, isIssuedTo, isLive } from '../grants.ts';
+import { type Reason, tokenReason } from '../reasons.ts';
 import { createNonceClaims } from './nonces.ts';
 import type { OAuth1Parameters } from './parameters.ts';
+import { withReason } from './reason.ts';
 import { checkNames, checkRequired, checkVersion, type SignedFor } from './required-parameters.ts';
 import { createTokenSecrets, type SecretKind } from './secrets.ts';
 import { createSignatureCheck } from './signature-check.ts';
+import type { WrongSignature } from './signature-mistakes.ts';
 
 /** A request whose signature is valid and whose nonce is fresh. */
 export interface Verified {
@@ -52,7 +55,7 @@ const methods: readonly OAuth1Method[] = ['HMAC-SHA256', 'HMAC-SHA1', 'PLAINTEXT
  * consumer, and an unknown consumer takes the same time as a registered one.
  */
 export function createVerification(context: OAuthContext): Verify {
-  const { consumers, grants, clock } = context;
+  const { consumers, grants } = context;
   const verifySignature = createSignatureVerification(context);
   const claimNonce = createNonceClaims(context);
 
@@ -65,14 +68,15 @@ export function createVerification(context: OAuthContext): Verify {
     authTrace?.pass('presence');
     const method = readMethod(parameters, consumers);
     authTrace?.pass('method');
-    const timestamp = readTimestamp(textOf(parameters, 'oauth_timestamp'), context);
+    const timestamp = readTimestamp(textOf(parameters, 'oauth_timestamp'), context, authTrace);
     authTrace?.pass('timestamp');
     const token = textOf(parameters, 'oauth_token');
     const kind: SecretKind = signedFor === 'resource' ? 'access' : 'request';
-    const consumer = verifySignature({ request, parameters, method, kind }, authTrace);
+    const signer = verifySignature({ request, parameters, method, kind }, authTrace);
+    const consumer = signer instanceof Promise ? await signer : signer;
     authTrace?.pass('signature');
     const found = token === '' ? undefined : await grants.find(token, 'oauth1', kind);
-    if (token !== '') await checkToken(found, consumer, clock.now(), context);
+    if (token !== '') await checkToken(found, consumer, context, authTrace);
     authTrace?.pass('token');
     await checkBodyHash(request, parameters, method, context.bodyLimit);
     authTrace?.pass('content');
@@ -104,8 +108,8 @@ interface SignedRequest {
 }
 
 /**
- * Creates the function that returns the consumer that signed. It throws a Problem if the signature is wrong or the method is not
- * allowed.
+ * Creates the function that returns the consumer that signed. It rejects with a Problem if the signature is wrong, and throws one if
+ * the method is not allowed.
  */
 function createSignatureVerification({ random, masterKey, consumers, origins, explain }: OAuthContext) {
   const secretOf = createTokenSecrets(masterKey);
@@ -114,16 +118,27 @@ function createSignatureVerification({ random, masterKey, consumers, origins, ex
   return (
     { request, parameters, method, kind }: SignedRequest,
     authTrace: AuthenticationTrace | undefined,
-  ): Consumer => {
-    const consumer = consumers.find(textOf(parameters, 'oauth_consumer_key'));
+  ): Consumer | Promise<never> => {
+    const consumerKey = textOf(parameters, 'oauth_consumer_key');
+    const consumer = consumers.find(consumerKey);
     const token = textOf(parameters, 'oauth_token');
     const tokenSecret = token === '' ? '' : secretOf(kind, token);
-    const baseString =
-      method === 'PLAINTEXT' ? '' : baseStringFor(request, parameters, origins.asAddressed(request));
+    const signed = signedBy(request, parameters, origins.asAddressed(request));
+    const baseString = method === 'PLAINTEXT' ? '' : baseStringOf(signed);
     const signature = textOf(parameters, 'oauth_signature');
     if (!isSigned({ method, baseString, consumer, tokenSecret, signature }) || consumer === undefined) {
-      authTrace?.fail('signature', baseString === '' ? {} : { message: baseString });
-      throw signatureInvalid(explain, baseString);
+      const otherTokenSecret = token === '' ? '' : secretOf(kind === 'access' ? 'request' : 'access', token);
+      const wrong = {
+        request,
+        method,
+        signed,
+        signature,
+        consumer,
+        consumerKey,
+        tokenSecret,
+        otherTokenSecret,
+      };
+      return refuseSignature(wrong, baseString, explain, authTrace);
     }
     // Only a consumer with a valid signature learns that it may not use this method.
     if (!consumer.methods.includes(method)) throw methodRejected();
@@ -131,26 +146,55 @@ function createSignatureVerification({ random, masterKey, consumers, origins, ex
   };
 }
 
+/**
+ * Rejects with the Problem of a wrong signature. Explains it in the trace and, with `explain`, in the Problem. Only the trace of a
+ * test double tries the secrets of other consumers. The mistakes are loaded on first use.
+ */
+async function refuseSignature(
+  wrong: WrongSignature,
+  baseString: string,
+  explain: boolean,
+  authTrace: AuthenticationTrace | undefined,
+): Promise<never> {
+  if (!explain && authTrace === undefined) throw signatureInvalid({});
+  const { explainOAuth1WithKnowledge, explainSignature } = await import('./signature-mistakes.ts');
+  const explanation = explainSignature(wrong);
+  const known = explainOAuth1WithKnowledge(wrong, authTrace?.knowledge?.secrets() ?? []);
+  authTrace?.fail('signature', {
+    ...(baseString === '' ? {} : { message: baseString }),
+    ...(known === undefined ? {} : { hint: known }),
+    ...explanationMembers(explanation),
+  });
+  if (!explain) throw signatureInvalid({});
+  const { hint } = explanation;
+  // The advice contains all parts.
+  throw signatureInvalid({
+    ...(baseString === '' ? {} : { oauth_problem_advice: baseString }),
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
 function methodRejected(): Problem {
   return oauth1Error('signature_method_rejected', 'The signature method is not supported here.');
 }
 
-function baseStringFor({ method, target }: Request, { signed }: OAuth1Parameters, origin: string): string {
+/** Returns what the signature of a request covers. */
+function signedBy({ method, target }: Request, { signed }: OAuth1Parameters, origin: string): OAuth1Request {
   // The absolute form (RFC 9112 §3.2.2) has the path after the authority.
   const path = target.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/, '').replace(/\?.*$/s, '');
-  return baseStringOf({ method, origin, path, parameters: signed });
+  return { method, origin, path, parameters: signed };
 }
 
-function signatureInvalid(explain: boolean, baseString: string): Problem {
+function signatureInvalid(members: Problem['members']): Problem {
   const detail = 'The consumer, its secret, the token secret or the signed base string is wrong.';
-  const advice = explain && baseString !== '' ? { oauth_problem_advice: baseString } : {};
-  return oauth1Error('signature_invalid', detail, advice);
+  return oauth1Error('signature_invalid', detail, members);
 }
 
 /** Returns the timestamp (ms); undefined if none was sent. Throws a Problem if it is malformed or outside the window. */
 function readTimestamp(
   sent: string,
-  { clock, lifetimes, notBefore = Number.NEGATIVE_INFINITY }: OAuthContext,
+  { clock, lifetimes, notBefore = Number.NEGATIVE_INFINITY, explain }: OAuthContext,
+  authTrace: AuthenticationTrace | undefined,
 ): number | undefined {
   if (sent === '') return undefined;
   // RFC 5849 §3.3: a positive integer.
@@ -163,13 +207,21 @@ function readTimestamp(
   const first = Math.max(now - lifetimes.oauth1Window, wholeSecond(notBefore));
   const last = now + lifetimes.oauth1Window;
   if (time >= first && time <= last) return time;
-  throw oauth1Error(
+  const problem = oauth1Error(
     'timestamp_refused',
     'The timestamp is too far from the clock of the server, or before its start.',
-    {
-      oauth_acceptable_timestamps: `${Math.ceil(first / 1000)}-${Math.floor(last / 1000)}`,
-    },
+    { oauth_acceptable_timestamps: `${Math.ceil(first / 1000)}-${Math.floor(last / 1000)}` },
   );
+  const hint = timestampHint((time - now) / 1000, lifetimes.oauth1Window / 1000);
+  throw withReason(problem, { check: 'timestamp', hint }, explain, authTrace);
+}
+
+/** Returns how many seconds a timestamp is off, and in which direction. */
+function timestampHint(off: number, window: number): string {
+  const distance = `the timestamp is ${Math.abs(off)} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock`;
+  if (Math.abs(off) <= window) return `${distance}, before the start of the server`;
+  const unit = off > window * 1000 ? ' (milliseconds instead of seconds?)' : '';
+  return `${distance}; the maximum is ${window} s${unit}`;
 }
 
 function wholeSecond(ms: number): number {
@@ -180,20 +232,45 @@ function wholeSecond(ms: number): number {
 async function checkToken(
   found: Found | undefined,
   consumer: Consumer,
-  now: number,
-  { accounts }: OAuthContext,
+  context: OAuthContext,
+  authTrace: AuthenticationTrace | undefined,
 ): Promise<void> {
+  const problem = await tokenProblem(found, consumer, context);
+  if (problem === undefined) return;
+  throw withReason(problem, await reasonOfToken(found, consumer, context), context.explain, authTrace);
+}
+
+async function tokenProblem(
+  found: Found | undefined,
+  consumer: Consumer,
+  { accounts, clock }: OAuthContext,
+): Promise<Problem | undefined> {
   if (found === undefined || found.token.client !== consumer.key || !isIssuedTo(found, consumer))
-    throw oauth1Error('token_rejected', 'The token does not belong to this consumer.');
+    return oauth1Error('token_rejected', 'The token does not belong to this consumer.');
   const { token, grant } = found;
-  if (token.used) throw oauth1Error('token_used', 'The token has already been used.');
-  if (grant?.revoked === true) throw oauth1Error('token_revoked', 'The token was revoked.');
-  if (!isLive(found, now)) throw oauth1Error('token_expired', 'The token has expired.');
-  if (token.user === undefined) return;
+  if (token.used) return oauth1Error('token_used', 'The token has already been used.');
+  if (grant?.revoked === true) return oauth1Error('token_revoked', 'The token was revoked.');
+  if (!isLive(found, clock.now())) return oauth1Error('token_expired', 'The token has expired.');
+  if (token.user === undefined) return undefined;
   const account = await accounts.find(token.user);
   // A request token may be older than the user that authorized it.
   const isValid = account !== undefined && (token.kind === 'request' || isIssuedTo(found, account));
-  if (!isValid) throw oauth1Error('token_rejected', 'The user of the token was removed or disabled.');
+  return isValid
+    ? undefined
+    : oauth1Error('token_rejected', 'The user of the token was removed or disabled.');
+}
+
+async function reasonOfToken(
+  found: Found | undefined,
+  consumer: Consumer,
+  { accounts, clock }: OAuthContext,
+): Promise<Reason> {
+  if (found === undefined)
+    return { check: 'token', hint: 'the token is unknown, of another kind, or was deleted after it expired' };
+  if (found.token.client !== consumer.key)
+    return { check: 'token', hint: `the token was issued to another consumer, not to ${consumer.key}` };
+  const reason = await tokenReason(found, { accounts, now: clock.now(), owner: consumer });
+  return reason ?? { check: 'token', hint: 'the token is not valid' };
 }
 
 /** Throws a Problem (400) if oauth_body_hash does not match the content (OAuth Request Body Hash 1.0 §4). */

@@ -16,14 +16,14 @@ import { firstOf } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
 import { readParameters } from '../parameters.ts';
 import { grantsPath } from '../paths.ts';
-import type { Reason } from '../reasons.ts';
+import { type Reason, scopeReason } from '../reasons.ts';
 import type { Grant } from '../records.ts';
 import { withParameters } from '../redirect.ts';
 import { defaultScopes, isWithin, parseScope } from '../scopes.ts';
 import type { TokenHolderContext } from '../token-holder.ts';
 import { describe, recordRefusal } from './oauth-error.ts';
 import { isChallenge } from './pkce.ts';
-import { challengeReason, registrationReason, scopeReason } from './reasons.ts';
+import { challengeReason, registrationReason } from './reasons.ts';
 
 /** Dependencies of the authorization endpoint. */
 export interface AuthorizationContext extends TokenHolderContext {

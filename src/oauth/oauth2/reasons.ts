@@ -1,11 +1,9 @@
 // Reasons of refusals of OAuth 2.0. None contains a secret or a token.
 import type { AuthenticationTrace, KnownSecret } from '../../auth/trace.ts';
 import { closestMatch } from '../../did-you-mean.ts';
-import type { Scope } from '../../principal.ts';
 import type { Client } from '../clients.ts';
 import type { Found } from '../grants.ts';
-import { nameOf, type Reason, tokenReason } from '../reasons.ts';
-import { formatScope, isWithin, knownScopes, parseScope } from '../scopes.ts';
+import { nameOf, type Reason, tokenReason, uriDifference } from '../reasons.ts';
 import { sha256 } from '../sha256.ts';
 import type { TokenHolderContext } from '../token-holder.ts';
 
@@ -117,29 +115,6 @@ export function challengeReason(challenge: string | undefined, method: string | 
   return { check, hint: `the code_challenge is not base64url of a SHA-256: ${mistake}` };
 }
 
-/** Describes the usual differences of two URIs, in parentheses; empty if there is none of them. */
-export function uriDifference(sent: string, expected: string): string {
-  const differences: readonly (readonly [what: string, normalize: (uri: string) => string])[] = [
-    ['the trailing slash', (uri) => uri.replace(/\/$/, '')],
-    ['the letter case', (uri) => uri.toLowerCase()],
-    ['http instead of https, or the reverse', (uri) => uri.replace(/^https?:/i, '')],
-    ['the port', (uri) => uri.replace(/^([a-z]+:\/\/[^/:?#]*):\d+/i, '$1')],
-    ['the query', (uri) => uri.replace(/\?.*$/s, '')],
-    ['the percent-encoding', decoded],
-    ['localhost instead of 127.0.0.1, or the reverse', (uri) => uri.replace('127.0.0.1', 'localhost')],
-  ];
-  const found = differences.find(([, normalize]) => normalize(sent) === normalize(expected));
-  return found === undefined ? '' : ` (different: ${found[0]})`;
-}
-
-function decoded(uri: string): string {
-  try {
-    return decodeURIComponent(uri);
-  } catch {
-    return uri;
-  }
-}
-
 /** Returns why a verifier does not match a challenge (RFC 7636 §4.6); undefined if it does. */
 function verifierReason(verifier: string | undefined, challenge: string): Reason | undefined {
   const check = 'code_verifier';
@@ -153,26 +128,6 @@ function verifierReason(verifier: string | undefined, challenge: string): Reason
   const mistake = verifier === challenge ? ': the code_challenge was the verifier itself (method plain)' : '';
   const hint = `the code_verifier has the challenge ${computed}, but the authorization request had ${challenge}`;
   return { check, hint: `${hint}${mistake}` };
-}
-
-/** Returns why a requested scope was refused. `allowed` describes the scopes that may be requested. */
-export function scopeReason(
-  requested: string | undefined,
-  allowed: readonly Scope[],
-  what: 'granted' | 'registered',
-): Reason {
-  const check = 'scope';
-  const words = (requested ?? '').split(' ');
-  const unknown = words.filter((word) => !knownScopes.some((scope) => scope === word));
-  if (requested !== undefined && unknown.length > 0) {
-    const named = unknown.map((word) => (word === '' ? 'an empty word' : word)).join(', ');
-    return { check, hint: `unknown in the scope: ${named}; the scopes are ${formatScope(knownScopes)}` };
-  }
-  const asked = requested === undefined ? undefined : parseScope(requested);
-  const beyond = (asked ?? []).filter((scope) => !isWithin([scope], allowed));
-  const listed = allowed.length === 0 ? 'none' : formatScope(allowed);
-  const exceeding = beyond.length === 0 ? 'the default scope' : `the scope ${formatScope(beyond)}`;
-  return { check, hint: `${exceeding} is not ${what}; ${what} for the client: ${listed}` };
 }
 
 /** Returns why a client could not be authenticated. Only a journal shows it. */

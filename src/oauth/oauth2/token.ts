@@ -4,7 +4,7 @@ import type { Scope } from '../../principal.ts';
 import type { Client, GrantType } from '../clients.ts';
 import { type Found, firstOf, type Issued } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
-import type { Reason } from '../reasons.ts';
+import { type Reason, scopeReason } from '../reasons.ts';
 import type { Grant, Token, TokenDraft } from '../records.ts';
 import { commonScopes, defaultScopes, formatScope, isWithin, parseScope } from '../scopes.ts';
 import { type TokenHolderContext, tokenHolderOf } from '../token-holder.ts';
@@ -18,7 +18,7 @@ import {
 } from './endpoint.ts';
 import { OAuthError } from './oauth-error.ts';
 import { verifies } from './pkce.ts';
-import { codeReason, refreshReason, scopeReason } from './reasons.ts';
+import { codeReason, refreshReason } from './reasons.ts';
 
 /** Dependencies of the token endpoint. */
 export interface TokenContext extends TokenHolderContext {

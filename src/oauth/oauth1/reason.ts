@@ -1,0 +1,25 @@
+import type { AuthenticationTrace } from '../../auth/trace.ts';
+import { Problem } from '../../http/problem.ts';
+import { type Reason, recordReason } from '../reasons.ts';
+
+/**
+ * Records the reason of a Problem of OAuth 1.0a in the trace. Returns the Problem; with `explain`, its report has the reason as
+ * advice (OAuth Problem Reporting extension).
+ */
+export function withReason(
+  problem: Problem,
+  reason: Reason,
+  explain: boolean,
+  authTrace: AuthenticationTrace | undefined,
+): Problem {
+  const { type, detail, members, fields } = problem;
+  recordReason(authTrace, 'oauth', reason, {
+    detail,
+    oauth_problem: String(members['oauth_problem'] ?? type),
+  });
+  if (!explain || reason.isPrivate === true) return problem;
+  return new Problem(type, detail, {
+    members: { ...members, oauth_problem_advice: reason.hint, hint: reason.hint },
+    fields,
+  });
+}
