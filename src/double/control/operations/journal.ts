@@ -128,11 +128,14 @@ const entrySchema = {
       type: 'integer',
       description: 'step, 0 to 16, that produced the response; absent if a fault did',
     },
-    problem: { type: 'object', properties: { type: { type: 'string' }, detail: { type: 'string' } } },
+    problem: {
+      type: 'object',
+      properties: { type: { type: 'string' }, detail: { type: 'string' }, hint: { type: 'string' } },
+    },
     auth: {
       type: 'object',
       description:
-        'the verification of the credentials: passed, failedAt, hint, expected, received, firstDifference',
+        'the verification of the credentials: passed, failedAt, hint, expected, received, firstDifference, parts, differs, error',
     },
     fault: { type: 'object', description: 'the fault that was applied' },
     aborted: { type: 'boolean' },
