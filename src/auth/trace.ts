@@ -52,9 +52,10 @@ export class AuthenticationTrace {
   failedAt: string | undefined;
   /** Details of the failed check, as shown with `--explain`. */
   details: TraceDetails = {};
-  /** Undefined unless a test double records. */
+  /** Undefined unless a test double records. @internal */
   readonly knowledge: TraceKnowledge | undefined;
 
+  /** @internal */
   constructor(knowledge?: TraceKnowledge) {
     this.knowledge = knowledge;
   }

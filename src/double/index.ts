@@ -43,6 +43,7 @@ export {
 } from '../attack/index.ts';
 export type { AsymmetricAlgorithm, KeyDeclaration } from '../auth/account-key.ts';
 export type { KnownPassword, UserDeclaration } from '../auth/accounts.ts';
+export type { MessagePart } from '../auth/explanation.ts';
 export type {
   ApiKeyDeclaration,
   Aws4Declaration,

@@ -65,7 +65,7 @@ export interface JournalOptions {
     isToken(text: string): boolean;
     /** Returns the names of the users that exist. Default: none are known. */
     userNames?(): readonly string[];
-    /** Returns the secrets with their owners, for explanations. Default: none are known. */
+    /** Returns the secrets with their owners, for explanations. Default: none are known. @internal */
     owned?(): readonly KnownSecret[];
   };
   /** Called with the errors of listeners. Default: writes to standard error. */
