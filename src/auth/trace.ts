@@ -35,6 +35,8 @@ export interface TraceKnowledge {
   userNames(): readonly string[];
   /** Returns the secrets that users, clients and consumers have, or had. */
   secrets(): readonly KnownSecret[];
+  /** Returns the public hosts of the service, which a client addresses in front of a proxy. */
+  hosts(): readonly string[];
   /** Resolves to the content of the request; undefined if it is long or does not arrive at once. Never rejects. */
   content(): Promise<Uint8Array | undefined>;
 }

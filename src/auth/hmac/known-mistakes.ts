@@ -16,6 +16,7 @@ import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import type { Found } from './explain.ts';
 import { messageMistakes } from './message-mistakes.ts';
 import type { MessageMistake } from './message-parts.ts';
+import { hostMistakes, publicHostHint } from './target-mistakes.ts';
 
 /** A signed request whose digest is wrong. */
 export interface WrongDigest {
@@ -46,6 +47,7 @@ export async function explainWithKnowledge(
   const unknown = account === undefined ? unknownUser(user, knowledge) : undefined;
   const found =
     signedBy(others, user, [{ hint: '', message: messageOf(signed) }], digest) ??
+    firstSigned(own, publicHostMistakes(signed, knowledge), digest) ??
     firstSigned(own, dateMistakes(wrong), digest) ??
     firstSigned(own, await contentMistakes(signed, knowledge), digest) ??
     signedBy(others.slice(-maxTried.withMistakes), user, messageMistakes(request, signed, user), digest);
@@ -93,6 +95,17 @@ function describeSecret({ name, isPassword, current }: KnownSecret, user: string
   if (isPassword) return `the password of ${name} instead of a secret`;
   if (current) return `the secret of another user, ${name}`;
   return `a former secret of ${name}, which ${name === user ? 'was replaced' : 'is not valid any more'}`;
+}
+
+/** Returns messages with a public host of the service in front of the path. */
+function publicHostMistakes(signed: Signed, knowledge: TraceKnowledge): MessageMistake[] {
+  return knowledge.hosts().flatMap((host) =>
+    hostMistakes(signed.target, host, publicHostHint).map(([hint, target = '']) => ({
+      hint,
+      message: messageOf({ ...signed, target }),
+      part: { name: 'target', signed: target } as const,
+    })),
+  );
 }
 
 /** The largest difference (s) between the signed date and the one that arrived. */

@@ -52,7 +52,7 @@ export function targetMistakes(target: string, { fields }: Request): Change[] {
 }
 
 /** Returns the target with a host in front of it, as in an absolute URL. */
-function hostMistakes(target: string, host: string, hint: string): Change[] {
+export function hostMistakes(target: string, host: string, hint: string): Change[] {
   const name = host.replace(/:[0-9]*$/, '');
   const withPorts = [...new Set([host, name, `${name}:80`, `${name}:443`])];
   return withPorts.flatMap((authority) => {
@@ -61,6 +61,9 @@ function hostMistakes(target: string, host: string, hint: string): Change[] {
     return forms.map((form): Change => [`${hint}${port}`, form + target]);
   });
 }
+
+/** The hint if a client signed the host that it addressed in front of a proxy. */
+export const publicHostHint = 'the public host was signed with the path, in front of a proxy';
 
 /** Fields in which a proxy sends the host that the client addressed. */
 const hostFields = ['x-forwarded-host', 'x-original-host', 'x-forwarded-server'] as const;
@@ -73,11 +76,12 @@ const usualPrefixes = ['/api', '/v1', '/api/v1', '/rest'];
 function proxyMistakes(target: string, fields: Request['fields']): Change[] {
   const forwarded = /(?:^|[;,\s])host="?([^";,\s]+)/i.exec(fields.get('forwarded') ?? '')?.[1];
   const hosts = [forwarded, ...hostFields.map((name) => fields.get(name))];
-  const hint = 'the public host was signed with the path, in front of a proxy';
   const prefix = fields.get('x-forwarded-prefix');
   const removed = 'the path was signed with a prefix that a proxy removed';
   return [
-    ...hosts.filter((host) => host !== undefined).flatMap((host) => hostMistakes(target, host, hint)),
+    ...hosts
+      .filter((host) => host !== undefined)
+      .flatMap((host) => hostMistakes(target, host, publicHostHint)),
     ...targetFields.map((name): Change => ['the target was changed by a proxy', fields.get(name)]),
     ...(prefix === undefined ? [] : [`/${prefix.replace(/^\/|\/$/g, '')}`])
       .concat(usualPrefixes)

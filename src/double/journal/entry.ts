@@ -50,6 +50,8 @@ export class JournalEntry {
   readonly #exchange: RecordedExchange;
   readonly #redact: Redact;
   #aborted: boolean;
+  /** The usual mistake behind the problem. It is determined on first use. */
+  #mistake: { readonly hint: string | undefined } | undefined;
 
   /** @internal */
   constructor(exchange: RecordedExchange, number: number, redact: Redact) {
@@ -70,7 +72,9 @@ export class JournalEntry {
     const { problem, authentication } = this.#exchange;
     if (problem === undefined) return undefined;
     const shown = { type: problem.type, detail: this.#redact(problem.detail) };
-    const hint = authentication?.details['hint'] === undefined ? usualMistake(this.#exchange) : undefined;
+    if (authentication?.details['hint'] !== undefined) return shown;
+    this.#mistake ??= { hint: usualMistake(this.#exchange) };
+    const { hint } = this.#mistake;
     return hint === undefined ? shown : { ...shown, hint: this.#redact(hint) };
   }
 

@@ -65,6 +65,8 @@ export interface JournalOptions {
     isToken(text: string): boolean;
     /** Returns the names of the users that exist. Default: none are known. */
     userNames?(): readonly string[];
+    /** Returns the public hosts of the service. Default: none are known. */
+    hosts?(): readonly string[];
     /** Returns the secrets with their owners, for explanations. Default: none are known. @internal */
     owned?(): readonly KnownSecret[];
   };
@@ -125,6 +127,7 @@ export function createJournal(options: JournalOptions): JournalPart {
     const authTrace = new AuthenticationTrace({
       userNames: () => known?.userNames?.() ?? [],
       secrets: () => known?.owned?.() ?? [],
+      hosts: () => known?.hosts?.() ?? [],
       content: () => arrivedContent(request),
     });
     const trace = createRequestTrace(authTrace);

@@ -19,6 +19,7 @@ export class KnownCredentials {
   /** Secrets with their owners, by owner and secret. */
   readonly #owned = new Map<string, KnownSecret>();
   #userNames: readonly string[] = [];
+  readonly #hosts = new Set<string>();
   /** Issued values whose token secrets of OAuth 1.0a were not derived yet. */
   #underived: string[] = [];
   readonly #tokenSecrets: ReturnType<typeof createTokenSecrets>;
@@ -36,6 +37,11 @@ export class KnownCredentials {
   /** Returns the names of the users that exist, disabled ones included. */
   userNames(): readonly string[] {
     return this.#userNames;
+  }
+
+  /** Returns the public hosts of the service, behind a proxy. */
+  hosts(): readonly string[] {
+    return [...this.#hosts];
   }
 
   /** Returns the secrets and passwords that users, clients and consumers have or had, with their owners. */
@@ -66,8 +72,13 @@ export class KnownCredentials {
     }
   }
 
-  /** Remembers clients and consumers with their secrets. */
-  addRegistered({ clients, consumers }: Pick<ServiceOptions, 'clients' | 'consumers'>): void {
+  /** Remembers clients and consumers with their secrets, and the public host. */
+  addRegistered({
+    clients,
+    consumers,
+    publicUrl,
+  }: Pick<ServiceOptions, 'clients' | 'consumers' | 'publicUrl'>): void {
+    if (publicUrl !== undefined && URL.canParse(publicUrl)) this.#hosts.add(new URL(publicUrl).host);
     if (clients !== undefined) this.#addOwners('client', entriesOf<ClientOption>(clients));
     if (consumers !== undefined) this.#addOwners('consumer', entriesOf<ConsumerOption>(consumers));
   }

@@ -1,9 +1,11 @@
 // The text of an entry: what happened, the step by its name, and the reason of every refusal.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { action, Problem } from '../../../src/index.ts';
+import { digestOnce } from '../../../src/signature/hmac.ts';
 
 const tea = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
 
@@ -158,4 +160,41 @@ test('a response of the double explains nothing that only its journal may know',
     .fetch('/articles', { headers: { Accept: 'application/json' } });
   assert.doesNotMatch(await response.text(), /jürgen|another user/);
   assert.match(String(double.journal.last()), /signed with the secret of another user, jürgen/);
+});
+
+test('a public host that was signed in front of a proxy is named, if the double knows it', async () => {
+  await using double = await open({ publicUrl: 'https://api.example.com' });
+  const message = 'GET+https://api.example.com/articles+01mar202612:00:00+n-1';
+  const authentication = `hmac johndoe:n-1:${digestOnce('a-secret', message)}`;
+  await double.fetch('/articles', { headers: { date: '01 mar 2026 12:00:00', authentication } });
+  assert.match(
+    String(double.journal.last()),
+    /the public host was signed with the path, in front of a proxy/,
+  );
+});
+
+test('a disabled user is named as such, in the journal only', async () => {
+  await using double = await open({ users: { johndoe: { secret: 'a-secret', disabled: true } } });
+  const authentication = `hmac johndoe:${digestOnce('a-secret', 'GET+/articles')}`;
+  const response = await double.fetch('/articles', { headers: { authentication } });
+  assert.doesNotMatch(await response.text(), /disabled/);
+  assert.match(String(double.journal.last()), /the user johndoe is disabled/);
+});
+
+test('a digest of content that arrives late is not waited for', async () => {
+  await using double = await open();
+  const { port, hostname } = new URL(double.url);
+  const message = 'POST+/articles+01mar202612:00:00+n-1+x';
+  const head = [
+    'POST /articles HTTP/1.1',
+    'Host: localhost',
+    'Date: 01 mar 2026 12:00:00',
+    `Authentication: hmac johndoe:n-1:${digestOnce('a-secret', message)}`,
+    'Content-Length: 5',
+  ].join('\r\n');
+  const socket = connect(Number(port), hostname, () => socket.write(`${head}\r\n\r\n`));
+  socket.on('error', () => undefined);
+  const [answer] = await once(socket, 'data');
+  socket.destroy();
+  assert.match(String(answer), /^HTTP\/1\.1 401 /);
 });
