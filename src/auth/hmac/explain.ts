@@ -101,7 +101,7 @@ const credentialsForms: readonly [form: RegExp, hint: string][] = [
   [/^[^:]*:[^:%]*%[0-9a-f]{2}[^:]*:[^:]*$/i, 'the nonce is percent-encoded'],
   [/:(?:[A-Za-z0-9+/]|%2b|%2f){43}%3d$/i, 'the digest is percent-encoded'],
   [/^"[^"]*"$/, 'the credentials are in quotes'],
-  [/^[A-Za-z0-9+/]+={0,2}$/, 'the credentials are encoded in base64, as for Basic'],
+  [/^[A-Za-z0-9+/]{16,}={0,2}$/, 'the credentials are encoded in base64, as for Basic'],
   [/^[^:]*%3a/i, 'the colons are percent-encoded'],
   [/, /, 'the credentials are a list of parameters, as in other schemes'],
   [/^[^:]*: | :/, 'there are spaces around a colon'],

@@ -1,6 +1,5 @@
 // Mistakes that only a test double can recognize, because it knows all secrets, former ones too, and the content.
 import { createHash } from 'node:crypto';
-import { closestMatch } from '../../did-you-mean.ts';
 import { formatDate, parseSignedDate } from '../../http/headers/date.ts';
 import type { Request } from '../../http/message.ts';
 import {
@@ -13,6 +12,7 @@ import {
 } from '../../signature/hmac.ts';
 import type { Account } from '../accounts.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
+import { describeUnknownUser } from '../unknown-user.ts';
 import type { Found } from './explain.ts';
 import { messageMistakes } from './message-mistakes.ts';
 import type { MessageMistake } from './message-parts.ts';
@@ -44,26 +44,17 @@ export async function explainWithKnowledge(
   const own = known
     .filter(({ name, current }) => name === user && current)
     .map(({ secret }) => keyOf(secret));
-  const unknown = account === undefined ? unknownUser(user, knowledge) : undefined;
+  const mistakes = messageMistakes(request, signed, user);
+  const unknown = account === undefined ? describeUnknownUser(user, knowledge) : undefined;
   const found =
     signedBy(others, user, [{ hint: '', message: messageOf(signed) }], digest) ??
     firstSigned(own, publicHostMistakes(signed, knowledge), digest) ??
     firstSigned(own, dateMistakes(wrong), digest) ??
     firstSigned(own, await contentMistakes(signed, knowledge), digest) ??
-    signedBy(others.slice(-maxTried.withMistakes), user, messageMistakes(request, signed, user), digest);
+    signedBy(others.slice(-maxTried.withMistakes), user, mistakes, digest) ??
+    firstSigned(own, pairs(signed, mistakes), digest);
   if (unknown === undefined) return found;
   return { ...found, hint: found === undefined ? unknown : `${unknown}; ${found.hint}` };
-}
-
-/** Describes a user that cannot authenticate, with the nearest name. */
-function unknownUser(user: string, knowledge: TraceKnowledge): string {
-  const names = knowledge.userNames();
-  if (names.includes(user)) return `the user ${user} is disabled`;
-  const had = knowledge.secrets().some(({ owner, name }) => owner === 'user' && name === user);
-  if (had) return `the user ${user} was removed`;
-  const nearest =
-    names.find((name) => name.toLowerCase() === user.toLowerCase()) ?? closestMatch(user, names);
-  return `there is no user ${user}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
 }
 
 function firstSigned(
@@ -95,6 +86,26 @@ function describeSecret({ name, isPassword, current }: KnownSecret, user: string
   if (isPassword) return `the password of ${name} instead of a secret`;
   if (current) return `the secret of another user, ${name}`;
   return `a former secret of ${name}, which ${name === user ? 'was replaced' : 'is not valid any more'}`;
+}
+
+/** Returns messages with two mistakes, in different parts. */
+function pairs(signed: Signed, mistakes: readonly MessageMistake[]): MessageMistake[] {
+  const single = mistakes.flatMap(({ hint, part }) =>
+    part === undefined || signed[part.name] === part.signed ? [] : [{ hint, ...part }],
+  );
+  return single.flatMap((one, at) =>
+    single
+      .slice(at + 1)
+      .filter(({ name }) => name !== one.name)
+      .map((other) => ({
+        hint: `${one.hint}; and ${other.hint}`,
+        message: messageOf({
+          ...signed,
+          [one.name]: one.signed === '' ? undefined : one.signed,
+          [other.name]: other.signed === '' ? undefined : other.signed,
+        }),
+      })),
+  );
 }
 
 /** Returns messages with a public host of the service in front of the path. */

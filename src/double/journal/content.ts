@@ -6,13 +6,12 @@ const maxExplained = 64 * 1024;
 const maxWait = 100;
 
 /**
- * Reads the content of a request that was refused without reading it. Resolves to undefined if the content is long, if its
- * length is unknown, if the client waits for 100 Continue, or if it does not arrive at once. Never rejects.
+ * Reads the content of a request that was refused without reading it. Resolves to undefined if the content is long, if
+ * the client waits for 100 Continue, or if it does not arrive at once. Never rejects.
  */
 export function arrivedContent({ body, fields }: Request): Promise<Uint8Array | undefined> {
-  const length = fields.get('content-length');
-  if (!body.present || length === undefined || Number(length) > maxExplained || fields.has('expect'))
-    return Promise.resolve(undefined);
+  const length = Number(fields.get('content-length') ?? 0);
+  if (!body.present || length > maxExplained || fields.has('expect')) return Promise.resolve(undefined);
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(undefined), maxWait);
     const stop = (content?: Uint8Array): void => {

@@ -1,7 +1,11 @@
 // Usual mistakes behind refusals other than those of signatures, recognized from what the client sent.
 import { createHash } from 'node:crypto';
+import type { TraceKnowledge } from '../../auth/trace.ts';
+import { describeUnknownUser } from '../../auth/unknown-user.ts';
 import { closestMatch } from '../../did-you-mean.ts';
 import { Fields } from '../../http/fields.ts';
+import { parseCredentials } from '../../http/headers/authorization.ts';
+import { parseBasicCredentials } from '../../http/headers/basic-credentials.ts';
 import { parseContentDigest } from '../../http/headers/content-digest.ts';
 import { isMethod } from '../../http/method.ts';
 import type { RecordedExchange } from './exchange.ts';
@@ -25,6 +29,8 @@ export function usualMistake(exchange: RecordedExchange): string | undefined {
       return schemeMistake(fields);
     case 'malformed-credentials':
       return credentialsMistake(fields);
+    case 'credentials-refused':
+      return passwordMistake(fields, exchange.authentication?.knowledge);
     case 'authentication-required':
       return fieldMistake(exchange.request?.raw ?? []);
     default:
@@ -188,4 +194,23 @@ function fieldMistake(raw: readonly string[]): string | undefined {
       return `credentials are in the field ${name}, which is not read; did you mean ${meant ?? 'Authentication'}?`;
   }
   return undefined;
+}
+
+/** Recognizes a wrong user or password of Basic, with all that the double knows. */
+function passwordMistake(fields: Fields, knowledge: TraceKnowledge | undefined): string | undefined {
+  const credentials = parseCredentials(credentialsIn(fields) ?? '');
+  if (credentials?.scheme !== 'basic' || knowledge === undefined) return undefined;
+  const presented = parseBasicCredentials(credentials.rest);
+  if (typeof presented === 'string') return undefined;
+  const { user, password } = presented;
+  if (!knowledge.userNames().includes(user)) return describeUnknownUser(user, knowledge);
+  const known = knowledge.secrets().filter(({ owner, secret }) => owner === 'user' && secret === password);
+  const own = known.find(({ name }) => name === user);
+  if (own !== undefined && !own.isPassword) return `the secret of ${user} was sent instead of the password`;
+  if (own !== undefined) return `a former password of ${user} was sent`;
+  const [other] = known;
+  if (other !== undefined) return `the password or secret of another user, ${other.name}, was sent`;
+  const trimmed = password.trim();
+  const isOwn = knowledge.secrets().some(({ name, secret }) => name === user && secret === trimmed);
+  return isOwn ? 'the password was sent with white space around it' : undefined;
 }

@@ -1,5 +1,6 @@
 // The text of an entry: what happened, the step by its name, and the reason of every refusal.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
@@ -197,4 +198,51 @@ test('a digest of content that arrives late is not waited for', async () => {
   const [answer] = await once(socket, 'data');
   socket.destroy();
   assert.match(String(answer), /^HTTP\/1\.1 401 /);
+});
+
+const passwords: readonly (readonly [user: string, password: string, named: RegExp])[] = [
+  ['johndoe', 'a-secret', /the secret of johndoe was sent instead of the password/],
+  ['JohnDoe', 'pw', /there is no user JohnDoe; did you mean johndoe\?/],
+  ['johndoe', 'pw ', /white space around it/],
+  ['johndoe', 'another-secret', /the password or secret of another user, jürgen/],
+];
+
+for (const [user, password, named] of passwords) {
+  test(`the text of an entry names what is wrong with Basic: ${user}, ${password}`, async () => {
+    await using double = await open();
+    const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+    const response = await double.fetch('/articles', { headers: { authorization }, secure: true });
+    assert.doesNotMatch(await response.text(), named);
+    assert.match(String(double.journal.last()), named);
+  });
+}
+
+test('two mistakes in different parts of a message are both named', async () => {
+  await using double = await open();
+  const message = 'get+/articles+01mar202612:00:00+n-1';
+  const authentication = `hmac johndoe:n-1:${digestOnce('a-secret', message)}`;
+  await double.fetch('/articles?limit=2', { headers: { date: '01 mar 2026 12:00:00', authentication } });
+  assert.match(
+    String(double.journal.last()),
+    /the query was left out; and the method was signed in lower case/,
+  );
+});
+
+test('a digest of chunked content that was signed, but not sent, is named', async () => {
+  await using double = await open();
+  const digest = `sha-256=:${createHash('sha256').update('Tea').digest('base64')}:`;
+  const message = `POST+/articles+01mar202612:00:00+n-1+${digest}`;
+  const head = [
+    'POST /articles HTTP/1.1',
+    'Host: localhost',
+    'Connection: close',
+    'Date: 01 mar 2026 12:00:00',
+    `Authentication: hmac johndoe:n-1:${digestOnce('a-secret', message)}`,
+    'Transfer-Encoding: chunked',
+  ].join('\r\n');
+  await exchange(double, `${head}\r\n\r\n3\r\nTea\r\n0\r\n\r\n`);
+  assert.match(
+    String(double.journal.last()),
+    /sha256 digest of the content was signed, but no Content-Digest/,
+  );
 });
