@@ -42,7 +42,7 @@ export async function explainWithKnowledge(
     .filter(({ name, current, isPassword }) => isPassword || name !== user || !current)
     .slice(-maxTried.alone);
   const own = known
-    .filter(({ name, current }) => name === user && current)
+    .filter(({ name, current, isPassword }) => name === user && current && !isPassword)
     .map(({ secret }) => keyOf(secret));
   const mistakes = messageMistakes(request, signed, user);
   const unknown = account === undefined ? describeUnknownUser(user, knowledge) : undefined;

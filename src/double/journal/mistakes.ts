@@ -17,7 +17,7 @@ export function usualMistake(exchange: RecordedExchange): string | undefined {
   const fields = new Fields(request?.raw ?? []);
   switch (problem.type) {
     case 'method-not-implemented':
-      return methodMistake(request?.method ?? /^[^ ]*/.exec(received ?? '')?.[0] ?? '');
+      return methodMistake(request?.method ?? /^[^ ]{0,32}/.exec(received ?? '')?.[0] ?? '');
     case 'malformed-request':
     case 'version-not-supported':
       return received === undefined ? undefined : wireMistake(received);

@@ -120,6 +120,14 @@ const parses: readonly [credentials: string, hint: string | undefined][] = [
   [`johndoe%3An%3A${'A'.repeat(43)}=`, 'the colons are percent-encoded'],
   ['user="johndoe", nonce="n"', 'the credentials are a list of parameters, as in other schemes'],
   [`johndoe: n: ${'A'.repeat(43)}=`, 'there are spaces around a colon'],
+  ['johndoe', undefined],
+  ['johndoe:n:', 'the digest is empty'],
+  [`johndoe::${'A'.repeat(43)}=`, 'the nonce is empty'],
+  [`:n:${'A'.repeat(43)}=`, 'the user is empty'],
+  [`johndoe:n:${'A'.repeat(22)}==`, 'the digest has the length of MD5; SHA-256 is required'],
+  [`johndoe:${'A'.repeat(43)}=:n`, 'nonce and digest were swapped'],
+  [`johndoe:n:"${'A'.repeat(43)}="`, 'the digest is in quotes'],
+  [`johndoe:n:${'A'.repeat(43)}=;`, 'there is a comma or a semicolon after the credentials'],
 ];
 
 test('credentials that cannot be read are told by their look', async () => {
