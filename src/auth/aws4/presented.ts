@@ -17,7 +17,7 @@ import {
   parsePresigned,
   signatureParameter,
 } from '../../signature/aws4/credentials.ts';
-import { formatStamp, parseStamp } from '../../signature/aws4/date.ts';
+import { formatStamp } from '../../signature/aws4/date.ts';
 import type { AuthenticationTrace } from '../trace.ts';
 import type { Facts, Reason, Refusal } from './errors.ts';
 import type { Aws4Options } from './options.ts';
@@ -46,11 +46,17 @@ export interface Presented {
 /** The payload hash of a request whose content is not signed. */
 export const unsignedPayload = 'UNSIGNED-PAYLOAD';
 
+/** What reading credentials needs. */
+export interface Reader {
+  readonly options: Aws4Options;
+  readonly parseStamp: (text: string) => number | undefined;
+}
+
 /** Reads the credentials. Returns a refusal if they are malformed, or are not for this service. */
 export function present(
   request: Request,
   rest: string,
-  options: Aws4Options,
+  { options, parseStamp }: Reader,
   now: number,
   authTrace: AuthenticationTrace | undefined,
 ): Presented | Refusal {
@@ -69,7 +75,7 @@ export function present(
   const { accessKeyId, signature } = credentials;
   const claimed = { accessKeyId, signature };
   if (fault !== undefined) return refuse(fault.reason, fault.detail, { ...claimed, ...fault.facts });
-  const signedTime = timeOf(request.fields, credentials, now);
+  const signedTime = timeOf(request.fields, credentials, parseStamp, now);
   if (typeof signedTime === 'string') return refuse('malformed', signedTime, claimed);
   const payload = payloadOf(request, credentials, options);
   if ('reason' in payload) return refuse(payload.reason, payload.detail, claimed);
@@ -142,14 +148,16 @@ function scopeFault({ scope }: Aws4Credentials, options: Aws4Options): Fault | u
 function timeOf(
   fields: Fields,
   credentials: Aws4Credentials,
+  parseStamp: Reader['parseStamp'],
   now: number,
 ): { readonly stamp: string; readonly time: number } | string {
   const basic = credentials.presigned?.stamp ?? fields.get('x-amz-date');
   const date = basic ?? fields.get('date');
   if (date === undefined) return 'X-Amz-Date or Date is missing.';
-  const time = parseStamp(date) ?? (basic === undefined ? parseDate(date, now) : undefined);
+  const parsed = parseStamp(date);
+  const time = parsed ?? (basic === undefined ? parseDate(date, now) : undefined);
   if (time === undefined) return 'X-Amz-Date must be a time in UTC like 20150830T123600Z.';
-  const stamp = formatStamp(time);
+  const stamp = parsed === undefined ? formatStamp(time) : date;
   if (!stamp.startsWith(credentials.scope.date))
     return `The date of the scope, ${credentials.scope.date}, is not the day of the request, ${stamp.slice(0, 8)}.`;
   return { stamp, time };

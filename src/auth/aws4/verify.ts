@@ -9,6 +9,7 @@ import {
   hashContent,
   stringToSign,
 } from '../../signature/aws4/canonical-request.ts';
+import { createStampParser } from '../../signature/aws4/date.ts';
 import { scopeText } from '../../signature/aws4/signing-key.ts';
 import { noRoomForNonce } from '../nonce-claim.ts';
 import type { Scheme, Verdict } from '../scheme.ts';
@@ -19,12 +20,11 @@ import { createProblemWriter, type Facts, type Reason, type Refusal } from './er
 import type { Explained, Texts } from './explain.ts';
 import { dateFault } from './freshness.ts';
 import type { Aws4Options } from './options.ts';
-import { type Presented, present, unsignedPayload } from './presented.ts';
+import { type Presented, present, type Reader, unsignedPayload } from './presented.ts';
 
 /** The parts of a verifier. */
-interface Verifier {
+interface Verifier extends Reader {
   readonly name: string;
-  readonly options: Aws4Options;
   readonly context: SchemeContext;
   readonly check: CheckSignature;
   readonly problemOf: (refusal: Refusal, now: number) => Problem;
@@ -39,7 +39,8 @@ export function createVerifier(
   context: SchemeContext,
 ): Scheme['authenticate'] {
   const [check, problemOf] = [createSignatureCheck(), createProblemWriter(options)];
-  const verifier: Verifier = { name, options, context, check, problemOf };
+  const parseStamp = createStampParser();
+  const verifier: Verifier = { name, options, context, check, problemOf, parseStamp };
   return (request, rest, authTrace) => authenticate(request, rest, verifier, authTrace);
 }
 
@@ -49,9 +50,9 @@ function authenticate(
   verifier: Verifier,
   authTrace: AuthenticationTrace | undefined,
 ): Answer {
-  const { options, context } = verifier;
+  const { context } = verifier;
   const now = context.clock.now();
-  const presented = present(request, rest, options, now, authTrace);
+  const presented = present(request, rest, verifier, now, authTrace);
   if ('reason' in presented) return refuseUnread(presented, now, verifier, authTrace);
   authTrace?.pass('parse');
   return andThen(findAccess(context.accounts, presented.credentials.accessKeyId), (access) =>

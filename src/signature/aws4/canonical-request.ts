@@ -73,9 +73,12 @@ function normalizeEscapes(path: string): string {
   );
 }
 
+/** A query of one parameter that is canonical. */
+const isPlainParameter = /^[\w.~-]+=[\w.~-]*$/;
+
 /** Returns the canonical query: all parameters but `omitted`, encoded again and sorted by name, then by value. `+` is a space. */
 export function canonicalQuery(query: string, omitted?: string): string {
-  if (query === '') return '';
+  if (query === '' || (omitted === undefined && isPlainParameter.test(query))) return query;
   const pairs = canonicalPairs(query).filter(([name]) => name !== omitted);
   return pairs
     .sort(comparePairs)
@@ -149,7 +152,9 @@ export function stringToSign(stamp: string, scope: string, canonical: string): s
 
 /** Returns the SHA-256 of octets in hexadecimal. */
 export function hashOctets(octets: string): string {
-  return crypto.hash('sha256', Buffer.from(octets, 'latin1'), 'hex');
+  // ASCII has the same octets in UTF-8, in which `hash` encodes a string faster than a buffer can be filled.
+  const isAscii = Buffer.byteLength(octets, 'utf8') === octets.length;
+  return crypto.hash('sha256', isAscii ? octets : Buffer.from(octets, 'latin1'), 'hex');
 }
 
 /** Returns the SHA-256 of content in hexadecimal. */

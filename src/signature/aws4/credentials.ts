@@ -30,8 +30,21 @@ export const signatureParameter = 'X-Amz-Signature';
 /** The maximum lifetime (s) of a presigned URL: a week. */
 export const maxExpires = 604_800;
 
+/** The form in which all clients write the field, for the usual characters of its parts. */
+const usualField =
+  /^Credential=([\w+=.@-]{1,128})\/(\d{8})\/([\w-]+)\/([\w-]+)\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/;
+
 /** Parses the credentials after `AWS4-HMAC-SHA256`. Returns an error message if they are malformed. */
 export function parseCredentialsField(rest: string): Aws4Credentials | string {
+  const usual = usualField.exec(rest);
+  if (usual === null) return parseUnusualField(rest);
+  const [, accessKeyId = '', date = '', region = '', service = '', names = '', signature = ''] = usual;
+  const signedHeaders = readSignedHeaders(names);
+  if (typeof signedHeaders === 'string') return signedHeaders;
+  return { accessKeyId, scope: { date, region, service }, signedHeaders, signature };
+}
+
+function parseUnusualField(rest: string): Aws4Credentials | string {
   const found = new Map<string, string>();
   for (const part of rest.split(',')) {
     const parameter = part.trim();
