@@ -13,7 +13,6 @@ import {
 } from '../../signature/aws4/canonical-request.ts';
 import {
   type Aws4Credentials,
-  parseCredentialsField,
   parsePresigned,
   signatureParameter,
 } from '../../signature/aws4/credentials.ts';
@@ -49,6 +48,7 @@ export const unsignedPayload = 'UNSIGNED-PAYLOAD';
 /** What reading credentials needs. */
 export interface Reader {
   readonly options: Aws4Options;
+  readonly parseField: (rest: string) => Aws4Credentials | string;
   readonly parseStamp: (text: string) => number | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface Reader {
 export function present(
   request: Request,
   rest: string,
-  { options, parseStamp }: Reader,
+  { options, parseField, parseStamp }: Reader,
   now: number,
   authTrace: AuthenticationTrace | undefined,
 ): Presented | Refusal {
@@ -69,11 +69,10 @@ export function present(
   });
   if (!presigned && query.includes(`${signatureParameter}=`))
     return refuse('malformed', `The signature is in Authorization and in ${signatureParameter}.`);
-  const credentials = presigned ? parsePresigned(query) : parseCredentialsField(rest);
+  const credentials = presigned ? parsePresigned(query) : parseField(rest);
   if (typeof credentials === 'string') return refuse('malformed', sentence(credentials));
   const fault = headerFault(request.fields, credentials, options) ?? scopeFault(credentials, options);
-  const { accessKeyId, signature } = credentials;
-  const claimed = { accessKeyId, signature };
+  const claimed = { accessKeyId: credentials.accessKeyId, signature: credentials.signature };
   if (fault !== undefined) return refuse(fault.reason, fault.detail, { ...claimed, ...fault.facts });
   const signedTime = timeOf(request.fields, credentials, parseStamp, now);
   if (typeof signedTime === 'string') return refuse('malformed', signedTime, claimed);
@@ -84,12 +83,14 @@ export function present(
     credentials,
     presigned,
     rules: options,
-    ...signedTime,
+    stamp: signedTime.stamp,
+    time: signedTime.time,
     expires: credentials.presigned?.expires,
     path: canonicalPath(path, options),
     query: canonicalQuery(query, presigned ? signatureParameter : undefined),
     headers: headersOf(request.fields, credentials.signedHeaders),
-    ...payload,
+    payloadHash: payload.payloadHash,
+    hasContent: payload.hasContent,
     authTrace,
   };
 }

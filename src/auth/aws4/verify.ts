@@ -9,6 +9,7 @@ import {
   hashContent,
   stringToSign,
 } from '../../signature/aws4/canonical-request.ts';
+import { createFieldParser } from '../../signature/aws4/credentials.ts';
 import { createStampParser } from '../../signature/aws4/date.ts';
 import { scopeText } from '../../signature/aws4/signing-key.ts';
 import { noRoomForNonce } from '../nonce-claim.ts';
@@ -39,8 +40,8 @@ export function createVerifier(
   context: SchemeContext,
 ): Scheme['authenticate'] {
   const [check, problemOf] = [createSignatureCheck(), createProblemWriter(options)];
-  const parseStamp = createStampParser();
-  const verifier: Verifier = { name, options, context, check, problemOf, parseStamp };
+  const parsers = { parseField: createFieldParser(), parseStamp: createStampParser() };
+  const verifier: Verifier = { name, options, context, check, problemOf, ...parsers };
   return (request, rest, authTrace) => authenticate(request, rest, verifier, authTrace);
 }
 

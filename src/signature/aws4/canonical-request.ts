@@ -73,12 +73,25 @@ function normalizeEscapes(path: string): string {
   );
 }
 
-/** A query of one parameter that is canonical. */
-const isPlainParameter = /^[\w.~-]+=[\w.~-]*$/;
+/** A query that is canonical if it is sorted. */
+const plainQuery = /^[\w.~-]+=[\w.~-]*(?:&[\w.~-]+=[\w.~-]*)*$/;
+
+/** Returns whether the parameters of a plain query are sorted by name, and no name is repeated. */
+function isSorted(query: string): boolean {
+  let last = '';
+  for (let start = 0; start < query.length; ) {
+    const name = query.slice(start, query.indexOf('=', start));
+    if (name <= last) return false;
+    last = name;
+    const next = query.indexOf('&', start);
+    start = next < 0 ? query.length : next + 1;
+  }
+  return true;
+}
 
 /** Returns the canonical query: all parameters but `omitted`, encoded again and sorted by name, then by value. `+` is a space. */
 export function canonicalQuery(query: string, omitted?: string): string {
-  if (query === '' || (omitted === undefined && isPlainParameter.test(query))) return query;
+  if (query === '' || (omitted === undefined && plainQuery.test(query) && isSorted(query))) return query;
   const pairs = canonicalPairs(query).filter(([name]) => name !== omitted);
   return pairs
     .sort(comparePairs)
