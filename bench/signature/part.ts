@@ -12,8 +12,13 @@ const roundLength = 1e8;
 const warmUp = 1.2e6;
 
 /** Creates the peer with this name, and checks that it accepts valid and rejects invalid requests. */
-export async function part(name = ''): Promise<Answer> {
-  const sign = peers.get(name)?.();
+export function part(name = ''): Promise<Answer> {
+  return partOf(peers, name);
+}
+
+/** Creates one of `all` peers as a part. */
+export async function partOf(all: ReadonlyMap<string, () => Peer>, name: string): Promise<Answer> {
+  const sign = all.get(name)?.();
   if (sign === undefined) throw new RangeError(`nobody called ${name} checks signatures`);
   const again = await sign(0);
   if (!(await again())) throw new Error(`${name} refuses what is good`);

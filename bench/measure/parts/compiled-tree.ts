@@ -26,7 +26,7 @@ export function compileTree(root: string): CompiledTree {
     throw new Error(`it does not compile: ${stdout}`);
   }
   copyFileSync(join(root, 'package.json'), join(compiled, 'package.json'));
-  for (const path of ['node_modules', 'bench/node_modules', 'dist']) {
+  for (const path of ['node_modules', 'bench/node_modules', 'test/node_modules', 'dist']) {
     symlinkSync(join(root, path), join(compiled, path));
   }
   return {

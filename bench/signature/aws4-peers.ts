@@ -1,0 +1,144 @@
+/** Verifiers of AWS Signature Version 4: this project's, and packages that sign the request again and compare. */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createAccounts } from '../../src/auth/accounts.ts';
+import { readAws4Options } from '../../src/auth/aws4/options.ts';
+import { createAws4Scheme } from '../../src/auth/aws4/scheme.ts';
+import { createHmacScheme } from '../../src/auth/hmac/scheme.ts';
+import type { Scheme } from '../../src/auth/scheme.ts';
+import { systemClock } from '../../src/clock.ts';
+import { parseCredentials } from '../../src/http/headers/authorization.ts';
+import { createRequest, type Request } from '../../src/http/message.ts';
+import { pathRulesOf, signAws4 } from '../../src/signature/aws4/sign.ts';
+import { formatSignedDate } from '../../src/signature/hmac.ts';
+import { createNonces } from '../../src/store/nonces/nonces.ts';
+import { accessKeyId, secret } from '../../test/support/auth/aws4.ts';
+import { signWithAws4, smithySigner } from '../../test/support/auth/aws4-clients.ts';
+import type { Check, Peer } from './peers.ts';
+
+const scope = { region: 'eu-central-1', service: 'execute-api' };
+const host = 'localhost';
+const window = 900_000;
+
+/** Each peer is created only when it is measured. A missing package throws. */
+export const aws4Peers: ReadonlyMap<string, () => Peer> = new Map([
+  ['countersign, SigV4', countersign],
+  ['countersign, HMAC over as many bytes', countersignHmac],
+  ['aws4, signed again', aws4],
+  ['@smithy/signature-v4, signed again', smithy],
+]);
+
+const targetOf = (number: number): string => `/articles?limit=5&offset=${number % 1000}`;
+/** Returns a flat string, as an HTTP parser creates it. */
+const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
+
+const accounts = createAccounts(new Map([[accessKeyId, { secrets: [{ secret }] }]]));
+const nonces = createNonces({
+  bucketSpan: window / 4,
+  max: 10_000_000,
+  maxPerUser: 10_000_000,
+  key: randomBytes(16),
+  monotonic: () => systemClock.steady(),
+});
+
+/** Signs requests as clients of AWS do: host and date, without a hash of the content. */
+function signedRequest(number: number): Request {
+  const target = flat(targetOf(number));
+  const request = { method: 'GET', target, fields: [['Host', host]] as const };
+  const options = { accessKeyId, secret, ...scope, ...pathRulesOf(scope.service), time: Date.now() };
+  const fields = signAws4(request, options).fields.map(([name, value]): [string, string] => [
+    name,
+    flat(value),
+  ]);
+  return createRequest({ method: 'GET', target, fields: [['Host', host], ...fields] });
+}
+
+/** Verifies with a scheme. */
+function verifiedBy(scheme: Scheme, request: Request): ReturnType<Check> {
+  const rest = parseCredentials(request.fields.get('authorization') ?? '')?.rest ?? '';
+  const verdict = scheme.authenticate(request, rest);
+  return 'outcome' in verdict
+    ? verdict.outcome === 'good'
+    : verdict.then(({ outcome }) => outcome === 'good');
+}
+
+function countersign(): Peer {
+  const context = { realm: 'bench', accounts, nonces, clock: systemClock };
+  const limits = { nonceWindow: window, explain: false, bodyLimit: 1_000_000 };
+  const scheme = createAws4Scheme('aws4', readAws4Options(scope, 'aws4'), { ...context, ...limits });
+  return (number) => {
+    const request = signedRequest(number);
+    return () => verifiedBy(scheme, request);
+  };
+}
+
+/** The length by which the target is extended, so that both messages have the same length. */
+const padding = 'x'.repeat(220);
+
+function countersignHmac(): Peer {
+  const options = { simple: 'safe', requireBodyDigest: false, explain: false } as const;
+  const scheme = createHmacScheme({
+    realm: 'bench',
+    accounts,
+    nonces,
+    clock: systemClock,
+    window,
+    ...options,
+  });
+  return (number) => {
+    const target = flat(`${targetOf(number)}&${padding}`);
+    const date = flat(formatSignedDate(Date.now()));
+    const nonce = randomBytes(16).toString('base64url');
+    const message = `GET+${target}+${date.replaceAll(' ', '')}+${nonce}`;
+    const digest = createHmac('sha256', secret).update(message).digest('base64');
+    const authorization = flat(`hmac ${accessKeyId}:${nonce}:${digest}`);
+    const fields = [
+      ['Host', host],
+      ['Date', date],
+      ['Authorization', authorization],
+    ] as const;
+    const request = createRequest({ method: 'GET', target, fields });
+    return () => verifiedBy(scheme, request);
+  };
+}
+
+/** Returns whether two values of Authorization are equal, and the time is within the window. */
+function isSame(expected: string, given: string, stamp: string): boolean {
+  const [one, other] = [Buffer.from(expected), Buffer.from(given)];
+  if (one.length !== other.length || !timingSafeEqual(one, other)) return false;
+  const iso = stamp.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/, '$1-$2-$3:$4:$5');
+  return Math.abs(Date.now() - Date.parse(iso)) <= window;
+}
+
+function aws4(): Peer {
+  return (number) => {
+    const request = { method: 'GET', path: flat(targetOf(number)), headers: { Host: host } };
+    const { headers } = signWithAws4(request, scope);
+    const [date, given] = [flat(headers['X-Amz-Date'] ?? ''), flat(headers['Authorization'] ?? '')];
+    return () => {
+      const sent = { ...request, headers: { Host: host, 'X-Amz-Date': date } };
+      return isSame(signWithAws4(sent, scope).headers['Authorization'] ?? '', given, date);
+    };
+  };
+}
+
+function smithy(): Peer {
+  const signer = smithySigner(scope);
+  return async (number) => {
+    const query = { limit: '5', offset: String(number % 1000) };
+    const request = {
+      protocol: 'http:',
+      hostname: host,
+      method: 'GET',
+      path: '/articles',
+      query,
+      headers: { host },
+    };
+    const signingDate = new Date();
+    const { headers } = await signer.sign(request, { signingDate });
+    const [date, given] = [flat(headers['x-amz-date'] ?? ''), flat(headers['authorization'] ?? '')];
+    return async () => {
+      const again = await signer.sign(request, { signingDate });
+      return isSame(again.headers['authorization'] ?? '', given, date);
+    };
+  };
+}
