@@ -118,6 +118,7 @@ test('the field has the three parameters once each, in any order', () => {
   assert.ok(typeof slashed !== 'string' && slashed.accessKeyId === 'a/b');
 });
 
+const manyHeaders = Array.from({ length: 101 }, (_, at) => `h${at + 100}`).join(';');
 const faults: [rest: string, fault: RegExp][] = [
   [`Credential=${credential}, SignedHeaders=host`, /Signature is missing/],
   [`Credential=${credential} SignedHeaders=host Signature=${signature}`, /is missing|expected/],
@@ -135,6 +136,7 @@ const faults: [rest: string, fault: RegExp][] = [
   [`Credential=${credential}, SignedHeaders=Host, Signature=${signature}`, /lower case/],
   [`Credential=${credential}, SignedHeaders=x-amz-date;host, Signature=${signature}`, /sorted/],
   [`Credential=${credential}, SignedHeaders=host;host, Signature=${signature}`, /twice/],
+  [`Credential=${credential}, SignedHeaders=${manyHeaders}, Signature=${signature}`, /more than 100 names/],
   [`Credential=${credential}, SignedHeaders=x-amz-date, Signature=${signature}`, /contain host/],
   [`Credential=${credential}, SignedHeaders=host;, Signature=${signature}`, /names of header fields/],
   [`Credential=${credential}, SignedHeaders=host, Signature=${'A'.repeat(64)}`, /upper case/],

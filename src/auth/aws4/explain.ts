@@ -1,20 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ProblemMember } from '../../http/problem.ts';
-import { type CanonicalRequest, signedHeadersOf } from '../../signature/aws4/canonical-request.ts';
+import { signedHeadersOf } from '../../signature/aws4/canonical-request.ts';
 import { deriveKey, scopeText } from '../../signature/aws4/signing-key.ts';
 import type { Secret } from '../accounts.ts';
 import type { MessagePart, SignatureExplanation } from '../explanation.ts';
 import { createDummySecret, minSecrets } from './access.ts';
-import { keyMistakes } from './key-mistakes.ts';
-import { type MessageMistake, messageMistakes } from './mistakes.ts';
-import type { Presented } from './presented.ts';
-
-/** The texts that a request signs. */
-export interface Texts {
-  readonly canonical: CanonicalRequest;
-  readonly canonicalRequest: string;
-  readonly stringToSign: string;
-}
+import { keyMistakes } from './mistakes/key.ts';
+import { messageMistakes } from './mistakes/message.ts';
+import type { MessageMistake } from './mistakes/mistake.ts';
+import type { Presented, Texts } from './presented.ts';
 
 /** Members of a Problem that explain a refusal. */
 type Members = Readonly<Record<string, ProblemMember>>;

@@ -1,6 +1,6 @@
 import { formatDate } from '../../http/headers/date.ts';
 import type { TraceDetails } from '../trace.ts';
-import type { Reason } from './errors.ts';
+import type { Reason } from './errors/refusal.ts';
 import type { Aws4Options } from './options.ts';
 import type { Presented } from './presented.ts';
 

@@ -4,6 +4,7 @@ import { parseDate } from '../../http/headers/date.ts';
 import type { Request } from '../../http/message.ts';
 import {
   type CanonicalHeader,
+  type CanonicalRequest,
   canonicalPath,
   canonicalQuery,
   canonicalValue,
@@ -18,7 +19,7 @@ import {
 } from '../../signature/aws4/credentials.ts';
 import { formatStamp } from '../../signature/aws4/date.ts';
 import type { AuthenticationTrace } from '../trace.ts';
-import type { Facts, Reason, Refusal } from './errors.ts';
+import type { Facts, Reason, Refusal } from './errors/refusal.ts';
 import type { Aws4Options } from './options.ts';
 
 /** The credentials of a request, and what they sign. */
@@ -40,6 +41,13 @@ export interface Presented {
   readonly payloadHash: string | undefined;
   readonly hasContent: boolean;
   readonly authTrace: AuthenticationTrace | undefined;
+}
+
+/** The texts that a request signs. */
+export interface Texts {
+  readonly canonical: CanonicalRequest;
+  readonly canonicalRequest: string;
+  readonly stringToSign: string;
 }
 
 /** The payload hash of a request whose content is not signed. */

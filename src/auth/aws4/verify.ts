@@ -17,11 +17,12 @@ import type { Scheme, Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
 import { type Access, type CheckSignature, createSignatureCheck, findAccess } from './access.ts';
-import { createProblemWriter, type Facts, type Reason, type Refusal } from './errors.ts';
-import type { Explained, Texts } from './explain.ts';
+import { createProblemWriter } from './errors/problem-writer.ts';
+import type { Facts, Reason, Refusal } from './errors/refusal.ts';
+import type { Explained } from './explain.ts';
 import { dateFault } from './freshness.ts';
 import type { Aws4Options } from './options.ts';
-import { type Presented, present, type Reader, unsignedPayload } from './presented.ts';
+import { type Presented, present, type Reader, type Texts, unsignedPayload } from './presented.ts';
 
 /** The parts of a verifier. */
 interface Verifier extends Reader {
@@ -153,7 +154,7 @@ async function refuseContent(
 ): Promise<Verdict> {
   const sentHash = texts.canonical.payloadHash;
   const details: TraceDetails = isExplained(presented, verifier)
-    ? { ...signedTexts(texts), ...(await import('./content-mistakes.ts')).explainContent(content, sentHash) }
+    ? { ...signedTexts(texts), ...(await import('./mistakes/content.ts')).explainContent(content, sentHash) }
     : {};
   const detail = 'The content does not have the SHA-256 in X-Amz-Content-Sha256.';
   const facts = { ...texts, sentHash, computedHash: hashContent(content) };

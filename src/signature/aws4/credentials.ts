@@ -160,8 +160,12 @@ function decodeId(octets: string): string | undefined {
 
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 
+/** The maximum number of signed headers. Each is looked up among all headers of a request that is not authenticated yet. */
+const maxSignedHeaders = 100;
+
 function readSignedHeaders(text: string): string[] | string {
-  const names = text.split(';');
+  const names = text.split(';', maxSignedHeaders + 1);
+  if (names.length > maxSignedHeaders) return `SignedHeaders has more than ${maxSignedHeaders} names`;
   let last = '';
   for (const name of names) {
     if (!headerName.test(name)) {

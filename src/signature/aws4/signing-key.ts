@@ -17,9 +17,13 @@ export function scopeText({ date, region, service }: Scope): string {
   return `${date}/${region}/${service}/${scopeEnd}`;
 }
 
+const prefixText = 'AWS4';
+/** Precedes the secret in the first key. */
+export const keyPrefix: Uint8Array = Buffer.from(prefixText);
+
 /** Returns the bytes of the signing key: a chain of HMACs that begins with `AWS4` and the secret. */
 export function deriveKey(secret: Uint8Array, { date, region, service }: Scope): Buffer {
-  let key: Buffer = Buffer.concat([Buffer.from('AWS4'), secret]);
+  let key: Buffer = Buffer.concat([keyPrefix, secret]);
   for (const part of [date, region, service, scopeEnd])
     key = crypto.createHmac('sha256', key).update(part).digest();
   return key;

@@ -54,3 +54,14 @@ test('after the first request, a request without content is verified synchronous
   const rest = (request.fields.get('authorization') ?? '').slice('AWS4-HMAC-SHA256 '.length);
   assert.ok('outcome' in scheme.authenticate(request, rest));
 });
+
+test('an explanation takes a bounded time, however many parameters and headers there are', async () => {
+  const target = `/?${Array.from({ length: 2000 }, (_, at) => `a${at}`).join('&')}`;
+  const names = Array.from({ length: 90 }, (_, at): [string, string] => [`H${at + 10}`, 'x '.repeat(40)]);
+  const service = openAws4Service({}, { explain: true });
+  const request = signed({ target, fields: names, secret: 'guessed' });
+  const begun = process.cpuUsage();
+  assert.equal(await service.outcomeOf(request), 'credentials-refused');
+  const { user, system } = process.cpuUsage(begun);
+  assert.ok(user + system < 4_000_000, `${user + system} µs`);
+});

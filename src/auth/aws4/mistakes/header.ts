@@ -5,9 +5,9 @@ import {
   canonicalText,
   canonicalValue,
   signedHeadersOf,
-} from '../../signature/aws4/canonical-request.ts';
-import type { MessageMistake } from './mistakes.ts';
-import type { Presented } from './presented.ts';
+} from '../../../signature/aws4/canonical-request.ts';
+import type { Presented } from '../presented.ts';
+import { type MessageMistake, maxTried } from './mistake.ts';
 
 /** A mistake in the headers, with the canonical request that the client signs. */
 export type HeaderMistake = Omit<MessageMistake, 'stringToSign'> & { readonly text: string };
@@ -59,7 +59,7 @@ function hostMistakes({ request }: Presented, canonical: CanonicalRequest): Head
 }
 
 function valueMistakes({ request }: Presented, canonical: CanonicalRequest): HeaderMistake[] {
-  return canonical.headers.flatMap(([name, value]) => {
+  return canonical.headers.slice(0, maxTried).flatMap(([name, value]) => {
     const lines = request.fields.lines(name);
     const signed: [hint: string, value: string][] = [
       [
@@ -103,7 +103,7 @@ function selectionMistakes({ request }: Presented, canonical: CanonicalRequest):
     .map((name) => name.toLowerCase())
     .filter((name) => !names.has(name) && name !== 'authorization');
   const list = signedHeadersOf(canonical);
-  const added = [...new Set(others)].slice(0, maxOthers).flatMap((name) => {
+  const added = [...new Set(others)].slice(0, maxTried).flatMap((name) => {
     const value = canonicalValue(request.fields.lines(name).join(','));
     const more = [...headers, [name, value] as const].sort(([one], [other]) => (one < other ? -1 : 1));
     const signed = signedHeadersOf({ ...canonical, headers: more });
@@ -113,7 +113,7 @@ function selectionMistakes({ request }: Presented, canonical: CanonicalRequest):
       { hint, part: 'signed headers', signed, text: withNames({ ...canonical, headers: more }, list) },
     ];
   });
-  const dropped = headers.flatMap(([name]) => {
+  const dropped = headers.slice(0, maxTried).flatMap(([name]) => {
     const fewer = headers.filter((header) => header[0] !== name);
     const signed = signedHeadersOf({ ...canonical, headers: fewer });
     const hint = `${name} is in SignedHeaders, but was not signed`;
@@ -124,9 +124,6 @@ function selectionMistakes({ request }: Presented, canonical: CanonicalRequest):
   });
   return [...added, ...dropped];
 }
-
-/** A request may have thousands of headers. */
-const maxOthers = 32;
 
 /** Returns the canonical request with another list of signed headers. */
 function withNames(canonical: CanonicalRequest, list: string): string {

@@ -1,6 +1,6 @@
 // Signing keys that clients derive by mistake from the right secret.
 import { createHmac } from 'node:crypto';
-import { deriveKey, type Scope, scopeEnd } from '../../signature/aws4/signing-key.ts';
+import { deriveKey, keyPrefix, type Scope, scopeEnd } from '../../../signature/aws4/signing-key.ts';
 
 /** A mistake in the signing key. */
 export interface KeyMistake {
@@ -94,7 +94,7 @@ function otherDates(date: string): string[] {
 }
 
 function prefixed(secret: Buffer): Buffer {
-  return Buffer.concat([Buffer.from('AWS4'), secret]);
+  return Buffer.concat([keyPrefix, secret]);
 }
 
 const partsOf = ({ date, region, service }: Scope): string[] => [date, region, service, scopeEnd];

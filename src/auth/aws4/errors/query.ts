@@ -1,6 +1,6 @@
 // Errors in the wording of AWS services with the query protocol, such as IAM and STS.
-import { formatStamp } from '../../signature/aws4/date.ts';
-import type { AwsError, AwsErrors, ErrorContext } from './errors.ts';
+import { formatStamp } from '../../../signature/aws4/date.ts';
+import type { AwsError, AwsErrors, ErrorContext } from './refusal.ts';
 
 const error = (status: number, code: string, message: string): AwsError => ({ status, code, message });
 

@@ -8,27 +8,14 @@ import {
   hashOctets,
   signedHeadersOf,
   stringToSign,
-} from '../../signature/aws4/canonical-request.ts';
-import { formatStamp } from '../../signature/aws4/date.ts';
-import { scopeEnd, scopeText } from '../../signature/aws4/signing-key.ts';
-import { contentMistakes } from './content-mistakes.ts';
-import type { Texts } from './explain.ts';
-import { headerMistakes } from './header-mistakes.ts';
-import { type Presented, unsignedPayload } from './presented.ts';
-import { pathMistakes, queryMistakes } from './target-mistakes.ts';
-
-/** A mistake in the signed request. */
-export interface MessageMistake {
-  readonly hint: string;
-  /** The part that differs. */
-  readonly part: string;
-  /** What the client signed in its place. */
-  readonly signed: string;
-  readonly stringToSign: string;
-}
-
-/** A mistake in one part: a hint, and what the client signs in place of the part. */
-export type PartMistake = readonly [hint: string, signed: string];
+} from '../../../signature/aws4/canonical-request.ts';
+import { formatStamp } from '../../../signature/aws4/date.ts';
+import { scopeEnd, scopeText } from '../../../signature/aws4/signing-key.ts';
+import { type Presented, type Texts, unsignedPayload } from '../presented.ts';
+import { contentMistakes } from './content.ts';
+import { headerMistakes } from './header.ts';
+import type { MessageMistake, PartMistake } from './mistake.ts';
+import { pathMistakes, queryMistakes } from './target.ts';
 
 /** Returns the mistakes that differ from what is expected. Their number does not depend on any secret. */
 export function messageMistakes(

@@ -6,11 +6,11 @@ import {
   decodeParameter,
   encodePath,
   splitTarget,
-} from '../../signature/aws4/canonical-request.ts';
-import { signatureParameter } from '../../signature/aws4/credentials.ts';
-import { encodeOctets } from '../../signature/oauth1-parameters.ts';
-import type { PartMistake } from './mistakes.ts';
-import type { Presented } from './presented.ts';
+} from '../../../signature/aws4/canonical-request.ts';
+import { signatureParameter } from '../../../signature/aws4/credentials.ts';
+import { encodeOctets } from '../../../signature/oauth1-parameters.ts';
+import type { Presented } from '../presented.ts';
+import { maxTried, type PartMistake } from './mistake.ts';
 
 const once = 'the path was encoded once; this service signs the path as sent, encoded again';
 const twice = 'the path was encoded twice; this service signs it encoded once';

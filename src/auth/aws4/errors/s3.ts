@@ -1,6 +1,6 @@
 // Errors in the wording of Amazon S3.
-import { formatStamp } from '../../signature/aws4/date.ts';
-import type { AwsError, AwsErrors, ErrorContext, Facts } from './errors.ts';
+import { formatStamp } from '../../../signature/aws4/date.ts';
+import type { AwsError, AwsErrors, ErrorContext, Facts } from './refusal.ts';
 
 type More = Readonly<Record<string, string | number>>;
 

@@ -1,4 +1,4 @@
-import { emptyHash, hashContent } from '../../signature/aws4/canonical-request.ts';
+import { emptyHash, hashContent } from '../../../signature/aws4/canonical-request.ts';
 
 /** A text that a client hashed by mistake in place of the content that it sent. */
 export type ContentMistake = readonly [hint: string, content: string];
