@@ -96,9 +96,14 @@ export function queryMistakes({ request, presigned, query: canonical }: Presente
     ['X-Amz-Signature was signed as a part of the query', join([...all].sort(comparePairs))],
     ['the session token was added to the query after signing', without('X-Amz-Security-Token')],
     ['X-Amz-Expires was added to the query after signing', without('X-Amz-Expires')],
-    ...pairs.map(
-      ([name]): PartMistake => [`the parameter ${name} was added to the query after signing`, without(name)],
-    ),
+    ...pairs
+      .slice(0, maxTried)
+      .map(
+        ([name]): PartMistake => [
+          `the parameter ${name} was added to the query after signing`,
+          without(name),
+        ],
+      ),
   ];
 }
 
