@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { describe, type TestContext, test } from 'node:test';
+import type { ServiceOptions } from '../../src/service/options.ts';
+import { createService } from '../../src/service/service.ts';
+import { accessKeyId, secret } from '../support/auth/aws4.ts';
+import { absent, type ClientRequest, signWithAws4 } from '../support/auth/aws4-clients.ts';
+
+const region = 'eu-central-1';
+const reason = absent('aws4');
+const needsClient = reason === undefined ? {} : { skip: reason };
+const json = { 'Content-Type': 'application/json' };
+const article = '{"title":"Tea","price":{"value":"3.50","currency":"EUR"}}';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly content: string;
+}
+
+/** A service on a socket. */
+interface Served {
+  readonly host: string;
+  send(request: ClientRequest): Promise<Answer>;
+  /** Signs with aws4, and sends. */
+  signed(method: string, path: string, body?: string, options?: { service?: string }): Promise<Answer>;
+}
+
+async function serve(
+  context: TestContext,
+  aws4: object,
+  options: Partial<ServiceOptions> = {},
+): Promise<Served> {
+  const users = {
+    ann: { secret: 'secret of ann', keys: { [accessKeyId]: { algorithm: 'aws4', secret } } },
+  } as const;
+  const schemes = { aws4: { region, service: 'execute-api', ...aws4 } };
+  const service = createService({ users, schemes, ...options });
+  const { port } = await service.listen({ port: 0 });
+  context.after(() => service.close());
+  const host = `127.0.0.1:${port}`;
+  const send = ({ method, path, headers, body }: ClientRequest): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const sent = httpRequest({ host: '127.0.0.1', port, method, path, headers }, async (response) => {
+        let content = '';
+        for await (const chunk of response) content += String(chunk);
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, content });
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  return {
+    host,
+    send,
+    signed(method, path, body, { service: name = 'execute-api' } = {}) {
+      const headers = { Host: host, Accept: 'application/json', ...(body === undefined ? {} : json) };
+      return send(signWithAws4({ method, path, headers, body }, { service: name, region }));
+    },
+  };
+}
+
+describe('a service with AWS Signature Version 4', needsClient, () => {
+  test('lets a client of AWS create, change, read and delete an item', async (context) => {
+    const served = await serve(context, {});
+    const created = await served.signed('POST', '/articles', article);
+    assert.equal(created.status, 201);
+    const { location = '' } = created.headers;
+    assert.equal((await served.signed('PUT', location, article.replace('Tea', 'Milk'))).status, 200);
+    assert.match((await served.signed('GET', `${location}?a=x%20y`)).content, /"title":"Milk"/);
+    assert.equal((await served.signed('DELETE', location)).status, 204);
+  });
+
+  test('changes nothing after a refusal', async (context) => {
+    const served = await serve(context, {});
+    const headers = { Host: served.host, ...json };
+    const request = { method: 'POST', path: '/articles', headers, body: article };
+    const signed = signWithAws4(request, { service: 'execute-api', region });
+    const refused = [
+      await served.send({ ...signed, body: article.replace('3.50', '4.50') }),
+      await served.send({ ...signed, path: '/articles?added=1' }),
+      await served.send({ ...signed, headers: { ...signed.headers, 'X-Amz-Meta': 'added' } }),
+      await served.signed('POST', '/articles', article, { service: 's3' }),
+    ];
+    assert.deepEqual(
+      refused.map(({ status }) => status),
+      [401, 401, 400, 401],
+    );
+    assert.match(
+      refused[0]?.headers['www-authenticate'] ?? '',
+      /AWS4-HMAC-SHA256 realm="[^"]+", region="eu-central-1", service="execute-api"/,
+    );
+    assert.doesNotMatch((await served.signed('GET', '/articles')).content, /href/);
+  });
+
+  test('accepts a presigned URL, and refuses it together with other credentials', async (context) => {
+    const served = await serve(context, {});
+    const get = { method: 'GET', path: '/articles?limit=5&X-Amz-Expires=60', headers: { Host: served.host } };
+    const { path } = signWithAws4(get, { service: 'execute-api', region }, true);
+    const good = await served.send({ ...get, path });
+    assert.equal(good.status, 200);
+    assert.match(good.headers['cache-control'] ?? '', /private/);
+    const twice = await served.signed('GET', path);
+    assert.equal(twice.status, 400);
+    assert.match(twice.content, /several-credentials/);
+    const stretched = await served.send({ ...get, path: path.replace('Expires=60', 'Expires=600') });
+    assert.equal(stretched.status, 401);
+  });
+
+  test('answers in the form of AWS on request, with the status of AWS', async (context) => {
+    const served = await serve(context, { service: 's3', errors: 'aws' });
+    const headers = { Host: served.host };
+    const signed = signWithAws4({ method: 'GET', path: '/articles', headers }, { service: 's3', region });
+    const { status, headers: fields, content } = await served.send({ ...signed, path: '/articles?a=%3c&b' });
+    assert.equal(status, 403);
+    assert.equal(fields['content-type'], 'application/xml');
+    assert.equal(fields['cache-control'], 'no-store');
+    assert.match(fields['x-amz-request-id']?.toString() ?? '', /^[0-9A-F]{16}$/);
+    assert.match(
+      content,
+      /<Code>SignatureDoesNotMatch<\/Code>.*<CanonicalRequest>GET\n\/articles\na=%3C&amp;b=\nhost:/s,
+    );
+    const head = await served.send({ ...signed, method: 'HEAD' });
+    assert.deepEqual([head.status, head.content], [403, '']);
+  });
+
+  test('shows no difference between a wrong secret and an unknown access key', async (context) => {
+    const served = await serve(context, {}, { explain: true });
+    const headers = { Host: served.host, Accept: 'application/json' };
+    const signed = signWithAws4(
+      { method: 'GET', path: '/articles', headers },
+      { service: 'execute-api', region },
+    );
+    const authorization = signed.headers['Authorization'] ?? '';
+    const wrong = authorization.replace(/.{4}$/, '0000');
+    const contents = [];
+    for (const value of [wrong, wrong.replace(accessKeyId, 'AKIDUNKNOWN')]) {
+      const { status, content } = await served.send({
+        ...signed,
+        headers: { ...signed.headers, Authorization: value },
+      });
+      assert.equal(status, 401);
+      contents.push(content);
+    }
+    assert.equal(contents[0], contents[1]);
+    assert.match(contents[0] ?? '', /"canonicalRequest":"GET\\n\/articles\\n/);
+  });
+});
