@@ -20,9 +20,8 @@ export function writeProblemJson(problem: Problem, instance: string, basePath = 
 }
 
 /** Writes a document of another API, with an XML declaration. Never fails, whatever text it contains. */
-export function writeForeignDocument({ root, namespace, content }: ForeignDocument): string {
-  const options = namespace === undefined ? {} : { namespace };
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${writeDocumentXml(root, content, options)}`;
+export function writeForeignDocument({ root, content }: ForeignDocument): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${writeDocumentXml(root, content)}`;
 }
 
 function membersOf(

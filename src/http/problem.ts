@@ -17,7 +17,6 @@ export interface ForeignDocument {
   readonly type: string;
   /** The name of the root element. */
   readonly root: string;
-  readonly namespace?: string;
   /** The child elements by name. */
   readonly content: Readonly<Record<string, ProblemMember>>;
 }

@@ -22,6 +22,13 @@ test('an access key id among the keys of a user stands for the user', async () =
   assert.equal(await service.outcomeOf(signed({ ...key, secret: own.secret })), 'credentials-refused');
 });
 
+test('a name beyond ASCII is sent in UTF-8, in both forms', async () => {
+  const service = openAws4Service();
+  const jürgen = { accessKeyId: 'jürgen', secret: 'the-secret-of-jürgen' };
+  assert.equal(await service.outcomeOf(signed(jürgen)), 'jürgen');
+  assert.equal(await service.outcomeOf(presigned(60, jürgen)), 'jürgen');
+});
+
 test('two secrets are valid during a rotation, and an expired one is not', async () => {
   const service = openAws4Service();
   const expiring = { secret: 'expired-secret-of-somebody' };

@@ -74,6 +74,7 @@ export function aws4Accounts(): Accounts {
       [accessKeyId, { secrets: [{ secret }, { secret: 'expired-secret-of-somebody', until: time }] }],
       ['ann', { secrets: [{ secret: 'the-secret-of-ann-herself' }] }],
       ['empty', { secrets: [] }],
+      ['jürgen', { secrets: [{ secret: 'the-secret-of-jürgen' }] }],
     ]),
   );
   const key = { id: 'AKIAANN', algorithm: 'aws4', secret: keyOf('the-secret-of-the-key') } as const;

@@ -63,6 +63,10 @@ function methodMistakes({ method }: CanonicalRequest): PartMistake[] {
 }
 
 function payloadMistakes({ payloadHash }: CanonicalRequest, content: Uint8Array | undefined): PartMistake[] {
+  if (payloadHash === unsignedPayload)
+    return [
+      [`the hash of no content was signed; this request must be signed with ${unsignedPayload}`, emptyHash],
+    ];
   const base64 = Buffer.from(payloadHash, 'hex').toString('base64');
   const fixed: PartMistake[] = [
     ['the payload hash is that of no content; it must be that of the content sent', emptyHash],
