@@ -1,6 +1,12 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { andThen } from '../../maybe-promise.ts';
 import type { Aws4Credentials } from '../../signature/aws4/credentials.ts';
-import { createSigningKeyCache, scopeText, signingKeyOf } from '../../signature/aws4/signing-key.ts';
+import {
+  createSigningKeyCache,
+  deriveKey,
+  scopeText,
+  signingKeyOf,
+} from '../../signature/aws4/signing-key.ts';
 import { keyOf } from '../../signature/hmac.ts';
 import type { Account, Accounts, Secret } from '../accounts.ts';
 
@@ -54,7 +60,8 @@ export function createSignatureCheck(): CheckSignature {
   const dummySecret = createDummySecret();
   const dummyKey = keyOf('no one has this key');
   return ({ scope, signature }, stringToSign, secrets, now) => {
-    const digest = Buffer.from(signature, 'hex').toString('base64');
+    const given = Buffer.from(signature, 'hex');
+    const digest = given.toString('base64');
     const message = [stringToSign];
     const scoped = scopeText(scope);
     const count = Math.max(secrets.length, minSecrets);
@@ -67,16 +74,21 @@ export function createSignatureCheck(): CheckSignature {
     let result: Checked = 'wrong';
     for (let at = 0; at < count; at += 1) {
       const { key, until } = secrets[at] ?? dummySecret;
-      const derived = signingKeyOf(key, scope);
-      if (!derived.signs(message, digest)) continue;
+      const derived = key.derive((bytes) => deriveKey(bytes, scope));
+      if (!isSignedWith(derived, stringToSign, given)) continue;
       if (isValid(until, now)) {
-        cache.store(key, scoped, derived);
+        cache.store(key, scoped, signingKeyOf(derived));
         return 'good';
       }
       if (at < secrets.length) result = 'expired';
     }
     return result;
   };
+}
+
+/** Returns whether a signature is that of a key that is used once, for which preparing it would not pay. */
+function isSignedWith(key: Buffer, stringToSign: string, given: Buffer): boolean {
+  return timingSafeEqual(createHmac('sha256', key).update(stringToSign, 'latin1').digest(), given);
 }
 
 function isValid(until: number | undefined, now: number): boolean {

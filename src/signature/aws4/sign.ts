@@ -1,4 +1,5 @@
 // Signs requests with AWS Signature Version 4.
+import { createHmac } from 'node:crypto';
 import { keyOf } from '../hmac-sha256.ts';
 import { encodeOctets, octetsOf } from '../oauth1-parameters.ts';
 import {
@@ -16,7 +17,7 @@ import {
 } from './canonical-request.ts';
 import { maxExpires, signatureParameter } from './credentials.ts';
 import { formatStamp } from './date.ts';
-import { type Scope, scopeText, signingKeyOf } from './signing-key.ts';
+import { deriveKey, type Scope, scopeText } from './signing-key.ts';
 
 /** A request to sign. */
 export interface Aws4Request {
@@ -59,7 +60,10 @@ export function pathRulesOf(service: string): PathRules {
   return { normalizePath: !isS3, doubleEncode: !isS3 };
 }
 
-/** Signs a request in header fields: `X-Amz-Date`, `X-Amz-Content-Sha256` and `Authorization`. */
+/**
+ * Signs a request in header fields: `X-Amz-Date`, `X-Amz-Content-Sha256` and `Authorization`.
+ * @throws RangeError if the secret is empty
+ */
 export function signAws4(request: Aws4Request, options: Aws4SignOptions): Aws4Signature {
   const stamp = formatStamp(options.time);
   const scope = scopeOf(stamp, options);
@@ -144,7 +148,7 @@ function signatureOf(
 ): Pick<Aws4Signature, 'canonicalRequest' | 'stringToSign'> & { readonly signature: string } {
   const canonicalRequest = canonicalText(canonical);
   const text = stringToSign(stamp, scopeText(scope), canonicalRequest);
-  const digest = signingKeyOf(keyOf(secret), scope).digest([text]);
-  const signature = Buffer.from(digest, 'base64').toString('hex');
+  const key = keyOf(secret).derive((bytes) => deriveKey(bytes, scope));
+  const signature = createHmac('sha256', key).update(text, 'latin1').digest('hex');
   return { canonicalRequest, stringToSign: text, signature };
 }

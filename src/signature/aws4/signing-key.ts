@@ -29,12 +29,9 @@ export function deriveKey(secret: Uint8Array, { date, region, service }: Scope):
   return key;
 }
 
-/** Returns a prepared signing key. */
-export function signingKeyOf(secret: SigningKey, scope: Scope): SigningKey {
-  return new SigningKey(
-    secret.derive((bytes) => deriveKey(bytes, scope)),
-    crypto.hash,
-  );
+/** Prepares a signing key for many signatures. */
+export function signingKeyOf(key: Uint8Array): SigningKey {
+  return new SigningKey(key, crypto.hash);
 }
 
 /** Signing keys of recent scopes for each secret. A removed secret is not kept in memory. */
