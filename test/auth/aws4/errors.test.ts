@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { writeProblem } from '../../../src/formats/server-documents.ts';
 import type { Request } from '../../../src/http/message.ts';
@@ -210,4 +211,29 @@ test('the form of AWS does not depend on Accept, and further fields keep it', as
   assert.equal(writeProblem(more, '/', 'application/json').type, 'text/xml');
   assert.equal(more.status, 401);
   assert.ok(more.fields.some(([name]) => name === 'x-amz-request-id'));
+});
+
+const parsing = `
+import sys
+from botocore.parsers import create_parser
+protocol, status = sys.argv[1], int(sys.argv[2])
+answer = {'status_code': status, 'headers': {}, 'body': sys.stdin.buffer.read()}
+parsed = create_parser(protocol).parse(answer, None)
+print(parsed['Error']['Code'])
+`;
+
+test('botocore reads the errors', async (context) => {
+  const found = spawnSync('python3', ['-c', 'import botocore.parsers']);
+  if (found.status !== 0) return context.skip('python3-botocore is not installed');
+  for (const [service, protocol] of [
+    ['s3', 'rest-xml'],
+    ['service', 'query'],
+  ] as const) {
+    const { status, content } = await answer(signed({ service, secret: 'x' }), service);
+    const run = spawnSync('python3', ['-c', parsing, protocol, String(status)], {
+      input: content,
+      encoding: 'utf8',
+    });
+    assert.equal(run.stdout, 'SignatureDoesNotMatch\n', run.stderr);
+  }
 });
