@@ -26,6 +26,8 @@ export interface ExampleRequest {
 export interface Ambiguity {
   /** The names of the parts: `path` and `query`. Equal if a part is ambiguous by itself. */
   readonly parts: readonly [first: string, second: string];
+  /** Whether there is no text between the parts. */
+  readonly adjacent: boolean;
   readonly first: ExampleRequest;
   readonly second: ExampleRequest;
 }
@@ -77,7 +79,12 @@ export function ambiguities(options: DeclaredOptions): Ambiguity[] {
 /** Names and values of a form are joined without a separator. */
 function inForm(options: DeclaredOptions): Ambiguity[] {
   const withForm = (content: string): Example => ({ ...plain, content, hasForm: true });
-  return ambiguity(['form-sorted', 'form-sorted'], withForm('a=bc'), withForm('ab=c'), options);
+  return ambiguity(
+    { parts: ['form-sorted', 'form-sorted'], adjacent: true },
+    withForm('a=bc'),
+    withForm('ab=c'),
+    options,
+  );
 }
 
 /** Returns the first ambiguity of two parts with the given parts between them. */
@@ -88,6 +95,7 @@ function ofPair(
   options: DeclaredOptions,
 ): Ambiguity[] {
   if (one.kind === 'literal' || other.kind === 'literal') return [];
+  const parts = [partName(one), partName(other)] as const;
   const separator = textOf(between, plain, options);
   const head = textOf([one], plain, options);
   for (const middle of moved) {
@@ -96,7 +104,7 @@ function ofPair(
       const first = changed(changed(plain, one, head, options), other, middle + separator + tail, options);
       const second = changed(changed(plain, one, head + separator + middle, options), other, tail, options);
       if (first === undefined || second === undefined) continue;
-      const found = ambiguity([partName(one), partName(other)], first, second, options);
+      const found = ambiguity({ parts, adjacent: separator === '' }, first, second, options);
       if (found.length > 0) return found;
     }
   }
@@ -105,7 +113,7 @@ function ofPair(
 
 /** Returns the ambiguity if both requests have the same message. */
 function ambiguity(
-  parts: Ambiguity['parts'],
+  { parts, adjacent }: Pick<Ambiguity, 'parts' | 'adjacent'>,
   first: Example,
   second: Example,
   options: DeclaredOptions,
@@ -116,9 +124,8 @@ function ambiguity(
   );
   const examples = { first: requestOf(first, options), second: requestOf(second, options) };
   const isSame = JSON.stringify(examples.first) === JSON.stringify(examples.second);
-  return isSame || one === undefined || other === undefined || !one.equals(other)
-    ? []
-    : [{ parts, ...examples }];
+  if (isSame || one === undefined || other === undefined || !one.equals(other)) return [];
+  return [{ parts, adjacent, ...examples }];
 }
 
 function textOf(parts: readonly TemplatePart[], example: Example, options: DeclaredOptions): string {
@@ -239,11 +246,11 @@ function requestOf(example: Example, options: DeclaredOptions): ExampleRequest {
  * @param where The path of the scheme in the configuration: `schemes.partner`.
  */
 export function ambiguityWarnings(options: DeclaredOptions, where: string): string[] {
-  return ambiguities(options).map(({ parts: [one, other], first, second }) => {
+  return ambiguities(options).map(({ parts: [one, other], adjacent, first, second }) => {
     const cause =
       one === other
         ? `names and values of {${one}} are joined without a separator`
-        : `the text between {${one}} and {${other}} may occur in both`;
+        : `${adjacent ? 'there is no' : 'the'} text between {${one}} and {${other}}${adjacent ? '' : ' may occur in both'}`;
     return `${where}.message is ambiguous: ${cause}. These requests have the same signature: ${described(first, second)} and ${described(second, first)}`;
   });
 }

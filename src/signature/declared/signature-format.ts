@@ -96,7 +96,7 @@ function readList(format: SignatureFormat, separator: string, value: string): Re
       const read = match(known, element);
       if (read?.signature !== undefined) signatures.push(read.signature);
       if (read?.timestamp === undefined) continue;
-      if (timestamp !== undefined) return 'the value contains two timestamps';
+      if (timestamp !== undefined && timestamp !== read.timestamp) return 'the value contains two timestamps';
       timestamp = read.timestamp;
     }
   }

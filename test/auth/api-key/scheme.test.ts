@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { readApiKeyOptions } from '../../../src/auth/api-key/options.ts';
+import { createApiKeyScheme } from '../../../src/auth/api-key/scheme.ts';
+import { createRequest, type Request } from '../../../src/http/message.ts';
+import { keyOf } from '../../../src/signature/hmac.ts';
+import { type DeclaredParts, type DeclaredTest, openScheme, start } from '../../support/auth/declared.ts';
+
+const declaration = { user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secret' } };
+
+function open(parts: DeclaredParts = {}): DeclaredTest {
+  const options = readApiKeyOptions(declaration, 'schemes.key');
+  return openScheme((context) => createApiKeyScheme('key', options, context), parts);
+}
+
+function sent(user: string | undefined, secret: string | undefined, more: [string, string][] = []): Request {
+  const fields: [string, string][] = [];
+  if (user !== undefined) fields.push(['X-Api-Key', user]);
+  if (secret !== undefined) fields.push(['X-Api-Secret', secret]);
+  return createRequest({ method: 'GET', target: '/', fields: [...fields, ...more], secure: true });
+}
+
+test('a user is authenticated by name and secret', async () => {
+  assert.equal(await open().verdictOn(sent('ann', 'the secret of ann')), 'ann');
+});
+
+test('an unknown user, a wrong, a longer and another secret get the same response', async () => {
+  for (const explain of [false, true]) {
+    const key = open({ context: { explain } });
+    const problems = await Promise.all(
+      [
+        sent('eve', 'the secret of ann'),
+        sent('ann', 'the secret of ann '),
+        sent('ann', 'x'),
+        sent('ann', 'the secret of bob'),
+      ].map(async (request) => {
+        const { type, detail, members } = await key.problemWith(request);
+        return { type, detail, members };
+      }),
+    );
+    for (const problem of problems) assert.deepEqual(problem, problems[0]);
+    assert.equal(problems[0]?.type, 'credentials-refused');
+  }
+});
+
+test('a secret is UTF-8', async () => {
+  const users = new Map([['Zo\u00eb', { secrets: [{ secret: 'schl\u00fcssel' }] }]]);
+  const octets = (text: string): string => Buffer.from(text).toString('latin1');
+  assert.equal(
+    await open({ users }).verdictOn(sent(octets('Zo\u00eb'), octets('schl\u00fcssel'))),
+    'Zo\u00eb',
+  );
+});
+
+test('both secrets of a rotation are valid until one expires', async () => {
+  const users = new Map([['ann', { secrets: [{ secret: 'new' }, { secret: 'old', until: start + 1000 }] }]]);
+  const key = open({ users });
+  assert.equal(await key.verdictOn(sent('ann', 'new')), 'ann');
+  assert.equal(await key.verdictOn(sent('ann', 'old')), 'ann');
+  key.clock.advance(1000);
+  assert.equal(await key.verdictOn(sent('ann', 'old')), 'credentials-refused');
+});
+
+test('the id of a key has the secret of the key', async () => {
+  const keys = {
+    ann: [{ id: 'key-1', algorithm: 'hmac-sha256', secret: keyOf('secret of the key') } as const],
+  };
+  assert.equal(await open({ keys }).verdictOn(sent('key-1', 'secret of the key')), 'ann');
+  assert.equal(await open({ keys }).verdictOn(sent('key-1', 'the secret of ann')), 'credentials-refused');
+});
+
+const malformed: [what: string, request: Request, detail: string][] = [
+  ['no user', sent(undefined, 'x'), 'The field X-Api-Key is missing.'],
+  ['no secret', sent('ann', undefined), 'The field X-Api-Secret is missing.'],
+  ['an empty secret', sent('ann', ''), 'The value of X-Api-Secret is malformed.'],
+  ['two secrets', sent('ann', 'x', [['X-Api-Secret', 'y']]), 'The field X-Api-Secret was sent twice.'],
+  ['two users', sent('ann', 'x', [['x-api-key', 'bob']]), 'The field X-Api-Key was sent twice.'],
+  ['a secret of 2 KiB', sent('ann', 'x'.repeat(2048)), 'The value of X-Api-Secret is malformed.'],
+];
+
+for (const [what, request, detail] of malformed) {
+  test(`a request with ${what} is malformed`, async () => {
+    const problem = await open().problemWith(request);
+    assert.deepEqual([problem.type, problem.detail], ['malformed-credentials', detail]);
+  });
+}
+
+test('the scheme is offered over TLS only, and has its credentials in the field of the secret', () => {
+  const { scheme } = open();
+  assert.equal(scheme.tlsOnly, true);
+  assert.deepEqual([scheme.authorizationNames, scheme.locations], [[], [{ field: 'x-api-secret' }]]);
+  assert.equal(scheme.challenge({ peer: '::1', secure: false }), undefined);
+  assert.equal(scheme.challenge({ peer: '::1', secure: true }), 'key realm="test"');
+});
+
+test('the trace lists the checks, without the secret', async () => {
+  const trace = await open().traceOf(sent('ann', 'the secret of bob'));
+  assert.deepEqual([trace.passed, trace.failedAt, trace.details], [['parse', 'user'], 'secret', {}]);
+  assert.deepEqual((await open().traceOf(sent('ann', 'the secret of ann'))).passed, [
+    'parse',
+    'user',
+    'secret',
+  ]);
+});
+
+const refused: [what: string, value: unknown, message: RegExp][] = [
+  ['no secret', { user: { field: 'A' } }, /: schemes\.key\.secret: an object is expected$/],
+  [
+    'an unknown key',
+    { ...declaration, sekret: 1 },
+    /: schemes\.key\.sekret: unknown key; did you mean "secret"\?$/,
+  ],
+  [
+    'one field for both',
+    { user: { field: 'A' }, secret: { field: 'a' } },
+    /a is named twice; it is also the field of user/,
+  ],
+  [
+    'the field Authorization',
+    { user: { field: 'A' }, secret: { field: 'Authorization' } },
+    /cannot contain an API key/,
+  ],
+];
+
+for (const [what, value, message] of refused) {
+  test(`options with ${what} are refused`, () => {
+    assert.throws(() => readApiKeyOptions(value, 'schemes.key'), message);
+  });
+}

@@ -1,0 +1,459 @@
+import assert from 'node:assert/strict';
+import { createHash, createHmac } from 'node:crypto';
+import test from 'node:test';
+import { createRequest, type Request } from '../../../src/http/message.ts';
+import { type DeclaredTest, openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
+import { keepSecret } from '../../support/transcript.ts';
+
+const partner = {
+  message: 'v1:{method}\n{path}\n{query}\n{host}\n{timestamp}\n{body}',
+  signature: { field: 'X-Signature' },
+  user: { field: 'X-Api-Key' },
+  timestamp: { field: 'X-Timestamp' },
+};
+
+const secret = 'c2VjcmV0IG9mIGFubiwgMzIgYnl0ZXMgbG9uZyEhISE=';
+const users = new Map([
+  ['ann', { secrets: [{ secret }, { secret: 'an expired secret', until: start }] }],
+  ['bob', { secrets: [{ secret: 'the secret of bob' }] }],
+]);
+const method = 'POST';
+const path = '/orders/a%20b';
+const query = 'z=1&a=2';
+const host = 'example.com:8443';
+const content = '{"name":"Zo\u00eb","url":"http://a/b",\n"price":1.50}';
+
+interface Parts {
+  readonly start?: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly query?: string;
+  readonly host?: string;
+  readonly timestamp?: string;
+  readonly body?: string;
+  readonly separator?: string;
+  readonly end?: string;
+}
+
+function message(parts: Parts = {}): string {
+  const { separator = '\n', body = content, timestamp = startSeconds } = parts;
+  const values = [
+    parts.method ?? method,
+    parts.path ?? path,
+    parts.query ?? query,
+    parts.host ?? host,
+    timestamp,
+    body,
+  ];
+  return (parts.start ?? 'v1:') + values.join(separator) + (parts.end ?? '');
+}
+
+function hmac(text: string, key: string | Buffer = secret, hash = 'sha256'): Buffer {
+  return createHmac(hash, key).update(text).digest();
+}
+
+function sent(signature: string, timestamp = startSeconds): Request {
+  return createRequest({
+    method,
+    target: `${path}?${query}`,
+    fields: [
+      ['Host', host],
+      ['X-Api-Key', 'ann'],
+      ['X-Timestamp', timestamp],
+      ['X-Signature', signature],
+      ['Date', 'Thu, 29 Feb 2024 12:00:00 GMT'],
+    ],
+    content,
+  });
+}
+
+keepSecret(secret);
+const parsed: unknown = JSON.parse(content);
+const python = '{"name": "Zo\\u00eb", "url": "http://a/b", "price": 1.5}';
+
+const mistakes: [what: string, signed: string, hint: RegExp, differs: string | undefined][] = [
+  [
+    'the content serialized again',
+    message({ body: JSON.stringify(parsed) }),
+    /parsed and serialized again/,
+    'body',
+  ],
+  [
+    'the content serialized again with indentation',
+    message({ body: JSON.stringify(parsed, null, 2) }),
+    /parsed and serialized again/,
+    'body',
+  ],
+  [
+    'the content serialized again by Python',
+    message({ body: python }),
+    /parsed and serialized again/,
+    'body',
+  ],
+  [
+    'the content serialized again with sorted members',
+    message({ body: '{"name":"Zo\u00eb","price":1.5,"url":"http://a/b"}' }),
+    /with its members sorted/,
+    'body',
+  ],
+  ['an empty content', message({ body: '' }), /signed as empty/, 'body'],
+  [
+    'a line feed after the content',
+    message({ body: `${content}\n` }),
+    /line feed was signed at the end/,
+    undefined,
+  ],
+  [
+    'CR LF in the content',
+    message({ body: content.replace('\n', '\r\n') }),
+    /CR LF when it was signed/,
+    'body',
+  ],
+  [
+    'a digest of the content',
+    message({ body: createHash('sha256').update(content).digest('hex') }),
+    /a digest of the content/,
+    'body',
+  ],
+  [
+    'the content in Latin-1 that was encoded again',
+    message({ body: Buffer.from(content).toString('latin1') }),
+    /Latin-1/,
+    'body',
+  ],
+  ['the method in lower case', message({ method: 'post' }), /method was signed in lower case/, 'method'],
+  ['another method', message({ method: 'PUT' }), /PUT was signed, but POST arrived/, 'method'],
+  [
+    'the query with the path',
+    message({ path: `${path}?${query}` }),
+    /query was signed with the path/,
+    'path',
+  ],
+  ['the path without the query', message({ query: '' }), /query was left out/, 'query'],
+  ['the path decoded', message({ path: '/orders/a b' }), /path was percent-decoded/, 'path'],
+  ['the path with a trailing slash', message({ path: `${path}/` }), /trailing slash/, 'path'],
+  ['the query sorted', message({ query: 'a=2&z=1' }), /signed in another order/, 'query'],
+  ['the query with "?"', message({ query: `?${query}` }), /"\?" was signed with the query/, 'query'],
+  ['the host without its port', message({ host: 'example.com' }), /without its port/, 'host'],
+  ['the URL for the host', message({ host: `https://${host}` }), /scheme was signed with the host/, 'host'],
+  [
+    'milliseconds',
+    message({ timestamp: `${startSeconds}000` }),
+    /signed as a number of milliseconds/,
+    'timestamp',
+  ],
+  [
+    'the date',
+    message({ timestamp: 'Thu, 29 Feb 2024 12:00:00 GMT' }),
+    /signed as an IMF-fixdate|value of Date/,
+    'timestamp',
+  ],
+  ['no timestamp', message().replace(`${startSeconds}\n`, ''), /timestamp was left out/, 'timestamp'],
+  ['another separator', message({ separator: '.' }), /joined with "\."/, undefined],
+  ['no version', message({ start: '' }), /"v1:" was left out/, undefined],
+  ['a line feed at the end', message({ end: '\n' }), /line feed was signed at the end/, undefined],
+  ['the content alone', content, /only the part body was signed/, undefined],
+  [
+    'timestamp and content exchanged',
+    message({ timestamp: content, body: startSeconds }),
+    /timestamp and body were exchanged/,
+    undefined,
+  ],
+  ['nothing', '', /message was empty/, undefined],
+];
+
+async function explained(declared: DeclaredTest, request: Request) {
+  const { members } = await declared.problemWith(request);
+  return { hint: String(members['hint']), differs: members['differs'], parts: members['parts'], members };
+}
+
+const explaining = (declaration: unknown = partner): DeclaredTest =>
+  openDeclared(declaration, { users, context: { explain: true } });
+
+for (const [what, signed, hint, differs] of mistakes) {
+  test(`an explanation recognizes a signature of ${what}`, async () => {
+    const found = await explained(explaining(), sent(hmac(signed).toString('hex')));
+    assert.match(found.hint, hint);
+    assert.equal(found.differs, differs);
+  });
+}
+
+const keys: [what: string, digest: Buffer, hint: RegExp][] = [
+  ['decoded from base64', hmac(message(), Buffer.from(secret, 'base64')), /decoded from base64/],
+  ['with a line feed', hmac(message(), `${secret}\n`), /trailing line feed/],
+  ['in quotes', hmac(message(), `"${secret}"`), /quotes/],
+  ['that has expired', hmac(message(), 'an expired secret'), /expired secret/],
+  ['exchanged with the message', hmac(secret, message()), /key and message were exchanged/],
+  ['hashed first', hmac(message(), createHash('sha256').update(secret).digest()), /key was hashed/],
+  [
+    'with another hash',
+    hmac(message(), secret, 'sha512').subarray(0, 32),
+    /sha512 was used instead of sha256/,
+  ],
+  [
+    'without HMAC',
+    createHash('sha256')
+      .update(secret + message())
+      .digest(),
+    /without HMAC/,
+  ],
+  ['left out', createHash('sha256').update(message()).digest(), /plain hash of the message/],
+];
+
+for (const [what, digest, hint] of keys) {
+  test(`an explanation recognizes a secret ${what}`, async () => {
+    assert.match((await explained(explaining(), sent(digest.toString('hex')))).hint, hint);
+  });
+}
+
+const forms: [what: string, signature: string, detail: RegExp][] = [
+  ['base64 instead of hexadecimal', hmac(message()).toString('base64'), /it is base64\.$/],
+  ['upper case', hmac(message()).toString('hex').toUpperCase(), /it is in upper case\.$/],
+  ['a prefix', `sha256=${hmac(message()).toString('hex')}`, /has a prefix that is not expected/],
+  ['another hash', hmac(message(), secret, 'sha512').toString('hex'), /length of sha512/],
+  [
+    'base64 of hexadecimal',
+    Buffer.from(hmac(message()).toString('hex')).toString('base64'),
+    /encoded in base64 again/,
+  ],
+  ['quotes', `"${hmac(message()).toString('hex')}"`, /in quotes/],
+];
+
+for (const [what, signature, detail] of forms) {
+  test(`a refusal names ${what} in a signature`, async () => {
+    assert.match((await explaining().problemWith(sent(signature))).detail, detail);
+  });
+}
+
+const times: [what: string, timestamp: string, hint: RegExp][] = [
+  ['milliseconds for seconds', `${startSeconds}000`, /in milliseconds; seconds are expected/],
+  ['another time zone', String(start / 1000 + 7200), /off by nearly 2 hours: probably a time zone/],
+  ['a wrong clock', String(start / 1000 - 1000), /clock is wrong/],
+  ['RFC 3339', '2024-02-29T12:00:00Z', /it is a date and time of RFC 3339/],
+  ['a fraction', `${startSeconds}.123`, /a number with a fraction/],
+];
+
+for (const [what, timestamp, hint] of times) {
+  test(`an explanation recognizes ${what} in a timestamp`, async () => {
+    const signature = hmac(message({ timestamp })).toString('hex');
+    assert.match((await explained(explaining(), sent(signature, timestamp))).hint, hint);
+  });
+}
+
+function posted(fields: Readonly<Record<string, string>>, body: string): Request {
+  const lines = Object.entries({ Host: 'example.com', ...fields });
+  return createRequest({ method, target: '/hook?b=1&a=2', fields: lines, content: body, secure: true });
+}
+
+const whsec = `whsec_${Buffer.from('a key of 32 bytes for webhooks!!').toString('base64')}`;
+const form = 'b=2&a=x+y';
+const json = '{"a": 1}';
+
+const presetMistakes: [preset: string, what: string, own: string, request: Request, hint: RegExp][] = [
+  ...[
+    ['not decoded', whsec.slice(6), /key was not decoded from base64/],
+    ['used with its prefix', whsec, /prefix whsec_ was not removed/],
+  ].map(([what, key, hint]): [string, string, string, Request, RegExp] => [
+    'standard-webhooks',
+    `the key ${String(what)}`,
+    whsec,
+    posted(
+      {
+        'webhook-id': 'm1',
+        'webhook-timestamp': startSeconds,
+        'webhook-signature': `v1,${hmac(`m1.${startSeconds}.${json}`, String(key)).toString('base64')}`,
+      },
+      json,
+    ),
+    hint instanceof RegExp ? hint : /^$/,
+  ]),
+  [
+    'stripe',
+    'the prefix of the key removed',
+    whsec,
+    posted(
+      {
+        'Stripe-Signature': `t=${startSeconds},v1=${hmac(`${startSeconds}.${json}`, whsec.slice(6)).toString('hex')}`,
+      },
+      json,
+    ),
+    /prefix of the secret was removed/,
+  ],
+  [
+    'stripe',
+    'a message without the timestamp',
+    whsec,
+    posted({ 'Stripe-Signature': `t=${startSeconds},v1=${hmac(json, whsec).toString('hex')}` }, json),
+    /timestamp was left out/,
+  ],
+  [
+    'github',
+    'JSON that was serialized again',
+    'the secret',
+    posted({ 'X-Hub-Signature-256': `sha256=${hmac('{"a":1}', 'the secret').toString('hex')}` }, json),
+    /serialized again/,
+  ],
+  [
+    'github',
+    'no prefix before the signature',
+    'the secret',
+    posted({ 'X-Hub-Signature-256': hmac(json, 'the secret').toString('hex') }, json),
+    /sent alone, without the text around it in sha256=\{signature\}/,
+  ],
+  [
+    'slack',
+    'a message without its version',
+    'the secret',
+    posted(
+      {
+        'X-Slack-Request-Timestamp': startSeconds,
+        'X-Slack-Signature': `v0=${hmac(`${startSeconds}:${json}`, 'the secret').toString('hex')}`,
+      },
+      json,
+    ),
+    /"v0:" was left out/,
+  ],
+  [
+    'slack',
+    'a form that was decoded',
+    'the secret',
+    posted(
+      {
+        'X-Slack-Request-Timestamp': startSeconds,
+        'X-Slack-Signature': `v0=${hmac(`v0:${startSeconds}:b=2&a=x y`, 'the secret').toString('hex')}`,
+        'Content-Type': 'application/x-www-form-urlencoded',
+      },
+      form,
+    ),
+    /form was decoded/,
+  ],
+  [
+    'zoom',
+    'another separator',
+    'the secret',
+    posted(
+      {
+        'x-zm-request-timestamp': startSeconds,
+        'x-zm-signature': `v0=${hmac(`v0:${startSeconds}.${json}`, 'the secret').toString('hex')}`,
+      },
+      json,
+    ),
+    /joined with "\."/,
+  ],
+  [
+    'shopify',
+    'content with a line feed',
+    'the secret',
+    posted({ 'X-Shopify-Hmac-Sha256': hmac(`${json}\n`, 'the secret').toString('base64') }, json),
+    /line feed/,
+  ],
+  ...[
+    [
+      'http for https',
+      'http://example.com/hook?b=1&a=2ax yb2',
+      /http was signed, but the request arrived over https/,
+    ],
+    ['no query', 'https://example.com/hookax yb2', /query was left out/],
+    ['parameters that were not sorted', 'https://example.com/hook?b=1&a=2b2ax y', /not sorted/],
+    [
+      'parameters joined with "=" and "&"',
+      'https://example.com/hook?b=1&a=2a=x y&b=2',
+      /joined with "=" and "&"/,
+    ],
+    [
+      'the URL alone',
+      'https://example.com/hook?b=1&a=2',
+      /form were left out|form-sorted was left out|only the part url/,
+    ],
+  ].map(([what, signed, hint]): [string, string, string, Request, RegExp] => [
+    'twilio',
+    String(what),
+    'the token',
+    posted(
+      {
+        'X-Twilio-Signature': hmac(String(signed), 'the token', 'sha1').toString('base64'),
+        'Content-Type': 'application/x-www-form-urlencoded',
+      },
+      form,
+    ),
+    hint instanceof RegExp ? hint : /^$/,
+  ]),
+];
+
+for (const [preset, what, own, request, hint] of presetMistakes) {
+  test(`${preset}: an explanation recognizes ${what}`, async () => {
+    const declared = openDeclared(
+      { preset, user: 'ann' },
+      { users: new Map([['ann', { secrets: [{ secret: own }] }]]), context: { explain: true } },
+    );
+    assert.match((await explained(declared, request)).hint, hint);
+  });
+}
+
+test('an explanation shows the parts that the server verifies, and the one that differs as it was signed', async () => {
+  const { parts } = await explained(
+    explaining(),
+    sent(hmac(message({ host: 'example.com' })).toString('hex')),
+  );
+  assert.deepEqual(parts, [
+    { name: 'method', expected: 'POST' },
+    { name: 'path', expected: path },
+    { name: 'query', expected: query },
+    { name: 'host', expected: host, signed: 'example.com' },
+    { name: 'timestamp', expected: startSeconds },
+    { name: 'body', expected: content },
+  ]);
+});
+
+test('an explanation contains neither the secret nor a valid signature', async () => {
+  const problem = await explaining().problemWith(sent(hmac(message({ method: 'PUT' })).toString('hex')));
+  const shown = JSON.stringify([problem.detail, problem.members]);
+  const right = hmac(message());
+  for (const secretText of [secret, right.toString('hex'), right.toString('base64')])
+    assert.ok(!shown.includes(secretText));
+});
+
+test('without the secret, an explanation does not differ between users', async () => {
+  const guess = hmac(message({ host: 'example.com' }), 'a guess').toString('hex');
+  const known = await explained(explaining(), sent(guess));
+  const request = sent(guess);
+  const unknown = createRequest({
+    method,
+    target: request.target,
+    fields: [
+      ['Host', host],
+      ['X-Api-Key', 'eve'],
+      ['X-Timestamp', startSeconds],
+      ['X-Signature', guess],
+    ],
+    content,
+  });
+  const found = await explained(explaining(), unknown);
+  assert.deepEqual(found.members, known.members);
+  assert.match(found.hint, /^the user does not exist, the secret is different, or the message differs/);
+});
+
+test('without the option, a refusal shows nothing of the message, but the trace does', async () => {
+  const declared = openDeclared(partner, { users });
+  const request = (): Request => sent(hmac(message({ method: 'PUT' })).toString('hex'));
+  assert.deepEqual((await declared.problemWith(request())).members, {});
+  const { details } = await declared.traceOf(request());
+  assert.deepEqual([details['hint'], details['differs']], ['PUT was signed, but POST arrived', 'method']);
+});
+
+test('a long value is shortened, and content that is not UTF-8 is shown by its digest', async () => {
+  const declared = openDeclared(
+    { message: '{body}', signature: { field: 'S' }, user: 'ann' },
+    { users, context: { explain: true } },
+  );
+  const shown = async (body: string | Uint8Array): Promise<string> => {
+    const fields = [['S', '0'.repeat(64)]] as const;
+    const { parts } = await explained(
+      declared,
+      createRequest({ method, target: '/', fields, content: body }),
+    );
+    return JSON.stringify(parts);
+  };
+  assert.match(await shown('x'.repeat(40_000)), /"x{1024}… \(40000 bytes\)"/);
+  assert.match(await shown(Uint8Array.of(0xff)), /"1 bytes that are not UTF-8, SHA-256 a8100ae6/);
+});

@@ -1,0 +1,451 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import test from 'node:test';
+import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
+import { createRequest, type Request, type RequestParts } from '../../../src/http/message.ts';
+import { signDeclared } from '../../../src/signature/declared/sign.ts';
+import { keyOf } from '../../../src/signature/hmac.ts';
+import { openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
+import { keepSecret } from '../../support/transcript.ts';
+
+const partner = {
+  message: '{timestamp}.{method}.{target}.{nonce}.{body}',
+  signature: { field: 'X-Signature', format: 'v1={signature}' },
+  user: { field: 'X-Api-Key' },
+  timestamp: { field: 'X-Timestamp' },
+  nonce: { field: 'X-Nonce' },
+};
+
+interface Sent {
+  readonly method?: string;
+  readonly target?: string;
+  readonly user?: string;
+  readonly secret?: string;
+  readonly timestamp?: string;
+  readonly nonce?: string;
+  readonly content?: string | Uint8Array;
+  /** Signed instead of the content. */
+  readonly signed?: string;
+  readonly fields?: [string, string][];
+  /** Replaces the field lines of these names. */
+  readonly replaced?: Readonly<Record<string, string | undefined>>;
+}
+
+/** A request signed with node:crypto. */
+function sent(parts: Sent = {}): Request {
+  const {
+    method = 'POST',
+    target = '/a?b=1',
+    user = 'ann',
+    timestamp = startSeconds,
+    nonce = 'n1',
+    content,
+  } = parts;
+  const { secret = `the secret of ${user}`, signed = content ?? '' } = parts;
+  const message = Buffer.concat([
+    Buffer.from(`${timestamp}.${method}.${target}.${nonce}.`, 'latin1'),
+    Buffer.from(signed),
+  ]);
+  const signature = createHmac('sha256', secret).update(message).digest('hex');
+  keepSecret(secret);
+  const lines: Record<string, string | undefined> = {
+    'X-Api-Key': user,
+    'X-Timestamp': timestamp,
+    'X-Nonce': nonce,
+    'X-Signature': `v1=${signature}`,
+    ...parts.replaced,
+  };
+  const fields = Object.entries(lines).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  );
+  const request: RequestParts = { method, target, fields: [...fields, ...(parts.fields ?? [])] };
+  return createRequest(content === undefined ? request : { ...request, content });
+}
+
+test('a request signed as declared is authenticated as its user', async () => {
+  const declared = openDeclared(partner);
+  assert.equal(await declared.verdictOn(sent({ content: '{}' })), 'ann');
+  assert.equal(await declared.verdictOn(sent({ user: 'bob' })), 'bob');
+});
+
+test('the exact bytes of the content are signed, also if they are not UTF-8', async () => {
+  const declared = openDeclared(partner);
+  const content = Uint8Array.from({ length: 256 }, (_, at) => at);
+  assert.equal(await declared.verdictOn(sent({ content })), 'ann');
+  const other = Uint8Array.from(content, (byte) => (byte === 0xfe ? 0xff : byte));
+  assert.equal(
+    await declared.verdictOn(
+      sent({ content: other, signed: Buffer.from(content).toString('utf8'), nonce: 'n2' }),
+    ),
+    'credentials-refused',
+  );
+});
+
+test('a long content is signed like a short one', async () => {
+  const content = Buffer.alloc(1_000_000, 'abc\u00e9');
+  assert.equal(await openDeclared(partner).verdictOn(sent({ content })), 'ann');
+});
+
+for (const [what, changes] of [
+  ['secret', { secret: 'guessed' }],
+  ['content', { content: 'x', signed: 'y' }],
+  ['user', { user: 'mallory' }],
+] as const) {
+  test(`a wrong ${what} is refused, and takes no nonce`, async () => {
+    const declared = openDeclared(partner);
+    assert.equal(await declared.verdictOn(sent(changes)), 'credentials-refused');
+    assert.equal(await declared.verdictOn(sent()), 'ann');
+  });
+}
+
+test('an unknown user and a wrong secret get the same response, also with an explanation', async () => {
+  for (const explain of [false, true]) {
+    const declared = openDeclared(partner, { context: { explain } });
+    const unknown = await declared.problemWith(sent({ user: 'eve', secret: 'guessed' }));
+    const wrong = await declared.problemWith(sent({ user: 'ann', secret: 'guessed' }));
+    assert.deepEqual(
+      [unknown.type, unknown.detail, unknown.members],
+      [wrong.type, wrong.detail, wrong.members],
+    );
+  }
+});
+
+test('a nonce can be used once, by each user', async () => {
+  const declared = openDeclared(partner);
+  assert.equal(await declared.verdictOn(sent()), 'ann');
+  assert.equal(await declared.verdictOn(sent()), 'nonce-replayed');
+  assert.equal(await declared.verdictOn(sent({ user: 'bob' })), 'bob');
+  declared.clock.advance(1000);
+  assert.equal(await declared.verdictOn(sent({ timestamp: String(start / 1000 + 1) })), 'nonce-replayed');
+});
+
+test('a timestamp may differ from the clock by the window in both directions, in whole seconds', async () => {
+  const declared = openDeclared(partner, { at: start + 999 });
+  const at = (seconds: number): string => String(start / 1000 + seconds);
+  assert.equal(await declared.verdictOn(sent({ timestamp: at(-300), nonce: 'a' })), 'ann');
+  assert.equal(await declared.verdictOn(sent({ timestamp: at(300), nonce: 'b' })), 'ann');
+  assert.equal(await declared.verdictOn(sent({ timestamp: at(-301), nonce: 'c' })), 'date-out-of-window');
+  assert.equal(await declared.verdictOn(sent({ timestamp: at(301), nonce: 'd' })), 'date-out-of-window');
+});
+
+test('a nonce is stored until its timestamp is outside the window', async () => {
+  const declared = openDeclared(partner);
+  const timestamp = String(start / 1000 + 300);
+  assert.equal(await declared.verdictOn(sent({ timestamp })), 'ann');
+  declared.clock.advance(600_999);
+  assert.equal(await declared.verdictOn(sent({ timestamp })), 'nonce-replayed');
+  declared.clock.advance(1);
+  assert.equal(await declared.verdictOn(sent({ timestamp })), 'date-out-of-window');
+});
+
+test('a timestamp before the start of a server that does not know earlier nonces is refused', async () => {
+  const declared = openDeclared(partner, { context: { notBefore: start + 500 } });
+  assert.equal(await declared.verdictOn(sent({ timestamp: String(start / 1000 - 1) })), 'date-out-of-window');
+  assert.equal(await declared.verdictOn(sent()), 'ann');
+});
+
+test('the content of a request is not read if its fields show that it is refused', async () => {
+  const declared = openDeclared(partner);
+  for (const changes of [
+    { replaced: { 'X-Timestamp': undefined } },
+    { replaced: { 'X-Signature': 'v1=00' } },
+    { replaced: { 'X-Nonce': '' } },
+    { replaced: { 'X-Api-Key': undefined } },
+    { timestamp: '1' },
+  ]) {
+    const request = sent({ content: 'x', ...changes });
+    const refuse = async (): Promise<never> => assert.fail('the content was read');
+    const unread = { ...request, body: { present: true, consume: refuse, hold: refuse } };
+    assert.notEqual(await declared.verdictOn(unread), 'ann');
+  }
+});
+
+test('content that is longer than the limit is refused as too large', async () => {
+  const declared = openDeclared(partner, { context: { bodyLimit: 10 } });
+  assert.equal(await declared.verdictOn(sent({ content: '12345678901' })), 'content-too-large');
+});
+
+test('both secrets of a rotation are valid until one expires', async () => {
+  const users = new Map([
+    ['ann', { secrets: [{ secret: 'new secret' }, { secret: 'old secret', until: start + 1000 }] }],
+  ]);
+  const declared = openDeclared(partner, { users });
+  assert.equal(await declared.verdictOn(sent({ secret: 'new secret', nonce: 'a' })), 'ann');
+  assert.equal(await declared.verdictOn(sent({ secret: 'old secret', nonce: 'b' })), 'ann');
+  declared.clock.advance(1000);
+  assert.equal(await declared.verdictOn(sent({ secret: 'old secret', nonce: 'c' })), 'credentials-refused');
+});
+
+test('the field of the user can contain the id of a key with its own secret', async () => {
+  const key = { id: 'key-1', algorithm: 'hmac-sha256', secret: keyOf('secret of the key') } as const;
+  const other = { id: 'key-2', algorithm: 'aws4', secret: keyOf('secret of the key') } as const;
+  const expired = {
+    id: 'key-3',
+    algorithm: 'hmac-sha256',
+    secret: keyOf('secret of the key'),
+    until: start,
+  } as const;
+  const declared = openDeclared(partner, { keys: { ann: [key, other, expired] } });
+  const verdict = (user: string, secret: string): Promise<string> =>
+    declared.verdictOn(sent({ user, secret, nonce: user }));
+  assert.equal(await verdict('key-1', 'secret of the key'), 'ann');
+  assert.equal(await verdict('ann', 'secret of the key'), 'credentials-refused');
+  assert.equal(await verdict('key-2', 'secret of the key'), 'credentials-refused');
+  assert.equal(await verdict('key-3', 'secret of the key'), 'credentials-refused');
+});
+
+const malformed: [what: string, replaced: Record<string, string | undefined>, detail: RegExp][] = [
+  ['no user', { 'X-Api-Key': undefined }, /^The field X-Api-Key is missing; it names the user\.$/],
+  [
+    'no timestamp',
+    { 'X-Timestamp': undefined },
+    /^The field X-Timestamp is missing; it contains the timestamp\.$/,
+  ],
+  ['no nonce', { 'X-Nonce': undefined }, /^The field X-Nonce is missing/],
+  ['a nonce with a separator', { 'X-Nonce': 'a.b' }, /^The field X-Nonce contains "\."/],
+  ['a nonce with a space', { 'X-Nonce': 'a b' }, /visible ASCII/],
+  [
+    'a timestamp in text',
+    { 'X-Timestamp': 'now' },
+    /^The timestamp is not a number of seconds since 1970\.$/,
+  ],
+  ['an empty signature', { 'X-Signature': '' }, /does not have the form v1=\{signature\}/],
+  [
+    'a signature without its prefix',
+    { 'X-Signature': 'ab'.repeat(32) },
+    /does not have the form v1=\{signature\}/,
+  ],
+  [
+    'a signature in base64',
+    { 'X-Signature': `v1=${Buffer.alloc(32, 1).toString('base64')}` },
+    /: it is base64\.$/,
+  ],
+  ['a signature in upper case', { 'X-Signature': `v1=${'AB'.repeat(32)}` }, /: it is in upper case\.$/],
+  [
+    'a signature by SHA-1',
+    { 'X-Signature': `v1=${'ab'.repeat(20)}` },
+    /length of sha1; sha256 is expected\.$/,
+  ],
+  ['a signature of 1 MiB', { 'X-Signature': `v1=${'a'.repeat(2 ** 20)}` }, /: it is too long\.$/],
+];
+
+for (const [what, replaced, detail] of malformed) {
+  test(`a request with ${what} is malformed`, async () => {
+    const problem = await openDeclared(partner).problemWith(sent({ replaced }));
+    assert.deepEqual([problem.type, problem.status], ['malformed-credentials', 400]);
+    assert.match(problem.detail, detail);
+  });
+}
+
+test('a signature field that is sent twice is malformed', async () => {
+  const request = sent({ fields: [['X-Signature', 'v1=00']] });
+  assert.match((await openDeclared(partner).problemWith(request)).detail, /sent twice/);
+});
+
+const list = {
+  message: '{timestamp}.{body}',
+  signature: { field: 'S', format: 't={timestamp},v1={signature}' },
+  separator: ',',
+  user: 'ann',
+};
+
+function listed(signatures: readonly string[], timestamp = startSeconds): Request {
+  const value = [`t=${timestamp}`, ...signatures.map((signature) => `v1=${signature}`)].join(',');
+  return createRequest({ method: 'POST', target: '/', fields: [['S', value]], content: 'c' });
+}
+
+const right = createHmac('sha256', 'the secret of ann').update(`${startSeconds}.c`).digest('hex');
+const wrong = '0'.repeat(64);
+
+test('one valid signature of a list is enough, among the first 16', async () => {
+  const declared = openDeclared(list);
+  assert.equal(await declared.verdictOn(listed([wrong, 'malformed', right])), 'ann');
+  assert.equal(await declared.verdictOn(listed([...Array<string>(15).fill(wrong), right])), 'ann');
+  assert.equal(
+    await declared.verdictOn(listed([...Array<string>(16).fill(wrong), right])),
+    'credentials-refused',
+  );
+});
+
+test('with replay set to refuse, a signature can be used once, and a later one for the same content is new', async () => {
+  const declared = openDeclared({ ...list, replay: 'refuse' });
+  assert.equal(await declared.verdictOn(listed([right])), 'ann');
+  assert.equal(await declared.verdictOn(listed([wrong, right])), 'nonce-replayed');
+  const timestamp = String(start / 1000 + 1);
+  const later = createHmac('sha256', 'the secret of ann').update(`${timestamp}.c`).digest('hex');
+  assert.equal(await declared.verdictOn(listed([later], timestamp)), 'ann');
+});
+
+test('the signature can be in the query, and the message does not contain it', async () => {
+  const declared = openDeclared({
+    message: '{method}\n{target}',
+    encoding: 'base64',
+    signature: { query: 'sig' },
+    user: 'ann',
+  });
+  const signature = createHmac('sha256', 'the secret of ann').update('GET\n/a?b=1&c=2').digest('base64');
+  const get = (target: string): Request => createRequest({ method: 'GET', target });
+  const encoded = encodeURIComponent(signature);
+  assert.equal(await declared.verdictOn(get(`/a?b=1&sig=${encoded}&c=2`)), 'ann');
+  assert.equal(await declared.verdictOn(get(`/a?b=2&sig=${encoded}&c=2`)), 'credentials-refused');
+  assert.equal(
+    await declared.verdictOn(get(`/a?b=1&c=2&sig=${encoded}&sig=${encoded}`)),
+    'malformed-credentials',
+  );
+  assert.deepEqual(declared.scheme.locations, [{ query: 'sig' }]);
+});
+
+test('the signature can be in Authorization, under a scheme of its own', async () => {
+  const declared = openDeclared({
+    message: '{method} {target}',
+    signature: { field: 'Authorization', format: 'Acme-HMAC {signature}' },
+    user: 'ann',
+  });
+  const signature = createHmac('sha256', 'the secret of ann').update('GET /').digest('hex');
+  assert.deepEqual(
+    [declared.scheme.authorizationNames, declared.scheme.locations],
+    [['acme-hmac'], undefined],
+  );
+  assert.equal(await declared.verdictOn(createRequest({ method: 'GET', target: '/' }), signature), 'ann');
+  assert.equal(declared.scheme.challenge({ peer: '127.0.0.1', secure: false }), 'Acme-HMAC realm="test"');
+});
+
+test('keys are decoded as declared, after their prefix was removed', async () => {
+  const bytes = Buffer.from('0123456789abcdef0123456789abcdef');
+  for (const [key, text] of [
+    ['hex', bytes.toString('hex')],
+    ['base64', bytes.toString('base64')],
+    ['base64', bytes.toString('base64url')],
+    ['utf8', bytes.toString('utf8')],
+  ] as const) {
+    const declaration = { message: '{body}', key, keyPrefix: 'sk_', signature: { field: 'S' }, user: 'ann' };
+    for (const secret of [`sk_${text}`, text]) {
+      const declared = openDeclared(declaration, { users: new Map([['ann', { secrets: [{ secret }] }]]) });
+      const signature = createHmac('sha256', bytes).update('c').digest('hex');
+      const request = createRequest({
+        method: 'POST',
+        target: '/',
+        fields: [['S', signature]],
+        content: 'c',
+      });
+      assert.equal(await declared.verdictOn(request), 'ann', `${key} ${secret}`);
+    }
+  }
+});
+
+test('a secret that is not in the declared encoding verifies nothing, and the trace names the reason', async () => {
+  const declaration = { message: '{body}', key: 'hex', signature: { field: 'S' }, user: 'ann' };
+  const declared = openDeclared(declaration);
+  const request = (): Request =>
+    createRequest({ method: 'POST', target: '/', fields: [['S', wrong]], content: 'c' });
+  assert.equal(await declared.verdictOn(request()), 'credentials-refused');
+  assert.equal((await declared.traceOf(request())).details['hint'], 'the secret of the user is not in hex');
+});
+
+for (const hash of ['sha1', 'sha256', 'sha384', 'sha512'] as const) {
+  for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+    test(`a signature by ${hash} in ${encoding} is verified`, async () => {
+      const declared = openDeclared({
+        message: '{body}',
+        hash,
+        encoding,
+        signature: { field: 'S' },
+        user: 'ann',
+      });
+      const signature = createHmac(hash, 'the secret of ann').update('c').digest(encoding);
+      const request = createRequest({
+        method: 'POST',
+        target: '/',
+        fields: [['S', signature]],
+        content: 'c',
+      });
+      assert.equal(await declared.verdictOn(request), 'ann');
+    });
+  }
+}
+
+test('a form is refused if the signature cannot cover it, as is other content', async () => {
+  const declared = openDeclared({ message: '{url}{form-sorted}', signature: { field: 'S' }, user: 'ann' });
+  const signature = createHmac('sha256', 'the secret of ann').update('http://localhost/').digest('hex');
+  const request = (content: string, type: string): Request =>
+    createRequest({
+      method: 'POST',
+      target: '/',
+      fields: [
+        ['S', signature],
+        ['Content-Type', type],
+      ],
+      content,
+    });
+  const form = 'application/x-www-form-urlencoded';
+  assert.equal(await declared.verdictOn(request('', form)), 'ann');
+  assert.equal(await declared.verdictOn(request('a=%', form)), 'malformed-credentials');
+  assert.equal(await declared.verdictOn(request('{}', 'application/json')), 'malformed-credentials');
+  assert.equal(await declared.verdictOn(request('a=b', form)), 'credentials-refused');
+});
+
+test('the trace lists the checks that were passed, and the one that failed', async () => {
+  const declared = openDeclared(partner);
+  const passed = await declared.traceOf(sent());
+  assert.deepEqual(
+    [passed.passed, passed.failedAt],
+    [['parse', 'user', 'signature', 'date', 'nonce'], undefined],
+  );
+  const failures: [Request, string[], string][] = [
+    [sent(), ['parse', 'user', 'signature', 'date'], 'nonce'],
+    [sent({ secret: 'guessed' }), ['parse', 'user'], 'signature'],
+    [sent({ user: 'eve' }), ['parse'], 'user'],
+    [sent({ timestamp: '1' }), [], 'date'],
+    [sent({ replaced: { 'X-Nonce': undefined } }), [], 'parse'],
+  ];
+  for (const [request, checks, failedAt] of failures) {
+    const trace = await declared.traceOf(request);
+    assert.deepEqual([trace.passed, trace.failedAt], [checks, failedAt]);
+  }
+});
+
+test('the user that a request names can be read without verifying it', () => {
+  const { scheme } = openDeclared(partner);
+  assert.equal(scheme.claimedUser?.('', sent()), 'ann');
+  assert.equal(scheme.claimedUser?.('', sent({ replaced: { 'X-Api-Key': 'Zo\u00c3\u00ab' } })), 'Zo\u00eb');
+  assert.equal(scheme.claimedUser?.('', sent({ replaced: { 'X-Api-Key': 'Zo\u00c3' } })), undefined);
+});
+
+test('what the signer signs is verified', async () => {
+  const declarations = [
+    partner,
+    list,
+    {
+      message: '{method-lower} {url} {query-sorted}\n{form-sorted}{body-sha256}',
+      signature: { query: 's' },
+      user: 'ann',
+      encoding: 'base64',
+    },
+    {
+      message: '{host}{path}{user}{field:X-A}{body-md5-base64}',
+      signature: { field: 'S' },
+      user: { field: 'U' },
+      hash: 'sha512',
+      encoding: 'base64url',
+    },
+  ];
+  for (const declaration of declarations) {
+    const unsigned = {
+      method: 'POST',
+      target: '/a%20b?d=1&c=2',
+      secure: true,
+      host: 'example.com',
+      fields: [
+        ['X-A', 'field'],
+        ['Content-Type', 'application/x-www-form-urlencoded'],
+      ] as const,
+      content: Buffer.from('y=1&x=%20'),
+    };
+    const parts = { user: 'ann', secrets: ['the secret of ann'], now: start, nonce: 'n1' };
+    const signed = signDeclared(unsigned, readDeclaredOptions(declaration, 's'), parts);
+    const fields = [['Host', 'example.com'] as const, ...unsigned.fields, ...signed.fields];
+    const { method, content } = unsigned;
+    const request = createRequest({ method, target: signed.target, fields, content, secure: true });
+    assert.equal(await openDeclared(declaration).verdictOn(request), 'ann');
+  }
+});
