@@ -142,32 +142,35 @@ function judge(
   const { presented, authTrace } = attempt;
   const { options, context } = verification;
   const now = context.clock.now();
-  const used = usedSignature(attempt, holder, verification, now);
-  if (used === undefined || holder === undefined) return refuseSignature(attempt, holder, verification);
+  const messages = attempt.sources.map((source) => messagePieces(options.message, source));
+  const isSigned =
+    isSignedBySecret(presented, messages, holder, verification, now) ||
+    isSignedByKey(presented, messages, holder, verification, now);
+  if (!isSigned || holder === undefined) return refuseSignature(attempt, holder, verification);
   for (const check of ['parse', 'user', 'signature']) authTrace?.pass(check);
   const digestFault = contentDigestFault(attempt.sources[0], options);
   if (digestFault !== undefined) {
     authTrace?.fail('digest', { detail: digestFault });
     return refuse(presented, 'digest-mismatch', digestFault, {});
   }
-  const stale = coversContent(options.message) ? undefined : judgeTime(presented, verification, authTrace);
+  // Again if the content was read, which may have taken a while.
+  const stale = judgeTime(presented, verification, authTrace);
   if (stale !== undefined) return stale;
   if (presented.time !== undefined) authTrace?.pass('date');
-  return admit(attempt, holder, verification, used, now);
+  return admit(attempt, holder, verification, now);
 }
 
 function admit(
-  { request, presented, authTrace }: Attempt,
+  { request, presented, sources, authTrace }: Attempt,
   { account }: KeyHolder,
   { name, options, context }: Verification,
-  used: string,
   now: number,
 ): Verdict | Promise<Verdict> {
   const principal = { name: account.name, scheme: name };
-  const { time, nonce } = presented;
-  const once = options.nonce === undefined ? used : nonce;
+  const { time } = presented;
   if (time === undefined || (options.nonce === undefined && options.replay === 'accept'))
     return { outcome: 'good', principal };
+  const once = options.nonce === undefined ? messageDigest(sources[0], options) : presented.nonce;
   const refused = claimOnce(account.name, `${name}:${once}`, time, now, context, options);
   if (refused !== undefined) {
     authTrace?.fail('nonce', refused.type === 'nonce-replayed' ? { detail: refused.detail } : {});
@@ -183,6 +186,16 @@ function admit(
   const writing = context.nonces.kept(false);
   const verdict: Verdict = { outcome: 'good', principal };
   return writing === undefined ? verdict : writing.then(() => verdict);
+}
+
+/**
+ * Returns what identifies a request without a nonce. It is not the signature, because a list of several signatures can be sent
+ * again without the one that was verified.
+ */
+function messageDigest(source: MessageSource, { message }: DeclaredOptions): string {
+  return createHash('sha256')
+    .update(messageBytes(messagePieces(message, source)))
+    .digest('base64url');
 }
 
 function isSafeMethod(method: string): boolean {
@@ -212,70 +225,51 @@ function withMembers({ type, detail, fields }: Problem, members: TraceDetails): 
   return new Problem(type, detail, { fields, members });
 }
 
-/** Returns the signature that a currently valid key of the holder made; undefined if none did. */
-function usedSignature(
-  attempt: Attempt,
-  holder: KeyHolder | undefined,
-  verification: Verification,
-  now: number,
-): string | undefined {
-  const { sources } = attempt;
-  const { message } = verification.options;
-  const messages = sources.map((source) => messagePieces(message, source));
-  return (
-    usedDigest(attempt, messages, holder, verification, now) ??
-    usedAsymmetric(attempt, messages, holder, verification, now)
-  );
-}
-
-/** A refusal computes a digest for at least two keys, for any number of secrets, valid or expired. */
-function usedDigest(
-  { presented: { digests } }: Attempt,
+/**
+ * Returns whether one of the currently valid secrets produces one of the digests. A refusal computes a digest with at least two
+ * keys, for any number of secrets, valid or expired.
+ */
+function isSignedBySecret(
+  { digests }: Presented,
   messages: readonly (readonly Piece[])[],
   holder: KeyHolder | undefined,
   { keyOf, decoy }: Verification,
   now: number,
-): string | undefined {
-  if (digests.length === 0) return undefined;
+): boolean {
+  if (digests.length === 0) return false;
   const secrets = holder?.secrets ?? [];
   for (let at = 0; at < Math.max(secrets.length, minKeys); at += 1) {
     const secret = secrets[at];
     const key = secret === undefined ? undefined : keyOf(secret.key).prepared;
     for (const pieces of messages) {
       const expected = (key ?? decoy).digest(pieces);
-      const given = digests.find((digest) => isSameDigest(expected, digest));
-      if (given !== undefined && key !== undefined && secret !== undefined && isCurrent(secret, now))
-        return given;
+      const isGiven = digests.some((digest) => isSameDigest(expected, digest));
+      if (isGiven && key !== undefined && secret !== undefined && isCurrent(secret, now)) return true;
     }
   }
-  return undefined;
+  return false;
 }
 
-/** Like `usedDigest`, for Ed25519. */
-function usedAsymmetric(
-  { presented: { asymmetric } }: Attempt,
-  messages: readonly (readonly Piece[])[],
+/** Like `isSignedBySecret`, for Ed25519. */
+function isSignedByKey(
+  { asymmetric }: Presented,
+  [pieces = []]: readonly (readonly Piece[])[],
   holder: KeyHolder | undefined,
   { decoyPublicKey }: Verification,
   now: number,
-): string | undefined {
-  if (asymmetric.length === 0) return undefined;
+): boolean {
+  if (asymmetric.length === 0) return false;
   const keys = holder?.publicKeys ?? [];
-  const [pieces = []] = messages;
   const message = messageBytes(pieces);
   for (let at = 0; at < Math.max(keys.length, minKeys); at += 1) {
     const own = keys[at];
     for (const signature of asymmetric) {
-      const good = verifySignature(
-        null,
-        message,
-        own?.key ?? decoyPublicKey(),
-        Buffer.from(signature, 'base64'),
-      );
-      if (good && own !== undefined && isCurrent(own, now)) return signature;
+      const bytes = Buffer.from(signature, 'base64');
+      const isValid = verifySignature(null, message, own?.key ?? decoyPublicKey(), bytes);
+      if (isValid && own !== undefined && isCurrent(own, now)) return true;
     }
   }
-  return undefined;
+  return false;
 }
 
 /** Returns an error message if the content does not have the digest that the signed target contains. */

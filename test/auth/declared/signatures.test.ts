@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import test from 'node:test';
+import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
+import { createRequest, type Request } from '../../../src/http/message.ts';
+import { signDeclared } from '../../../src/signature/declared/sign.ts';
+import { openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
+
+const list = {
+  message: '{timestamp}.{body}',
+  signature: { field: 'S', format: 't={timestamp},v1={signature}' },
+  separator: ',',
+  user: 'ann',
+};
+
+function listed(signatures: readonly string[], timestamp = startSeconds): Request {
+  const value = [`t=${timestamp}`, ...signatures.map((signature) => `v1=${signature}`)].join(',');
+  return createRequest({ method: 'POST', target: '/', fields: [['S', value]], content: 'c' });
+}
+
+const right = createHmac('sha256', 'the secret of ann').update(`${startSeconds}.c`).digest('hex');
+const wrong = '0'.repeat(64);
+
+test('one valid signature of a list is enough, among the first 16', async () => {
+  const declared = openDeclared(list);
+  assert.equal(await declared.verdictOn(listed([wrong, 'malformed', right])), 'ann');
+  assert.equal(await declared.verdictOn(listed([...Array<string>(15).fill(wrong), right])), 'ann');
+  assert.equal(
+    await declared.verdictOn(listed([...Array<string>(16).fill(wrong), right])),
+    'credentials-refused',
+  );
+});
+
+test('with replay set to refuse, a signature can be used once, and a later one for the same content is new', async () => {
+  const declared = openDeclared({ ...list, replay: 'refuse' });
+  assert.equal(await declared.verdictOn(listed([right])), 'ann');
+  assert.equal(await declared.verdictOn(listed([wrong, right])), 'nonce-replayed');
+  const timestamp = String(start / 1000 + 1);
+  const later = createHmac('sha256', 'the secret of ann').update(`${timestamp}.c`).digest('hex');
+  assert.equal(await declared.verdictOn(listed([later], timestamp)), 'ann');
+});
+
+test('with replay set to refuse, one of two valid signatures cannot be sent again alone', async () => {
+  const users = new Map([['ann', { secrets: [{ secret: 'new secret' }, { secret: 'old secret' }] }]]);
+  const declared = openDeclared({ ...list, replay: 'refuse' }, { users });
+  const [first = '', second = ''] = ['new secret', 'old secret'].map((secret) =>
+    createHmac('sha256', secret).update(`${startSeconds}.c`).digest('hex'),
+  );
+  assert.equal(await declared.verdictOn(listed([first, second])), 'ann');
+  assert.equal(await declared.verdictOn(listed([second])), 'nonce-replayed');
+});
+
+test('the signature can be in the query, and the message does not contain it', async () => {
+  const declared = openDeclared({
+    message: '{method}\n{target}',
+    encoding: 'base64',
+    signature: { query: 'sig' },
+    user: 'ann',
+  });
+  const signature = createHmac('sha256', 'the secret of ann').update('GET\n/a?b=1&c=2').digest('base64');
+  const get = (target: string): Request => createRequest({ method: 'GET', target });
+  const encoded = encodeURIComponent(signature);
+  assert.equal(await declared.verdictOn(get(`/a?b=1&sig=${encoded}&c=2`)), 'ann');
+  assert.equal(await declared.verdictOn(get(`/a?b=2&sig=${encoded}&c=2`)), 'credentials-refused');
+  assert.equal(
+    await declared.verdictOn(get(`/a?b=1&c=2&sig=${encoded}&sig=${encoded}`)),
+    'malformed-credentials',
+  );
+  assert.deepEqual(declared.scheme.locations, [{ query: 'sig' }]);
+});
+
+test('the signature can be in Authorization, under a scheme of its own', async () => {
+  const declared = openDeclared({
+    message: '{method} {target}',
+    signature: { field: 'Authorization', format: 'Acme-HMAC {signature}' },
+    user: 'ann',
+  });
+  const signature = createHmac('sha256', 'the secret of ann').update('GET /').digest('hex');
+  assert.deepEqual(
+    [declared.scheme.authorizationNames, declared.scheme.locations],
+    [['acme-hmac'], undefined],
+  );
+  assert.equal(await declared.verdictOn(createRequest({ method: 'GET', target: '/' }), signature), 'ann');
+  assert.equal(declared.scheme.challenge({ peer: '127.0.0.1', secure: false }), 'Acme-HMAC realm="test"');
+});
+
+test('keys are decoded as declared, after their prefix was removed', async () => {
+  const bytes = Buffer.from('0123456789abcdef0123456789abcdef');
+  for (const [key, text] of [
+    ['hex', bytes.toString('hex')],
+    ['base64', bytes.toString('base64')],
+    ['base64', bytes.toString('base64url')],
+    ['utf8', bytes.toString('utf8')],
+  ] as const) {
+    const declaration = { message: '{body}', key, keyPrefix: 'sk_', signature: { field: 'S' }, user: 'ann' };
+    for (const secret of [`sk_${text}`, text]) {
+      const declared = openDeclared(declaration, { users: new Map([['ann', { secrets: [{ secret }] }]]) });
+      const signature = createHmac('sha256', bytes).update('c').digest('hex');
+      const request = createRequest({
+        method: 'POST',
+        target: '/',
+        fields: [['S', signature]],
+        content: 'c',
+      });
+      assert.equal(await declared.verdictOn(request), 'ann', `${key} ${secret}`);
+    }
+  }
+});
+
+test('a secret that is not in the declared encoding verifies nothing, and the trace names the reason', async () => {
+  const declaration = { message: '{body}', key: 'hex', signature: { field: 'S' }, user: 'ann' };
+  const declared = openDeclared(declaration);
+  const request = (): Request =>
+    createRequest({ method: 'POST', target: '/', fields: [['S', wrong]], content: 'c' });
+  assert.equal(await declared.verdictOn(request()), 'credentials-refused');
+  assert.equal((await declared.traceOf(request())).details['hint'], 'the secret of the user is not in hex');
+});
+
+for (const hash of ['sha1', 'sha256', 'sha384', 'sha512'] as const) {
+  for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+    test(`a signature by ${hash} in ${encoding} is verified`, async () => {
+      const declared = openDeclared({
+        message: '{body}',
+        hash,
+        encoding,
+        signature: { field: 'S' },
+        user: 'ann',
+      });
+      const signature = createHmac(hash, 'the secret of ann').update('c').digest(encoding);
+      const request = createRequest({
+        method: 'POST',
+        target: '/',
+        fields: [['S', signature]],
+        content: 'c',
+      });
+      assert.equal(await declared.verdictOn(request), 'ann');
+    });
+  }
+}
+
+test('a form is refused if the signature cannot cover it, as is other content', async () => {
+  const declared = openDeclared({ message: '{url}{form-sorted}', signature: { field: 'S' }, user: 'ann' });
+  const signature = createHmac('sha256', 'the secret of ann').update('http://localhost/').digest('hex');
+  const request = (content: string, type: string): Request =>
+    createRequest({
+      method: 'POST',
+      target: '/',
+      fields: [
+        ['S', signature],
+        ['Content-Type', type],
+      ],
+      content,
+    });
+  const form = 'application/x-www-form-urlencoded';
+  assert.equal(await declared.verdictOn(request('', form)), 'ann');
+  assert.equal(await declared.verdictOn(request('a=%', form)), 'malformed-credentials');
+  assert.equal(await declared.verdictOn(request('{}', 'application/json')), 'malformed-credentials');
+  assert.equal(await declared.verdictOn(request('a=b', form)), 'credentials-refused');
+});
+
+const partner = {
+  message: '{timestamp}.{method}.{target}.{nonce}.{body}',
+  signature: { field: 'X-Signature', format: 'v1={signature}' },
+  user: { field: 'X-Api-Key' },
+  timestamp: { field: 'X-Timestamp' },
+  nonce: { field: 'X-Nonce' },
+};
+
+test('what the signer signs is verified', async () => {
+  const declarations = [
+    partner,
+    list,
+    {
+      message: '{method-lower} {url} {query-sorted}\n{form-sorted}{body-sha256}',
+      signature: { query: 's' },
+      user: 'ann',
+      encoding: 'base64',
+    },
+    {
+      message: '{host}{path}{user}{field:X-A}{body-md5-base64}',
+      signature: { field: 'S' },
+      user: { field: 'U' },
+      hash: 'sha512',
+      encoding: 'base64url',
+    },
+  ];
+  for (const declaration of declarations) {
+    const unsigned = {
+      method: 'POST',
+      target: '/a%20b?d=1&c=2',
+      secure: true,
+      host: 'example.com',
+      fields: [
+        ['X-A', 'field'],
+        ['Content-Type', 'application/x-www-form-urlencoded'],
+      ] as const,
+      content: Buffer.from('y=1&x=%20'),
+    };
+    const parts = { user: 'ann', secrets: ['the secret of ann'], now: start, nonce: 'n1' };
+    const signed = signDeclared(unsigned, readDeclaredOptions(declaration, 's'), parts);
+    const fields = [['Host', 'example.com'] as const, ...unsigned.fields, ...signed.fields];
+    const { method, content } = unsigned;
+    const request = createRequest({ method, target: signed.target, fields, content, secure: true });
+    assert.equal(await openDeclared(declaration).verdictOn(request), 'ann');
+  }
+});
