@@ -20,9 +20,14 @@ export function part(name = ''): Promise<Answer> {
 export async function partOf(all: ReadonlyMap<string, () => Peer>, name: string): Promise<Answer> {
   const sign = all.get(name)?.();
   if (sign === undefined) throw new RangeError(`nobody called ${name} checks signatures`);
+  return measuredPeer(name, sign, hasNonces(name));
+}
+
+/** Checks that a peer accepts valid and rejects invalid requests, and returns the function that measures it. */
+export async function measuredPeer(name: string, sign: Peer, takesNonces: boolean): Promise<Answer> {
   const again = await sign(0);
   if (!(await again())) throw new Error(`${name} refuses what is good`);
-  if (hasNonces(name) && (await again())) throw new Error(`${name} takes a nonce twice`);
+  if (takesNonces && (await again())) throw new Error(`${name} takes a nonce twice`);
   const takeRound = rounds(sign);
   const begun = process.cpuUsage();
   const spent = (): number => {

@@ -26,7 +26,7 @@ export function checkOut(root: string, ref: string): Worktree {
   try {
     git(root, 'worktree', 'add', '--detach', '--quiet', directory, commit);
     takeBench(root, directory);
-    for (const path of ['node_modules', 'bench/node_modules']) {
+    for (const path of ['node_modules', 'bench/node_modules', 'test/node_modules']) {
       if (existsSync(join(root, path))) symlinkSync(join(root, path), join(directory, path));
     }
   } catch (error) {

@@ -11,7 +11,7 @@ import {
 import { octets, partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { formatTimestamp } from '../../signature/declared/timestamp.ts';
 import type { DeclaredOptions } from './options.ts';
-import { guardsOf } from './presented.ts';
+import { guardsOf } from './plan.ts';
 
 /** An example of a request, without its signature. */
 export interface ExampleRequest {

@@ -2,18 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { createHash, createHmac } from 'node:crypto';
 import type { ProblemMember } from '../../http/problem.ts';
 import { isSameDigest, keyBytes } from '../../signature/declared/key.ts';
-import {
-  type MessageSource,
-  messageBytes,
-  namedPieces,
-  type Piece,
-} from '../../signature/declared/message.ts';
+import { messageBytes, namedPieces, type Piece } from '../../signature/declared/message.ts';
 import type { Secret } from '../accounts.ts';
 import type { MessagePart, SignatureExplanation } from '../explanation.ts';
 import { keyMistakes } from './mistakes/key.ts';
 import { type MessageMistake, messageMistakes } from './mistakes/message.ts';
 import type { DeclaredOptions } from './options.ts';
-import type { Presented } from './presented.ts';
+import type { Presented, Sources } from './presented.ts';
 
 /** Minimum number of secrets that an explanation tries: a user usually has at most two. */
 const minSecrets = 2;
@@ -35,7 +30,7 @@ interface Found {
  * secrets, one or none and for an unknown user, because it always tries all mistakes.
  */
 export function explainSignature(
-  sources: readonly [MessageSource, ...MessageSource[]],
+  sources: Sources,
   { digests, time }: Presented,
   secrets: readonly Secret[],
   options: DeclaredOptions,

@@ -1,3 +1,4 @@
+import type { Fields } from '../../http/fields.ts';
 import { decodeFormText, hasForm, isCoded } from '../../http/form.ts';
 import type { Request } from '../../http/message.ts';
 import { Problem, type ProblemMember } from '../../http/problem.ts';
@@ -14,6 +15,7 @@ import { octets } from '../../signature/declared/template.ts';
 import { parseTimestamp, type TimestampUnit, timestampUnits } from '../../signature/declared/timestamp.ts';
 import { userOf } from '../named-user.ts';
 import type { DeclaredOptions } from './options.ts';
+import type { Plan } from './plan.ts';
 
 /** The credentials of a request. */
 export interface Presented {
@@ -46,9 +48,9 @@ export function present(
   request: Request,
   rest: string,
   options: DeclaredOptions,
-  guards: Guards,
+  plan: Plan,
 ): Presented | Malformed {
-  const placed = placedValue(request, rest, options);
+  const placed = placedValue(request, rest, options, plan);
   if ('detail' in placed) return placed;
   const read = readSignatures(options.format, placed.value);
   if (typeof read === 'string') return malformedValue(read, placed.value, options);
@@ -56,32 +58,16 @@ export function present(
   if ('detail' in signatures) return signatures;
   const user = userOf(options.user, request.fields);
   if (user === undefined) return unreadable(request, options.user);
-  const timestamp = timestampOf(request, read, options);
-  if ('detail' in timestamp) return timestamp;
-  const nonce = tokenOf(request, options.nonce, guards.nonce, 'nonce');
+  const timed = timestampOf(request, read, options, plan);
+  if ('detail' in timed) return timed;
+  const nonce = tokenOf(request, 'nonce', options, plan);
   if (typeof nonce !== 'string') return nonce;
-  const id = tokenOf(request, options.id, guards.id, 'id');
+  const id = tokenOf(request, 'id', options, plan);
   if (typeof id !== 'string') return id;
-  return { user, ...signatures, ...timestamp, nonce, id, target: placed.target };
-}
-
-/** The literals beside `{nonce}` and `{id}` in the message, which their values must not contain. */
-export interface Guards {
-  readonly nonce: readonly string[];
-  readonly id: readonly string[];
-}
-
-/** Returns the literals beside the parts that a client chooses freely. A value that contained one could extend another part. */
-export function guardsOf({ message }: DeclaredOptions): Guards {
-  const beside = (kind: 'nonce' | 'id'): string[] =>
-    message.flatMap((part, at) =>
-      part.kind === kind
-        ? [message[at - 1], message[at + 1]].flatMap((other) =>
-            other?.kind === 'literal' ? [other.text] : [],
-          )
-        : [],
-    );
-  return { nonce: beside('nonce'), id: beside('id') };
+  // Written out, because copying members of other objects takes longer.
+  const { digests, asymmetric } = signatures;
+  const { timestamp, time } = timed;
+  return { user, digests, asymmetric, timestamp, time, nonce, id, target: placed.target };
 }
 
 interface Placed {
@@ -93,12 +79,13 @@ function placedValue(
   request: Request,
   rest: string,
   { place, authorizationName, format }: DeclaredOptions,
+  { names }: Plan,
 ): Placed | Malformed {
   const { fields, target } = request;
   if ('query' in place) return queryValueOf(target, place.query);
   // Schemes are case-insensitive (RFC 9110 §11.1).
   if (authorizationName !== undefined) return { value: `${authorizationName} ${rest}`, target };
-  const name = place.field.toLowerCase();
+  const name = names.signature ?? '';
   const isRepeated = fields.repeated && fields.lines(name).length > 1;
   if (isRepeated && format.separator?.trim() !== ',')
     return { detail: `The field ${place.field} was sent twice.` };
@@ -162,10 +149,11 @@ function timestampOf(
   { fields }: Request,
   read: ReadSignatures,
   { timestamp: declared }: DeclaredOptions,
+  { names, parseTime }: Plan,
 ): Pick<Presented, 'timestamp' | 'time'> | Malformed {
   if (declared === undefined) return { timestamp: '', time: undefined };
   const { field, unit } = declared;
-  const timestamp = field === undefined ? read.timestamp : fields.get(field.toLowerCase());
+  const timestamp = names.timestamp === undefined ? read.timestamp : fields.get(names.timestamp);
   if (timestamp === undefined)
     return {
       detail:
@@ -173,7 +161,7 @@ function timestampOf(
           ? 'The value contains no timestamp.'
           : `The field ${field} is missing; it contains the timestamp.`,
     };
-  const time = parseTimestamp(timestamp, unit);
+  const time = parseTime(timestamp);
   if (time !== undefined) return { timestamp, time };
   const hint = timestampForm(timestamp);
   const detail = `The timestamp is not ${unitNames[unit]}.`;
@@ -200,21 +188,23 @@ function timestampForm(text: string): string | undefined {
 /** Returns a nonce or an id: 1 to 128 visible ASCII characters without the literals beside it. */
 function tokenOf(
   { fields }: Request,
-  place: FieldPlace | undefined,
-  guards: readonly string[],
-  what: string,
+  role: 'nonce' | 'id',
+  options: DeclaredOptions,
+  { names, guards }: Plan,
 ): string | Malformed {
-  if (place === undefined) return '';
-  const value = fields.get(place.field.toLowerCase());
-  if (value === undefined) return { detail: `The field ${place.field} is missing; it contains the ${what}.` };
-  if (!/^[!-~]{1,128}$/.test(value))
-    return { detail: `The field ${place.field} is not 1 to 128 visible ASCII characters.` };
-  const guard = guards.find((literal) => value.includes(literal));
-  return guard === undefined
-    ? value
-    : {
-        detail: `The field ${place.field} contains ${JSON.stringify(guard)}, which separates the parts of the message.`,
-      };
+  const name = names[role];
+  if (name === undefined) return '';
+  const value = fields.get(name);
+  const field = options[role]?.field ?? '';
+  if (value === undefined) return { detail: `The field ${field} is missing; it contains the ${role}.` };
+  if (value.length > 128 || !/^[!-~]+$/.test(value))
+    return { detail: `The field ${field} is not 1 to 128 visible ASCII characters.` };
+  for (const guard of guards[role])
+    if (value.includes(guard)) {
+      const quoted = JSON.stringify(guard);
+      return { detail: `The field ${field} contains ${quoted}, which separates the parts of the message.` };
+    }
+  return value;
 }
 
 function capitalized(text: string): string {
@@ -226,30 +216,42 @@ export function sourcesOf(
   request: Request,
   { user, timestamp, nonce, id, target }: Presented,
   content: Uint8Array,
-  { anyPort = false, digestParameter }: DeclaredOptions,
-): readonly [MessageSource, ...MessageSource[]] {
+  options: DeclaredOptions,
+  { needs }: Plan,
+): Sources {
   const { method, fields, connection } = request;
-  const host = splitTarget(target).origin.replace(/^https?:\/\//i, '') || (fields.get('host') ?? '');
-  const hasDigest = digestParameter !== undefined && takeParameter(target, digestParameter).values.length > 0;
   const source: MessageSource = {
     method,
     target,
     secure: connection.secure,
-    host,
+    host: needs.host ? hostOf(target, fields) : '',
     field: (name) => fields.get(name),
     content,
-    hasForm: !hasDigest && hasForm(request) && !isCoded(request),
-    user: octets(user),
+    hasForm: needs.form && hasSignedForm(request, target, options),
+    user: needs.user ? octets(user) : '',
     timestamp,
     nonce,
     id,
   };
-  if (!anyPort) return [source];
-  const [first, second] = hostForms(host, connection.secure);
+  if (options.anyPort !== true) return [source];
+  const [first, second] = hostForms(source.host, connection.secure);
   return [
     { ...source, host: first },
     { ...source, host: second },
   ];
+}
+
+/** The data of a request, in one or more forms. */
+export type Sources = readonly [MessageSource, ...MessageSource[]];
+
+/** Returns the authority of the absolute form, or else the value of Host (RFC 9112 §3.2.2). */
+function hostOf(target: string, fields: Fields): string {
+  return splitTarget(target).origin.replace(/^https?:\/\//i, '') || (fields.get('host') ?? '');
+}
+
+function hasSignedForm(request: Request, target: string, { digestParameter }: DeclaredOptions): boolean {
+  const hasDigest = digestParameter !== undefined && takeParameter(target, digestParameter).values.length > 0;
+  return !hasDigest && hasForm(request) && !isCoded(request);
 }
 
 /** Returns the Problem for malformed credentials. */

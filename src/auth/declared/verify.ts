@@ -13,7 +13,6 @@ import {
   type Piece,
   takeParameter,
 } from '../../signature/declared/message.ts';
-import { covers, coversContent } from '../../signature/declared/template.ts';
 import type { SigningKey } from '../../signature/hmac.ts';
 import { createKeyHolders, derivedOnce, isCurrent, type KeyHolder } from '../named-user.ts';
 import type { Scheme, Verdict } from '../scheme.ts';
@@ -22,13 +21,14 @@ import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
 import { createDecoyKey } from './decoy-key.ts';
 import { checkTime, claimOnce } from './freshness.ts';
 import type { DeclaredOptions } from './options.ts';
+import { planOf } from './plan.ts';
 import {
-  guardsOf,
   type Malformed,
   malformedProblem,
   noContent,
   type Presented,
   present,
+  type Sources,
   sourcesOf,
 } from './presented.ts';
 
@@ -51,7 +51,7 @@ interface Verification {
 interface Attempt {
   readonly request: Request;
   readonly presented: Presented;
-  readonly sources: readonly [MessageSource, ...MessageSource[]];
+  readonly sources: Sources;
   readonly authTrace: AuthenticationTrace | undefined;
 }
 
@@ -82,19 +82,19 @@ export function createVerification(
     decoyPublicKey: createDecoyKey(),
   };
   const holders = createKeyHolders(context.accounts);
-  const guards = guardsOf(options);
-  const needsContent = coversContent(options.message);
+  const plan = planOf(options);
+  const needsContent = plan.needs.content;
 
   return (request, rest, authTrace) => {
-    const presented = present(request, rest, options, guards);
+    const presented = present(request, rest, options, plan);
     if ('detail' in presented) return malformed(presented, verification, authTrace);
     if (needsContent) {
       const stale = judgeTime(presented, verification, authTrace);
       if (stale !== undefined) return stale;
     }
     const proceed = (content: Uint8Array): Verdict | Promise<Verdict> => {
-      const sources = sourcesOf(request, presented, content, options);
-      const unprotected = needsContent ? contentFault(sources[0], options) : undefined;
+      const sources = sourcesOf(request, presented, content, options, plan);
+      const unprotected = plan.needs.form ? contentFault(sources[0], options) : undefined;
       if (unprotected !== undefined) return malformed(unprotected, verification, authTrace);
       const attempt = { request, presented, sources, authTrace };
       return andThen(holders.find(presented.user), (holder) => judge(attempt, holder, verification));
@@ -120,7 +120,7 @@ function contentFault(
   source: MessageSource,
   { message, digestParameter }: DeclaredOptions,
 ): Malformed | undefined {
-  if (source.content.length === 0 || !covers(message, 'form-sorted')) return undefined;
+  if (source.content.length === 0) return undefined;
   if (message.some(({ kind }) => kind.startsWith('body'))) return undefined;
   if (digestParameter !== undefined && takeParameter(source.target, digestParameter).values.length === 1)
     return undefined;
@@ -242,8 +242,7 @@ function isSignedBySecret(
     const secret = secrets[at];
     const key = secret === undefined ? undefined : keyOf(secret.key).prepared;
     for (const pieces of messages) {
-      const expected = (key ?? decoy).digest(pieces);
-      const isGiven = digests.some((digest) => isSameDigest(expected, digest));
+      const isGiven = (key ?? decoy).signs(pieces, digests);
       if (isGiven && key !== undefined && secret !== undefined && isCurrent(secret, now)) return true;
     }
   }

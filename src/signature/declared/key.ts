@@ -10,6 +10,8 @@ const digestLengths: Readonly<Record<HashName, number>> = { sha1: 20, sha256: 32
 export interface DeclaredKey {
   /** Returns the digest of a message in base64. */
   digest(pieces: readonly Piece[]): string;
+  /** Returns whether one of the digests, in base64, is that of the message. The time does not depend on where they differ. */
+  signs(pieces: readonly Piece[], digests: readonly string[]): boolean;
 }
 
 /** The longest message, in bytes, that is hashed in one call. Longer ones are not copied. */
@@ -17,17 +19,34 @@ const maxCopied = 16_384;
 
 /** Prepares a key from its bytes. */
 export function createDeclaredKey(bytes: Uint8Array, hash: HashName): DeclaredKey {
-  const key = hash === 'sha256' ? new SigningKey(bytes, crypto.hash) : undefined;
-  const streaming = (pieces: readonly Piece[]): string => {
-    const hmac = crypto.createHmac(hash, bytes);
+  const digest = createDigest(bytes, hash);
+  const isAmong = (expected: string, digests: readonly string[]): boolean =>
+    digests.filter((given) => isSameDigest(expected, given)).length > 0;
+  const signs = (pieces: readonly Piece[], digests: readonly string[]): boolean =>
+    isAmong(digest(pieces), digests);
+  if (hash !== 'sha256') return { digest, signs };
+  const key = new SigningKey(bytes, crypto.hash);
+  return {
+    digest: (pieces) => (isShort(pieces) ? key.digest(inOctets(pieces)) : digest(pieces)),
+    signs(pieces, digests) {
+      if (!isShort(pieces)) return signs(pieces, digests);
+      const message = inOctets(pieces);
+      const [only = ''] = digests;
+      return digests.length === 1 ? key.signs(message, only) : isAmong(key.digest(message), digests);
+    },
+  };
+}
+
+function createDigest(bytes: Uint8Array, hash: HashName): DeclaredKey['digest'] {
+  const key = crypto.createSecretKey(bytes);
+  return (pieces) => {
+    const hmac = crypto.createHmac(hash, key);
     for (const piece of pieces) {
       if (typeof piece === 'string') hmac.update(piece, 'latin1');
       else hmac.update(piece);
     }
     return hmac.digest('base64');
   };
-  if (key === undefined) return { digest: streaming };
-  return { digest: (pieces) => (isShort(pieces) ? key.digest(pieces.map(octetsOf)) : streaming(pieces)) };
 }
 
 function isShort(pieces: readonly Piece[]): boolean {
@@ -36,10 +55,15 @@ function isShort(pieces: readonly Piece[]): boolean {
   return length <= maxCopied;
 }
 
-function octetsOf(piece: Piece): string {
-  return typeof piece === 'string'
-    ? piece
-    : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('latin1');
+/** Returns pieces of which each character is one octet. */
+function inOctets(pieces: readonly Piece[]): string[] {
+  const octets: string[] = [];
+  for (const piece of pieces) octets.push(typeof piece === 'string' ? piece : octetsOf(piece));
+  return octets;
+}
+
+function octetsOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
 }
 
 /** Returns the bytes of the key that a secret contains; undefined if the secret is not in the declared encoding, or is empty. */
@@ -73,22 +97,31 @@ export function encodeSignature(digest: string, encoding: Encoding): string {
  * Hexadecimal must be in lower case. base64url may be padded.
  */
 export function decodeSignature(text: string, encoding: Encoding, hash: HashName): string | undefined {
-  const length = digestLengths[hash];
-  if (text.length > 2 * length) return undefined;
-  const bytes = Buffer.from(text, encoding);
-  if (bytes.length !== length) return undefined;
-  const digest = bytes.toString('base64');
-  const canonical =
-    encoding === 'base64'
-      ? digest === text
-      : bytes.toString(encoding) === unpaddedUrl(text, encoding, length);
-  return canonical ? digest : undefined;
+  if (!forms[encoding][hash].test(text)) return undefined;
+  return encoding === 'base64' ? text : Buffer.from(text, encoding).toString('base64');
 }
 
-function unpaddedUrl(text: string, encoding: Encoding, length: number): string {
-  const isPadded = encoding === 'base64url' && text.length === Math.ceil(length / 3) * 4;
-  return isPadded ? text.replace(/={1,2}$/, '') : text;
-}
+// The last character before the padding has 4 bits of data (20, 32 bytes) or 2 (64 bytes); the others are zero.
+const forms: Readonly<Record<Encoding, Readonly<Record<HashName, RegExp>>>> = {
+  hex: {
+    sha1: /^[0-9a-f]{40}$/,
+    sha256: /^[0-9a-f]{64}$/,
+    sha384: /^[0-9a-f]{96}$/,
+    sha512: /^[0-9a-f]{128}$/,
+  },
+  base64: {
+    sha1: /^[A-Za-z0-9+/]{26}[AEIMQUYcgkosw048]=$/,
+    sha256: /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/,
+    sha384: /^[A-Za-z0-9+/]{64}$/,
+    sha512: /^[A-Za-z0-9+/]{85}[AQgw]==$/,
+  },
+  base64url: {
+    sha1: /^[\w-]{26}[AEIMQUYcgkosw048]=?$/,
+    sha256: /^[\w-]{42}[AEIMQUYcgkosw048]=?$/,
+    sha384: /^[\w-]{64}$/,
+    sha512: /^[\w-]{85}[AQgw](?:==)?$/,
+  },
+};
 
 /** Returns whether two digests in base64 are equal. The time does not depend on where they differ. */
 export function isSameDigest(expected: string, given: string): boolean {

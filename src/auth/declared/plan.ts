@@ -1,0 +1,78 @@
+import { covers, coversContent } from '../../signature/declared/template.ts';
+import { parseTimestamp } from '../../signature/declared/timestamp.ts';
+import type { DeclaredOptions } from './options.ts';
+
+/** What a verification needs of a declaration, computed once. */
+export interface Plan {
+  /** Names of fields in lower case; undefined for a role that no field has. */
+  readonly names: {
+    readonly signature: string | undefined;
+    readonly timestamp: string | undefined;
+    readonly nonce: string | undefined;
+    readonly id: string | undefined;
+  };
+  /** The literals beside `{nonce}` and `{id}` in the message, which their values must not contain. */
+  readonly guards: Guards;
+  /** Whether the message contains something that is computed from the content, from a form, from Host, or from the user. */
+  readonly needs: {
+    readonly content: boolean;
+    readonly form: boolean;
+    readonly host: boolean;
+    readonly user: boolean;
+  };
+  /** Parses a timestamp of the declared unit. */
+  readonly parseTime: (timestamp: string) => number | undefined;
+}
+
+/** The literals beside parts that a client chooses freely. */
+export interface Guards {
+  readonly nonce: readonly string[];
+  readonly id: readonly string[];
+}
+
+/** Computes the plan of a declaration. */
+export function planOf(options: DeclaredOptions): Plan {
+  const { message, place, timestamp, nonce, id } = options;
+  return {
+    names: {
+      signature: 'field' in place ? place.field.toLowerCase() : undefined,
+      timestamp: timestamp?.field?.toLowerCase(),
+      nonce: nonce?.field.toLowerCase(),
+      id: id?.field.toLowerCase(),
+    },
+    guards: guardsOf(options),
+    needs: {
+      content: coversContent(message),
+      form: covers(message, 'form-sorted'),
+      host: covers(message, 'host') || covers(message, 'url'),
+      user: covers(message, 'user'),
+    },
+    parseTime: createTimeParser(options),
+  };
+}
+
+/** Returns the literals beside the parts that a client chooses freely. A value that contained one could extend another part. */
+export function guardsOf({ message }: DeclaredOptions): Guards {
+  const beside = (kind: 'nonce' | 'id'): string[] =>
+    message.flatMap((part, at) =>
+      part.kind === kind
+        ? [message[at - 1], message[at + 1]].flatMap((other) =>
+            other?.kind === 'literal' ? [other.text] : [],
+          )
+        : [],
+    );
+  return { nonce: beside('nonce'), id: beside('id') };
+}
+
+/** Creates a parser that caches the last timestamp, because many requests have the same one. */
+function createTimeParser({ timestamp }: DeclaredOptions): Plan['parseTime'] {
+  const unit = timestamp?.unit ?? 's';
+  let last = '';
+  let parsed: number | undefined;
+  return (text) => {
+    if (text === last) return parsed;
+    parsed = parseTimestamp(text, unit);
+    last = text;
+    return parsed;
+  };
+}
