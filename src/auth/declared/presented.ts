@@ -125,8 +125,12 @@ function decodeAll(
   { signatures, asymmetric }: ReadSignatures,
   { encoding, hash }: DeclaredOptions,
 ): Pick<Presented, 'digests' | 'asymmetric'> | Malformed {
-  const digests = signatures.flatMap((signature) => decodeSignature(signature, encoding, hash) ?? []);
-  const known = asymmetric.filter(isEd25519Signature);
+  const digests: string[] = [];
+  for (const signature of signatures) {
+    const digest = decodeSignature(signature, encoding, hash);
+    if (digest !== undefined) digests.push(digest);
+  }
+  const known = asymmetric.length === 0 ? asymmetric : asymmetric.filter(isEd25519Signature);
   if (digests.length + known.length > 0) return { digests, asymmetric: known };
   const [first] = signatures;
   return first === undefined

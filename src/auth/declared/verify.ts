@@ -147,7 +147,9 @@ function judge(
     isSignedBySecret(presented, messages, holder, verification, now) ||
     isSignedByKey(presented, messages, holder, verification, now);
   if (!isSigned || holder === undefined) return refuseSignature(attempt, holder, verification);
-  for (const check of ['parse', 'user', 'signature']) authTrace?.pass(check);
+  authTrace?.pass('parse');
+  authTrace?.pass('user');
+  authTrace?.pass('signature');
   const digestFault = contentDigestFault(attempt.sources[0], options);
   if (digestFault !== undefined) {
     authTrace?.fail('digest', { detail: digestFault });

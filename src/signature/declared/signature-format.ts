@@ -117,15 +117,17 @@ function match({ literals, names }: Element, text: string): Values | undefined {
   if (!text.startsWith(first)) return undefined;
   const values: { [name in Name]?: string } = {};
   let at = first.length;
-  for (const [index, name] of names.entries()) {
+  const last = names.length - 1;
+  // Faster than `entries()`, which creates an array for each member.
+  for (let index = 0; index <= last; index += 1) {
+    const name = names[index] ?? 'signature';
     const literal = literals[index + 1] ?? '';
-    const isLast = index === names.length - 1;
-    const end = isLast ? text.length - literal.length : text.indexOf(literal, at);
-    if (end <= at || (isLast && !text.endsWith(literal))) return undefined;
+    const end = index === last ? text.length - literal.length : text.indexOf(literal, at);
+    if (end <= at || (index === last && !text.endsWith(literal))) return undefined;
     values[name] = text.slice(at, end);
     at = end + literal.length;
   }
-  return names.length === 0 ? undefined : values;
+  return last < 0 ? undefined : values;
 }
 
 function textOf({ literals, names }: Element, values: Values): string {

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import test from 'node:test';
+import { encodings, hashNames } from '../../../src/signature/declared/declaration.ts';
+import { createDeclaredKey, decodeSignature, encodeSignature } from '../../../src/signature/declared/key.ts';
+import { seeded } from '../../support/seeded.ts';
+
+test('a digest is read from each encoding, as Node.js decodes it', () => {
+  const random = seeded();
+  for (const hash of hashNames) {
+    for (const encoding of encodings) {
+      for (let round = 0; round < 200; round += 1) {
+        const digest = createHash(hash).update(random.text('abc', 20)).digest();
+        const text = digest.toString(encoding);
+        assert.equal(decodeSignature(text, encoding, hash), digest.toString('base64'), `seed ${random.seed}`);
+        assert.equal(encodeSignature(digest.toString('base64'), encoding), text);
+      }
+    }
+  }
+});
+
+test('a changed character is read as another digest, or as none', () => {
+  const random = seeded();
+  for (let round = 0; round < 5000; round += 1) {
+    const [hash, encoding] = [random.pick(hashNames), random.pick(encodings)];
+    const text = createHash(hash).update(random.text('abc', 20)).digest(encoding);
+    const at = random.below(text.length);
+    const other = random.pick([...'09afgAFZ+/=-_ \u0130\u0161', '\u{1f600}', '']);
+    const changed = text.slice(0, at) + other + text.slice(at + 1);
+    const read = decodeSignature(changed, encoding, hash);
+    if (changed === text || read === undefined) continue;
+    assert.equal(encodeSignature(read, encoding), changed, `seed ${random.seed}`);
+  }
+});
+
+test('a padded base64url signature is read like one without padding', () => {
+  const digest = Buffer.alloc(32, 0xfb);
+  const text = digest.toString('base64url');
+  assert.equal(decodeSignature(`${text}=`, 'base64url', 'sha256'), digest.toString('base64'));
+  assert.equal(decodeSignature(`${text}==`, 'base64url', 'sha256'), undefined);
+});
+
+test('a key computes the HMAC of Node.js, for every hash and messages of any length', () => {
+  for (const hash of hashNames) {
+    for (const length of [0, 1, 63, 64, 65, 300, 16_384, 16_385, 100_000]) {
+      const [key, content] = [randomBytes(length % 200 || 1), randomBytes(length)];
+      const expected = createHmac(hash, key).update('a\u00ff', 'latin1').update(content).digest('base64');
+      const declared = createDeclaredKey(key, hash);
+      assert.equal(declared.digest(['a\u00ff', content]), expected);
+      assert.equal(declared.signs(['a\u00ff', content], [expected]), true);
+      assert.equal(declared.signs(['a\u00ff', content], ['', expected]), true);
+      assert.equal(declared.signs(['a', content], [expected]), false);
+    }
+  }
+});
