@@ -5,7 +5,7 @@ import type { SchemeContext } from '../scheme-context.ts';
 import type { DeclaredOptions } from './options.ts';
 import type { Presented } from './presented.ts';
 
-/** Why a timestamp is refused. */
+/** A fault of a timestamp, and a hint at its likely cause. */
 export interface Stale {
   readonly detail: string;
   readonly hint?: string;

@@ -2,7 +2,7 @@ import { covers, coversContent } from '../../signature/declared/template.ts';
 import { parseTimestamp } from '../../signature/declared/timestamp.ts';
 import type { DeclaredOptions } from './options.ts';
 
-/** What a verification needs of a declaration, computed once. */
+/** The properties of a declaration that a verification uses, computed once. */
 export interface Plan {
   /** Names of fields in lower case; undefined for a role that no field has. */
   readonly names: {

@@ -17,7 +17,7 @@ import { userOf } from '../named-user.ts';
 import type { DeclaredOptions } from './options.ts';
 import type { Plan } from './plan.ts';
 
-/** The credentials of a request. */
+/** The parsed credentials of a request. */
 export interface Presented {
   /** The user as named. */
   readonly user: string;
@@ -37,7 +37,7 @@ export interface Presented {
 /** The content of a request that has none. */
 export const noContent = new Uint8Array(0);
 
-/** Returns why credentials are malformed: a detail, and members that explain it. Neither contains a secret. */
+/** A fault of malformed credentials, and a hint at its likely cause. Neither contains a secret. */
 export interface Malformed {
   readonly detail: string;
   readonly hint?: string;

@@ -1,4 +1,4 @@
-/** What a preset sets beside the keys that a declaration has. */
+/** Properties of a preset that a declaration cannot set. */
 export interface PresetExtras {
   /** The element of a list that contains an Ed25519 signature. */
   readonly asymmetric?: string;

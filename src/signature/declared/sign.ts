@@ -26,7 +26,7 @@ export interface UnsignedRequest {
   readonly content?: Uint8Array;
 }
 
-/** With what a request is signed. */
+/** The secrets and values with which a request is signed. */
 export interface SigningParts {
   /** The user, or the id of one of its keys. It is sent if the declaration has a field for it. */
   readonly user: string;
@@ -42,7 +42,7 @@ export interface SigningParts {
   readonly privateKey?: KeyObject;
 }
 
-/** What is sent of a signed request in addition. */
+/** A signed request. */
 export interface SignedRequest {
   /** The target to send: with the signature, if its place is the query. */
   readonly target: string;

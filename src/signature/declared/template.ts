@@ -30,7 +30,7 @@ export type TemplatePart =
 /** A parsed message template: at least one placeholder. Two literals are never adjacent. */
 export type Template = readonly TemplatePart[];
 
-/** Why a template is invalid. */
+/** A fault of a template. */
 export interface TemplateFault {
   readonly fault: string;
   /** The unknown placeholder, if that is the fault. */

@@ -283,6 +283,16 @@ test('without the secret, an explanation does not differ between users', async (
   assert.match(found.hint, /^the user does not exist, the secret is different, or the message differs/);
 });
 
+test('an explanation does not confirm a guess at a short decoded secret', async () => {
+  const short = Buffer.from('guessable').toString('base64');
+  const declared = openDeclared(partner, {
+    users: new Map([['ann', { secrets: [{ secret: short }] }]]),
+    context: { explain: true },
+  });
+  const found = await explained(declared, sent(hmac(message(), 'guessable').toString('hex')));
+  assert.match(found.hint, /^the user does not exist/);
+});
+
 test('without the option, a refusal shows nothing of the message, but the trace does', async () => {
   const declared = openDeclared(partner, { users });
   const request = (): Request => sent(hmac(message({ method: 'PUT' })).toString('hex'));

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import test from 'node:test';
+import type { Nonces } from '../../../src/auth/nonce-claim.ts';
+import { linesInTurn } from '../../../src/http/field-lines.ts';
+import type { FieldLine } from '../../../src/http/fields.ts';
 import { createRequest, type Request, type RequestParts } from '../../../src/http/message.ts';
 import { keyOf } from '../../../src/signature/hmac.ts';
 import { openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
+import { seeded } from '../../support/seeded.ts';
 import { keepSecret } from '../../support/transcript.ts';
 
 const partner = {
@@ -136,6 +140,50 @@ test('a nonce is stored until its timestamp is outside the window', async () => 
   assert.equal(await declared.verdictOn(sent({ timestamp })), 'date-out-of-window');
 });
 
+test('a nonce is claimed under the name of the scheme, until the end of what its timestamp covers', async () => {
+  const claims: unknown[] = [];
+  const nonces: Nonces = {
+    claim(...claim) {
+      claims.push(claim);
+      return 'fresh';
+    },
+    kept: () => undefined,
+    hold: () => undefined,
+  };
+  const context = { nonces, nonceWindow: 400_000 };
+  await openDeclared(partner, { context }).verdictOn(sent());
+  const inMs = { ...partner, timestamp: { field: 'X-Timestamp', unit: 'ms' } };
+  await openDeclared(inMs, { context }).verdictOn(sent({ timestamp: String(start) }));
+  assert.deepEqual(claims, [
+    ['ann', 'test:n1', start + 400_999, start],
+    ['ann', 'test:n1', start + 400_000, start],
+  ]);
+});
+
+test('a changed request is never authenticated, and never causes an exception', async () => {
+  const random = seeded();
+  const declared = openDeclared(partner);
+  const changes: ((text: string) => string)[] = [
+    (text) => text.slice(1),
+    (text) => `${text}${random.pick([' ', '0', ',', '\u00ff', text])}`,
+    () => random.text('abc019.=,:{}"\u00e9', 12),
+    (text) => text.split('').reverse().join(''),
+  ];
+  for (let round = 0; round < 2000; round += 1) {
+    const { method, target, fields } = sent({ content: 'x', nonce: `n${round}` });
+    const lines = linesInTurn(fields.raw);
+    const index = random.below(lines.length);
+    const changed = lines.map(
+      ([name, value], at): FieldLine =>
+        at === index && name !== 'Host' ? [name, random.pick(changes)(value)] : [name, value],
+    );
+    const isSame = JSON.stringify(changed) === JSON.stringify(lines);
+    const content = isSame ? random.pick(['y', '', 'x ']) : 'x';
+    const verdict = await declared.verdictOn(createRequest({ method, target, fields: changed, content }));
+    assert.notEqual(verdict, 'ann', `seed ${random.seed}: ${JSON.stringify([changed, content])}`);
+  }
+});
+
 test('a timestamp before the start of a server that does not know earlier nonces is refused', async () => {
   const declared = openDeclared(partner, { context: { notBefore: start + 500 } });
   assert.equal(await declared.verdictOn(sent({ timestamp: String(start / 1000 - 1) })), 'date-out-of-window');
@@ -172,6 +220,12 @@ test('both secrets of a rotation are valid until one expires', async () => {
   assert.equal(await declared.verdictOn(sent({ secret: 'old secret', nonce: 'b' })), 'ann');
   declared.clock.advance(1000);
   assert.equal(await declared.verdictOn(sent({ secret: 'old secret', nonce: 'c' })), 'credentials-refused');
+});
+
+test('every secret of a user is valid, also if there are more than two', async () => {
+  const users = new Map([['ann', { secrets: ['one', 'two', 'three'].map((secret) => ({ secret })) }]]);
+  const declared = openDeclared(partner, { users });
+  assert.equal(await declared.verdictOn(sent({ secret: 'three' })), 'ann');
 });
 
 test('the field of the user can contain the id of a key with its own secret', async () => {

@@ -31,7 +31,7 @@ export interface DeclaredTest {
   traceOf(request: Request, rest?: string): Promise<AuthenticationTrace>;
 }
 
-/** What a test changes. */
+/** The parts of a scheme that a test replaces. */
 export interface DeclaredParts {
   readonly users?: ReadonlyMap<string, UserDeclaration>;
   /** Keys by the name of their user. */

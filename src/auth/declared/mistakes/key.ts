@@ -7,7 +7,7 @@ import type { DeclaredOptions } from '../options.ts';
 /** A hint, and the digest in base64 that the mistake produces; '' if it cannot be made with this secret. */
 export type KeyMistake = readonly [hint: string, digest: string];
 
-/** Minimum length (bytes) of a key that cannot be guessed. */
+/** Minimum length (bytes) of a decoded key. A shorter one could be guessed, and a hint would confirm the guess. */
 const minKeyLength = 16;
 
 /** Returns the mistakes of a secret. Their number does not depend on the secret. */
@@ -16,11 +16,10 @@ export function keyMistakes(secret: Buffer, message: Buffer, options: DeclaredOp
   const mac = (key: Buffer | string): string => createHmac(hash, key).update(message).digest('base64');
   const key = keyBytes(secret, options) ?? secret;
   return [
+    // The same number of digests for every secret, so that the time does not depend on it.
     ...misread(secret, options).map(([hint, bytes]): KeyMistake => {
-      // A short key could be guessed, and the hint would confirm it. The same work is done, so that the time does not depend on it.
-      const isUsable = bytes !== undefined && bytes.length >= Math.min(minKeyLength, secret.length);
       const digest = mac(bytes ?? secret);
-      return [hint, isUsable ? digest : ''];
+      return [hint, bytes === undefined ? '' : digest];
     }),
     ...otherHashes(hash).map(
       ([name, size]): KeyMistake => [
