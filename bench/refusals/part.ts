@@ -49,7 +49,17 @@ const consumers = {
   lengthens: { secret: 'a long one '.repeat(8) },
   keyholder: { rsaPublicKey, methods: ['RSA-SHA1'] },
 } as const;
-const options = { users, consumers, maxAuthFailures: 0 };
+const schemes = {
+  partner: {
+    message: '{timestamp}.{method}.{target}.{nonce}',
+    signature: { field: 'X-Signature' },
+    user: { field: 'X-User' },
+    timestamp: { field: 'X-Timestamp' },
+    nonce: { field: 'X-Nonce' },
+  },
+  key: { user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secret' } },
+};
+const options = { users, consumers, schemes, maxAuthFailures: 0 };
 const { authenticator } = createAuthentication(options, systemClock, randomBytes, {
   store: createMemoryStore({ storeId: 'bench' }),
   origins: createOrigins(undefined),
@@ -74,6 +84,23 @@ const passwordOf = (user: string, password = 'the wrong one'): Request => {
   });
 };
 
+const declaredBy = (user: string): Request => {
+  const fields: [string, string][] = [
+    ['X-User', user],
+    ['X-Timestamp', String(Math.floor(systemClock.now() / 1000))],
+    ['X-Nonce', randomBytes(8).toString('hex')],
+    ['X-Signature', randomBytes(32).toString('hex')],
+  ];
+  return createRequest({ method: 'GET', target: '/articles', fields });
+};
+const keyOf = (user: string): Request => {
+  const fields: [string, string][] = [
+    ['X-Api-Key', user],
+    ['X-Api-Secret', 'a wrong secret'],
+  ];
+  return createRequest({ method: 'GET', target: '/articles', fields, secure: true });
+};
+
 /** Signs with a random signature of the right length. */
 const consumedBy = (key: string, method: 'HMAC-SHA1' | 'RSA-SHA1' = 'HMAC-SHA1'): Request => {
   const parameters = {
@@ -93,14 +120,16 @@ const consumedBy = (key: string, method: 'HMAC-SHA1' | 'RSA-SHA1' = 'HMAC-SHA1')
   });
 };
 
-const signed: Cases = [
-  ['unknown user', signedBy('whoisthis')],
-  ['wrong secret', signedBy('onesecret')],
-  ['user with two secrets', signedBy('twosecret')],
-  ['one of two has expired', signedBy('oldsecret')],
-  ['user without a secret', signedBy('nosecrets')],
-  ['disabled user', signedBy('notactive')],
-];
+const holders = [
+  ['unknown user', 'whoisthis'],
+  ['wrong secret', 'onesecret'],
+  ['user with two secrets', 'twosecret'],
+  ['one of two has expired', 'oldsecret'],
+  ['user without a secret', 'nosecrets'],
+  ['disabled user', 'notactive'],
+] as const;
+const holdersBy = (make: (user: string) => Request): Cases =>
+  holders.map(([name, user]) => [name, make(user)] as const);
 const passwords: Cases = [
   ['unknown user', passwordOf('whoisthis')],
   ['wrong password', passwordOf('onesecret')],
@@ -123,10 +152,12 @@ const keyed: Cases = [
 ];
 
 const mechanisms: Readonly<Record<string, Cases>> = {
-  HMAC: signed,
+  HMAC: holdersBy(signedBy),
   Basic: passwords,
   'OAuth 1.0a, HMAC-SHA1': consumed,
   'OAuth 1.0a, RSA-SHA1': keyed,
+  'Declared HMAC': holdersBy(declaredBy),
+  'API key': holdersBy(keyOf),
 };
 
 /** Creates all cases. */
