@@ -142,7 +142,8 @@ function judge(
   const { presented, authTrace } = attempt;
   const { options, context } = verification;
   const now = context.clock.now();
-  const messages = attempt.sources.map((source) => messagePieces(options.message, source));
+  const messages: Piece[][] = [];
+  for (const source of attempt.sources) messages.push(messagePieces(options.message, source));
   const isSigned =
     isSignedBySecret(presented, messages, holder, verification, now) ||
     isSignedByKey(presented, messages, holder, verification, now);

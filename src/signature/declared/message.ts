@@ -35,7 +35,9 @@ export interface NamedPiece {
 
 /** Returns the message to sign, in pieces. */
 export function messagePieces(template: Template, source: MessageSource): Piece[] {
-  return template.map((part) => pieceOf(part, source));
+  const pieces: Piece[] = [];
+  for (const part of template) pieces.push(pieceOf(part, source));
+  return pieces;
 }
 
 /** Returns the message to sign in named pieces, for an explanation. The name of literal text is ''. */

@@ -67,14 +67,18 @@ function parseElement(text: string): Element | string {
   return { literals, names };
 }
 
+const none: readonly string[] = [];
+
 /** Reads the signatures in a value. Returns an error message, which contains nothing of the value, if it is malformed. */
 export function readSignatures(format: SignatureFormat, value: string): ReadSignatures | string {
   const { separator, elements } = format;
   const [only] = elements;
   if (separator === undefined) {
+    if (format.text === '{signature}' && value !== '')
+      return { signatures: [value], asymmetric: none, timestamp: undefined };
     const found = only === undefined ? undefined : match(only, value);
     if (found?.signature === undefined) return `the value does not have the form ${format.text}`;
-    return { signatures: [found.signature], asymmetric: [], timestamp: found.timestamp };
+    return { signatures: [found.signature], asymmetric: none, timestamp: found.timestamp };
   }
   return readList(format, separator, value);
 }
