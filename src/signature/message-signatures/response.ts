@@ -11,6 +11,7 @@ import {
 import type { RequestedSignature } from './accept-signature.ts';
 import { type MessageKey, signBase } from './algorithms.ts';
 import { createBase, formatBase, isBaseFault } from './base.ts';
+import { nameOf } from './identifiers.ts';
 import type { ResponseMessage } from './message.ts';
 import type { SignatureFields } from './sign.ts';
 
@@ -27,8 +28,8 @@ export interface ResponseSigning {
 const maxSignatures = 4;
 
 /**
- * Signs a response once for each requested signature. Omits those that name another key or algorithm, or components that the
- * response does not have. Returns undefined if none is left.
+ * Signs a response once for each requested signature. Omits those that name another key or algorithm, do not cover `@status`, or
+ * cover components that the response does not have. Returns undefined if none is left.
  */
 export function signResponse(
   response: ResponseMessage,
@@ -48,10 +49,12 @@ export function signResponse(
   return { 'Signature-Input': serializeDictionary(inputs), Signature: serializeDictionary(signatures) };
 }
 
+/** A signature without the status could also be one of a request, so it is not made. */
 function coveredBy(requested: RequestedSignature, signing: ResponseSigning): InnerList | undefined {
   const { key } = signing;
   const { keyid = key.id, alg = key.algorithm } = requested;
-  if (keyid !== key.id || alg !== key.algorithm) return undefined;
+  const isForResponse = requested.components.some((component) => nameOf(component) === '@status');
+  if (keyid !== key.id || alg !== key.algorithm || !isForResponse) return undefined;
   return { items: requested.components, parameters: parametersOf(requested, signing) };
 }
 

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { readMessageSignaturesOptions } from '../../../src/auth/message-signatures/options.ts';
+
+const read = (value: unknown) => readMessageSignaturesOptions(value, 'schemes.m');
+
+test('all options have defaults', () => {
+  assert.deepEqual(read({}), {
+    components: ['@method', '@authority', '@path', '@query'],
+    window: 300,
+    nonce: 'optional',
+    tag: undefined,
+    structuredFields: {},
+  });
+});
+
+test('all options are read', () => {
+  const options = {
+    components: ['@method', '@query-param;name="id"', 'content-type;sf', '"x-id";bs'],
+    window: 60,
+    nonce: 'required',
+    tag: 'app',
+    structuredFields: { 'Example-Dict': 'dictionary' },
+  } as const;
+  assert.deepEqual(read(options), { ...options, structuredFields: { 'example-dict': 'dictionary' } });
+});
+
+const faults: readonly (readonly [value: unknown, message: RegExp])[] = [
+  [null, /^schemes\.m: an object is expected$/],
+  [[], /^schemes\.m: an object is expected$/],
+  [{ windows: 1 }, /^schemes\.m\.windows: there is no such option; did you mean "window"\?$/],
+  [{ window: '300' }, /^schemes\.m\.window: a whole number of seconds from 1 to 86400 is expected$/],
+  [{ window: 0 }, /schemes\.m\.window/],
+  [{ window: 1.5 }, /schemes\.m\.window/],
+  [
+    { nonce: 'require' },
+    /^schemes\.m\.nonce: one of off, optional, required is expected; did you mean "required"\?$/,
+  ],
+  [{ nonce: true }, /^schemes\.m\.nonce: one of off, optional, required is expected$/],
+  [{ tag: '' }, /^schemes\.m\.tag/],
+  [{ tag: 'ä' }, /^schemes\.m\.tag/],
+  [{ components: [] }, /^schemes\.m\.components: a list with at least one component is expected$/],
+  [{ components: '@method' }, /^schemes\.m\.components/],
+  [{ components: [1] }, /^schemes\.m\.components\[0\]/],
+  [
+    { components: ['@method', '@querry'] },
+    /^schemes\.m\.components\[1\]: .*"@querry" is not known; did you mean "@query"\?$/,
+  ],
+  [{ components: ['Date'] }, /^schemes\.m\.components\[0\]: .*not in lower case/],
+  [{ components: ['date;x'] }, /must not have the parameter x/],
+  [{ components: ['date;'] }, /^schemes\.m\.components\[0\]: a key is expected/],
+  [{ components: ['@status'] }, /must not be used in a request/],
+  [{ components: ['date', '"date"'] }, /^schemes\.m\.components\[1\]: the component "date" is listed twice$/],
+  [
+    { structuredFields: { a: 'map' } },
+    /^schemes\.m\.structuredFields\.a: one of item, list, dictionary is expected$/,
+  ],
+  [{ structuredFields: { 'a b': 'list' } }, /is not the name of a field/],
+  [{ structuredFields: [] }, /^schemes\.m\.structuredFields: an object is expected$/],
+];
+
+for (const [value, message] of faults) {
+  test(`an invalid value is refused with its place: ${JSON.stringify(value)}`, () => {
+    assert.throws(() => read(value), { name: 'RangeError', message });
+  });
+}
