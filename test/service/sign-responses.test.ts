@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { createHash, createPublicKey } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import test from 'node:test';
+import { createRequest, type Request, type Response } from '../../src/http/message.ts';
+import { createResponseSigner, readResponseSigning } from '../../src/service/sign-responses.ts';
+import { start } from '../support/signature/message-scheme.ts';
+import { publicKey, signingKey } from '../support/signature/rfc9421.ts';
+
+const tests = join(import.meta.dirname, '..');
+const require = createRequire(join(tests, 'package.json'));
+const name = 'http-message-signatures';
+const skip = existsSync(join(tests, 'node_modules', name))
+  ? false
+  : `${name} is not installed: npm ci --prefix test`;
+
+interface HttpMessageSignatures {
+  createVerifier(key: unknown, algorithm: string): unknown;
+  httpbis: {
+    verifyMessage(config: object, message: object, request: object): Promise<boolean | null>;
+  };
+}
+
+const key = signingKey('test-key-ed25519');
+const clock = { now: () => start * 1000 + 999 };
+const sign = createResponseSigner({ key }, clock);
+
+function asking(accept: string | undefined, method = 'POST'): Request {
+  const fields: [string, string][] = [['Host', 'example.com']];
+  if (accept !== undefined) fields.push(['Accept-Signature', accept]);
+  return createRequest({ method, target: '/foo?x=1', secure: true, fields });
+}
+
+const ok: Response = { status: 200, fields: [['Content-Type', 'application/json']], content: '{"a":1}' };
+
+function fieldOf({ fields }: Response, sought: string): string | undefined {
+  return fields.find(([field]) => field.toLowerCase() === sought)?.[1];
+}
+
+const digestOf = (content: string): string =>
+  `sha-256=:${createHash('sha256').update(content).digest('base64')}:`;
+
+test('a response is signed only on request', () => {
+  const response = sign(asking(undefined), ok);
+  assert.equal(fieldOf(response, 'signature'), undefined);
+  assert.equal(fieldOf(response, 'content-digest'), undefined);
+  assert.equal(fieldOf(response, 'vary'), 'Accept-Signature');
+});
+
+test('a signature covers what Accept-Signature lists, with its label, nonce and tag', () => {
+  const accept =
+    'here=("@status" "content-digest" "@method";req "@path";req "@query";req);created;expires;nonce="n1";tag="app"';
+  const response = sign(asking(accept), ok);
+  assert.equal(
+    fieldOf(response, 'signature-input'),
+    `here=("@status" "content-digest" "@method";req "@path";req "@query";req);created=${start};expires=${start + 300};nonce="n1";keyid="test-key-ed25519";tag="app"`,
+  );
+  assert.equal(fieldOf(response, 'content-digest'), digestOf('{"a":1}'));
+});
+
+test('http-message-signatures verifies a signed response', { skip }, async () => {
+  const { createVerifier, httpbis }: HttpMessageSignatures = require(name);
+  const accept =
+    'sig1=("@status" "content-type" "content-digest" "content-length" "@method";req "@authority";req "@path";req "host";req);created';
+  const { status, fields } = sign(asking(accept), ok);
+  const { publicKey: verifying } = publicKey('test-key-ed25519');
+  const config = {
+    keyLookup: async () => ({ id: key.id, algs: ['ed25519'], verify: createVerifier(verifying, 'ed25519') }),
+  };
+  const headers = { ...Object.fromEntries(fields), 'Content-Length': '7' };
+  const request = { method: 'POST', url: 'https://example.com/foo?x=1', headers: { host: 'example.com' } };
+  assert.equal(await httpbis.verifyMessage(config, { status, headers }, request), true);
+  assert.equal(await httpbis.verifyMessage(config, { status: 201, headers }, request), false);
+  const other = { ...request, method: 'PUT' };
+  assert.equal(await httpbis.verifyMessage(config, { status, headers }, other), false);
+});
+
+test('several signatures can be requested, up to four', () => {
+  const labels = (response: Response): string[] =>
+    Array.from((fieldOf(response, 'signature') ?? '').matchAll(/(\w+)=:/g), ([, label = '']) => label);
+  assert.deepEqual(labels(sign(asking('a=("@status"), b=("@status" "@path";req)'), ok)), ['a', 'b']);
+  const many = Array.from({ length: 6 }, (_, at) => `s${at}=("@status")`).join(', ');
+  assert.equal(labels(sign(asking(many), ok)).length, 4);
+});
+
+const ignored: readonly string[] = [
+  'sig1=("@status");keyid="other"',
+  'sig1=("@status");alg="hmac-sha256"',
+  'sig1=("@status" "x-absent")',
+  'sig1=("@status" "@method")',
+  'sig1=("@status" "@foo")',
+  'sig1=("@status" "@status")',
+  'sig1=("@path";req)',
+  'sig1=()',
+  'sig1=("@status");unknown',
+  'sig1=("@status");nonce',
+  'sig1="@status"',
+  'sig1=(',
+  'sig1=("@status"), sig1=("@status")',
+];
+
+for (const accept of ignored) {
+  test(`a request for a signature that cannot be made is ignored: ${accept}`, () => {
+    const response = sign(asking(accept), ok);
+    assert.equal(fieldOf(response, 'signature'), undefined);
+    assert.deepEqual([response.status, response.content], [ok.status, ok.content]);
+  });
+}
+
+test('the digest of a response without content is that of no bytes, also for HEAD', () => {
+  const accept = 'sig1=("@status" "content-digest")';
+  const none: Response = { status: 204, fields: [], content: undefined };
+  assert.equal(fieldOf(sign(asking(accept), none), 'content-digest'), digestOf(''));
+  assert.equal(
+    fieldOf(sign(asking(accept, 'HEAD'), { ...ok, headOnly: true }), 'content-digest'),
+    digestOf(''),
+  );
+  assert.equal(fieldOf(sign(asking('sig1=("@status" "content-length")'), none), 'signature'), undefined);
+});
+
+test('bytes are digested as sent, and a digest that is present stays', () => {
+  const accept = 'sig1=("@status" "content-digest")';
+  const bytes = Buffer.from('\u00fc');
+  assert.equal(fieldOf(sign(asking(accept), { ...ok, content: 'ü' }), 'content-digest'), digestOf('ü'));
+  assert.equal(fieldOf(sign(asking(accept), { ...ok, content: bytes }), 'content-digest'), digestOf('ü'));
+  const present: Response = { ...ok, fields: [['content-digest', 'sha-512=:AAAA:']] };
+  assert.equal(sign(asking(accept), present).fields.filter(([field]) => /digest/i.test(field)).length, 1);
+});
+
+test('with configured components, every response is signed', () => {
+  const always = createResponseSigner({ key, components: ['@status', '@method;req'] }, clock);
+  const input = `("@status" "@method";req);created=${start};keyid="test-key-ed25519"`;
+  assert.equal(fieldOf(always(asking(undefined), ok), 'signature-input'), `sig1=${input}`);
+  const both = always(asking('sig1=("@status")'), ok);
+  assert.equal(
+    fieldOf(both, 'signature-input'),
+    `sig2=${input}, sig1=("@status");created=${start};keyid="test-key-ed25519"`,
+  );
+});
+
+test('the key and the components are read from a configuration', () => {
+  const { publicKey: verifying } = publicKey('test-key-ed25519');
+  if (!('privateKey' in key)) throw new RangeError('the key is not private');
+  const privateKey = key.privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const read = readResponseSigning(
+    { key: { id: 'k', algorithm: 'ed25519', privateKey }, components: ['@status', 'content-digest'] },
+    'signResponses',
+  );
+  assert.ok('privateKey' in read.key);
+  assert.ok(createPublicKey(read.key.privateKey).equals(verifying));
+  assert.deepEqual(read.components, ['@status', 'content-digest']);
+  const shared = readResponseSigning(
+    { key: { id: 'k', algorithm: 'hmac-sha256', secret: 's' } },
+    'signResponses',
+  );
+  assert.deepEqual(shared, { key: { id: 'k', algorithm: 'hmac-sha256', secret: 's' } });
+});
+
+const pem = 'privateKey' in key ? String(key.privateKey.export({ type: 'pkcs8', format: 'pem' })) : '';
+const faults: readonly (readonly [value: unknown, message: string])[] = [
+  [undefined, 'signResponses: an object is expected'],
+  [{}, 'signResponses.key: an object is expected'],
+  [{ keys: {} }, 'signResponses.keys: there is no such option; did you mean "key"?'],
+  [{ key: { algorithm: 'ed25519' } }, 'signResponses.key.id: a text is expected'],
+  [
+    { key: { id: 'ä', algorithm: 'ed25519' } },
+    'signResponses.key.id: printable ASCII characters are expected',
+  ],
+  [
+    { key: { id: 'k', algorithm: 'ed2551' } },
+    'signResponses.key.algorithm: there is no such algorithm; did you mean "ed25519"?',
+  ],
+  [
+    { key: { id: 'k', algorithm: 'ed25519', secret: 's' } },
+    'signResponses.key.secret: a key for ed25519 has privateKey instead',
+  ],
+  [
+    { key: { id: 'k', algorithm: 'ed25519', privateKey: 'x' } },
+    'signResponses.key.privateKey: a private key in PEM format, without a passphrase, is expected',
+  ],
+  [
+    { key: { id: 'k', algorithm: 'rsa-pss-sha512', privateKey: pem } },
+    'signResponses.key.privateKey: the key is not one for rsa-pss-sha512',
+  ],
+  [
+    { key: { id: 'k', algorithm: 'hmac-sha256', secret: '' } },
+    'signResponses.key.secret: a text is expected',
+  ],
+  [
+    { key: { id: 'k', algorithm: 'hmac-sha256', secret: 's' }, components: [] },
+    'signResponses.components: a list with at least one component is expected',
+  ],
+  [
+    { key: { id: 'k', algorithm: 'hmac-sha256', secret: 's' }, components: ['date'] },
+    'signResponses.components: the component @status is required',
+  ],
+  [
+    { key: { id: 'k', algorithm: 'hmac-sha256', secret: 's' }, components: ['@status', '@path'] },
+    'signResponses.components[1]: "@path" requires the parameter req in a response',
+  ],
+];
+
+for (const [value, message] of faults) {
+  test(`an invalid configuration is refused: ${message}`, () => {
+    assert.throws(() => readResponseSigning(value, 'signResponses'), { name: 'RangeError', message });
+  });
+}
