@@ -2,7 +2,7 @@ import type { ProblemMember } from '../../http/problem.ts';
 import type { RequestMessage } from '../../signature/message-signatures/message.ts';
 import type { MessagePart, SignatureExplanation } from '../explanation.ts';
 import type { TraceDetails } from '../trace.ts';
-import { bytesIn, type Holder, isSignedBy, type Verifier, type Verifiers, verifyingKey } from './keys.ts';
+import { bytesIn, type Holder, isSignedBy, type Verifiers, type VerifyingKey, verifyingKey } from './keys.ts';
 import { baseMistakes } from './mistakes.ts';
 import type { Candidate } from './requirements.ts';
 import { computationMistake, encodingMistakes } from './signature-mistakes.ts';
@@ -73,33 +73,33 @@ function partsOf({ lines }: Candidate, found: Found | undefined): readonly Messa
   );
 }
 
-/** Tries all mistakes with all keys. Returns the first one found with a key that is not a dummy. */
-function mistakeOf({ message, candidate, text, holder, verifiers }: Refused): Found | undefined {
+/** Tries all mistakes with all keys, and the same with dummies, whose results are ignored. */
+function mistakeOf(refused: Refused): Found | undefined {
+  const { message, candidate, text, holder, verifiers } = refused;
   const { signature: presented, lines } = candidate;
   const { signature } = presented;
-  const keys = holder?.keys ?? [];
   const mistakes = baseMistakes({ lines, message, signature: presented });
+  const reencoded = encodingMistakes(signature);
   const found: Found[] = [];
-  for (const verifier of verifiers.for(keys, bytesIn(signature))) {
-    const add = (mistake: Found): void => void (verifier.isDummy || found.push(mistake));
-    if (isSignedBy(verifier.key, text, signature)) add({ hint: 'the request is signed with an expired key' });
-    for (const mistake of mistakes) if (isSignedBy(verifier.key, mistake.text, signature)) add(mistake);
-    addComputation(verifier, text, signature, add);
-  }
-  for (const { hint, signature: other } of encodingMistakes(signature))
-    for (const { key, isDummy } of verifiers.for(keys, bytesIn(other)))
-      if (isSignedBy(key, text, other) && !isDummy) found.push({ hint });
+  const tryAll = (encoded: string, search: (key: VerifyingKey) => readonly Found[]): void => {
+    const length = bytesIn(encoded);
+    const fitting = verifiers.fitting(holder?.keys ?? [], length);
+    for (const key of fitting) found.push(...search(key));
+    for (const dummy of verifiers.dummies(fitting, length)) search(dummy);
+  };
+  tryAll(signature, (key) => [
+    ...(isSignedBy(key, text, signature) ? [{ hint: 'the request is signed with an expired key' }] : []),
+    ...mistakes.filter((mistake) => isSignedBy(key, mistake.text, signature)),
+    ...computations(key, text, signature),
+  ]);
+  for (const { hint, signature: other } of reencoded)
+    tryAll(other, (key) => (isSignedBy(key, text, other) ? [{ hint }] : []));
   return found[0] ?? otherHmac(holder, text, signature);
 }
 
-function addComputation(
-  { key }: Verifier,
-  text: string,
-  signature: string,
-  add: (mistake: Found) => void,
-): void {
+function computations(key: VerifyingKey, text: string, signature: string): readonly Found[] {
   const hint = computationMistake(key, text, signature);
-  if (hint !== undefined) add({ hint });
+  return hint === undefined ? [] : [{ hint }];
 }
 
 /** Finds an HMAC of another length, which the verification does not compute. */

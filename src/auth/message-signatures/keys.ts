@@ -56,13 +56,6 @@ export function bytesIn(base64: string): number {
   return (base64.length / 4) * 3 - padding;
 }
 
-/** Verifies a signature, in base64, of a text of octets. */
-export interface Verifier {
-  readonly key: VerifyingKey;
-  /** Whether the key is a dummy, whose result does not count. */
-  readonly isDummy: boolean;
-}
-
 /** The number of HMAC keys that are always tried: a user usually has at most two secrets. */
 const minSecrets = 2;
 
@@ -74,31 +67,37 @@ function algorithmsOf(length: number): readonly PublicKeyAlgorithm[] {
 }
 
 /**
- * Lists the keys with which a signature is verified, those of the holder first. Which algorithms are tried depends on nothing but
- * the length of the signature: a dummy key takes the place of each that the holder does not have. So a refusal takes the same
- * time for an unknown key, a key of another algorithm and a wrong signature. Of two algorithms with signatures of the same
- * length, both are tried.
+ * Selects the keys with which a signature is verified. Which algorithms are tried depends on nothing but the length of the
+ * signature: a dummy key takes the place of each that the holder does not have. So a refusal takes the same time for an unknown
+ * key, a key of another algorithm and a wrong signature. Of two algorithms with signatures of the same length, both are tried.
  */
 export class Verifiers {
   readonly #secret: VerifyingKey = { algorithm: 'hmac-sha256', secret: keyOf('no one has this secret') };
   readonly #dummies = new Map<string, VerifyingKey>();
+  /** The lengths of signatures by key. Node.js takes longer to determine one than to verify. */
+  readonly #lengths = new WeakMap<KeyObject, number>();
 
-  for(keys: readonly VerifyingKey[], length: number): readonly Verifier[] {
-    if (length === 32) return this.#secrets(keys);
-    const algorithms = algorithmsOf(length);
-    const fitting = keys.filter((key) => fits(key, length));
-    const verifiers = fitting.map((key) => ({ key, isDummy: false }));
-    for (const algorithm of algorithms)
-      if (!fitting.some((key) => key.algorithm === algorithm))
-        verifiers.push({ key: this.#dummy(algorithm, length), isDummy: true });
-    return verifiers;
+  /** Returns the keys whose signatures have this length. */
+  fitting(keys: readonly VerifyingKey[], length: number): readonly VerifyingKey[] {
+    return keys.filter((key) => this.#lengthOf(key) === length);
   }
 
-  #secrets(keys: readonly VerifyingKey[]): readonly Verifier[] {
-    const secrets = keys.filter(({ algorithm }) => algorithm === 'hmac-sha256');
-    const verifiers = secrets.map((key) => ({ key, isDummy: false }));
-    while (verifiers.length < minSecrets) verifiers.push({ key: this.#secret, isDummy: true });
-    return verifiers;
+  /** Returns dummy keys for the algorithms with signatures of this length that have no key among the fitting ones. */
+  dummies(fitting: readonly VerifyingKey[], length: number): readonly VerifyingKey[] {
+    if (length === 32)
+      return new Array<VerifyingKey>(Math.max(0, minSecrets - fitting.length)).fill(this.#secret);
+    return algorithmsOf(length)
+      .filter((algorithm) => !fitting.some((key) => key.algorithm === algorithm))
+      .map((algorithm) => this.#dummy(algorithm, length));
+  }
+
+  #lengthOf(key: VerifyingKey): number {
+    if (key.algorithm === 'hmac-sha256') return 32;
+    const known = this.#lengths.get(key.publicKey);
+    if (known !== undefined) return known;
+    const length = signatureLength(key.algorithm, key.publicKey);
+    this.#lengths.set(key.publicKey, length);
+    return length;
   }
 
   #dummy(algorithm: PublicKeyAlgorithm, length: number): VerifyingKey {
@@ -111,11 +110,10 @@ export class Verifiers {
   }
 }
 
-/** Returns whether signatures of a key have this length. */
-function fits(key: VerifyingKey, length: number): boolean {
-  if (key.algorithm === 'hmac-sha256' || !algorithmsOf(length).includes(key.algorithm)) return false;
-  const { modulusLength } = key.publicKey.asymmetricKeyDetails ?? {};
-  return modulusLength === undefined || Math.ceil(modulusLength / 8) === length;
+function signatureLength(algorithm: PublicKeyAlgorithm, key: KeyObject): number {
+  if (algorithm === 'ecdsa-p384-sha384') return 96;
+  if (!algorithm.startsWith('rsa')) return 64;
+  return Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
 }
 
 /** Creates a public key whose private key is unknown. */

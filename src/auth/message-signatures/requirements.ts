@@ -3,7 +3,9 @@ import { Problem, type ProblemMember } from '../../http/problem.ts';
 import {
   type BaseFault,
   type BaseLine,
-  createBase,
+  baseLines,
+  type CoveredComponents,
+  coverComponents,
   isBaseFault,
 } from '../../signature/message-signatures/base.ts';
 import {
@@ -13,11 +15,13 @@ import {
 } from '../../signature/message-signatures/identifiers.ts';
 import type { RequestMessage } from '../../signature/message-signatures/message.ts';
 import type { MessageSignature } from '../../signature/message-signatures/signature-fields.ts';
+import type { Item } from '../../signature/structured-fields/value.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 
 /** A signature that meets the requirements. */
 export interface Candidate {
   readonly signature: MessageSignature;
+  readonly components: JudgedComponents;
   readonly keyid: string;
   /** In seconds. */
   readonly created: number;
@@ -26,21 +30,34 @@ export interface Candidate {
   readonly lines: readonly BaseLine[];
 }
 
+/** Covered components, and what the requirements say about them. They are the same for many requests. */
+export interface JudgedComponents extends CoveredComponents {
+  /** The required components that are not covered. */
+  readonly missing: readonly string[];
+  readonly coversContent: boolean;
+}
+
 /** Judges signatures before their keys are looked up. */
-export type JudgeRequirements = (
-  signature: MessageSignature,
-  request: RequestMessage,
-  hasContent: boolean,
-) => Candidate | Problem;
+export interface Requirements {
+  /** Judges the covered components. Returns a fault if they are invalid in any request. */
+  components(items: readonly Item[]): JudgedComponents | BaseFault;
+  /**
+   * Returns a candidate for a signature that meets the requirements, or the Problem. The Problem depends on nothing but the
+   * request, so it reveals nothing about keys and users.
+   */
+  judge(
+    signature: MessageSignature,
+    components: JudgedComponents | BaseFault,
+    request: RequestMessage,
+    hasContent: boolean,
+  ): Candidate | Problem;
+}
 
 /** The maximum length of a nonce, in characters. */
 const maxNonce = 256;
 
-/**
- * Creates a function that returns a candidate for a signature that meets the requirements, or the Problem. The Problem depends on
- * nothing but the request, so it reveals nothing about keys and users.
- */
-export function createRequirements(options: MessageSignaturesOptions, explain: boolean): JudgeRequirements {
+/** Creates the judge of the requirements. */
+export function createRequirements(options: MessageSignaturesOptions, explain: boolean): Requirements {
   const required = options.components.map((component) => identifierKey(parseIdentifier(component)));
   const insufficient = (detail: string, members: Readonly<Record<string, ProblemMember>> = {}): Problem =>
     new Problem('signature-insufficient', detail, {
@@ -60,26 +77,35 @@ export function createRequirements(options: MessageSignaturesOptions, explain: b
       : undefined;
   };
 
-  const coverageFault = (lines: readonly BaseLine[], signature: MessageSignature): Problem | undefined => {
-    const isCovered = (key: string): boolean =>
-      lines.some(({ name }) => name === key) ||
-      signature.covered.items.some((identifier) => identifierKey(identifier) === key);
-    const missing = required.filter((key) => !isCovered(key));
-    if (missing.length === 0) return undefined;
+  const coverageFault = (
+    { missing, coversContent }: JudgedComponents,
+    hasContent: boolean,
+  ): Problem | undefined => {
+    if (missing.length === 0) return hasContent && !coversContent ? digestRequired(explain) : undefined;
     return insufficient(`The signature does not cover ${missing.join(', ')}.`, {
       missing,
       hint: `add ${missing.join(', ')} to the covered components, in Signature-Input and in the message`,
     });
   };
 
-  return (signature, request, hasContent) => {
-    const lines = createBase(signature.covered, request, options.structuredFields);
-    if (isBaseFault(lines)) return baseProblem(lines, explain);
-    const fault = parameterFault(signature) ?? coverageFault(lines, signature);
-    if (fault !== undefined) return fault;
-    const { keyid = '', created = 0, nonce } = signature.parameters;
-    if (hasContent && !signature.covered.items.some(coversContentDigest)) return digestRequired(explain);
-    return { signature, keyid, created, nonce, lines };
+  return {
+    components(items) {
+      const covered = coverComponents(items, 'request');
+      if (isBaseFault(covered)) return covered;
+      const keys = new Set(items.map(identifierKey));
+      const missing = required.filter((key) => !keys.has(key));
+      return { ...covered, missing, coversContent: items.some(coversContentDigest) };
+    },
+    judge(signature, components, request, hasContent) {
+      if (isBaseFault(components)) return baseProblem(components, explain);
+      const { parameters } = signature.covered;
+      const lines = baseLines(components, parameters, request, options.structuredFields);
+      if (isBaseFault(lines)) return baseProblem(lines, explain);
+      const fault = parameterFault(signature) ?? coverageFault(components, hasContent);
+      if (fault !== undefined) return fault;
+      const { keyid = '', created = 0, nonce } = signature.parameters;
+      return { signature, components, keyid, created, nonce, lines };
+    },
   };
 }
 

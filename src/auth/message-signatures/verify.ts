@@ -3,7 +3,7 @@ import { isMethod, isSafe } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
 import { andThen } from '../../maybe-promise.ts';
 import type { Principal } from '../../principal.ts';
-import { formatBase } from '../../signature/message-signatures/base.ts';
+import { type BaseFault, formatBase } from '../../signature/message-signatures/base.ts';
 import type { RequestMessage } from '../../signature/message-signatures/message.ts';
 import {
   type MessageSignature,
@@ -14,8 +14,14 @@ import type { Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
 import { bytesIn, findHolder, type Holder, isSignedBy, Verifiers, type VerifyingKey } from './keys.ts';
+import { KnownComponents } from './known-components.ts';
 import type { MessageSignaturesOptions } from './options.ts';
-import { type Candidate, createRequirements, type JudgeRequirements } from './requirements.ts';
+import {
+  type Candidate,
+  createRequirements,
+  type JudgedComponents,
+  type Requirements,
+} from './requirements.ts';
 
 /** Verifies the signatures of a request. */
 export type Verify = (request: Request, authTrace?: AuthenticationTrace) => Verdict | Promise<Verdict>;
@@ -28,8 +34,15 @@ interface Verification {
   readonly name: string;
   readonly options: MessageSignaturesOptions;
   readonly context: SchemeContext;
-  readonly judge: JudgeRequirements;
+  readonly requirements: Requirements;
+  readonly known: KnownComponents;
   readonly verifiers: Verifiers;
+}
+
+/** A signature, and what is known of its components. */
+interface Presentable {
+  readonly signature: MessageSignature;
+  readonly components: JudgedComponents | BaseFault;
 }
 
 /** A request that is being verified. */
@@ -53,13 +66,20 @@ export function createVerify(
   options: MessageSignaturesOptions,
   context: SchemeContext,
 ): Verify {
-  const judge = createRequirements(options, context.explain);
-  const verification: Verification = { name, options, context, judge, verifiers: new Verifiers() };
+  const requirements = createRequirements(options, context.explain);
+  const parts = { known: new KnownComponents(), verifiers: new Verifiers() };
+  const verification: Verification = { name, options, context, requirements, ...parts };
   return (request, authTrace) => {
     const { fields } = request;
-    const signatures = parseSignatures(fields.get('signature-input'), fields.get('signature'));
+    const [input, value] = [fields.get('signature-input'), fields.get('signature')];
+    const known = verification.known.find(input, value);
+    if (known !== undefined) return verifySignatures(verification, request, [known], authTrace);
+    const signatures = parseSignatures(input, value);
     if (typeof signatures === 'string') return malformed(signatures, context, authTrace);
-    return verifySignatures(verification, request, signatures, authTrace);
+    const judged = signatures.map((signature) => {
+      return { signature, components: requirements.components(signature.covered.items) };
+    });
+    return verifySignatures(verification, request, judged, authTrace);
   };
 }
 
@@ -77,17 +97,17 @@ function malformed(
 function verifySignatures(
   verification: Verification,
   request: Request,
-  signatures: readonly MessageSignature[],
+  signatures: readonly Presentable[],
   authTrace: AuthenticationTrace | undefined,
 ): Verdict | Promise<Verdict> {
   const { method, target, fields, connection } = request;
   const message: RequestMessage = { method, target, fields, secure: connection.secure };
-  const presented = { request, message, claimed: signatures[0]?.parameters.keyid, authTrace };
+  const presented = { request, message, claimed: signatures[0]?.signature.parameters.keyid, authTrace };
   const hasContent = carriesContent(request);
   const candidates: Candidate[] = [];
   let first: Problem | undefined;
-  for (const signature of signatures) {
-    const judged = verification.judge(signature, message, hasContent);
+  for (const { signature, components } of signatures) {
+    const judged = verification.requirements.judge(signature, components, message, hasContent);
     if (judged instanceof Problem) first ??= judged;
     else if (candidates.push(judged) === maxCandidates) break;
   }
@@ -156,7 +176,7 @@ function verifyCandidate(
 
 const wrongSignature = 'The key, the signature or the signed message is wrong.';
 
-/** Returns the key that verifies the signature and is valid. A refusal tries the same number of keys for every holder. */
+/** Returns the key that verifies the signature and is valid. A refusal tries the same algorithms for every holder. */
 function matchingKey(
   verifiers: Verifiers,
   { signature }: Candidate,
@@ -164,10 +184,13 @@ function matchingKey(
   holder: Holder | undefined,
   now: number,
 ): VerifyingKey | undefined {
-  for (const { key, isDummy } of verifiers.for(holder?.keys ?? [], bytesIn(signature.signature))) {
+  const length = bytesIn(signature.signature);
+  const fitting = verifiers.fitting(holder?.keys ?? [], length);
+  for (const key of fitting) {
     const isMatch = isSignedBy(key, text, signature.signature);
-    if (isMatch && !isDummy && (key.until === undefined || now < key.until)) return key;
+    if (isMatch && (key.until === undefined || now < key.until)) return key;
   }
+  for (const dummy of verifiers.dummies(fitting, length)) isSignedBy(dummy, text, signature.signature);
   return undefined;
 }
 
@@ -256,11 +279,12 @@ function nonceFault(
 }
 
 function accept(
-  { name, options, context }: Verification,
+  { name, options, context, known }: Verification,
   { request, authTrace }: Presented,
-  { nonce }: Candidate,
+  { nonce, signature, components }: Candidate,
   { account }: Holder,
 ): Verdict | Promise<Verdict> {
+  known.remember(request.fields.get('signature-input') ?? '', signature, components);
   const isClaimed = nonce !== undefined && options.nonce !== 'off';
   if (authTrace !== undefined) {
     const passed = ['parse', 'user', 'signature', 'date', ...(isClaimed ? ['nonce'] : [])];

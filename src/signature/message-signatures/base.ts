@@ -6,16 +6,18 @@ import {
   serializeItem,
   serializeList,
   serializeMember,
+  serializeParameters,
 } from '../structured-fields/serialize.ts';
 import {
   bytesItem,
   type Dictionary,
   type InnerList,
   type Item,
+  noParameters,
   type Parameters,
 } from '../structured-fields/value.ts';
 import { isRequestComponent, queryParameters, requestComponent } from './derived-components.ts';
-import { identifierFault, identifierKey, nameOf, stringParameter } from './identifiers.ts';
+import { identifierFault, identifierKey, type MessageKind, nameOf, stringParameter } from './identifiers.ts';
 import { type FieldSource, isResponse, type Message, type RequestMessage } from './message.ts';
 import { registeredTypes, type StructuredFieldTypes, typeOfField } from './structured-field-types.ts';
 
@@ -37,34 +39,53 @@ export interface BaseFault {
 export const maxComponents = 64;
 
 /** Returns whether the base could not be created. */
-export function isBaseFault(base: readonly BaseLine[] | BaseFault): base is BaseFault {
+export function isBaseFault(base: object): base is BaseFault {
   return 'fault' in base;
 }
 
-/**
- * Creates the lines of the signature base, the last one for `@signature-params`. Returns a fault if a component identifier is
- * invalid or occurs twice, or the message does not have the component.
- *
- * @param covered The covered components and the signature parameters, as in Signature-Input.
- * @param types The types of structured fields beside the registered ones.
- */
-export function createBase(
-  covered: InnerList,
-  message: Message,
-  types: StructuredFieldTypes = {},
-): readonly BaseLine[] | BaseFault {
-  if (covered.items.length > maxComponents)
+/** Covered components whose identifiers are valid, so that they can be read from any message of a kind. */
+export interface CoveredComponents {
+  readonly items: readonly Item[];
+  /** The identifiers, serialized: `"@method"`. */
+  readonly names: readonly string[];
+  /** The inner list without its parameters, serialized: `("@method" "@path")`. */
+  readonly list: string;
+}
+
+/** Checks the identifiers of covered components. Returns a fault if one is invalid or occurs twice. */
+export function coverComponents(items: readonly Item[], kind: MessageKind): CoveredComponents | BaseFault {
+  if (items.length > maxComponents)
     return malformed(`the signature covers more than ${maxComponents} components`);
-  const kind = isResponse(message) ? 'response' : 'request';
-  const components = new Components(message, types);
   const keys = new Set<string>();
-  const lines: BaseLine[] = [];
-  for (const identifier of covered.items) {
+  const names: string[] = [];
+  for (const identifier of items) {
     const fault = identifierFault(identifier, kind);
     if (fault !== undefined) return malformed(fault);
     const name = serializeItem(identifier);
     if (keys.size === keys.add(identifierKey(identifier)).size)
       return malformed(`the component ${name} is covered twice`);
+    names.push(name);
+  }
+  return { items, names, list: serializeInnerList({ items, parameters: noParameters }) };
+}
+
+/**
+ * Creates the lines of the signature base, the last one for `@signature-params`. Returns a fault if the message does not have a
+ * component.
+ *
+ * @param parameters The signature parameters, as in Signature-Input.
+ * @param types The types of structured fields beside the registered ones.
+ */
+export function baseLines(
+  { items, names, list }: CoveredComponents,
+  parameters: Parameters,
+  message: Message,
+  types: StructuredFieldTypes = {},
+): readonly BaseLine[] | BaseFault {
+  const components = new Components(message, types);
+  const lines: BaseLine[] = [];
+  for (const identifier of items) {
+    const name = names[lines.length] ?? '';
     const value = components.valueOf(identifier);
     if (value === undefined) return absent(`the message has no component ${name}`);
     // Neither a line feed nor anything outside ASCII (RFC 9421 §2.5).
@@ -72,8 +93,23 @@ export function createBase(
       return absent(`the component ${name} has characters outside ASCII; use bs`);
     lines.push({ name, value });
   }
-  lines.push({ name: '"@signature-params"', value: serializeInnerList(covered) });
+  lines.push({ name: '"@signature-params"', value: list + serializeParameters(parameters) });
   return lines;
+}
+
+/**
+ * Creates the lines of the signature base like `baseLines`. Also returns a fault if a component identifier is invalid or occurs
+ * twice.
+ *
+ * @param covered The covered components and the signature parameters, as in Signature-Input.
+ */
+export function createBase(
+  covered: InnerList,
+  message: Message,
+  types: StructuredFieldTypes = {},
+): readonly BaseLine[] | BaseFault {
+  const components = coverComponents(covered.items, isResponse(message) ? 'response' : 'request');
+  return isBaseFault(components) ? components : baseLines(components, covered.parameters, message, types);
 }
 
 function malformed(fault: string): BaseFault {
