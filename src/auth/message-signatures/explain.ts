@@ -4,15 +4,13 @@ import type { MessagePart, SignatureExplanation } from '../explanation.ts';
 import type { TraceDetails } from '../trace.ts';
 import { bytesIn, type Holder, isSignedBy, type Verifiers, type VerifyingKey, verifyingKey } from './keys.ts';
 import { baseMistakes } from './mistakes.ts';
-import type { Candidate } from './requirements.ts';
+import type { ParsedCandidate } from './requirements.ts';
 import { computationMistake, encodingMistakes } from './signature-mistakes.ts';
 
 /** A refused signature. */
 export interface Refused {
   readonly message: RequestMessage;
-  readonly candidate: Candidate;
-  /** The signature base. */
-  readonly text: string;
+  readonly candidate: ParsedCandidate;
   /** Undefined if no key has the id. */
   readonly holder: Holder | undefined;
   readonly verifiers: Verifiers;
@@ -40,7 +38,8 @@ const otherMessage =
  * depend on the key. What it finds is a signature that only a holder of the key can make.
  */
 export function explainSignature(refused: Refused): Explained {
-  const { candidate, text, holder } = refused;
+  const { candidate, holder } = refused;
+  const { text } = candidate;
   const found = mistakeOf(refused);
   const parts = partsOf(candidate, found);
   const explain = (hint: string): TraceDetails => ({
@@ -51,7 +50,7 @@ export function explainSignature(refused: Refused): Explained {
       ...(found?.differs === undefined ? {} : { differs: found.differs }),
     }),
   });
-  const traced = holder === undefined ? unknownKey : (anotherKey(holder, candidate, text) ?? otherMessage);
+  const traced = holder === undefined ? unknownKey : (anotherKey(holder, candidate) ?? otherMessage);
   return { shown: explain(`${unknownKey}; or ${otherMessage}`), traced: explain(traced) };
 }
 
@@ -65,7 +64,7 @@ function membersOf({ hint, parts, differs }: SignatureExplanation): TraceDetails
   return differs === undefined ? { ...first, parts: list } : { ...first, differs, parts: list };
 }
 
-function partsOf({ lines }: Candidate, found: Found | undefined): readonly MessagePart[] {
+function partsOf({ lines }: ParsedCandidate, found: Found | undefined): readonly MessagePart[] {
   return lines.map(({ name, value }) =>
     name === found?.differs && found.signed !== undefined
       ? { name, expected: value, signed: found.signed }
@@ -75,9 +74,8 @@ function partsOf({ lines }: Candidate, found: Found | undefined): readonly Messa
 
 /** Tries all mistakes with all keys, and the same with dummies, whose results are ignored. */
 function mistakeOf(refused: Refused): Found | undefined {
-  const { message, candidate, text, holder, verifiers } = refused;
-  const { signature: presented, lines } = candidate;
-  const { signature } = presented;
+  const { message, candidate, holder, verifiers } = refused;
+  const { signature: presented, lines, text, value: signature } = candidate;
   const mistakes = baseMistakes({ lines, message, signature: presented });
   const reencoded = encodingMistakes(signature);
   const found: Found[] = [];
@@ -113,10 +111,10 @@ function otherHmac(holder: Holder | undefined, text: string, signature: string):
 }
 
 /** Finds another key of the user that made the signature. Only for the trace, because its time depends on the user. */
-function anotherKey({ account }: Holder, { keyid, signature }: Candidate, text: string): string | undefined {
+function anotherKey({ account }: Holder, { keyid, text, value }: ParsedCandidate): string | undefined {
   for (const [id, accountKey] of account.keys ?? []) {
     const key = id === keyid ? undefined : verifyingKey(accountKey);
-    if (key !== undefined && isSignedBy(key, text, signature.signature))
+    if (key !== undefined && isSignedBy(key, text, value))
       return `the request is signed with another key of the user: ${id}`;
   }
   return undefined;

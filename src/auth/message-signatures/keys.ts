@@ -4,7 +4,7 @@ import { andThen } from '../../maybe-promise.ts';
 import { keyOf, type SigningKey } from '../../signature/hmac.ts';
 import { type PublicKeyAlgorithm, verifySignature } from '../../signature/message-signatures/algorithms.ts';
 import type { AccountKey } from '../account-key.ts';
-import type { Account, Accounts } from '../accounts.ts';
+import type { Account, Accounts, FoundKey, Secret } from '../accounts.ts';
 
 /** A key with which signatures can be verified. */
 export type VerifyingKey =
@@ -25,13 +25,22 @@ export function findHolder(
   accounts: Accounts,
   keyid: string,
 ): Holder | undefined | Promise<Holder | undefined> {
-  const byName = (): Holder | undefined | Promise<Holder | undefined> =>
-    andThen(accounts.find(keyid), (account) => account && { account, keys: secretsOf(account) });
-  if (accounts.findKey === undefined) return byName();
-  return andThen(accounts.findKey(keyid), (found) => {
-    const key = found === undefined ? undefined : verifyingKey(found.key);
-    return found !== undefined && key !== undefined ? { account: found.account, keys: [key] } : byName();
-  });
+  const found = accounts.findKey?.(keyid);
+  return found === undefined
+    ? findByName(accounts, keyid)
+    : andThen(found, (key) => holderOf(key) ?? findByName(accounts, keyid));
+}
+
+function holderOf(found: FoundKey | undefined): Holder | undefined {
+  const key = found === undefined ? undefined : verifyingKey(found.key);
+  return found === undefined || key === undefined ? undefined : { account: found.account, keys: [key] };
+}
+
+function findByName(accounts: Accounts, name: string): Holder | undefined | Promise<Holder | undefined> {
+  return andThen(
+    accounts.find(name),
+    (account) => account && { account, keys: account.secrets.map(secretKey) },
+  );
 }
 
 /** Returns the key for verification; undefined if it is one of another scheme. */
@@ -42,12 +51,10 @@ export function verifyingKey(key: AccountKey): VerifyingKey | undefined {
   return { algorithm: 'hmac-sha256', secret, ...(until === undefined ? {} : { until }) };
 }
 
-function secretsOf({ secrets }: Account): readonly VerifyingKey[] {
-  return secrets.map(({ key, until }) =>
-    until === undefined
-      ? { algorithm: 'hmac-sha256', secret: key }
-      : { algorithm: 'hmac-sha256', secret: key, until },
-  );
+function secretKey({ key, until }: Secret): VerifyingKey {
+  return until === undefined
+    ? { algorithm: 'hmac-sha256', secret: key }
+    : { algorithm: 'hmac-sha256', secret: key, until };
 }
 
 /** Returns the number of bytes of canonical base64. */
@@ -79,7 +86,7 @@ export class Verifiers {
 
   /** Returns the keys whose signatures have this length. */
   fitting(keys: readonly VerifyingKey[], length: number): readonly VerifyingKey[] {
-    return keys.filter((key) => this.#lengthOf(key) === length);
+    return keys.filter((key) => this.lengthOf(key) === length);
   }
 
   /** Returns dummy keys for the algorithms with signatures of this length that have no key among the fitting ones. */
@@ -91,7 +98,8 @@ export class Verifiers {
       .map((algorithm) => this.#dummy(algorithm, length));
   }
 
-  #lengthOf(key: VerifyingKey): number {
+  /** Returns the length of the signatures of a key (bytes). */
+  lengthOf(key: VerifyingKey): number {
     if (key.algorithm === 'hmac-sha256') return 32;
     const known = this.#lengths.get(key.publicKey);
     if (known !== undefined) return known;

@@ -4,8 +4,10 @@ import {
   type BaseFault,
   type BaseLine,
   baseLines,
+  baseText,
   type CoveredComponents,
   coverComponents,
+  formatBase,
   isBaseFault,
 } from '../../signature/message-signatures/base.ts';
 import {
@@ -14,18 +16,30 @@ import {
   parseIdentifier,
 } from '../../signature/message-signatures/identifiers.ts';
 import type { RequestMessage } from '../../signature/message-signatures/message.ts';
-import type { MessageSignature } from '../../signature/message-signatures/signature-fields.ts';
+import type {
+  MessageSignature,
+  SignatureParameters,
+} from '../../signature/message-signatures/signature-fields.ts';
 import type { Item } from '../../signature/structured-fields/value.ts';
+import type { KnownSignature } from './known-components.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 
 /** A signature that meets the requirements. */
 export interface Candidate {
-  readonly signature: MessageSignature;
   readonly components: JudgedComponents;
+  readonly parameters: SignatureParameters;
   readonly keyid: string;
   /** In seconds. */
   readonly created: number;
-  readonly nonce: string | undefined;
+  /** The signature in base64. */
+  readonly value: string;
+  /** The signature base. */
+  readonly text: string;
+}
+
+/** A candidate, and what an explanation needs. */
+export interface ParsedCandidate extends Candidate {
+  readonly signature: MessageSignature;
   /** The lines of the signature base. */
   readonly lines: readonly BaseLine[];
 }
@@ -50,7 +64,9 @@ export interface Requirements {
     components: JudgedComponents | BaseFault,
     request: RequestMessage,
     hasContent: boolean,
-  ): Candidate | Problem;
+  ): ParsedCandidate | Problem;
+  /** Returns a candidate for a signature with known components; undefined if it must be judged as a whole. */
+  judgeKnown(known: KnownSignature, request: RequestMessage, hasContent: boolean): Candidate | undefined;
 }
 
 /** The maximum length of a nonce, in characters. */
@@ -64,7 +80,7 @@ export function createRequirements(options: MessageSignaturesOptions, explain: b
       members: explain ? { check: 'requirements', ...members } : {},
     });
 
-  const parameterFault = ({ parameters }: MessageSignature): Problem | undefined => {
+  const parameterFault = (parameters: SignatureParameters): Problem | undefined => {
     const { keyid, created, nonce, tag } = parameters;
     if (keyid === undefined) return insufficient('The signature requires the parameter keyid.');
     if (created === undefined) return insufficient('The signature requires the parameter created.');
@@ -101,10 +117,27 @@ export function createRequirements(options: MessageSignaturesOptions, explain: b
       const { parameters } = signature.covered;
       const lines = baseLines(components, parameters, request, options.structuredFields);
       if (isBaseFault(lines)) return baseProblem(lines, explain);
-      const fault = parameterFault(signature) ?? coverageFault(components, hasContent);
+      const fault = parameterFault(signature.parameters) ?? coverageFault(components, hasContent);
       if (fault !== undefined) return fault;
-      const { keyid = '', created = 0, nonce } = signature.parameters;
-      return { signature, components, keyid, created, nonce, lines };
+      const { parameters: read, signature: value } = signature;
+      const { keyid = '', created = 0 } = read;
+      return {
+        signature,
+        lines,
+        components,
+        parameters: read,
+        keyid,
+        created,
+        value,
+        text: formatBase(lines),
+      };
+    },
+    judgeKnown({ components, parameters, serialized, value }, request, hasContent) {
+      if (parameterFault(parameters) !== undefined || (hasContent && !components.coversContent))
+        return undefined;
+      const text = baseText(components, serialized, request, options.structuredFields);
+      const { keyid = '', created = 0 } = parameters;
+      return text === undefined ? undefined : { components, parameters, keyid, created, value, text };
     },
   };
 }

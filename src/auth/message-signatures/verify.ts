@@ -3,7 +3,6 @@ import { isMethod, isSafe } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
 import { andThen } from '../../maybe-promise.ts';
 import type { Principal } from '../../principal.ts';
-import { type BaseFault, formatBase } from '../../signature/message-signatures/base.ts';
 import type { RequestMessage } from '../../signature/message-signatures/message.ts';
 import {
   type MessageSignature,
@@ -19,7 +18,7 @@ import type { MessageSignaturesOptions } from './options.ts';
 import {
   type Candidate,
   createRequirements,
-  type JudgedComponents,
+  type ParsedCandidate,
   type Requirements,
 } from './requirements.ts';
 
@@ -37,12 +36,6 @@ interface Verification {
   readonly requirements: Requirements;
   readonly known: KnownComponents;
   readonly verifiers: Verifiers;
-}
-
-/** A signature, and what is known of its components. */
-interface Presentable {
-  readonly signature: MessageSignature;
-  readonly components: JudgedComponents | BaseFault;
 }
 
 /** A request that is being verified. */
@@ -69,18 +62,61 @@ export function createVerify(
   const requirements = createRequirements(options, context.explain);
   const parts = { known: new KnownComponents(), verifiers: new Verifiers() };
   const verification: Verification = { name, options, context, requirements, ...parts };
-  return (request, authTrace) => {
-    const { fields } = request;
-    const [input, value] = [fields.get('signature-input'), fields.get('signature')];
-    const known = verification.known.find(input, value);
-    if (known !== undefined) return verifySignatures(verification, request, [known], authTrace);
-    const signatures = parseSignatures(input, value);
-    if (typeof signatures === 'string') return malformed(signatures, context, authTrace);
-    const judged = signatures.map((signature) => {
-      return { signature, components: requirements.components(signature.covered.items) };
-    });
-    return verifySignatures(verification, request, judged, authTrace);
-  };
+  return (request, authTrace) =>
+    verifyKnown(verification, request, authTrace) ?? verifyWhole(verification, request, authTrace);
+}
+
+/**
+ * Verifies a signature with known components. Returns undefined if there is none, or it is refused before its date is checked:
+ * then it is verified as a whole.
+ */
+function verifyKnown(
+  verification: Verification,
+  request: Request,
+  authTrace: AuthenticationTrace | undefined,
+): Verdict | Promise<Verdict> | undefined {
+  const { fields } = request;
+  const known = verification.known.find(fields.get('signature-input'), fields.get('signature'));
+  if (known === undefined) return undefined;
+  const message = messageOf(request);
+  const candidate = verification.requirements.judgeKnown(known, message, carriesContent(request));
+  if (candidate === undefined) return undefined;
+  const presented = { request, message, claimed: candidate.keyid, authTrace };
+  const holder = findHolder(verification.context.accounts, candidate.keyid);
+  if (holder instanceof Promise)
+    return holder.then(
+      (found) =>
+        judgeAtOnce(verification, presented, candidate, found) ??
+        verifyWhole(verification, request, authTrace),
+    );
+  return judgeAtOnce(verification, presented, candidate, holder);
+}
+
+function judgeAtOnce(
+  verification: Verification,
+  presented: Presented,
+  candidate: Candidate,
+  holder: Holder | undefined,
+): Verdict | Promise<Verdict> | undefined {
+  const result = verifyCandidate(verification, presented, candidate, holder);
+  return result !== undefined && 'passed' in result ? result.verdict() : result;
+}
+
+/** Parses and verifies all signatures. */
+function verifyWhole(
+  verification: Verification,
+  request: Request,
+  authTrace: AuthenticationTrace | undefined,
+): Verdict | Promise<Verdict> {
+  const { requirements, context } = verification;
+  const { fields } = request;
+  const signatures = parseSignatures(fields.get('signature-input'), fields.get('signature'));
+  if (typeof signatures === 'string') return malformed(signatures, context, authTrace);
+  return verifySignatures(verification, request, signatures, requirements, authTrace);
+}
+
+function messageOf({ method, target, fields, connection }: Request): RequestMessage {
+  return { method, target, fields, secure: connection.secure };
 }
 
 function malformed(
@@ -97,17 +133,18 @@ function malformed(
 function verifySignatures(
   verification: Verification,
   request: Request,
-  signatures: readonly Presentable[],
+  signatures: readonly MessageSignature[],
+  requirements: Requirements,
   authTrace: AuthenticationTrace | undefined,
 ): Verdict | Promise<Verdict> {
-  const { method, target, fields, connection } = request;
-  const message: RequestMessage = { method, target, fields, secure: connection.secure };
-  const presented = { request, message, claimed: signatures[0]?.signature.parameters.keyid, authTrace };
+  const message = messageOf(request);
+  const presented = { request, message, claimed: signatures[0]?.parameters.keyid, authTrace };
   const hasContent = carriesContent(request);
-  const candidates: Candidate[] = [];
+  const candidates: ParsedCandidate[] = [];
   let first: Problem | undefined;
-  for (const { signature, components } of signatures) {
-    const judged = verification.requirements.judge(signature, components, message, hasContent);
+  for (const signature of signatures) {
+    const components = requirements.components(signature.covered.items);
+    const judged = requirements.judge(signature, components, message, hasContent);
     if (judged instanceof Problem) first ??= judged;
     else if (candidates.push(judged) === maxCandidates) break;
   }
@@ -132,7 +169,7 @@ function bad(problem: Problem, claimed: string | undefined): Verdict {
 function verifyFrom(
   verification: Verification,
   presented: Presented,
-  candidates: readonly Candidate[],
+  candidates: readonly ParsedCandidate[],
   index: number,
   best: Refusal | undefined,
 ): Verdict | Promise<Verdict> {
@@ -142,27 +179,39 @@ function verifyFrom(
     return best.verdict();
   }
   return andThen(findHolder(verification.context.accounts, candidate.keyid), (holder) => {
-    const result = verifyCandidate(verification, presented, candidate, holder);
-    if (!('passed' in result)) return result;
+    const result = verifyCandidate(verification, presented, candidate, holder) ?? {
+      passed: 0,
+      verdict: () => refuseSignature(verification, presented, candidate, holder),
+    };
+    if (!('passed' in result)) {
+      rememberComponents(verification, presented, candidate);
+      return result;
+    }
     const next = best === undefined || result.passed > best.passed ? result : best;
     return verifyFrom(verification, presented, candidates, index + 1, next);
   });
 }
 
+function rememberComponents(
+  { known }: Verification,
+  { request }: Presented,
+  { signature, components }: ParsedCandidate,
+): void {
+  known.remember(request.fields.get('signature-input') ?? '', signature, components);
+}
+
+/** Returns a verdict or a refusal; undefined if no key of the holder verifies the signature. */
 function verifyCandidate(
   verification: Verification,
   presented: Presented,
   candidate: Candidate,
   holder: Holder | undefined,
-): Verdict | Promise<Verdict> | Refusal {
+): Verdict | Promise<Verdict> | Refusal | undefined {
   const { context } = verification;
   const now = context.clock.now();
-  const text = formatBase(candidate.lines);
-  const key = matchingKey(verification.verifiers, candidate, text, holder, now);
-  if (key === undefined || holder === undefined) {
-    return { passed: 0, verdict: () => refuseSignature(verification, presented, candidate, text, holder) };
-  }
-  const { alg } = candidate.signature.parameters;
+  const key = matchingKey(verification.verifiers, candidate, holder, now);
+  if (key === undefined || holder === undefined) return undefined;
+  const { alg } = candidate.parameters;
   if (alg !== undefined && alg !== key.algorithm) {
     const hint = `the parameter alg is "${alg}", but the key with this id is for ${key.algorithm}`;
     return refusal(1, verification, presented, 'alg', 'credentials-refused', wrongSignature, { hint });
@@ -179,18 +228,18 @@ const wrongSignature = 'The key, the signature or the signed message is wrong.';
 /** Returns the key that verifies the signature and is valid. A refusal tries the same algorithms for every holder. */
 function matchingKey(
   verifiers: Verifiers,
-  { signature }: Candidate,
-  text: string,
+  { value, text }: Candidate,
   holder: Holder | undefined,
   now: number,
 ): VerifyingKey | undefined {
-  const length = bytesIn(signature.signature);
-  const fitting = verifiers.fitting(holder?.keys ?? [], length);
-  for (const key of fitting) {
-    const isMatch = isSignedBy(key, text, signature.signature);
+  const length = bytesIn(value);
+  const keys = holder?.keys ?? [];
+  for (const key of keys) {
+    const isMatch = verifiers.lengthOf(key) === length && isSignedBy(key, text, value);
     if (isMatch && (key.until === undefined || now < key.until)) return key;
   }
-  for (const dummy of verifiers.dummies(fitting, length)) isSignedBy(dummy, text, signature.signature);
+  const fitting = verifiers.fitting(keys, length);
+  for (const dummy of verifiers.dummies(fitting, length)) isSignedBy(dummy, text, value);
   return undefined;
 }
 
@@ -218,30 +267,41 @@ function refusal(
 function dateFault(
   verification: Verification,
   presented: Presented,
-  { created, nonce, signature }: Candidate,
+  { created, parameters }: Candidate,
   now: number,
 ): Refusal | undefined {
   const { options, context } = verification;
   const second = Math.floor(now / 1000);
-  const { expires } = signature.parameters;
-  const refuse = (detail: string, hint: string): Refusal =>
-    refusal(2, verification, presented, 'date', 'date-out-of-window', detail, { hint, serverTime: second });
+  const { expires, nonce } = parameters;
   const off = created - second;
   if (Math.abs(off) > options.window) {
     const detail = `created is ${Math.abs(off)} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock; the maximum is ${options.window} s.`;
-    return refuse(detail, createdHint(created, second));
+    return dateRefusal(verification, presented, detail, createdHint(created, second));
   }
-  if (expires !== undefined && second > expires)
-    return refuse(
-      `The signature expired ${second - expires} s ago.`,
-      'the time in expires has passed; sign the request again',
-    );
-  if (nonce !== undefined && created < Math.floor((context.notBefore ?? Number.NEGATIVE_INFINITY) / 1000))
-    return refuse(
-      'created is before the start of this server, which does not know the nonces used before.',
-      'sign the request again',
-    );
-  return undefined;
+  if (expires !== undefined && second > expires) {
+    const detail = `The signature expired ${second - expires} s ago.`;
+    const hint = 'the time in expires has passed; sign the request again';
+    return dateRefusal(verification, presented, detail, hint);
+  }
+  if (
+    nonce === undefined ||
+    context.notBefore === undefined ||
+    created >= Math.floor(context.notBefore / 1000)
+  )
+    return undefined;
+  const detail = 'created is before the start of this server, which does not know the nonces used before.';
+  return dateRefusal(verification, presented, detail, 'sign the request again');
+}
+
+function dateRefusal(
+  verification: Verification,
+  presented: Presented,
+  detail: string,
+  hint: string,
+): Refusal {
+  const serverTime = Math.floor(verification.context.clock.now() / 1000);
+  const details = { hint, serverTime };
+  return refusal(2, verification, presented, 'date', 'date-out-of-window', detail, details);
 }
 
 /** Returns the likely cause of a wrong time. */
@@ -259,11 +319,12 @@ function createdHint(created: number, second: number): string {
 function nonceFault(
   verification: Verification,
   presented: Presented,
-  { created, nonce }: Candidate,
+  { created, parameters }: Candidate,
   { account }: Holder,
   now: number,
 ): Refusal | undefined {
   const { options, context } = verification;
+  const { nonce } = parameters;
   if (nonce === undefined || options.nonce === 'off') return undefined;
   // Until the time is outside the nonce window, to the end of its second.
   const until = created * 1000 + context.nonceWindow + 999;
@@ -279,13 +340,12 @@ function nonceFault(
 }
 
 function accept(
-  { name, options, context, known }: Verification,
+  { name, options, context }: Verification,
   { request, authTrace }: Presented,
-  { nonce, signature, components }: Candidate,
+  { parameters }: Candidate,
   { account }: Holder,
 ): Verdict | Promise<Verdict> {
-  known.remember(request.fields.get('signature-input') ?? '', signature, components);
-  const isClaimed = nonce !== undefined && options.nonce !== 'off';
+  const isClaimed = parameters.nonce !== undefined && options.nonce !== 'off';
   if (authTrace !== undefined) {
     const passed = ['parse', 'user', 'signature', 'date', ...(isClaimed ? ['nonce'] : [])];
     for (const check of passed) authTrace.pass(check);
@@ -305,8 +365,7 @@ function accept(
 function refuseSignature(
   verification: Verification,
   presented: Presented,
-  candidate: Candidate,
-  text: string,
+  candidate: ParsedCandidate,
   holder: Holder | undefined,
 ): Verdict | Promise<Verdict> {
   const { context, verifiers } = verification;
@@ -315,7 +374,7 @@ function refuseSignature(
     bad(new Problem('credentials-refused', wrongSignature, { members }), claimed);
   if (!context.explain && authTrace === undefined) return refused({});
   return import('./explain.ts').then(({ explainSignature }) => {
-    const { shown, traced } = explainSignature({ message, candidate, text, holder, verifiers });
+    const { shown, traced } = explainSignature({ message, candidate, holder, verifiers });
     authTrace?.pass('parse');
     if (holder !== undefined) authTrace?.pass('user');
     authTrace?.fail(holder === undefined ? 'user' : 'signature', traced);

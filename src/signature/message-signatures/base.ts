@@ -16,7 +16,7 @@ import {
   noParameters,
   type Parameters,
 } from '../structured-fields/value.ts';
-import { isRequestComponent, queryParameters, requestComponent } from './derived-components.ts';
+import { isRequestComponent, queryParameters, readerOf, requestComponent } from './derived-components.ts';
 import { identifierFault, identifierKey, type MessageKind, nameOf, stringParameter } from './identifiers.ts';
 import { type FieldSource, isResponse, type Message, type RequestMessage } from './message.ts';
 import { registeredTypes, type StructuredFieldTypes, typeOfField } from './structured-field-types.ts';
@@ -48,6 +48,8 @@ export interface CoveredComponents {
   readonly items: readonly Item[];
   /** The identifiers, serialized: `"@method"`. */
   readonly names: readonly string[];
+  /** The functions that read components of a request without parameters of their own; undefined for all others. */
+  readonly readers: readonly (((request: RequestMessage) => string) | undefined)[];
   /** The inner list without its parameters, serialized: `("@method" "@path")`. */
   readonly list: string;
 }
@@ -66,7 +68,8 @@ export function coverComponents(items: readonly Item[], kind: MessageKind): Cove
       return malformed(`the component ${name} is covered twice`);
     names.push(name);
   }
-  return { items, names, list: serializeInnerList({ items, parameters: noParameters }) };
+  const readers = items.map((item) => (kind === 'request' ? readerOf(nameOf(item)) : undefined));
+  return { items, names, readers, list: serializeInnerList({ items, parameters: noParameters }) };
 }
 
 /**
@@ -95,6 +98,37 @@ export function baseLines(
   }
   lines.push({ name: '"@signature-params"', value: list + serializeParameters(parameters) });
   return lines;
+}
+
+/**
+ * Creates the signature base of a request as a text, like `baseLines` and `formatBase`. Returns undefined if the request does not
+ * have a component.
+ *
+ * @param parameters The signature parameters, serialized strictly.
+ */
+export function baseText(
+  { items, names, readers, list }: CoveredComponents,
+  parameters: string,
+  request: RequestMessage,
+  types: StructuredFieldTypes,
+): string | undefined {
+  let components: Components | undefined;
+  let text = '';
+  let index = 0;
+  for (const identifier of items) {
+    const read = readers[index];
+    if (read === undefined) components ??= new Components(request, types);
+    const value = read === undefined ? components?.valueOf(identifier) : read(request);
+    if (value === undefined || !isSendable(value)) return undefined;
+    text += `${names[index]}: ${value}\n`;
+    index += 1;
+  }
+  return `${text}"@signature-params": ${list}${parameters}`;
+}
+
+/** Returns whether a value has neither line feeds nor characters outside ASCII (RFC 9421 §2.5). */
+function isSendable(value: string): boolean {
+  return /^[\t -~]*$/.test(value);
 }
 
 /**
@@ -132,7 +166,7 @@ class Components {
   readonly #message: Message;
   readonly #types: StructuredFieldTypes;
   #query: ReadonlyMap<string, readonly string[]> | undefined;
-  readonly #dictionaries = new Map<string, Dictionary | undefined>();
+  #dictionaries: Map<string, Dictionary | undefined> | undefined;
 
   constructor(message: Message, types: StructuredFieldTypes) {
     this.#message = message;
@@ -193,6 +227,7 @@ class Components {
   #memberValue(source: FieldSource, name: string, key: string, parameters: Parameters): string | undefined {
     if ((this.#typeOf(name) ?? 'dictionary') !== 'dictionary') return undefined;
     const place = `${name}${parameters.has('tr') ? ';tr' : ''}${parameters.has('req') ? ';req' : ''}`;
+    this.#dictionaries ??= new Map();
     if (!this.#dictionaries.has(place)) {
       const value = plainValue(source, name);
       const dictionary = value === undefined ? undefined : withoutFault(() => parseDictionary(value));
