@@ -1,20 +1,7 @@
 import { readPlainParameters } from '../../signature/message-signatures/plain-parameters.ts';
-import type {
-  MessageSignature,
-  SignatureParameters,
-} from '../../signature/message-signatures/signature-fields.ts';
+import type { MessageSignature } from '../../signature/message-signatures/signature-fields.ts';
 import { base64End } from '../../signature/structured-fields/characters.ts';
-import type { JudgedComponents } from './requirements.ts';
-
-/** A signature whose components were judged for an earlier request. */
-export interface KnownSignature {
-  readonly components: JudgedComponents;
-  readonly parameters: SignatureParameters;
-  /** The parameters, serialized strictly. */
-  readonly serialized: string;
-  /** The signature in base64. */
-  readonly value: string;
-}
+import type { JudgedComponents, KnownSignature } from './requirements.ts';
 
 /** The label and the covered components of accepted requests. */
 interface Known {

@@ -21,7 +21,6 @@ import type {
   SignatureParameters,
 } from '../../signature/message-signatures/signature-fields.ts';
 import type { Item } from '../../signature/structured-fields/value.ts';
-import type { KnownSignature } from './known-components.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 
 /** A signature that meets the requirements. */
@@ -49,6 +48,16 @@ export interface JudgedComponents extends CoveredComponents {
   /** The required components that are not covered. */
   readonly missing: readonly string[];
   readonly coversContent: boolean;
+}
+
+/** A signature whose components were judged for an earlier request. */
+export interface KnownSignature {
+  readonly components: JudgedComponents;
+  readonly parameters: SignatureParameters;
+  /** The parameters, serialized strictly. */
+  readonly serialized: string;
+  /** The signature in base64. */
+  readonly value: string;
 }
 
 /** Judges signatures before their keys are looked up. */

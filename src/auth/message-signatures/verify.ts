@@ -8,10 +8,18 @@ import {
   type MessageSignature,
   parseSignatures,
 } from '../../signature/message-signatures/signature-fields.ts';
-import { noRoomForNonce } from '../nonce-claim.ts';
 import type { Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
+import {
+  bad,
+  dateFault,
+  nonceFault,
+  type Presented,
+  type Refusal,
+  refusal,
+  type Verification,
+} from './freshness.ts';
 import { bytesIn, findHolder, type Holder, isSignedBy, Verifiers, type VerifyingKey } from './keys.ts';
 import { KnownComponents } from './known-components.ts';
 import type { MessageSignaturesOptions } from './options.ts';
@@ -27,31 +35,6 @@ export type Verify = (request: Request, authTrace?: AuthenticationTrace) => Verd
 
 /** The maximum number of signatures of a request whose keys are looked up. It bounds the work of a refusal. */
 const maxCandidates = 4;
-
-/** The parts that every verification uses. */
-interface Verification {
-  readonly name: string;
-  readonly options: MessageSignaturesOptions;
-  readonly context: SchemeContext;
-  readonly requirements: Requirements;
-  readonly known: KnownComponents;
-  readonly verifiers: Verifiers;
-}
-
-/** A request that is being verified. */
-interface Presented {
-  readonly request: Request;
-  readonly message: RequestMessage;
-  readonly claimed: string | undefined;
-  readonly authTrace: AuthenticationTrace | undefined;
-}
-
-/** A refusal that is explained only if no other signature of the request is accepted. */
-interface Refusal {
-  /** The number of checks that the signature passed. The refusal with the most is reported. */
-  readonly passed: number;
-  readonly verdict: () => Verdict | Promise<Verdict>;
-}
 
 /** Creates the function that verifies requests. */
 export function createVerify(
@@ -162,10 +145,6 @@ function refuseEarly(problem: Problem, { claimed, authTrace }: Presented): Verdi
   return bad(problem, claimed);
 }
 
-function bad(problem: Problem, claimed: string | undefined): Verdict {
-  return claimed === undefined ? { outcome: 'bad', problem } : { outcome: 'bad', problem, claimed };
-}
-
 function verifyFrom(
   verification: Verification,
   presented: Presented,
@@ -241,102 +220,6 @@ function matchingKey(
   const fitting = verifiers.fitting(keys, length);
   for (const dummy of verifiers.dummies(fitting, length)) isSignedBy(dummy, text, value);
   return undefined;
-}
-
-/** Returns a refusal that is explained to a holder of the key. */
-function refusal(
-  passed: number,
-  { context }: Verification,
-  { claimed, authTrace }: Presented,
-  check: string,
-  type: 'credentials-refused' | 'date-out-of-window' | 'nonce-replayed',
-  detail: string,
-  details: TraceDetails,
-): Refusal {
-  return {
-    passed,
-    verdict: () => {
-      for (const name of ['parse', 'user', 'signature', 'date'].slice(0, passed + 1)) authTrace?.pass(name);
-      authTrace?.fail(check, details);
-      const members = context.explain ? { check, ...details } : {};
-      return bad(new Problem(type, detail, { members }), claimed);
-    },
-  };
-}
-
-function dateFault(
-  verification: Verification,
-  presented: Presented,
-  { created, parameters }: Candidate,
-  now: number,
-): Refusal | undefined {
-  const { options, context } = verification;
-  const second = Math.floor(now / 1000);
-  const { expires, nonce } = parameters;
-  const off = created - second;
-  if (Math.abs(off) > options.window) {
-    const detail = `created is ${Math.abs(off)} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock; the maximum is ${options.window} s.`;
-    return dateRefusal(verification, presented, detail, createdHint(created, second));
-  }
-  if (expires !== undefined && second > expires) {
-    const detail = `The signature expired ${second - expires} s ago.`;
-    const hint = 'the time in expires has passed; sign the request again';
-    return dateRefusal(verification, presented, detail, hint);
-  }
-  if (
-    nonce === undefined ||
-    context.notBefore === undefined ||
-    created >= Math.floor(context.notBefore / 1000)
-  )
-    return undefined;
-  const detail = 'created is before the start of this server, which does not know the nonces used before.';
-  return dateRefusal(verification, presented, detail, 'sign the request again');
-}
-
-function dateRefusal(
-  verification: Verification,
-  presented: Presented,
-  detail: string,
-  hint: string,
-): Refusal {
-  const serverTime = Math.floor(verification.context.clock.now() / 1000);
-  const details = { hint, serverTime };
-  return refusal(2, verification, presented, 'date', 'date-out-of-window', detail, details);
-}
-
-/** Returns the likely cause of a wrong time. */
-function createdHint(created: number, second: number): string {
-  if (Math.abs(created / 1000 - second) < 86_400) return 'created is in milliseconds; it must be in seconds';
-  const quarters = Math.round(Math.abs(created - second) / 900);
-  const isZone =
-    quarters >= 4 && quarters <= 56 && Math.abs(Math.abs(created - second) - quarters * 900) <= 30;
-  return isZone
-    ? `created is off by ${quarters / 4} h: probably a time zone; it must be in UTC`
-    : "the client's clock is wrong, or the request was delayed";
-}
-
-/** Claims the nonce, if there is one and nonces are used. */
-function nonceFault(
-  verification: Verification,
-  presented: Presented,
-  { created, parameters }: Candidate,
-  { account }: Holder,
-  now: number,
-): Refusal | undefined {
-  const { options, context } = verification;
-  const { nonce } = parameters;
-  if (nonce === undefined || options.nonce === 'off') return undefined;
-  // Until the time is outside the nonce window, to the end of its second.
-  const until = created * 1000 + context.nonceWindow + 999;
-  const claimed = context.nonces.claim(account.name, nonce, until, now);
-  if (claimed === 'fresh') return undefined;
-  if (claimed === 'seen') {
-    const hint = 'generate a new nonce for every request, including retries';
-    const detail = 'The user has already used this nonce.';
-    return refusal(3, verification, presented, 'nonce', 'nonce-replayed', detail, { hint });
-  }
-  const problem = noRoomForNonce(claimed, options.window * 1000, now);
-  return { passed: 3, verdict: () => bad(problem, presented.claimed) };
 }
 
 function accept(

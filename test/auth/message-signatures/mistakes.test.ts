@@ -1,83 +1,18 @@
 // Mistakes that clients make, and the explanations that they get.
 import assert from 'node:assert/strict';
-import { constants, createHash, createHmac, sign } from 'node:crypto';
+import { constants, createHash, createHmac } from 'node:crypto';
 import test from 'node:test';
-import type { Request } from '../../../src/http/message.ts';
 import type { ProblemMember } from '../../../src/http/problem.ts';
 import { signBase } from '../../../src/signature/message-signatures/algorithms.ts';
 import {
   accountsWithKeys,
   annsSecret,
-  arriving,
   openScheme,
-  p384,
   problemOf,
-  type SchemeSetting,
   secret,
   start,
 } from '../../support/signature/message-scheme.ts';
-import { signingKey } from '../../support/signature/rfc9421.ts';
-
-type Sign = (base: string) => Buffer;
-
-const hmac: Sign = (base) => createHmac('sha256', secret).update(base).digest();
-const withKey =
-  (hash: string | null, id: string, parameters: object = {}): Sign =>
-  (base) => {
-    const key = id === 'p384' ? p384 : signingKey(id);
-    if (!('privateKey' in key)) throw new RangeError(`${id} has no private key`);
-    return sign(hash, Buffer.from(base), { key: key.privateKey, ...parameters });
-  };
-
-/** What a client sends and signs. By default, nothing is wrong. */
-interface Client {
-  readonly target?: string;
-  readonly host?: string;
-  readonly secure?: boolean;
-  readonly keyid?: string;
-  readonly created?: number;
-  readonly components?: readonly string[];
-  readonly more?: string;
-  /** Changes the signature base. */
-  readonly base?: (base: string) => string;
-  readonly sign?: Sign;
-  /** Changes the bytes in Signature. */
-  readonly encode?: (signature: Buffer) => Buffer;
-  readonly signatureLabel?: string;
-  readonly setting?: SchemeSetting;
-}
-
-const standard = ['@method', '@authority', '@path', '@query', '@target-uri', 'accept', 'x-list'];
-
-/** Signs as the client does, with its own code. */
-function requestOf(client: Client): Request {
-  const { target = '/a%20b/../c?b=2&a=1', host = 'example.com', secure = true, keyid = 'ann' } = client;
-  const { created = start, components = standard, more = '', base = (text) => text } = client;
-  const values: Readonly<Record<string, string>> = {
-    '@method': 'GET',
-    '@authority': host.toLowerCase().replace(/:443$/, ''),
-    '@path': target.split('?')[0] ?? '',
-    '@query': target.includes('?') ? target.slice(target.indexOf('?')) : '?',
-    '@target-uri': `${secure ? 'https' : 'http'}://${host.toLowerCase().replace(/:443$/, '')}${target}`,
-    '@scheme': secure ? 'https' : 'http',
-    accept: 'application/json',
-    'x-list': 'a, b',
-  };
-  const params = `(${components.map((name) => `"${name}"`).join(' ')});created=${created};keyid="${keyid}"${more}`;
-  const lines = components.map((name) => `"${name}": ${values[name]}`);
-  const text = base([...lines, `"@signature-params": ${params}`].join('\n'));
-  const bytes = (client.encode ?? ((signature) => signature))((client.sign ?? hmac)(text));
-  const { signatureLabel = 'sig1' } = client;
-  const sent: [string, string][] = [
-    ['Accept', 'application/json'],
-    ['X-List', 'a'],
-    ['X-List', 'b'],
-    ['Signature-Input', `sig1=${params}`],
-    ['Signature', `${signatureLabel}=:${bytes.toString('base64')}:`],
-  ];
-  const url = `${secure ? 'https' : 'http'}://example.com/`;
-  return arriving({ method: 'GET', url, target, fields: [['Host', host]] }, sent);
-}
+import { type Client, hmac, requestOf, standard, withKey } from '../../support/signature/mistaken-client.ts';
 
 /** What the explanation must contain. */
 interface Expected {

@@ -1,0 +1,124 @@
+// Several signatures in one request, and malformed ones.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Accounts } from '../../../src/auth/accounts.ts';
+import type { Request } from '../../../src/http/message.ts';
+import { type RequestToSign, signMessage } from '../../../src/signature/message-signatures/sign.ts';
+import {
+  annsSecret,
+  arriving,
+  openScheme,
+  problemOf,
+  type SchemeSetting,
+  start,
+} from '../../support/signature/message-scheme.ts';
+
+const get: RequestToSign = { method: 'GET', url: 'https://example.com/articles?limit=5' };
+
+async function outcomeOf(request: Request, setting: SchemeSetting = {}): Promise<string> {
+  const { outcome } = await openScheme(setting).judge(request);
+  return outcome;
+}
+
+test('a request may have several signatures, of which one suffices', async () => {
+  const lines = (signing: Parameters<typeof signMessage>[1]) => signMessage(get, signing);
+  const good = lines({ key: annsSecret, created: start, label: 'good' });
+  const wrong = lines({ key: { ...annsSecret, secret: 'x' }, created: start, label: 'wrong' });
+  const late = lines({ key: annsSecret, created: start - 1000, label: 'late' });
+  const little = lines({ key: annsSecret, created: start, label: 'little', components: ['@method'] });
+  const request = (...all: (typeof good)[]): Request =>
+    arriving(get, [
+      ['Signature-Input', all.map((each) => each['Signature-Input']).join(', ')],
+      ['Signature', all.map((each) => each.Signature).join(', ')],
+    ]);
+  assert.equal(await outcomeOf(request(wrong, good)), 'good ann');
+  assert.equal(await outcomeOf(request(little, late, good)), 'good ann');
+  assert.equal(
+    await outcomeOf(request(wrong, late, little)),
+    'date-out-of-window',
+    'the one that passed most checks is reported',
+  );
+  assert.equal(await outcomeOf(request(little)), 'signature-insufficient');
+  assert.equal(await outcomeOf(request(good, good)), 'malformed-credentials', 'a label occurs twice');
+  const separate = arriving(get, [...Object.entries(wrong), ...Object.entries(good)]);
+  assert.equal(await outcomeOf(separate), 'good ann', 'on separate field lines');
+});
+
+test('at most four signatures are verified, and at most sixteen labels are read', async () => {
+  const many = (count: number, goodAt: number): Request => {
+    const all = Array.from({ length: count }, (_, at) =>
+      signMessage(get, {
+        key: at === goodAt ? annsSecret : { ...annsSecret, secret: 'x' },
+        created: start,
+        label: `s${at}`,
+      }),
+    );
+    return arriving(get, [
+      ['Signature-Input', all.map((each) => each['Signature-Input']).join(', ')],
+      ['Signature', all.map((each) => each.Signature).join(', ')],
+    ]);
+  };
+  assert.equal(await outcomeOf(many(4, 3)), 'good ann');
+  assert.equal(await outcomeOf(many(5, 4)), 'credentials-refused');
+  assert.equal(await outcomeOf(many(16, 0)), 'good ann');
+  assert.equal(await outcomeOf(many(17, 0)), 'malformed-credentials');
+});
+
+const malformed: readonly [
+  name: string,
+  input: string | undefined,
+  signature: string | undefined,
+  detail: RegExp,
+][] = [
+  ['no Signature', 'sig1=();keyid="ann"', undefined, /^Signature is missing\./],
+  ['no Signature-Input', undefined, 'sig1=:AA==:', /^Signature-Input is missing\./],
+  ['other labels', 'sig1=();keyid="ann"', 'sig2=:AA==:', /Signature lacks the label sig1/],
+  [
+    'a further label',
+    'sig1=();keyid="ann"',
+    'sig1=:AA==:, sig2=:AA==:',
+    /Signature-Input lacks the label sig2/,
+  ],
+  ['empty', '', '', /Signature-Input is empty/],
+  ['not a dictionary', '(', 'sig1=:AA==:', /Signature-Input is not a dictionary .* at character 1/],
+  ['base64url', 'sig1=()', 'sig1=:-_8=:', /Signature is not a dictionary/],
+  ['no list', 'sig1="@method"', 'sig1=:AA==:', /is not an inner list/],
+  ['no bytes', 'sig1=()', 'sig1="AA=="', /is not a byte sequence/],
+  ['created as a string', 'sig1=();created="1"', 'sig1=:AA==:', /created is not an integer/],
+  ['created with a fraction', 'sig1=();created=1.5', 'sig1=:AA==:', /created is not an integer/],
+  ['expires before created', 'sig1=();created=2;expires=1', 'sig1=:AA==:', /expires is before created/],
+  ['keyid as a token', 'sig1=();keyid=ann', 'sig1=:AA==:', /keyid is not a string/],
+  ['upper case', 'sig1=("Date")', 'sig1=:AA==:', /"Date" is not in lower case/],
+  ['a token', 'sig1=(date)', 'sig1=:AA==:', /is not a string/],
+  ['unknown derived component', 'sig1=("@foo")', 'sig1=:AA==:', /"@foo" is not known/],
+  ['status', 'sig1=("@status")', 'sig1=:AA==:', /"@status" must not be used in a request/],
+  ['signature-params', 'sig1=("@signature-params")', 'sig1=:AA==:', /must not be covered/],
+  ['req', 'sig1=("@method";req)', 'sig1=:AA==:', /req must not be used in a request/],
+  ['twice', 'sig1=("@method" "@method")', 'sig1=:AA==:', /covered twice/],
+  ['twice in another order', 'sig1=("x";sf;tr "x";tr;sf)', 'sig1=:AA==:', /lacks|no component|covered twice/],
+  ['bs with sf', 'sig1=("date";bs;sf)', 'sig1=:AA==:', /bs must not be combined/],
+  ['unknown parameter', 'sig1=("date";foo)', 'sig1=:AA==:', /must not have the parameter foo/],
+  ['false flag', 'sig1=("date";sf=?0)', 'sig1=:AA==:', /sf of date has an invalid value/],
+  ['parameter of a derived component', 'sig1=("@path";sf)', 'sig1=:AA==:', /must not have the parameter sf/],
+  ['query-param without name', 'sig1=("@query-param")', 'sig1=:AA==:', /requires the parameter name/],
+  [
+    'too many',
+    `sig1=(${Array.from({ length: 65 }, (_, at) => `"x${at}"`).join(' ')})`,
+    'sig1=:AA==:',
+    /more than 64/,
+  ],
+];
+
+for (const [name, input, signature, detail] of malformed) {
+  test(`malformed credentials are refused without a lookup: ${name}`, async () => {
+    const fields: [string, string][] = [];
+    if (input !== undefined) fields.push(['Signature-Input', input]);
+    if (signature !== undefined) fields.push(['Signature', signature]);
+    const fail = (): never => {
+      throw new Error('an account was looked up');
+    };
+    const accounts: Accounts = { find: fail, findComposed: fail, findKey: fail, hashes: [] };
+    const { verdict } = await openScheme({ accounts }).judge(arriving(get, fields));
+    assert.match(problemOf(verdict).detail, detail);
+  });
+}
