@@ -86,12 +86,12 @@ function mistakeOf(refused: Refused): Found | undefined {
     for (const dummy of verifiers.dummies(fitting, length)) search(dummy);
   };
   tryAll(signature, (key) => [
-    ...(isSignedBy(key, text, signature) ? [{ hint: 'the request is signed with an expired key' }] : []),
-    ...mistakes.filter((mistake) => isSignedBy(key, mistake.text, signature)),
+    ...(isSignedBy(key, [text], signature) ? [{ hint: 'the request is signed with an expired key' }] : []),
+    ...mistakes.filter((mistake) => isSignedBy(key, [mistake.text], signature)),
     ...computations(key, text, signature),
   ]);
   for (const { hint, signature: other } of reencoded)
-    tryAll(other, (key) => (isSignedBy(key, text, other) ? [{ hint }] : []));
+    tryAll(other, (key) => (isSignedBy(key, [text], other) ? [{ hint }] : []));
   return found[0] ?? otherHmac(holder, text, signature);
 }
 
@@ -114,7 +114,7 @@ function otherHmac(holder: Holder | undefined, text: string, signature: string):
 function anotherKey({ account }: Holder, { keyid, text, value }: ParsedCandidate): string | undefined {
   for (const [id, accountKey] of account.keys ?? []) {
     const key = id === keyid ? undefined : verifyingKey(accountKey);
-    if (key !== undefined && isSignedBy(key, text, value))
+    if (key !== undefined && isSignedBy(key, [text], value))
       return `the request is signed with another key of the user: ${id}`;
   }
   return undefined;

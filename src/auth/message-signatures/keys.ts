@@ -137,13 +137,9 @@ function dummyKey(algorithm: PublicKeyAlgorithm, length: number): KeyObject {
   return createPublicKey({ key: jwk, format: 'jwk' });
 }
 
-/** Returns whether a key verifies a signature, in base64, of a text of octets. */
-export function isSignedBy(key: VerifyingKey, text: string, signature: string): boolean {
-  if (key.algorithm === 'hmac-sha256') return key.secret.signs([text], signature);
-  return verifySignature(
-    key.algorithm,
-    key.publicKey,
-    Buffer.from(text, 'latin1'),
-    Buffer.from(signature, 'base64'),
-  );
+/** Returns whether a key verifies a signature, in base64, of a message of octets, which comes in pieces. */
+export function isSignedBy(key: VerifyingKey, pieces: readonly string[], signature: string): boolean {
+  if (key.algorithm === 'hmac-sha256') return key.secret.signs(pieces, signature);
+  const base = Buffer.from(pieces.join(''), 'latin1');
+  return verifySignature(key.algorithm, key.publicKey, base, Buffer.from(signature, 'base64'));
 }

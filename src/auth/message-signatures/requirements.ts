@@ -4,7 +4,7 @@ import {
   type BaseFault,
   type BaseLine,
   baseLines,
-  baseText,
+  basePieces,
   type CoveredComponents,
   coverComponents,
   formatBase,
@@ -32,8 +32,8 @@ export interface Candidate {
   readonly created: number;
   /** The signature in base64. */
   readonly value: string;
-  /** The signature base. */
-  readonly text: string;
+  /** The pieces of the signature base: joining them would take longer than computing an HMAC of them. */
+  readonly pieces: readonly string[];
 }
 
 /** A candidate, and what an explanation needs. */
@@ -41,6 +41,7 @@ export interface ParsedCandidate extends Candidate {
   readonly signature: MessageSignature;
   /** The lines of the signature base. */
   readonly lines: readonly BaseLine[];
+  readonly text: string;
 }
 
 /** Covered components, and what the requirements say about them. They are the same for many requests. */
@@ -130,23 +131,16 @@ export function createRequirements(options: MessageSignaturesOptions, explain: b
       if (fault !== undefined) return fault;
       const { parameters: read, signature: value } = signature;
       const { keyid = '', created = 0 } = read;
-      return {
-        signature,
-        lines,
-        components,
-        parameters: read,
-        keyid,
-        created,
-        value,
-        text: formatBase(lines),
-      };
+      const text = formatBase(lines);
+      const base = { lines, text, pieces: [text] };
+      return { ...base, signature, components, parameters: read, keyid, created, value };
     },
     judgeKnown({ components, parameters, serialized, value }, request, hasContent) {
       if (parameterFault(parameters) !== undefined || (hasContent && !components.coversContent))
         return undefined;
-      const text = baseText(components, serialized, request, options.structuredFields);
+      const pieces = basePieces(components, serialized, request, options.structuredFields);
       const { keyid = '', created = 0 } = parameters;
-      return text === undefined ? undefined : { components, parameters, keyid, created, value, text };
+      return pieces === undefined ? undefined : { components, parameters, keyid, created, value, pieces };
     },
   };
 }

@@ -207,18 +207,18 @@ const wrongSignature = 'The key, the signature or the signed message is wrong.';
 /** Returns the key that verifies the signature and is valid. A refusal tries the same algorithms for every holder. */
 function matchingKey(
   verifiers: Verifiers,
-  { value, text }: Candidate,
+  { value, pieces }: Candidate,
   holder: Holder | undefined,
   now: number,
 ): VerifyingKey | undefined {
   const length = bytesIn(value);
   const keys = holder?.keys ?? [];
   for (const key of keys) {
-    const isMatch = verifiers.lengthOf(key) === length && isSignedBy(key, text, value);
+    const isMatch = verifiers.lengthOf(key) === length && isSignedBy(key, pieces, value);
     if (isMatch && (key.until === undefined || now < key.until)) return key;
   }
   const fitting = verifiers.fitting(keys, length);
-  for (const dummy of verifiers.dummies(fitting, length)) isSignedBy(dummy, text, value);
+  for (const dummy of verifiers.dummies(fitting, length)) isSignedBy(dummy, pieces, value);
   return undefined;
 }
 

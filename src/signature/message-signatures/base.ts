@@ -50,8 +50,12 @@ export interface CoveredComponents {
   readonly names: readonly string[];
   /** The functions that read components of a request without parameters of their own; undefined for all others. */
   readonly readers: readonly (((request: RequestMessage) => string) | undefined)[];
+  /** What stands before the value of each component in the signature base, from the line feed on. */
+  readonly beginnings: readonly string[];
   /** The inner list without its parameters, serialized: `("@method" "@path")`. */
   readonly list: string;
+  /** The last line of the signature base up to the inner list. */
+  readonly ending: string;
 }
 
 /** Checks the identifiers of covered components. Returns a fault if one is invalid or occurs twice. */
@@ -69,7 +73,10 @@ export function coverComponents(items: readonly Item[], kind: MessageKind): Cove
     names.push(name);
   }
   const readers = items.map((item) => (kind === 'request' ? readerOf(nameOf(item)) : undefined));
-  return { items, names, readers, list: serializeInnerList({ items, parameters: noParameters }) };
+  const beginnings = names.map((name, index) => `${index === 0 ? '' : '\n'}${name}: `);
+  const list = serializeInnerList({ items, parameters: noParameters });
+  const ending = `${items.length === 0 ? '' : '\n'}"@signature-params": ${list}`;
+  return { items, names, readers, beginnings, list, ending };
 }
 
 /**
@@ -101,29 +108,30 @@ export function baseLines(
 }
 
 /**
- * Creates the signature base of a request as a text, like `baseLines` and `formatBase`. Returns undefined if the request does not
- * have a component.
+ * Creates the pieces of the signature base of a request, which joined are the text that `formatBase` returns. Returns undefined if
+ * the request does not have a component.
  *
  * @param parameters The signature parameters, serialized strictly.
  */
-export function baseText(
-  { items, names, readers, list }: CoveredComponents,
+export function basePieces(
+  { items, readers, beginnings, ending }: CoveredComponents,
   parameters: string,
   request: RequestMessage,
   types: StructuredFieldTypes,
-): string | undefined {
+): readonly string[] | undefined {
   let components: Components | undefined;
-  let text = '';
+  const pieces: string[] = [];
   let index = 0;
   for (const identifier of items) {
     const read = readers[index];
     if (read === undefined) components ??= new Components(request, types);
     const value = read === undefined ? components?.valueOf(identifier) : read(request);
     if (value === undefined || !isSendable(value)) return undefined;
-    text += `${names[index]}: ${value}\n`;
+    pieces.push(beginnings[index] ?? '', value);
     index += 1;
   }
-  return `${text}"@signature-params": ${list}${parameters}`;
+  pieces.push(ending, parameters);
+  return pieces;
 }
 
 /** Returns whether a value has neither line feeds nor characters outside ASCII (RFC 9421 §2.5). */
