@@ -7,7 +7,7 @@ import { messagePeers } from './messages/peers.ts';
 export const benchmark: Benchmark = {
   title: 'A check of an HTTP Message Signature',
   about:
-    'Signature-Input, base, signature, date and nonce of a GET (RFC 9421), which covers method, authority, path and query. For comparison: the own scheme with a message of the same length, `http-message-signatures`, and a bare `crypto.verify` of the same base for each algorithm.',
+    'Signature-Input, base, signature, date and nonce of a GET (RFC 9421), which covers method, authority, path and query, or these and three fields. For comparison: the own scheme with a message of the same length, `http-message-signatures`, and a bare `crypto.verify` of the same base for each algorithm.',
   figures: [...timeFigures],
   open(stage) {
     const contestants = Array.from(messagePeers.keys(), (name) => {

@@ -22,7 +22,7 @@ import { parseCredentials } from '../../../src/http/headers/authorization.ts';
 import { createRequest, type Request } from '../../../src/http/message.ts';
 import { formatSignedDate } from '../../../src/signature/hmac.ts';
 import type { MessageKey, PublicKeyAlgorithm } from '../../../src/signature/message-signatures/algorithms.ts';
-import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
+import { defaultComponents, signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
 import type { Peer } from '../peers.ts';
 
@@ -40,7 +40,9 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 export const messagePeers: ReadonlyMap<string, () => Peer> = new Map([
   ['the own scheme, with a nonce', ownScheme],
   ['countersign, hmac-sha256 with a nonce', () => countersign(hmacKey)],
-  ['http-message-signatures, hmac-sha256 with a nonce', httpMessageSignatures],
+  ['http-message-signatures, hmac-sha256 with a nonce', () => httpMessageSignatures()],
+  ['countersign, seven components with a nonce', () => countersign(hmacKey, sevenComponents)],
+  ['http-message-signatures, seven components with a nonce', () => httpMessageSignatures(sevenComponents)],
   ['countersign, ed25519 with a nonce', () => countersign(keyOf('ed25519', ed25519))],
   ['bare crypto.verify, ed25519', () => bare(ed25519, null)],
   ['countersign, ecdsa-p256-sha256 with a nonce', () => countersign(keyOf('ecdsa-p256-sha256', p256))],
@@ -67,6 +69,14 @@ const hmacKey: ClientKey = { key: { id: user, algorithm: 'hmac-sha256', secret }
 function keyOf(algorithm: PublicKeyAlgorithm, { privateKey, publicKey }: KeyPair): ClientKey {
   return { key: { id: 'key-1', algorithm, privateKey }, accountKey: { id: 'key-1', algorithm, publicKey } };
 }
+
+/** The fields of the requests. They are covered only if seven components are. */
+const fields: readonly (readonly [string, string])[] = [
+  ['Accept', 'application/json'],
+  ['Content-Type', 'application/json'],
+  ['Content-Digest', 'sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:'],
+];
+const sevenComponents = [...defaultComponents, 'accept', 'content-type', 'content-digest'];
 
 const targetOf = (number: number): string => `/articles?limit=5&offset=${number % 1000}`;
 const newNonce = (): string => randomBytes(16).toString('base64url');
@@ -121,14 +131,14 @@ function verifierOf(scheme: Scheme, requestOf: (number: number) => Request, rest
   };
 }
 
-function countersign({ key, accountKey }: ClientKey): Peer {
+function countersign({ key, accountKey }: ClientKey, components = defaultComponents): Peer {
   return verifierOf(schemeWith(accountKey), (number) => {
     const target = targetOf(number);
-    const fields = signMessage(
-      { method: 'GET', url: `http://${host}${target}` },
-      { key, created: seconds(), nonce: newNonce() },
+    const signed = signMessage(
+      { method: 'GET', url: `http://${host}${target}`, fields },
+      { key, components, created: seconds(), nonce: newNonce() },
     );
-    return requestWith(target, Object.entries(fields));
+    return requestWith(target, [...fields, ...Object.entries(signed)]);
   });
 }
 
@@ -166,14 +176,14 @@ interface HttpMessageSignatures {
   httpbis: { verifyMessage(config: object, message: object): Promise<boolean | null> };
 }
 
-function httpMessageSignatures(): Peer {
+function httpMessageSignatures(components = defaultComponents): Peer {
   const library: HttpMessageSignatures = require('http-message-signatures');
   const verify = library.createVerifier(secret, 'hmac-sha256');
   const seen = new Set<string>();
   const config = {
     maxAge: window,
     tolerance: 60,
-    requiredFields: ['@method', '@authority', '@path', '@query'],
+    requiredFields: components,
     requiredParams: ['created', 'nonce', 'keyid'],
     keyLookup: async ({ keyid, nonce }: { keyid: string; nonce: string }) => {
       const pair = `${keyid}:${nonce}`;
@@ -184,13 +194,10 @@ function httpMessageSignatures(): Peer {
   };
   return (number) => {
     const url = flat(`http://${host}${targetOf(number)}`);
-    const signing = { key: hmacKey.key, created: seconds(), nonce: newNonce() };
-    const fields = signMessage({ method: 'GET', url }, signing);
-    const headers = {
-      host,
-      'signature-input': flat(fields['Signature-Input']),
-      signature: flat(fields.Signature),
-    };
+    const signing = { key: hmacKey.key, components, created: seconds(), nonce: newNonce() };
+    const signed = signMessage({ method: 'GET', url, fields }, signing);
+    const lines = [['Host', host] as const, ...fields, ...Object.entries(signed)];
+    const headers = Object.fromEntries(lines.map(([name, value]) => [name.toLowerCase(), flat(value)]));
     return async () =>
       (await library.httpbis.verifyMessage(config, { method: 'GET', url, headers })) === true;
   };

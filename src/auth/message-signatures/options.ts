@@ -1,5 +1,6 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import {
+  derivedComponents,
   identifierFault,
   identifierKey,
   parseIdentifier,
@@ -99,10 +100,8 @@ function withoutSyntaxError<Value>(parse: () => Value): Value | string {
   }
 }
 
-const derived = ['@method', '@target-uri', '@authority', '@scheme', '@request-target', '@path', '@query'];
-
 function nearestDerived(component: string, fault: string): string {
-  return fault.endsWith('is not known') ? didYouMean(component, derived) : '';
+  return fault.endsWith('is not known') ? didYouMean(component, derivedComponents) : '';
 }
 
 function windowOf(value: unknown, where: string): number {

@@ -23,12 +23,7 @@ import {
 import { bytesIn, findHolder, type Holder, isSignedBy, Verifiers, type VerifyingKey } from './keys.ts';
 import { KnownComponents } from './known-components.ts';
 import type { MessageSignaturesOptions } from './options.ts';
-import {
-  type Candidate,
-  createRequirements,
-  type ParsedCandidate,
-  type Requirements,
-} from './requirements.ts';
+import { type Candidate, createRequirements, type ParsedCandidate } from './requirements.ts';
 
 /** Verifies the signatures of a request. */
 export type Verify = (request: Request, authTrace?: AuthenticationTrace) => Verdict | Promise<Verdict>;
@@ -91,11 +86,10 @@ function verifyWhole(
   request: Request,
   authTrace: AuthenticationTrace | undefined,
 ): Verdict | Promise<Verdict> {
-  const { requirements, context } = verification;
   const { fields } = request;
   const signatures = parseSignatures(fields.get('signature-input'), fields.get('signature'));
-  if (typeof signatures === 'string') return malformed(signatures, context, authTrace);
-  return verifySignatures(verification, request, signatures, requirements, authTrace);
+  if (typeof signatures === 'string') return malformed(signatures, verification.context, authTrace);
+  return verifySignatures(verification, request, signatures, authTrace);
 }
 
 function messageOf({ method, target, fields, connection }: Request): RequestMessage {
@@ -117,9 +111,9 @@ function verifySignatures(
   verification: Verification,
   request: Request,
   signatures: readonly MessageSignature[],
-  requirements: Requirements,
   authTrace: AuthenticationTrace | undefined,
 ): Verdict | Promise<Verdict> {
+  const { requirements } = verification;
   const message = messageOf(request);
   const presented = { request, message, claimed: signatures[0]?.parameters.keyid, authTrace };
   const hasContent = carriesContent(request);

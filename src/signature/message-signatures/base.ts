@@ -48,14 +48,22 @@ export interface CoveredComponents {
   readonly items: readonly Item[];
   /** The identifiers, serialized: `"@method"`. */
   readonly names: readonly string[];
-  /** The functions that read components of a request without parameters of their own; undefined for all others. */
-  readonly readers: readonly (((request: RequestMessage) => string) | undefined)[];
+  /** The functions that read components without parameters from a request; undefined for all others. */
+  readonly readers: readonly (RequestReader | undefined)[];
   /** What stands before the value of each component in the signature base, from the line feed on. */
   readonly beginnings: readonly string[];
   /** The inner list without its parameters, serialized: `("@method" "@path")`. */
   readonly list: string;
   /** The last line of the signature base up to the inner list. */
   readonly ending: string;
+}
+
+type RequestReader = (request: RequestMessage) => string | undefined;
+
+function requestReader(identifier: Item): RequestReader | undefined {
+  const name = nameOf(identifier);
+  if (identifier.parameters.size > 0 || name.startsWith('@')) return readerOf(name);
+  return ({ fields }) => plainValue(fields, name);
 }
 
 /** Checks the identifiers of covered components. Returns a fault if one is invalid or occurs twice. */
@@ -72,7 +80,7 @@ export function coverComponents(items: readonly Item[], kind: MessageKind): Cove
       return malformed(`the component ${name} is covered twice`);
     names.push(name);
   }
-  const readers = items.map((item) => (kind === 'request' ? readerOf(nameOf(item)) : undefined));
+  const readers = items.map((item) => (kind === 'request' ? requestReader(item) : undefined));
   const beginnings = names.map((name, index) => `${index === 0 ? '' : '\n'}${name}: `);
   const list = serializeInnerList({ items, parameters: noParameters });
   const ending = `${items.length === 0 ? '' : '\n'}"@signature-params": ${list}`;
@@ -268,7 +276,8 @@ function plainValue(source: FieldSource, name: string): string | undefined {
 
 /** Returns whether a value is surely one canonical line, or lines that need no change. */
 function isCanonical(value: string): boolean {
-  return !/^[ \t]|[ \t]$|[ \t],|,[ \t]{2}|,\t|[\r\n]/.test(value);
+  if (isSpace(value.charCodeAt(0)) || isSpace(value.charCodeAt(value.length - 1))) return false;
+  return !value.includes('\n') && (!value.includes(',') || !/[ \t],|,[ \t]{2}|,\t/.test(value));
 }
 
 /** Replaces line folding with a space, and removes white space around the line, in linear time. */

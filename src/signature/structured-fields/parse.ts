@@ -59,14 +59,6 @@ export function parseDictionary(text: string, uniqueKeys = false): Dictionary {
   return parseWhole(text, (parser) => parser.dictionary(uniqueKeys));
 }
 
-/** Parses parameters (RFC 9651 §4.2.3.2). Throws StructuredFieldError. */
-export function parseParameters(text: string): Parameters {
-  const parser = new Parser(text);
-  const parameters = parser.parameters();
-  parser.end();
-  return parameters;
-}
-
 function parseWhole<Value>(text: string, parse: (parser: Parser) => Value): Value {
   const parser = new Parser(text);
   parser.skipSpaces();
@@ -119,7 +111,7 @@ class Parser {
   }
 
   #parametrized(bare: BareItem): Item {
-    return { bare, parameters: this.parameters() };
+    return { bare, parameters: this.#parameters() };
   }
 
   #member(): Member {
@@ -145,7 +137,7 @@ class Parser {
     const items: Item[] = [];
     for (;;) {
       this.skipSpaces();
-      if (this.#takes(closeParenthesis)) return { items, parameters: this.parameters() };
+      if (this.#takes(closeParenthesis)) return { items, parameters: this.#parameters() };
       if (this.#at === this.#text.length) throw this.#fault('a closing parenthesis is expected');
       items.push(this.item());
       const next = this.#code();
@@ -154,7 +146,7 @@ class Parser {
     }
   }
 
-  parameters(): Parameters {
+  #parameters(): Parameters {
     if (this.#code() !== semicolon) return noParameters;
     const parameters = new Map<string, BareItem>();
     while (this.#takes(semicolon)) {

@@ -14,8 +14,8 @@ import {
   accountsWithKeys,
   arriving,
   openScheme,
+  outcomeOf,
   p384,
-  type SchemeSetting,
   secret,
   start,
 } from '../../support/signature/message-scheme.ts';
@@ -58,10 +58,6 @@ const keys: readonly (readonly [id: string, algorithm: MessageAlgorithm, key: un
 function privateKey(id: string) {
   const key = signingKey(id);
   return 'privateKey' in key ? key.privateKey : undefined;
-}
-
-async function outcomeOf(request: Request, setting: SchemeSetting = {}): Promise<string> {
-  return (await openScheme(setting).judge(request)).outcome;
 }
 
 for (const [id, algorithm, key] of keys) {

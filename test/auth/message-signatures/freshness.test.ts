@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Request } from '../../../src/http/message.ts';
-import type { RequestToSign } from '../../../src/signature/message-signatures/sign.ts';
 import {
   annsSecret,
+  get,
   openScheme,
+  outcomeOf,
   problemOf,
-  type SchemeSetting,
   signed,
   start,
 } from '../../support/signature/message-scheme.ts';
 import { signingKey } from '../../support/signature/rfc9421.ts';
-
-const get: RequestToSign = { method: 'GET', url: 'https://example.com/articles?limit=5' };
-
-async function outcomeOf(request: Request, setting: SchemeSetting = {}): Promise<string> {
-  const { outcome } = await openScheme(setting).judge(request);
-  return outcome;
-}
 
 test('the time of the signature must be within the window', async () => {
   for (const [off, outcome] of [

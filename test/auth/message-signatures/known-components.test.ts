@@ -11,6 +11,7 @@ import { type Seeded, seeded } from '../../support/seeded.ts';
 import {
   accountsWithKeys,
   annsSecret,
+  get,
   openScheme,
   problemOf,
   type SchemeSetting,
@@ -19,7 +20,6 @@ import {
 } from '../../support/signature/message-scheme.ts';
 import { signingKey } from '../../support/signature/rfc9421.ts';
 
-const get: RequestToSign = { method: 'GET', url: 'https://example.com/articles?limit=5' };
 const put: RequestToSign = { method: 'PUT', url: 'https://example.com/articles/1', content: 'x' };
 
 /** Returns the result of a scheme that knows the components of `before`, and of one that does not. */

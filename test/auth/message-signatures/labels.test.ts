@@ -3,22 +3,16 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Accounts } from '../../../src/auth/accounts.ts';
 import type { Request } from '../../../src/http/message.ts';
-import { type RequestToSign, signMessage } from '../../../src/signature/message-signatures/sign.ts';
+import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import {
   annsSecret,
   arriving,
+  get,
   openScheme,
+  outcomeOf,
   problemOf,
-  type SchemeSetting,
   start,
 } from '../../support/signature/message-scheme.ts';
-
-const get: RequestToSign = { method: 'GET', url: 'https://example.com/articles?limit=5' };
-
-async function outcomeOf(request: Request, setting: SchemeSetting = {}): Promise<string> {
-  const { outcome } = await openScheme(setting).judge(request);
-  return outcome;
-}
 
 test('a request may have several signatures, of which one suffices', async () => {
   const lines = (signing: Parameters<typeof signMessage>[1]) => signMessage(get, signing);

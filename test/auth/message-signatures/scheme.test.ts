@@ -9,7 +9,9 @@ import {
   accountsWithKeys,
   annsSecret,
   arriving,
+  get,
   openScheme,
+  outcomeOf,
   p384,
   problemOf,
   type SchemeSetting,
@@ -19,17 +21,11 @@ import {
 } from '../../support/signature/message-scheme.ts';
 import { keyIds, signingKey } from '../../support/signature/rfc9421.ts';
 
-const get: RequestToSign = { method: 'GET', url: 'https://example.com/articles?limit=5' };
 const put: RequestToSign = {
   method: 'PUT',
   url: 'https://example.com/articles/1',
   content: '{"title":"Ink"}',
 };
-
-async function outcomeOf(request: Request, setting: SchemeSetting = {}): Promise<string> {
-  const { outcome } = await openScheme(setting).judge(request);
-  return outcome;
-}
 
 async function detailOf(request: Request, setting: SchemeSetting = {}): Promise<string> {
   const { verdict } = await openScheme(setting).judge(request);

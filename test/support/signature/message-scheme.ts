@@ -154,3 +154,12 @@ export function signed(request: RequestToSign, signing: Partial<MessageSigning> 
   const lines = signMessage(request, { key: annsSecret, created: start, ...signing });
   return arriving(request, Object.entries(lines));
 }
+
+/** A request to sign. */
+export const get: RequestToSign = { method: 'GET', url: 'https://example.com/articles?limit=5' };
+
+/** Returns the outcome of a request to a scheme that has seen no other. */
+export async function outcomeOf(request: Request, setting: SchemeSetting = {}): Promise<string> {
+  const { outcome } = await openScheme(setting).judge(request);
+  return outcome;
+}
