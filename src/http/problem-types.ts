@@ -174,12 +174,6 @@ export const problemTypes = {
     explanation:
       'The signature lacks a component or a parameter that this server requires (RFC 9421 §3.2.1). Accept-Signature of this response lists the components, and parameters such as created and tag. The signature was not verified. Sign again with at least these components, in any order.',
   },
-  'signature-insufficient': {
-    status: 401,
-    title: 'The signature does not cover enough',
-    explanation:
-      'The signature lacks a component or a parameter that this server requires (RFC 9421 §3.2.1). Accept-Signature of this response lists the components, and parameters such as created and tag. The signature was not verified. Sign again with at least these components, in any order.',
-  },
   'oauth1-parameter-absent': {
     status: 400,
     title: 'An OAuth 1.0a parameter is missing',
