@@ -1,5 +1,17 @@
+export type { AsymmetricAlgorithm } from '../auth/account-key.ts';
+export type { ApiKeyDeclaration, FieldDeclaration, PresetName } from '../auth/scheme-declarations.ts';
 export type { Clock } from '../clock.ts';
+export type {
+  Aws4Signing,
+  DeclaredHmacSigning,
+  MessageSignatureKey,
+  MessageSignaturesSigning,
+  PresetSigning,
+  SchemeSigning,
+} from './schemes/declarations.ts';
 export type { SignOptions } from './sign.ts';
 export { signRequest } from './sign.ts';
-export type { SignedFetchInit } from './signed-fetch.ts';
+export type { DeclaredCredentials, HeaderFields, SchemeSignOptions, SignedUrl } from './sign-with-scheme.ts';
+export { signUrl } from './sign-with-scheme.ts';
+export type { SchemeFetchInit, SignedFetchInit } from './signed-fetch.ts';
 export { signedFetch } from './signed-fetch.ts';

@@ -10,6 +10,7 @@ import {
   type Signed,
 } from '../signature/hmac.ts';
 import { fetchTargetOf } from './fetch-target.ts';
+import { type SchemeSignOptions, signatureHeaders } from './sign-with-scheme.ts';
 
 /** The request to sign, and what to sign it with. */
 export interface SignOptions {
@@ -35,18 +36,28 @@ export interface SignOptions {
   readonly clock?: Pick<Clock, 'now'>;
   /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
   readonly random?: (size: number) => Uint8Array;
+  /** Another scheme; see `SchemeSignOptions`. Default: the scheme `hmac`. */
+  readonly scheme?: undefined;
 }
 
 /**
- * Signs a request with HMAC-SHA256.
+ * Signs a request: with HMAC-SHA256, or with the scheme of another service if `scheme` is present.
  *
- * @returns the header fields to send: `Authentication`, `Date` or `X-Date`, and `Content-Digest` if there is content
- * @throws RangeError on an empty secret, a user or nonce that cannot be sent, or a target that the simple form cannot sign
+ * @returns the header fields to send; for HMAC-SHA256 `Authentication`, `Date` or `X-Date`, and `Content-Digest` if there is
+ *   content
+ * @throws RangeError on an empty secret, a user or nonce that cannot be sent, or a target that the simple form cannot sign; with
+ *   `scheme` like `signUrl`, and if the signature stands in the query
  * @example
  * const headers = signRequest({ method: 'GET', url: 'http://127.0.0.1:8080/articles/1', user: 'johndoe', secret });
  * const response = await fetch('http://127.0.0.1:8080/articles/1', { headers });
+ * @example
+ * const headers = signRequest({ method: 'POST', url, content, secret, scheme: { preset: 'stripe' } });
  */
-export function signRequest(options: SignOptions): Record<string, string> {
+export function signRequest(options: SignOptions | SchemeSignOptions): Record<string, string> {
+  return options.scheme === undefined ? signHmac(options) : signatureHeaders(options);
+}
+
+function signHmac(options: SignOptions): Record<string, string> {
   const { user, content } = options;
   if (user === '' || /[:\x00-\x1f\x7f]/.test(user)) {
     throw new RangeError('a user has at least one character, no colon and no control characters');

@@ -7,9 +7,11 @@ import {
   redirectRequest,
   redirectUrlOf,
 } from './redirect.ts';
+import type { SchemeSigning } from './schemes/declarations.ts';
 import { signRequest } from './sign.ts';
+import { type DeclaredCredentials, type SignedUrl, signUrl } from './sign-with-scheme.ts';
 
-/** The options of `fetch`, and the user's credentials. Content is a string or bytes, so that its digest can be signed. */
+/** The options of `fetch`, and the user's credentials for the scheme `hmac`. Content is a string or bytes, so that its digest can be signed. */
 export interface SignedFetchInit extends Omit<RequestInit, 'body'> {
   readonly user: string;
   readonly secret: string;
@@ -17,6 +19,17 @@ export interface SignedFetchInit extends Omit<RequestInit, 'body'> {
   readonly body?: string | Uint8Array;
   /** Default: `full`. */
   readonly form?: 'full' | 'simple';
+  /** Default: the system's clock. */
+  readonly clock?: Pick<Clock, 'now'>;
+  /** Another scheme; see `SchemeFetchInit`. Default: the scheme `hmac`. */
+  readonly scheme?: undefined;
+}
+
+/** The options of `fetch`, and the scheme to sign with. */
+export interface SchemeFetchInit extends Omit<RequestInit, 'body'>, DeclaredCredentials {
+  /** The content. A string is sent as UTF-8. */
+  readonly body?: string | Uint8Array;
+  readonly scheme: SchemeSigning;
   /** Default: the system's clock. */
   readonly clock?: Pick<Clock, 'now'>;
 }
@@ -36,15 +49,12 @@ export interface SignedFetchInit extends Omit<RequestInit, 'body'> {
  *   secret,
  * });
  */
-export async function signedFetch(url: string | URL, init: SignedFetchInit): Promise<Response> {
-  const { user, secret, form = 'full', clock = systemClock, body, redirect = 'follow', ...others } = init;
-  const sign = ({ method, url, content }: Outgoing): Outgoing['fields'] =>
-    Object.entries(
-      signRequest({
-        ...{ method, url, user, secret, form, clock },
-        ...(content !== undefined && { content }),
-      }),
-    );
+export async function signedFetch(
+  url: string | URL,
+  init: SignedFetchInit | SchemeFetchInit,
+): Promise<Response> {
+  const { body, redirect = 'follow', ...others } = withoutCredentials(init);
+  const sign = init.scheme === undefined ? hmacOf(init) : schemeOf(init);
   const first: Outgoing = {
     url: withoutEmptyQuery(url),
     method: (init.method ?? 'GET').toUpperCase(),
@@ -56,20 +66,49 @@ export async function signedFetch(url: string | URL, init: SignedFetchInit): Pro
   return followRedirects(first, sign, { ...others, redirect: 'manual' });
 }
 
-/** A request with all its content. */
-interface Outgoing extends RedirectedRequest {
-  readonly content: string | Uint8Array | undefined;
+/** Returns the options of `fetch` alone, because a replaced `fetch` could log them. */
+function withoutCredentials(init: SignedFetchInit | SchemeFetchInit): RequestInit & { body?: Content } {
+  if (init.scheme === undefined) {
+    const { user: _, secret: __, form: ___, clock: ____, scheme: _____, ...others } = init;
+    return others;
+  }
+  const { user: _, secret: __, privateKey: ___, clock: ____, scheme: _____, ...others } = init;
+  return others;
 }
 
-async function followRedirects(
-  first: Outgoing,
-  sign: (outgoing: Outgoing) => Outgoing['fields'],
-  init: RequestInit,
-): Promise<Response> {
+type Content = string | Uint8Array;
+
+type Sign = (outgoing: Outgoing) => SignedUrl;
+
+function hmacOf({ user, secret, form = 'full', clock = systemClock }: SignedFetchInit): Sign {
+  return ({ method, url, content }) => {
+    const parts = { method, url, user, secret, form, clock };
+    return { url, headers: signRequest({ ...parts, ...(content !== undefined && { content }) }) };
+  };
+}
+
+function schemeOf({ scheme, user, secret, privateKey, clock = systemClock }: SchemeFetchInit): Sign {
+  return ({ method, url, fields, content }) =>
+    signUrl({
+      ...{ method, url, headers: fields, scheme, clock },
+      ...(user !== undefined && { user }),
+      ...(secret !== undefined && { secret }),
+      ...(privateKey !== undefined && { privateKey }),
+      ...(content !== undefined && { content }),
+    });
+}
+
+/** A request with all its content. */
+interface Outgoing extends RedirectedRequest {
+  readonly content: Content | undefined;
+}
+
+async function followRedirects(first: Outgoing, sign: Sign, init: RequestInit): Promise<Response> {
   let outgoing = first;
   let crossed = false;
   for (let redirects = 0; ; redirects += 1) {
-    const response = await send(outgoing, crossed ? [] : sign(outgoing), init);
+    const signed = crossed ? { url: outgoing.url, headers: {} } : sign(outgoing);
+    const response = await send(outgoing, signed, init);
     const location = isRedirect(response.status) ? response.headers.get('location') : null;
     if (location === null) return redirects === 0 ? response : afterRedirects(response, crossed);
     await response.body?.cancel();
@@ -81,13 +120,13 @@ async function followRedirects(
   }
 }
 
-function send(outgoing: Outgoing, signature: Outgoing['fields'], init: RequestInit): Promise<Response> {
-  const { url, method, content } = outgoing;
+function send(outgoing: Outgoing, signed: SignedUrl, init: RequestInit): Promise<Response> {
+  const { method, content } = outgoing;
   const headers = new Headers(outgoing.fields);
-  for (const [name, value] of signature) headers.set(name, value);
+  for (const [name, value] of Object.entries(signed.headers)) headers.set(name, value);
   // A Blob without a type, since fetch would set the Content-Type of a string.
   const body = content === undefined ? {} : { body: new Blob([content]) };
-  return fetch(url, { ...init, method, headers, ...body });
+  return fetch(signed.url, { ...init, method, headers, ...body });
 }
 
 /** Sets the properties that fetch sets if it follows redirects itself. */

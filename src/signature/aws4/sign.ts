@@ -48,6 +48,8 @@ export interface Aws4Signature {
   readonly fields: readonly [name: string, value: string][];
   /** The target to send: that of the request, or a presigned one. */
   readonly target: string;
+  /** The parts of the canonical request. */
+  readonly canonical: CanonicalRequest;
   readonly canonicalRequest: string;
   readonly stringToSign: string;
 }
@@ -145,10 +147,10 @@ function signatureOf(
   stamp: string,
   scope: Scope,
   secret: string,
-): Pick<Aws4Signature, 'canonicalRequest' | 'stringToSign'> & { readonly signature: string } {
+): Pick<Aws4Signature, 'canonical' | 'canonicalRequest' | 'stringToSign'> & { readonly signature: string } {
   const canonicalRequest = canonicalText(canonical);
   const text = stringToSign(stamp, scopeText(scope), canonicalRequest);
   const key = keyOf(secret).derive((bytes) => deriveKey(bytes, scope));
   const signature = createHmac('sha256', key).update(text, 'latin1').digest('hex');
-  return { canonicalRequest, stringToSign: text, signature };
+  return { canonical, canonicalRequest, stringToSign: text, signature };
 }

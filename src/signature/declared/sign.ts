@@ -5,7 +5,8 @@ import {
   hostForms,
   type MessageSource,
   messageBytes,
-  messagePieces,
+  type NamedPiece,
+  namedPieces,
   type Piece,
   takeParameter,
 } from './message.ts';
@@ -50,6 +51,8 @@ export interface SignedRequest {
   readonly fields: readonly [name: string, value: string][];
   /** The message that is signed. */
   readonly message: Buffer;
+  /** The parts of the message. The name of literal text is ''. */
+  readonly parts: readonly NamedPiece[];
 }
 
 /**
@@ -66,16 +69,19 @@ export function signDeclared(
   const timestamp =
     declaration.timestamp === undefined ? '' : formatTimestamp(parts.now, declaration.timestamp.unit);
   const source = sourceOf(request, declaration, parts, timestamp, fields);
-  const pieces = messagePieces(declaration.message, source);
+  const named = namedPieces(declaration.message, source);
+  const pieces = named.map(({ piece }) => piece);
   const signatures = parts.secrets.map((secret) => signatureOf(declaration, secret, pieces));
   const message = messageBytes(pieces);
   const byKey =
     parts.privateKey === undefined ? [] : [sign(null, message, parts.privateKey).toString('base64')];
   const value = formatSignatures(declaration.format, signatures, timestamp, byKey);
   const { place } = declaration;
-  if ('field' in place) return { target: request.target, fields: [...fields, [place.field, value]], message };
+  const signed = { message, parts: named };
+  if ('field' in place)
+    return { target: request.target, fields: [...fields, [place.field, value]], ...signed };
   const pair = `${place.query}=${encodeURIComponent(value)}`;
-  return { target: request.target + (request.target.includes('?') ? '&' : '?') + pair, fields, message };
+  return { target: request.target + (request.target.includes('?') ? '&' : '?') + pair, fields, ...signed };
 }
 
 function fieldsOf({ user, timestamp, nonce, id }: Declaration, parts: SigningParts): [string, string][] {

@@ -72,6 +72,17 @@ export interface SignedMessage extends SignatureFields {
  * const fields = signMessage({ method: 'GET', url }, { key: { id: 'ann', algorithm: 'hmac-sha256', secret }, created });
  */
 export function signMessage(request: RequestToSign, signing: MessageSigning): SignedMessage {
+  return signMessageWithBase(request, signing).fields;
+}
+
+/** The fields of a signed request, and the lines that the signature covers. */
+export interface SignedMessageBase {
+  readonly fields: SignedMessage;
+  readonly base: readonly BaseLine[];
+}
+
+/** Signs a request like `signMessage`, and returns the signature base as well. */
+export function signMessageWithBase(request: RequestToSign, signing: MessageSigning): SignedMessageBase {
   const { fields = [], content } = request;
   const url = new URL(request.url);
   const isGiven = (sought: string): boolean => fields.some(([name]) => name.toLowerCase() === sought);
@@ -91,8 +102,8 @@ export function signMessage(request: RequestToSign, signing: MessageSigning): Si
     components.push(stringItem('content-digest'));
   const covered = { items: components, parameters: parametersOf(signing) };
   const { label = 'sig1', types } = signing;
-  const { fields: signed } = signCovered(label, covered, message, signing.key, types);
-  return digest === undefined ? signed : { ...signed, 'Content-Digest': digest };
+  const { fields: signed, base } = signCovered(label, covered, message, signing.key, types);
+  return { fields: digest === undefined ? signed : { 'Content-Digest': digest, ...signed }, base };
 }
 
 /** Returns a Content-Digest with SHA-256 (RFC 9530 §2). */

@@ -1,0 +1,113 @@
+import { readApiKeyOptions } from '../../auth/api-key/options.ts';
+import { readAws4Options } from '../../auth/aws4/options.ts';
+import { readDeclaredOptions } from '../../auth/declared/options.ts';
+import { readMessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
+import { type Members, readMembers, readText, readWord } from '../../auth/option-values.ts';
+import { algorithmNamed, isAsymmetric } from '../../auth/parse-account-key.ts';
+import { parsePrivateKey } from './private-key.ts';
+import type { SchemeCredentials, SigningChoices, SigningScheme } from './scheme-signer.ts';
+
+/** A scheme to sign with, read from a declaration. */
+export interface ReadDeclaration {
+  readonly scheme: SigningScheme;
+  /** The credentials in the declaration. They take precedence over those beside it. */
+  readonly credentials: SchemeCredentials;
+  readonly choices: SigningChoices;
+}
+
+const types = ['message-signatures', 'aws4'] as const;
+
+const messageSignaturesKeys = ['components', 'window', 'nonce', 'tag', 'structuredFields'];
+const aws4Keys = [
+  ...['region', 'service', 'window', 'normalizePath', 'doubleEncode', 'unsignedPayload', 'errors', 'replay'],
+];
+
+/**
+ * Reads a declaration.
+ *
+ * @param value The option `scheme`.
+ * @param user The user that signs, for a declared scheme that sends none.
+ * @throws RangeError if a member is unknown, with the nearest known name, or invalid
+ */
+export function readSigningDeclaration(value: unknown, user: string | undefined): ReadDeclaration {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new RangeError('scheme: an object is expected');
+  const members: Members = Object.fromEntries(Object.entries(value));
+  if (members['type'] !== undefined)
+    return readWord(members['type'], 'scheme.type', types, 'aws4') === 'aws4'
+      ? readAws4(members)
+      : readMessageSignatures(members);
+  const isDeclared = 'preset' in members || 'message' in members;
+  if (!isDeclared && !('secret' in members))
+    throw new RangeError('scheme: one of type, preset, message and secret is expected');
+  const none = { credentials: {}, choices: {} };
+  if (!isDeclared) {
+    const options = readApiKeyOptions(members, 'scheme');
+    return { scheme: { kind: 'api-key', name: 'api-key', options }, ...none };
+  }
+  const options = readDeclaredOptions({ ...members, user: members['user'] ?? user ?? 'user' }, 'scheme');
+  const name = typeof members['preset'] === 'string' ? members['preset'] : 'declared';
+  return { scheme: { kind: 'declared', name, options }, ...none };
+}
+
+function readMessageSignatures(members: Members): ReadDeclaration {
+  const own = ['type', 'key', 'lifetime', 'alg', 'label'];
+  readMembers(members, 'scheme', [...messageSignaturesKeys, ...own]);
+  const options = readMessageSignaturesOptions(only(members, messageSignaturesKeys), 'scheme');
+  const { lifetime, alg, label } = members;
+  if (alg !== undefined && typeof alg !== 'boolean')
+    throw new RangeError('scheme.alg: true or false is expected');
+  return {
+    scheme: { kind: 'message-signatures', name: 'message-signatures', options },
+    credentials: readKey(members['key']),
+    choices: {
+      alg,
+      lifetime: lifetime === undefined ? undefined : readSeconds(lifetime, 'scheme.lifetime'),
+      label: label === undefined ? undefined : readText(label, 'scheme.label'),
+    },
+  };
+}
+
+function readKey(value: unknown): SchemeCredentials {
+  const where = 'scheme.key';
+  const members = readMembers(value, where, ['id', 'algorithm', 'privateKey', 'secret']);
+  const { algorithm: named, privateKey, secret } = members;
+  const keyId = readText(members['id'], `${where}.id`);
+  const algorithm = named === undefined ? undefined : algorithmNamed(named, where);
+  if ((privateKey === undefined) === (secret === undefined))
+    throw new RangeError(`${where}: either privateKey or secret is expected`);
+  if (privateKey === undefined) {
+    if (algorithm !== undefined && algorithm !== 'hmac-sha256')
+      throw new RangeError(`${where}.secret: ${algorithm} requires privateKey`);
+    return { keyId, secret: readText(secret, `${where}.secret`) };
+  }
+  if (algorithm !== undefined && !isAsymmetric(algorithm))
+    throw new RangeError(`${where}.privateKey: ${algorithm} requires secret`);
+  return { keyId, algorithm, privateKey: parsePrivateKey(privateKey, `${where}.privateKey`) };
+}
+
+function readAws4(members: Members): ReadDeclaration {
+  const own = ['type', 'accessKeyId', 'secret', 'sessionToken', 'presign'];
+  readMembers(members, 'scheme', [...aws4Keys, ...own]);
+  const { sessionToken, presign } = members;
+  return {
+    scheme: { kind: 'aws4', name: 'aws4', options: readAws4Options(only(members, aws4Keys), 'scheme') },
+    credentials: {
+      keyId: readText(members['accessKeyId'], 'scheme.accessKeyId'),
+      secret: readText(members['secret'], 'scheme.secret'),
+    },
+    choices: {
+      sessionToken: sessionToken === undefined ? undefined : readText(sessionToken, 'scheme.sessionToken'),
+      presign: presign === undefined ? undefined : readSeconds(presign, 'scheme.presign'),
+    },
+  };
+}
+
+function only(members: Members, names: readonly string[]): Members {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => names.includes(name)));
+}
+
+function readSeconds(value: unknown, where: string): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return value;
+  throw new RangeError(`${where}: a whole number of seconds, at least 1, is expected`);
+}
