@@ -28,6 +28,11 @@ export interface Authenticator {
    * schemes. With `allowed`, only of these schemes.
    */
   challenges(connection: Connection, allowed?: readonly string[]): FieldLine[];
+  /**
+   * Returns the user, or the id of the key, that the credentials of a request name, valid or not. Undefined if they name none, as a
+   * token does, or are malformed.
+   */
+  claimedName?(request: Request): string | undefined;
   /** The fields beside `Authorization` and `Authentication` that can have credentials, in lower case. Default: none. */
   readonly credentialFields?: readonly string[];
   /** Returns the challenge for a principal whose token lacks the scope `needed`. */
@@ -192,6 +197,14 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
         ? authenticate({ request, authTrace, allowed })
         : completeTrace({ request, authTrace, allowed }, authTrace, authenticate),
     challenges: (connection, allowed) => challenges(connection, allowed),
+    claimedName(request) {
+      const { fields } = request;
+      const value = fields.lines('authorization')[0] ?? fields.lines('authentication')[0];
+      const credentials = value === undefined ? undefined : parseCredentials(value);
+      const scheme =
+        credentials === undefined ? locations.find(request, undefined)[0] : byName.get(credentials.scheme);
+      return scheme?.claimedUser?.(credentials?.rest ?? '', request);
+    },
     credentialFields: locations.fields,
     scopeChallenge(name, needed) {
       const challenge = byName.get(name)?.scopeChallenge?.(needed);

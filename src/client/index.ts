@@ -1,5 +1,5 @@
 export type { AsymmetricAlgorithm } from '../auth/account-key.ts';
-export type { ApiKeyDeclaration, FieldDeclaration, PresetName } from '../auth/scheme-declarations.ts';
+export type { ApiKeyDeclaration, CredentialField, PresetName } from '../auth/scheme-declarations.ts';
 export type { Clock } from '../clock.ts';
 export type {
   Aws4Signing,

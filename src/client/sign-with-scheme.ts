@@ -83,13 +83,13 @@ export function signUrl(options: SchemeSignOptions): SignedUrl {
 
 /**
  * Returns the header fields that sign a request.
- * @throws RangeError like `signUrl`, and if the signature stands in the query
+ * @throws RangeError like `signUrl`, and if the scheme changes the query
  */
 export function signatureHeaders(options: SchemeSignOptions): Record<string, string> {
   const { url, headers } = signUrl(options);
   const target = options.target ?? fetchTargetOf(options.url);
   if (url === new URL(options.url).origin + target) return headers;
-  throw new RangeError('the signature is in the query, which header fields do not contain; use signUrl');
+  throw new RangeError('the scheme changes the query of the URL; use signUrl, which returns the URL');
 }
 
 function signerOf({ scheme: declared, ...options }: SchemeSignOptions, url: URL): SchemeSigner {

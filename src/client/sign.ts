@@ -46,7 +46,7 @@ export interface SignOptions {
  * @returns the header fields to send; for HMAC-SHA256 `Authentication`, `Date` or `X-Date`, and `Content-Digest` if there is
  *   content
  * @throws RangeError on an empty secret, a user or nonce that cannot be sent, or a target that the simple form cannot sign; with
- *   `scheme` like `signUrl`, and if the signature stands in the query
+ *   `scheme` like `signUrl`, and if the scheme changes the query
  * @example
  * const headers = signRequest({ method: 'GET', url: 'http://127.0.0.1:8080/articles/1', user: 'johndoe', secret });
  * const response = await fetch('http://127.0.0.1:8080/articles/1', { headers });

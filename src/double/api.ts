@@ -12,6 +12,7 @@ import { addressOf, fetchRequestOf } from './fetch/fetch-request.ts';
 import { type Addresses, ownOrigins } from './fetch/origins.ts';
 import {
   type AsOptions,
+  type ConfiguredAsOptions,
   createSigner,
   passwordOf,
   type Signer,
@@ -48,6 +49,12 @@ export interface DoubleApi {
   /** Controls OAuth 1.0a. Requires the option `consumers`. */
   readonly oauth1: OAuth1Control;
   /**
+   * Returns a client that signs its requests as a user, with a scheme of the option `schemes`.
+   * @throws RangeError also if credentials are missing: a private key that the double does not know
+   * @example await double.as('ann', { scheme: 'partner' }).fetch('/articles');
+   */
+  as<Name extends string>(user: string, options: ConfiguredAsOptions<Name>): Signer;
+  /**
    * Returns a client that signs its requests as a user.
    * @throws RangeError if there is no such user and `options` contain no credentials
    * @example await double.as('johndoe').fetch('/articles', { method: 'POST', body: '<article>…</article>' });
@@ -58,7 +65,7 @@ export interface DoubleApi {
 
 /** Composes the functions that control a service. */
 export function createDoubleApi(context: ComposedService, addresses: Addresses): DoubleApi {
-  const { service, users, nonces, faults, journal, masterKey, random } = context;
+  const { service, schemes, users, nonces, faults, journal, masterKey, random } = context;
   const { clock } = context.time;
   const { oauth, handle } = service;
   const { awaited } = faults;
@@ -82,7 +89,7 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
   const oauth1Parts = { ...shared, consumers: () => namesOf(context.options.consumers), masterKey };
   const [oauth2, oauth1] = [createOAuth2Control(oauth2Parts), createOAuth1Control(oauth1Parts)];
   const signing: SigningParts = {
-    ...{ users, clock, random, send: createSender(server) },
+    ...{ users, schemes, clock, random, send: createSender(server) },
     addressOf: (url, secure) => addressOf(url, secure, anyOrigin),
     read: (input, init, typeOfText) => fetchRequestOf(input, init, server, typeOfText),
     async bearerFor(user, name) {
@@ -102,7 +109,8 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
     faults: faults.faults,
     oauth2,
     oauth1,
-    as: (user, signerOptions = {}) => createSigner(user, signerOptions, signing),
+    as: (user: string, signerOptions: AsOptions | ConfiguredAsOptions = {}) =>
+      createSigner(user, signerOptions, signing),
   };
 }
 

@@ -1,8 +1,10 @@
 import { type Clock, systemClock } from '../clock.ts';
+import { schemesOf } from '../service/authentication.ts';
 import type { ServiceOptions, UserOption } from '../service/options.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
 import type { Nonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
+import { claimedUserBy } from './claimed-user.ts';
 import { type ComposedService, namesOf, skewDates } from './compose.ts';
 import { createEvents } from './events.ts';
 import { createControlledFaults } from './faults/controlled-faults.ts';
@@ -31,8 +33,10 @@ export function composeDurableDouble(
 ): ComposedService {
   const time = createDoubleTime(systemClock, undefined, () => {});
   const users = createDoubleUsers(options.users, random);
+  const schemes = schemesOf(options);
+  const claimedUser = claimedUserBy(users, (request) => controllable.claimedName(request));
   const faults = createControlledFaults({
-    ...{ clock: time.clock, onError: options.onError },
+    ...{ clock: time.clock, onError: options.onError, claimedUser },
     grants: () => controllable.oauth.grants,
     names: () => [...users.all.keys(), ...namesOf(registered.clients)],
   });
@@ -50,6 +54,7 @@ export function composeDurableDouble(
     ...(options.onError !== undefined && { onError: options.onError }),
     clock: time.clock,
     known,
+    ...{ claimedUser, schemes },
   });
   const clock: Clock = faults.clock;
   const observer = skewDates(time, journal.observer(faults));
@@ -82,7 +87,8 @@ export function composeDurableDouble(
     get options() {
       return { ...options, ...registered };
     },
-    ...{ service, time, users, nonces, faults, journal, events, masterKey: options.masterKey, random },
+    ...{ service, schemes, time, users, nonces, faults, journal, events, random },
+    masterKey: options.masterKey,
   };
 }
 

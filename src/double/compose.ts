@@ -1,11 +1,14 @@
+import type { ConfiguredScheme } from '../auth/configured-schemes.ts';
 import { systemClock } from '../clock.ts';
 import type { RemovedNames } from '../oauth/revoke-on-removal.ts';
 import type { Observer } from '../pipeline/observer.ts';
+import { noncesWindowOf, schemesOf } from '../service/authentication.ts';
 import type { ServiceOptions } from '../service/options.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
 import { checkDistinctSecrets } from '../service/user-checks.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { bucketSpanFor, createNonces } from '../store/nonces/nonces.ts';
+import { claimedUserBy } from './claimed-user.ts';
 import { createEvents, type Events } from './events.ts';
 import { type ControlledFaults, createControlledFaults } from './faults/controlled-faults.ts';
 import { createJournal, type JournalPart } from './journal/journal.ts';
@@ -26,6 +29,8 @@ export interface ComposedService {
   /** The options that the control functions read. */
   readonly options: Pick<DoubleOptions, 'clients' | 'consumers' | 'lifetimes' | 'publicUrl' | 'aliases'>;
   readonly service: ControllableService;
+  /** The configured schemes. */
+  readonly schemes: readonly ConfiguredScheme[];
   readonly time: DoubleTime;
   readonly users: DoubleUsers;
   readonly nonces: Pick<DoubleNonces, 'burn'>;
@@ -59,16 +64,18 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
   const { journal: bounds, pendingFaults: ___, keepAlive: ____, ...placed } = others;
   const { port: _____, securePort: ______, aliases = [], ...given } = placed;
   const { onError } = options;
+  const schemes = schemesOf(options);
   const events = createEvents(onError);
   const time = createDoubleTime(systemClock, now, () => nonces.restoreClaims());
-  const nonces = noncesOf(options, random, time, events, () => faults.burnsNonce());
+  const nonces = noncesOf({ ...options, schemes }, random, time, events, () => faults.burnsNonce());
   const store = createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
   const routes = createDoubleRoutes(options);
   const items = createItems(store, () => routes.state.collections, time.clock, seed);
   const users = createDoubleUsers(declared, random.bytes);
   const masterKey = random.bytes(masterKeyBytes);
+  const claimedUser = claimedUserBy(users, (request) => service.claimedName(request));
   const faults = createControlledFaults({
-    ...{ clock: time.clock, users, onError },
+    ...{ clock: time.clock, users, onError, claimedUser },
     grants: () => service.oauth.grants,
     names: () => [...users.all.keys(), ...namesOf(registered.clients)],
   });
@@ -80,6 +87,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     ...(onError !== undefined && { onError }),
     clock: time.clock,
     known,
+    ...{ claimedUser, schemes },
   });
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
   const controllable = createControllableService(
@@ -118,7 +126,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     get options() {
       return { ...options, ...registered };
     },
-    ...{ events, faults, journal, time, nonces, routes, items, users, masterKey, service, state },
+    ...{ events, faults, journal, time, nonces, routes, items, users, masterKey, service, schemes, state },
     random: random.bytes,
     fork() {
       const composed = { ...options, ...registered, users: users.all, seed: {}, maxAuthFailures: 0 };
@@ -166,14 +174,17 @@ function revocationStateOf({
 }
 
 function noncesOf(
-  { window = 600, maxNonces: max = 10_000_000, maxNoncesPerUser: maxPerUser }: DoubleOptions,
+  options: Pick<DoubleOptions, 'window' | 'lifetimes' | 'maxNonces' | 'maxNoncesPerUser'> & {
+    readonly schemes: readonly ConfiguredScheme[];
+  },
   random: SeededRandom,
   time: DoubleTime,
   events: Events,
   burns: () => boolean,
 ) {
   const key = random.bytes(16);
-  const bucketSpan = bucketSpanFor(window * 1000);
+  const { maxNonces: max = 10_000_000, maxNoncesPerUser: maxPerUser } = options;
+  const bucketSpan = bucketSpanFor(noncesWindowOf(options, options.schemes));
   const monotonic = (): number => time.clock.steady();
   const make = () => createNonces({ bucketSpan, max, maxPerUser, key, monotonic });
   return createDoubleNonces(make, (user) => events.emit({ kind: 'replay', user }), burns);

@@ -164,9 +164,10 @@ export type {
   PlannedMatch,
   TextsByName,
 } from './faults/match.ts';
+export type { ConfiguredSchemeOptions } from './fetch/configured-signer.ts';
 export type { Fetch } from './fetch/fetch.ts';
 export type { FetchInit, FetchInput } from './fetch/fetch-request.ts';
-export type { AsOptions, Signer } from './fetch/signed-client.ts';
+export type { AsOptions, ConfiguredAsOptions, Signer } from './fetch/signed-client.ts';
 export type {
   FirstDifference,
   JournalEntry,
@@ -187,5 +188,6 @@ export {
   type AllowMatrixRow,
 } from './permission-matrix.ts';
 export type { DoubleClock, Duration, Moment } from './state/clock.ts';
+export type { GeneratedKey } from './state/generate-key.ts';
 export type { DoubleSnapshot } from './state/state.ts';
 export type { Credentials, DoubleUser, DoubleUsersOption } from './state/users.ts';

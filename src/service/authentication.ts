@@ -59,7 +59,7 @@ export function createAuthentication(
   const accounts = createAccounts(declared);
   const rateLimiter = createRateLimiter(options.maxAuthFailures ?? 100, clock);
   const hashQueue = createHashQueue(rateLimiter);
-  const configured = readSchemes(options.schemes ?? {});
+  const configured = schemesOf(options);
   const nonceWindow = nonceWindowOf(window, options, configured);
   const nonces =
     storedNonces(options, nonceWindow) ??
@@ -133,11 +133,19 @@ export function createAuthentication(
   };
 }
 
+/** Returns how far (ms) the dates and timestamps that come with nonces may be from the clock. */
+export function noncesWindowOf(
+  options: Pick<ServiceOptions, 'window' | 'lifetimes'>,
+  schemes: readonly ConfiguredScheme[],
+): number {
+  return nonceWindowOf(windowOf(options) * 1000, options, schemes);
+}
+
 /** The longest window, in seconds: a year. */
 const longestWindow = 31_536_000;
 
 // A caller in JavaScript can pass any value, and an invalid one must not weaken a check.
-function windowOf({ window = 600 }: ServiceOptions): number {
+function windowOf({ window = 600 }: Pick<ServiceOptions, 'window'>): number {
   if (typeof window === 'number' && window >= 0 && window <= longestWindow) return window;
   throw new RangeError(`window is not a number of seconds from 0 to ${longestWindow}`);
 }
@@ -148,7 +156,7 @@ function windowOf({ window = 600 }: ServiceOptions): number {
  */
 function nonceWindowOf(
   window: number,
-  { lifetimes }: ServiceOptions,
+  { lifetimes }: Pick<ServiceOptions, 'lifetimes'>,
   schemes: readonly ConfiguredScheme[],
 ): number {
   const oauth1Window = lifetimes?.oauth1Window ?? defaultLifetimes.oauth1Window;
@@ -163,6 +171,11 @@ function storedNonces({ nonces, store }: ServiceOptions, window: number): Nonces
   throw new RangeError(
     `${opened}, and dates are valid for ${window / 1000} s: open the store with that window`,
   );
+}
+
+/** Returns the schemes of the options. Throws RangeError if one is invalid. */
+export function schemesOf({ schemes = {} }: Pick<ServiceOptions, 'schemes'>): readonly ConfiguredScheme[] {
+  return readSchemes(schemes);
 }
 
 function simpleOf({ hmacSimple = 'safe' }: ServiceOptions): 'safe' | 'all' | 'off' {

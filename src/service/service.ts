@@ -98,6 +98,8 @@ export interface ControllableService extends Service {
   readonly oauth: AuthorizationServer;
   /** The current routes. */
   readonly router: Router;
+  /** Returns the user, or the id of the key, that the credentials of a request name, valid or not. */
+  claimedName(request: Request): string | undefined;
   /** Replaces all collections and resources. Throws as `createService` does, and then changes nothing. */
   replaceServed(served: ServedRoutes): void;
 }
@@ -179,6 +181,7 @@ export function createControllableService(
     },
     replaceUsers: authentication.replaceUsers,
     oauth,
+    claimedName: (request) => context.authenticator.claimedName?.(request),
     get router() {
       return router;
     },

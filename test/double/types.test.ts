@@ -39,7 +39,7 @@ test('the types refuse mistakes that the double refuses', async () => {
     () => faults.always({ query: { limit: 1 } }, { status: 503 }),
     // @ts-expect-error A rotation is an object.
     () => auth.rotateSecret('johndoe', 'new'),
-    // @ts-expect-error A scheme is known.
+    // A scheme is one of the double's.
     () => double.as('johndoe', { scheme: 'digest' }),
     // @ts-expect-error Basic has no nonce.
     () => double.as('johndoe', { scheme: 'basic', nonce: 'n' }),

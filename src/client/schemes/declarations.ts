@@ -3,8 +3,8 @@ import type { AsymmetricAlgorithm } from '../../auth/account-key.ts';
 import type {
   ApiKeyDeclaration,
   Aws4Declaration,
+  CredentialField,
   DeclaredHmacDeclaration,
-  FieldDeclaration,
   MessageSignaturesDeclaration,
   PresetDeclaration,
 } from '../../auth/scheme-declarations.ts';
@@ -45,12 +45,12 @@ export interface Aws4Signing extends Aws4Declaration {
 
 /** The scheme of a provider. */
 export interface PresetSigning extends Omit<PresetDeclaration, 'user'> {
-  readonly user?: string | FieldDeclaration;
+  readonly user?: string | CredentialField;
 }
 
 /** A declared HMAC scheme. */
 export type DeclaredHmacSigning = Omit<DeclaredHmacDeclaration, 'user'> & {
-  readonly user?: string | FieldDeclaration;
+  readonly user?: string | CredentialField;
 };
 
 /** A scheme to sign with, and the keys of HTTP Message Signatures and AWS Signature Version 4. */

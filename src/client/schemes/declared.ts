@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { takeParameter } from '../../signature/declared/message.ts';
 import { signDeclared } from '../../signature/declared/sign.ts';
 import { covers } from '../../signature/declared/template.ts';
 import {
@@ -9,6 +11,7 @@ import {
   type SchemeSigner,
   type SigningChoices,
   type SigningScheme,
+  type UnsignedRequest,
 } from './scheme-signer.ts';
 
 /** Creates a signer for a declared scheme. */
@@ -29,7 +32,8 @@ export function createDeclaredSigner(
       : { secrets: credentials.secret === undefined ? [] : [credentials.secret], privateKey };
   const hasId = covers(options.message, 'id');
   return (request, moment) => {
-    const { method, url, target, fields, content } = request;
+    const { method, url, fields, content } = request;
+    const target = withContentDigest(request, options.digestParameter);
     const nonce = options.nonce === undefined ? undefined : (choices.nonce ?? randomText(moment));
     const id = hasId ? (choices.id ?? `msg_${randomText(moment)}`) : undefined;
     const unsigned = {
@@ -44,6 +48,16 @@ export function createDeclaredSigner(
     const parts = signed.parts.map((part) => ({ name: part.name, value: part.piece }));
     return { fields: signed.fields, target: signed.target, parts };
   };
+}
+
+/** Returns the target with the parameter for the SHA-256 of content other than a form, if the scheme has such a parameter. */
+function withContentDigest({ target, fields, content }: UnsignedRequest, name: string | undefined): string {
+  const type = fields.find(([field]) => field.toLowerCase() === 'content-type')?.[1] ?? '';
+  const isForm = /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type);
+  if (name === undefined || content === undefined || content.length === 0 || isForm) return target;
+  if (takeParameter(target, name).values.length > 0) return target;
+  const digest = createHash('sha256').update(content).digest('hex');
+  return `${target}${target.includes('?') ? '&' : '?'}${name}=${digest}`;
 }
 
 /** Returns the user to sign as. Throws RangeError if the scheme is used by another user only. */

@@ -1,8 +1,9 @@
-import type { KeyDeclaration } from '../../auth/account-key.ts';
+import type { AsymmetricAlgorithm, KeyDeclaration } from '../../auth/account-key.ts';
 import type { Clock } from '../../clock.ts';
 import type { Grants } from '../../oauth/grants.ts';
 import { checkMembers } from '../../service/argument-checks.ts';
 import { type Duration, lengthOf } from '../state/clock.ts';
+import type { GeneratedKey } from '../state/generate-key.ts';
 import type { DoubleNonces } from '../state/nonces.ts';
 import type { Credentials, DoubleUser, DoubleUsers } from '../state/users.ts';
 import { checkChoice, expireTokens, type KnownNames, type TokenChoice } from './tokens.ts';
@@ -37,6 +38,17 @@ export interface AuthControl {
    * @throws RangeError on a private or invalid key, or if another user has a key or the name `id`
    */
   addKey(user: string, id: string, key: KeyDeclaration): void;
+  /**
+   * Generates a key pair, and adds its public key to a user like `addKey`. The double keeps the private key for `as`. Keys of
+   * Ed25519 follow from the option `randomSeed`; others are different in every run.
+   *
+   * @param algorithm Default: `ed25519`.
+   * @returns the pair in PEM, with the private key for the client under test
+   * @example
+   * double.auth.generateKey('johndoe', 'key-1', 'ed25519');
+   * await double.as('johndoe', { scheme: 'message-signatures' }).fetch('/articles');
+   */
+  generateKey(user: string, id: string, algorithm?: AsymmetricAlgorithm): GeneratedKey;
   /** Removes a key of a user. Throws RangeError if there is no such key. */
   removeKey(user: string, id: string): void;
   /**
@@ -71,6 +83,7 @@ export function createAuthControl(parts: {
       return users.rotate(user, secret, grace === undefined ? undefined : clock.now() + lengthOf(grace));
     },
     addKey: (user, id, key) => users.addKey(user, id, key),
+    generateKey: (user, id, algorithm = 'ed25519') => users.generateKey(user, id, algorithm),
     removeKey: (user, id) => users.removeKey(user, id),
     burnNext(what, times = 1) {
       if (what !== 'nonce') throw new RangeError(`only 'nonce' can be burnt, not ${JSON.stringify(what)}`);

@@ -6,6 +6,7 @@ import { claimedToken, tokenUser } from '../auth/token-user.ts';
 import { expireTokens } from '../auth/tokens.ts';
 import type { ReportError } from '../callback.ts';
 import type { CertificateAuthority } from '../certificate-authority.ts';
+import type { ClaimedUser } from '../claimed-user.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import { createFaults, type FaultsPart } from './faults.ts';
 
@@ -25,6 +26,8 @@ export interface ControlledParts {
   /** Called with the errors of functions that select requests. */
   readonly onError: ReportError | undefined;
   readonly grants: () => Grants;
+  /** Returns the user that the credentials of a request name. */
+  readonly claimedUser: ClaimedUser;
 }
 
 const day = 86_400_000;
@@ -36,10 +39,11 @@ export function createControlledFaults({
   grants,
   names,
   onError,
+  claimedUser,
 }: ControlledParts): ControlledFaults {
   let present: (certificate: 'good' | 'stale') => void = () => undefined;
   const part = createFaults({
-    ...{ clock, names },
+    ...{ clock, names, claimedUser },
     ...(onError !== undefined && { onError }),
     // The store may fail; then the request names no user.
     tokenUser: (request) => tokenUser(request, grants()).catch(() => undefined),

@@ -5,7 +5,7 @@ import type { Request, Response } from '../../http/message.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
 import type { Next } from '../../pipeline/observer.ts';
 import { type ReportError, writeError } from '../callback.ts';
-import { claimedUser } from '../claimed-user.ts';
+import { type ClaimedUser, claimedUser as claimedUserInFields } from '../claimed-user.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import type { Fault } from './declaration.ts';
 import { Delays } from './delays.ts';
@@ -55,6 +55,8 @@ export interface FaultsOptions {
   readonly clock: Clock;
   /** Returns the names of all users and clients, which a match may contain. Default: any name is accepted. */
   readonly names?: () => readonly string[];
+  /** Returns the user that the credentials of a request name. Default: that of `hmac` and `basic`. */
+  readonly claimedUser?: ClaimedUser;
   /** Returns the user or client to whom the token of a request was issued. */
   readonly tokenUser?: (request: Request) => Promise<string | undefined>;
   /** Called with the errors of functions that select requests. Default: writes them to standard error. */
@@ -106,7 +108,7 @@ interface Circumstances {
 
 /** Creates the faults of a double. */
 export function createFaults(options: FaultsOptions): FaultsPart {
-  const { clock, present, tokenUser, onError = writeError } = options;
+  const { clock, present, tokenUser, onError = writeError, claimedUser = claimedUserInFields } = options;
   const plans = new Plans(onError);
   const delays = new Delays();
   const circumstances = new AsyncLocalStorage<Circumstances>();
@@ -244,6 +246,7 @@ function checkName(match: FaultMatch, { names }: FaultsOptions): void {
 }
 
 async function changeCredentials(fault: Fault, request: Request, options: FaultsOptions): Promise<void> {
+  const { claimedUser = claimedUserInFields } = options;
   const user = fault.rotatedSecret === true ? claimedUser(request) : undefined;
   if (user !== undefined) options.rotateSecret?.(user);
   if (fault.expiredToken === true) await options.expireToken?.(request);

@@ -1,11 +1,19 @@
+import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
 import { basicHeader } from '../../client/basic.ts';
 import { signOAuth1 } from '../../client/oauth1.ts';
 import { signRequest } from '../../client/sign.ts';
+import { fieldLines, type HeaderFields, type SignedUrl } from '../../client/sign-with-scheme.ts';
 import type { Clock } from '../../clock.ts';
 import { checkFlag, checkMembers, checkText, checkWord } from '../../service/argument-checks.ts';
 import { formatSignedDate } from '../../signature/hmac.ts';
 import { type Moment, timeOf } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
+import {
+  type ConfiguredSchemeOptions,
+  type Signed,
+  signByScheme,
+  type Unsigned,
+} from './configured-signer.ts';
 import type { Complete, Fetch } from './fetch.ts';
 import type { Content, FetchInit, FetchInput, FetchRequest, TypeOfText } from './fetch-request.ts';
 
@@ -38,6 +46,11 @@ export type AsOptions =
   | (Only<'scheme' | 'client'> & { readonly scheme: 'bearer' })
   | (Only<'scheme' | 'token'> & { readonly scheme: 'bearer' })
   | (Only<'scheme' | 'client' | 'nonce' | 'date'> & { readonly scheme: 'oauth1' });
+
+/** The options of `double.as` for a scheme of the option `schemes`. The names of other schemes have options of their own. */
+export type ConfiguredAsOptions<Name extends string = string> = ConfiguredSchemeOptions & {
+  readonly scheme: Name & (Name extends SchemeName ? never : unknown);
+};
 
 type SchemeName = 'hmac' | 'basic' | 'bearer' | 'oauth1';
 
@@ -85,7 +98,6 @@ const schemesWith: Readonly<Record<keyof SignerOptions, readonly SchemeName[]>> 
  */
 function checkOptions(options: SignerOptions): void {
   checkMembers(options, Object.keys(schemesWith), 'the options of as', "such as { scheme: 'basic' }");
-  checkWord(options.scheme, Object.keys(signers), 'a scheme');
   checkWord(options.form, ['full', 'simple'], 'a form');
   checkWord(options.dateField, ['Date', 'X-Date'], 'a field that contains the date');
   checkFlag(options.signContent, 'signContent');
@@ -123,9 +135,27 @@ export interface Signer {
   /**
    * Returns the header fields that sign a request, for another client to send. The URL may be a path of the double, or have any
    * origin, such as that of a proxy. Its path and query are signed as the platform's `fetch` sends them.
+   *
+   * @param headers The fields that the request has already. Configured schemes sign some of them.
+   * @throws RangeError also if the scheme changes the query; `signUrl` returns the URL
    * @example const headers = await double.as('johndoe').sign('GET', '/articles/1');
    */
-  sign(method: string, url: string | URL, content?: string | Uint8Array): Promise<Record<string, string>>;
+  sign(
+    method: string,
+    url: string | URL,
+    content?: string | Uint8Array,
+    headers?: HeaderFields,
+  ): Promise<Record<string, string>>;
+  /**
+   * Returns the absolute URL and the header fields of a signed request, as `sign` does, also if the scheme changes the query.
+   * @example const { url } = await double.as('johndoe', { scheme: 'aws4', presign: 300 }).signUrl('GET', '/report');
+   */
+  signUrl(
+    method: string,
+    url: string | URL,
+    content?: string | Uint8Array,
+    headers?: HeaderFields,
+  ): Promise<SignedUrl>;
 }
 
 /** The parts of a double that signing requires. */
@@ -140,6 +170,8 @@ export interface SigningParts {
   readonly addressOf: (url: string | URL, secure: boolean) => string;
   readonly send: (outgoing: FetchRequest, complete: Complete) => Promise<Response>;
   readonly users: DoubleUsers;
+  /** The configured schemes. */
+  readonly schemes: readonly ConfiguredScheme[];
   readonly clock: Clock;
   readonly random: (size: number) => Uint8Array;
   /** Issues an access token of OAuth 2.0 for a user, with all scopes of the client. */
@@ -154,31 +186,27 @@ export interface OAuth1Credentials {
   readonly token: { readonly token: string; readonly tokenSecret: string };
 }
 
-/** A request to sign. */
-interface Unsigned {
-  readonly method: string;
-  readonly url: string;
-  readonly content: string | Uint8Array | undefined;
-  readonly type: string | undefined;
-}
-
 type Fields = Record<string, string>;
 type Sign = (request: Unsigned) => Fields | Promise<Fields>;
+type SignUrl = (request: Unsigned) => Signed | Promise<Signed>;
 
 /** Creates a signing client. Throws RangeError if there is no such user and `options` contain no credentials. */
-export function createSigner(user: string, options: SignerOptions, parts: SigningParts): Signer {
-  checkOptions(options);
-  const { scheme = 'hmac' } = options;
-  const sign = signers[scheme](user, options, parts);
-  const secure = scheme !== 'hmac';
+export function createSigner(
+  user: string,
+  options: AsOptions | ConfiguredSchemeOptions,
+  parts: SigningParts,
+): Signer {
+  const { sign, secure } = signingOf(user, options, parts);
+  const signUrl: Signer['signUrl'] = async (method, url, content, headers = {}) =>
+    sign({ method, url: parts.addressOf(url, secure), content, fields: fieldLines(headers) });
   const addSignature: Complete = async (outgoing) => {
     const { method, url, fields } = outgoing;
     const content = await wholeOf(outgoing.content);
-    const type = fields.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-    const signature = Object.entries(await sign({ method, url, content, type }));
+    const signed = await sign({ method, url, content, fields });
+    const signature = Object.entries(signed.headers);
     const names = new Set(signature.map(([name]) => name.toLowerCase()));
     const unsigned = fields.filter(([name]) => !names.has(name.toLowerCase()));
-    return { ...outgoing, fields: [...unsigned, ...signature] };
+    return { ...outgoing, url: signed.url, fields: [...unsigned, ...signature] };
   };
   return {
     user,
@@ -186,9 +214,38 @@ export function createSigner(user: string, options: SignerOptions, parts: Signin
       const outgoing = await parts.read(input, { secure, ...init }, typeOfText);
       return parts.send({ ...outgoing, content: await wholeOf(outgoing.content) }, addSignature);
     },
-    sign: async (method, url, content) =>
-      sign({ method, url: parts.addressOf(url, secure), content, type: undefined }),
+    async sign(method, url, ...others) {
+      const signed = await signUrl(method, url, ...others);
+      if (signed.url === parts.addressOf(url, secure)) return signed.headers;
+      throw new RangeError('the scheme changes the query of the URL; use signUrl, which returns the URL');
+    },
+    signUrl,
   };
+}
+
+/** Returns the function that signs, and whether paths count as requested over TLS. */
+function signingOf(
+  user: string,
+  options: AsOptions | ConfiguredSchemeOptions,
+  parts: SigningParts,
+): { readonly sign: SignUrl; readonly secure: boolean } {
+  const { scheme: name = 'hmac' } = options;
+  const own = parts.schemes.find((each) => each.name === name);
+  if (own !== undefined) {
+    const sign = signByScheme(own, user, { ...options, scheme: own.name }, parts);
+    return { sign, secure: own.kind === 'api-key' };
+  }
+  const known = [...Object.keys(signers), ...parts.schemes.map((each) => each.name)];
+  checkWord(name, known, 'a scheme');
+  if (!isBuiltIn(options)) throw new RangeError(`${name} is not a scheme`);
+  checkOptions(options);
+  const sign = signers[options.scheme ?? 'hmac'](user, options, parts);
+  const signUrl: SignUrl = async (request) => ({ url: request.url, headers: await sign(request) });
+  return { sign: signUrl, secure: name !== 'hmac' };
+}
+
+function isBuiltIn(options: AsOptions | ConfiguredSchemeOptions): options is AsOptions {
+  return options.scheme === undefined || Object.hasOwn(signers, options.scheme);
 }
 
 /** Guesses the type of text without a Content-Type. The platform would send all of it as plain text. */
@@ -255,7 +312,8 @@ function oauth1Of(
 ): Sign {
   users.credentials(user);
   let issued: Promise<OAuth1Credentials> | undefined;
-  return async ({ method, url, content, type }) => {
+  return async ({ method, url, content, fields }) => {
+    const type = fields.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
     issued ??= oauth1For(user, options.client);
     const isForm = type?.startsWith('application/x-www-form-urlencoded') === true;
     const form = isForm && content !== undefined ? Buffer.from(content).toString() : undefined;

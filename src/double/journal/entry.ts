@@ -1,11 +1,11 @@
 import { linesInTurn } from '../../http/field-lines.ts';
-import { type FieldLine, Fields } from '../../http/fields.ts';
-import type { Request, Response } from '../../http/message.ts';
+import type { FieldLine } from '../../http/fields.ts';
+import { createRequest, type Request, type Response } from '../../http/message.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
-import { claimedUser } from '../claimed-user.ts';
+import { type ClaimedUser, claimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
 import { pathOf } from '../match.ts';
-import type { RecordedExchange } from './exchange.ts';
+import type { RecordedExchange, RecordedRequest } from './exchange.ts';
 import { usualMistake } from './mistakes.ts';
 import { type Redact, redactReceived } from './redaction.ts';
 import { formatEntry } from './text.ts';
@@ -49,12 +49,13 @@ export class JournalEntry {
   readonly fault: Fault | undefined;
   readonly #exchange: RecordedExchange;
   readonly #redact: Redact;
+  readonly #claimedUser: ClaimedUser;
   #aborted: boolean;
   /** The usual mistake behind the problem. It is determined on first use. */
   #mistake: { readonly hint: string | undefined } | undefined;
 
   /** @internal */
-  constructor(exchange: RecordedExchange, number: number, redact: Redact) {
+  constructor(exchange: RecordedExchange, number: number, redact: Redact, claimed?: ClaimedUser) {
     const { time, duration, principal, step, fault, aborted } = exchange;
     this.number = number;
     this.time = time;
@@ -64,6 +65,7 @@ export class JournalEntry {
     this.fault = fault;
     this.#exchange = exchange;
     this.#redact = redact;
+    this.#claimedUser = claimed ?? claimedUser;
     this.#aborted = aborted;
   }
 
@@ -112,7 +114,7 @@ export class JournalEntry {
   /** The user that the credentials name, valid or not. */
   get user(): string | undefined {
     const { request } = this.#exchange;
-    return this.principal?.name ?? (request && claimedUser({ fields: new Fields(request.raw) }));
+    return this.principal?.name ?? (request && this.#claimedUser(requestOf(request)));
   }
 
   /** The verification of the credentials. Undefined if there were none, or if they were not verified. */
@@ -163,6 +165,11 @@ export class JournalEntry {
   [Symbol.for('nodejs.util.inspect.custom')](_depth: unknown, options: object, inspect: Inspect): string {
     return `JournalEntry ${inspect(this.toJSON(), { ...options, depth: printedDepth })}`;
   }
+}
+
+/** Returns a recorded request without its content. */
+function requestOf({ method, target, raw, connection }: RecordedRequest): Request {
+  return createRequest({ method, target, fields: linesInTurn(raw), ...connection });
 }
 
 /** The depth to which an entry is printed: that of its field lines. */

@@ -1,3 +1,4 @@
+import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
 import { AuthenticationTrace, type KnownSecret } from '../../auth/trace.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Request, Response } from '../../http/message.ts';
@@ -5,9 +6,11 @@ import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import { checkFunction, checkMembers } from '../../service/argument-checks.ts';
 import { callListener, writeError } from '../callback.ts';
+import type { ClaimedUser } from '../claimed-user.ts';
 import type { FaultsPart } from '../faults/faults.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import { arrivedContent, RecordedContent } from './content.ts';
+import { credentialPlacesOf } from './credential-places.ts';
 import { JournalEntries } from './entries.ts';
 import { JournalEntry } from './entry.ts';
 import { answeredExchange, type RecordedExchange, refusedExchange } from './exchange.ts';
@@ -70,6 +73,10 @@ export interface JournalOptions {
     /** Returns the secrets with their owners, for explanations. Default: none are known. @internal */
     owned?(): readonly KnownSecret[];
   };
+  /** Returns the user that the credentials of a request name. Default: that of `hmac` and `basic`. */
+  readonly claimedUser?: ClaimedUser;
+  /** The configured schemes, whose credentials are redacted. Default: none. */
+  readonly schemes?: readonly ConfiguredScheme[];
   /** Called with the errors of listeners. Default: writes to standard error. */
   readonly onError?: (error: unknown) => void;
 }
@@ -95,6 +102,7 @@ export function createJournal(options: JournalOptions): JournalPart {
   const redact = createRedaction(
     () => known?.secrets ?? [],
     (text) => known?.isToken(text) ?? false,
+    credentialPlacesOf(options.schemes ?? []),
   );
   const listeners = new Set<(entry: JournalEntry) => void>();
   const entries = new JournalEntries(limits.entries, limits.bytes);
@@ -103,7 +111,7 @@ export function createJournal(options: JournalOptions): JournalPart {
 
   const write = (exchange: RecordedExchange): JournalEntry => {
     written += 1;
-    const entry = new JournalEntry(exchange, written, redact);
+    const entry = new JournalEntry(exchange, written, redact, options.claimedUser);
     entries.add(entry);
     waiting.notify(entry);
     for (const listener of [...listeners]) callListener(listener, entry, onError);

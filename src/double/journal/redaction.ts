@@ -1,11 +1,14 @@
 import { closestMatch } from '../../did-you-mean.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
+import type { CredentialPlaces } from './credential-places.ts';
 
 /** Replaces credentials in a text: known values, and the values of parameters and members that are named like one. */
 export interface Redact {
   (text: string): string;
   /** Replaces known values only. */
   readonly values: (text: string) => string;
+  /** The places where configured schemes have credentials. */
+  readonly places: CredentialPlaces;
 }
 
 /** The text that replaces a credential. */
@@ -15,6 +18,7 @@ const redacted = '[redacted]';
 const secretFields: ReadonlySet<string> = new Set([
   ...['authorization', 'authentication', 'proxy-authorization', 'cookie', 'set-cookie'],
   ...['api-key', 'apikey', 'auth-token', 'access-token', 'auth', 'signature', 'secret', 'password', 'token'],
+  ...['api-secret', 'amz-security-token'],
 ]);
 
 /** The fields that clients misspell, with the same credentials. */
@@ -33,7 +37,7 @@ const signature = /:[A-Za-z0-9+/]{43}=(?![A-Za-z0-9+/=:])/g;
 
 /** Names of parameters and members whose value is a credential or a signature. */
 const certainNames =
-  'password|secret|client_secret|client_assertion|access_token|refresh_token|id_token|code_verifier|consent_ticket|oauth_signature|oauth_token|oauth_token_secret|oauth_verifier|api_key|apikey|api-key';
+  'password|secret|client_secret|client_assertion|access_token|refresh_token|id_token|code_verifier|consent_ticket|oauth_signature|oauth_token|oauth_token_secret|oauth_verifier|api_key|apikey|api-key|X-Amz-Signature|X-Amz-Security-Token';
 /** The same in requests and responses of OAuth. In other content, data has these names too. */
 const names = `${certainNames}|token|code`;
 
@@ -53,10 +57,12 @@ const inData = namedValues(certainNames);
  * words too. A longer one is replaced anywhere, or as a whole word if it consists of fewer than 12 letters.
  * @param secrets returns all secrets and passwords, former ones included
  * @param isToken returns whether a text of 43 characters was issued as a token, a code or a ticket
+ * @param places where configured schemes have credentials
  */
 export function createRedaction(
   secrets: () => Iterable<string>,
   isToken: (text: string) => boolean = () => false,
+  places: CredentialPlaces = noPlaces,
 ): Redact {
   const values = (text: string): string => {
     let result = text;
@@ -69,14 +75,21 @@ export function createRedaction(
       shownCode,
       `$1${redacted}`,
     );
-  return Object.assign(redact, { values });
+  return Object.assign(redact, { values, places });
 }
+
+const noPlaces: CredentialPlaces = { fields: new Set(), parameters: new Set() };
 
 /** Redacts the value of a field. */
 export function redactField(name: string, value: string, redact: Redact): string {
   const lower = name.toLowerCase();
   if (publicFields.has(lower)) return value;
-  if (secretFields.has(lower.replace(/^x-/, '')) || credentials.test(value)) return redacted;
+  if (
+    redact.places.fields.has(lower) ||
+    secretFields.has(lower.replace(/^x-/, '')) ||
+    credentials.test(value)
+  )
+    return redacted;
   if (closestMatch(lower.replace(/^x-/, ''), misspelt) !== undefined) return redacted;
   return redact(value).replace(signature, `:${redacted}`);
 }
@@ -99,7 +112,8 @@ export function redactTarget(target: string, redact: Redact): string {
 
 /** Redacts a parameter that was decoded, or one as it was sent. */
 export function redactValue(name: string, value: string, redact: Redact): string {
-  return isSecretName.test(name) ? redacted : withoutEncoded(redact.values(value), redact);
+  const isSecret = isSecretName.test(name) || redact.places.parameters.has(name);
+  return isSecret ? redacted : withoutEncoded(redact.values(value), redact);
 }
 
 /** Redacts content. Outside of OAuth, members named `code` or `token` are data. */

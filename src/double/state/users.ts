@@ -1,9 +1,11 @@
-import type { KeyDeclaration } from '../../auth/account-key.ts';
+import type { KeyObject } from 'node:crypto';
+import type { AsymmetricAlgorithm, KeyDeclaration } from '../../auth/account-key.ts';
 import type { UserDeclaration } from '../../auth/accounts.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { checkObject } from '../../service/argument-checks.ts';
 import type { UserOption } from '../../service/options.ts';
 import { checkUser } from '../../service/user-checks.ts';
+import { type GeneratedKey, generateKey } from './generate-key.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /** A user of a double. Without secret and password, both are generated. With a secret only, there is no password. */
@@ -37,8 +39,16 @@ export interface DoubleUsers extends Snapshottable<Users> {
   rotate(name: string, secret?: string, until?: number): string;
   /** Adds or replaces a key of a user. Throws RangeError if the key is invalid, or another user has one with this id. */
   addKey(name: string, id: string, key: KeyDeclaration): void;
+  /** Generates a key pair, adds the public key to a user like `addKey`, and keeps the private key. */
+  generateKey(name: string, id: string, algorithm: AsymmetricAlgorithm): GeneratedKey;
   /** Removes a key of a user. Throws RangeError if there is no such key. */
   removeKey(name: string, id: string): void;
+  /** Returns the keys of a user by id, in the order in which they were added. Throws RangeError if there is no such user. */
+  keys(name: string): Readonly<Record<string, KeyDeclaration>>;
+  /** Returns the private key of a key that was generated; undefined for others. */
+  privateKeyOf(key: KeyDeclaration): KeyObject | undefined;
+  /** Returns the user of this name, or the one with a key of this id; undefined if there is none. */
+  ownerOf(id: string): string | undefined;
   /** Sets the function that is called before each change with all users. */
   onChange(listener: (users: Users) => void): void;
 }
@@ -70,6 +80,13 @@ export function createDoubleUsers(
     return user;
   };
   const credentials = (name: string): Credentials => credentialsOf(name, found(name));
+  const addKey = (name: string, id: string, key: KeyDeclaration): void => {
+    const user = declarationOf(found(name));
+    checkUser(name, { keys: { [id]: key } }, true);
+    change(new Map(users).set(name, { ...user, keys: { ...user.keys, [id]: key } }));
+  };
+  /** By public key, so that a restored user has its private keys again. */
+  const privateKeys = new Map<string, KeyObject>();
   return {
     get all() {
       return users;
@@ -90,10 +107,20 @@ export function createDoubleUsers(
       change(new Map(users).set(name, { ...others, secrets: [{ secret }, ...former] }));
       return secret;
     },
-    addKey(name, id, key) {
-      const user = declarationOf(found(name));
-      checkUser(name, { keys: { [id]: key } }, true);
-      change(new Map(users).set(name, { ...user, keys: { ...user.keys, [id]: key } }));
+    addKey,
+    generateKey(name, id, algorithm) {
+      found(name);
+      const { pair, privateKey } = generateKey(algorithm, random);
+      addKey(name, id, { algorithm, publicKey: pair.publicKey });
+      privateKeys.set(pair.publicKey, privateKey);
+      return pair;
+    },
+    keys: (name) => declarationOf(found(name)).keys ?? {},
+    privateKeyOf: (key) =>
+      'publicKey' in key && typeof key.publicKey === 'string' ? privateKeys.get(key.publicKey) : undefined,
+    ownerOf(id) {
+      if (users.has(id)) return id;
+      return [...users].find(([, { keys = {} }]) => Object.hasOwn(keys, id))?.[0];
     },
     removeKey(name, id) {
       const { keys = {}, ...user } = declarationOf(found(name));

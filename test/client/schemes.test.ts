@@ -1,0 +1,358 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { describe, test } from 'node:test';
+import type { AsymmetricAlgorithm } from '../../src/auth/account-key.ts';
+import { type SchemeSigning, signedFetch, signRequest, signUrl } from '../../src/client/index.ts';
+import { manualClock } from '../../src/clock.ts';
+import { type Double, type DoubleOptions, startDouble } from '../../src/double/index.ts';
+
+const now = Date.UTC(2026, 10, 22, 12);
+const secret = 'secret of ann';
+const webhookSecret = `whsec_${Buffer.from('secret of bob, a sender').toString('base64')}`;
+
+const partner = {
+  message: '{timestamp}.{nonce}.{method}.{target}.{field:Content-Type}.{body}',
+  signature: { field: 'X-Partner-Signature', format: 'v1={signature}' },
+  user: { field: 'X-Partner-Key' },
+  timestamp: { field: 'X-Partner-Time', unit: 'ms' },
+  nonce: { field: 'X-Partner-Nonce' },
+} as const;
+const inQuery = {
+  message: '{user}\n{timestamp}\n{url}\n{body-sha256}',
+  hash: 'sha512',
+  encoding: 'base64url',
+  signature: { query: 'sig' },
+  user: { field: 'X-Query-User' },
+  timestamp: { field: 'X-Query-Time', unit: 'rfc3339' },
+} as const;
+const key = { user: { field: 'X-Own-Id' }, secret: { field: 'X-Own-Secret' } } as const;
+const region = { region: 'eu-central-1', service: 'execute-api' } as const;
+
+const pairs: Readonly<Record<AsymmetricAlgorithm, { publicKey: KeyObject; privateKey: KeyObject }>> = {
+  ed25519: generateKeyPairSync('ed25519'),
+  'ecdsa-p256-sha256': generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  'ecdsa-p384-sha384': generateKeyPairSync('ec', { namedCurve: 'P-384' }),
+  'rsa-pss-sha512': generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  'rsa-v1_5-sha256': generateKeyPairSync('rsa', { modulusLength: 2048 }),
+};
+const pem = (pair: { publicKey: KeyObject }): string =>
+  pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+const keyPem = (pair: { privateKey: KeyObject }): string =>
+  pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+const keys = Object.fromEntries(
+  Object.entries(pairs).map(([algorithm, pair]) => [
+    `key-${algorithm}`,
+    // The compiler knows the names of an object as strings only.
+    { algorithm: algorithm as AsymmetricAlgorithm, publicKey: pem(pair) },
+  ]),
+);
+
+const options: DoubleOptions = {
+  now,
+  https: false,
+  users: {
+    ann: { secret, keys: { ...keys, AKIAEXAMPLE: { algorithm: 'aws4', secret: 'aws secret of ann' } } },
+    bob: {
+      secret: webhookSecret,
+      keys: { 'bob-1': { algorithm: 'ed25519', publicKey: pem(pairs.ed25519) } },
+    },
+  },
+  schemes: {
+    partner,
+    key,
+    'in-query': inQuery,
+    'message-signatures': { tag: 'app' },
+    aws4: region,
+    ...Object.fromEntries(
+      ['stripe', 'github', 'slack', 'shopify', 'twilio', 'zoom'].map((preset) => [
+        preset,
+        { preset: preset as 'stripe', user: 'ann' },
+      ]),
+    ),
+    'standard-webhooks': { preset: 'standard-webhooks', user: 'bob' },
+  },
+};
+
+/** What each scheme is signed with. */
+interface Signing {
+  readonly scheme: SchemeSigning;
+  readonly user?: string;
+  readonly secret?: string;
+  readonly privateKey?: KeyObject | string;
+}
+
+const messageSignatures = { type: 'message-signatures', tag: 'app' } as const;
+const cases: Readonly<Record<string, Signing>> = {
+  partner: { scheme: partner, user: 'ann', secret },
+  'in-query': { scheme: inQuery, user: 'ann', secret },
+  ...Object.fromEntries(
+    ['stripe', 'github', 'slack', 'shopify', 'twilio', 'zoom'].map((preset) => [
+      preset,
+      { scheme: { preset: preset as 'stripe' }, secret },
+    ]),
+  ),
+  'standard-webhooks': { scheme: { preset: 'standard-webhooks' }, secret: webhookSecret },
+  'standard-webhooks by Ed25519': {
+    scheme: { preset: 'standard-webhooks' },
+    privateKey: pairs.ed25519.privateKey,
+  },
+  aws4: { scheme: { type: 'aws4', ...region, accessKeyId: 'ann', secret } },
+  'aws4 by an access key': {
+    scheme: { type: 'aws4', ...region, accessKeyId: 'AKIAEXAMPLE', secret: 'aws secret of ann' },
+  },
+  'aws4, presigned': { scheme: { type: 'aws4', ...region, accessKeyId: 'ann', secret, presign: 60 } },
+  'message-signatures by the secret': { scheme: { ...messageSignatures, key: { id: 'ann', secret } } },
+  ...Object.fromEntries(
+    Object.entries(pairs).map(([algorithm, pair]) => [
+      `message-signatures by ${algorithm}`,
+      {
+        scheme: {
+          ...messageSignatures,
+          components: ['@method', '@target-uri', '@authority', '@path', '@query', 'content-type'],
+          key: {
+            id: `key-${algorithm}`,
+            privateKey: keyPem(pair),
+            algorithm: algorithm as AsymmetricAlgorithm,
+          },
+        },
+      },
+    ]),
+  ),
+};
+
+const article = '{"title":"Tea","price":{"value":"3.50","currency":"EUR"}}';
+
+/** A POST with a query, as each scheme has to sign it. */
+function post(double: Double, signing: Signing, body = article): Promise<Response> {
+  return signedFetch(`${double.url}/articles?note=a%20b&note=a`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Other': '  1  2 ' },
+    body,
+    clock: manualClock(now),
+    ...signing,
+  });
+}
+
+describe('signedFetch', () => {
+  for (const [name, signing] of Object.entries(cases)) {
+    test(`signs by ${name} as the server verifies it, over a socket`, async () => {
+      await using double = await startDouble(options);
+      const response = await post(double, signing);
+      assert.equal(response.status, 201, `${await response.text()} ${double.journal.last()}`);
+      const [scheme = ''] = name.split(/[ ,]/);
+      assert.deepEqual(double.journal.last()?.principal, {
+        name: scheme === 'standard-webhooks' ? 'bob' : 'ann',
+        scheme,
+      });
+    });
+
+    test(`signs by ${name} with another secret or key, which is refused without a change`, async () => {
+      await using double = await startDouble(options);
+      const response = await post(double, wrong(signing));
+      assert.equal(response.status, 401);
+      assert.equal(double.journal.last()?.auth?.failedAt, 'signature');
+      assert.equal(await (await double.fetch('/articles')).text(), '<articles></articles>');
+    });
+  }
+
+  test('signs each request of a redirect within the origin, and none to another', async () => {
+    await using double = await startDouble(options);
+    await using other = await startDouble({ https: false });
+    const { action, json } = await import('../../src/double/index.ts');
+    const to = (location: string) =>
+      action('anyone', async () => ({ status: 307, fields: [['Location', location]] }));
+    double.resource('/near', { GET: to('/me') });
+    double.resource('/far', { GET: to(`${other.url}/me`) });
+    const me = { GET: action('anyone', async ({ principal }) => json({ user: principal?.name ?? null })) };
+    double.resource('/me', me);
+    other.resource('/me', me);
+    for (const name of ['aws4, presigned', 'message-signatures by ed25519', 'in-query']) {
+      const init = { ...cases[name], clock: manualClock(now), headers: { 'Content-Type': 'text/plain' } };
+      assert.ok(init.scheme !== undefined);
+      const sent = { ...init, scheme: init.scheme };
+      assert.deepEqual(await (await signedFetch(`${double.url}/near`, sent)).json(), { user: 'ann' }, name);
+      await signedFetch(`${double.url}/far`, sent);
+      const received = JSON.stringify(other.journal.last()?.raw().request);
+      assert.doesNotMatch(received, /signature|X-Amz|sig=/i, name);
+    }
+  });
+});
+
+function wrong({ scheme, ...others }: Signing): Signing {
+  if ('type' in scheme && scheme.type === 'message-signatures') {
+    const { key: own } = scheme;
+    if ('secret' in own) return { scheme: { ...scheme, key: { ...own, secret: 'another secret' } } };
+    const ec = (namedCurve: string): KeyObject => generateKeyPairSync('ec', { namedCurve }).privateKey;
+    const { algorithm = 'ed25519' } = own;
+    const another: KeyObject = algorithm.startsWith('rsa')
+      ? generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+      : algorithm === 'ed25519'
+        ? generateKeyPairSync('ed25519').privateKey
+        : ec(algorithm === 'ecdsa-p256-sha256' ? 'P-256' : 'P-384');
+    return { scheme: { ...scheme, key: { ...own, privateKey: another } } };
+  }
+  if ('accessKeyId' in scheme) return { scheme: { ...scheme, secret: 'another secret' } };
+  if (others.privateKey !== undefined)
+    return { scheme, ...others, privateKey: generateKeyPairSync('ed25519').privateKey };
+  return { scheme, ...others, secret: `whsec_${Buffer.from('another secret').toString('base64')}` };
+}
+
+const request = { method: 'GET', url: 'https://api.example/articles?limit=1' } as const;
+
+describe('signRequest', () => {
+  test('returns the fields of a scheme, with the time, the nonce and the random numbers given', () => {
+    const given = { ...request, clock: manualClock(now), random: (size: number) => new Uint8Array(size) };
+    assert.deepEqual(Object.keys(signRequest({ ...given, user: 'ann', secret, scheme: partner })), [
+      'X-Partner-Key',
+      'X-Partner-Time',
+      'X-Partner-Nonce',
+      'X-Partner-Signature',
+    ]);
+    const input = signRequest({ ...given, scheme: { ...messageSignatures, key: { id: 'ann', secret } } });
+    assert.equal(
+      input['Signature-Input'],
+      'sig1=("@method" "@authority" "@path" "@query");created=1795348800;nonce="AAAAAAAAAAAAAAAAAAAAAA";keyid="ann";tag="app"',
+    );
+    const chosen = { ...given, nonce: 'n-1', scheme: { ...messageSignatures, key: { id: 'ann', secret } } };
+    assert.match(signRequest(chosen)['Signature-Input'] ?? '', /;nonce="n-1"/);
+    const bare = {
+      ...messageSignatures,
+      nonce: 'off',
+      lifetime: 60,
+      alg: true,
+      label: 'own',
+      components: ['@method'],
+      key: { id: 'ann', secret },
+    } as const;
+    assert.equal(
+      signRequest({ ...given, scheme: bare })['Signature-Input'],
+      'own=("@method");created=1795348800;expires=1795348860;alg="hmac-sha256";keyid="ann";tag="app"',
+    );
+  });
+
+  test('sends an API key over HTTPS, and to this host', () => {
+    const signing = { user: 'ann', secret, scheme: key };
+    assert.deepEqual(signRequest({ ...request, ...signing }), { 'X-Own-Id': 'ann', 'X-Own-Secret': secret });
+    assert.doesNotThrow(() => signRequest({ ...request, url: 'http://127.0.0.1:8080/', ...signing }));
+    assert.throws(() => signRequest({ ...request, url: 'http://api.example/', ...signing }), {
+      name: 'RangeError',
+      message: 'an API key is sent over HTTPS only',
+    });
+  });
+
+  test('refuses a scheme that signs in the query, for which signUrl is', () => {
+    const scheme = { type: 'aws4', ...region, accessKeyId: 'ann', secret, presign: 60 } as const;
+    const options = { ...request, scheme };
+    assert.throws(() => signRequest(options), /the scheme changes the query of the URL; use signUrl/);
+    const { url, headers } = signUrl(options);
+    assert.match(
+      url,
+      /^https:\/\/api\.example\/articles\?limit=1&X-Amz-Algorithm=.*&X-Amz-Signature=[0-9a-f]{64}$/,
+    );
+    assert.deepEqual(headers, {});
+  });
+});
+
+describe('a wrong option is refused', () => {
+  const privateKey = keyPem(pairs.ed25519);
+  const rsa = keyPem(pairs['rsa-pss-sha512']);
+  const message = { type: 'message-signatures' };
+  const aws4 = { type: 'aws4', ...region, accessKeyId: 'ann', secret };
+  const mistakes: readonly (readonly [options: object, message: string])[] = [
+    [{ scheme: partner, usr: 'ann' }, 'options.usr: unknown key; did you mean "user"?'],
+    [{ scheme: { type: 'aws' } }, 'scheme.type: "aws" is not known; did you mean "aws4"?'],
+    [{ scheme: {} }, 'scheme: one of type, preset, message and secret is expected'],
+    [{ scheme: 'stripe' }, 'scheme: an object is expected'],
+    [
+      { scheme: { preset: 'strype' }, secret },
+      'scheme.preset: "strype" is not a preset; did you mean "stripe"?',
+    ],
+    [{ scheme: { ...partner, nonc: 1 }, secret }, 'scheme.nonc: unknown key; did you mean "nonce"?'],
+    [{ scheme: partner, secret }, ''],
+    [{ scheme: { preset: 'stripe' } }, 'the scheme stripe requires a secret'],
+    [
+      { scheme: { preset: 'stripe' }, secret: '' },
+      'the scheme stripe requires a secret, which must not be empty',
+    ],
+    [{ scheme: { preset: 'stripe' }, secret, nonce: 'n' }, 'the scheme stripe has no nonce'],
+    [
+      { scheme: { preset: 'stripe' }, privateKey },
+      'the scheme stripe has signatures by secrets only, not by private keys',
+    ],
+    [
+      { scheme: { preset: 'stripe', user: 'ann' }, user: 'bob', secret },
+      'the scheme stripe always signs as ann, not as bob',
+    ],
+    [{ scheme: { preset: 'standard-webhooks' }, secret: 'whsec_%' }, 'the secret is empty or not in base64'],
+    [
+      { scheme: { preset: 'standard-webhooks' }, privateKey: rsa },
+      'the scheme standard-webhooks requires an Ed25519 key',
+    ],
+    [{ scheme: { ...aws4, regoin: 'x' } }, 'scheme.regoin: unknown key; did you mean "region"?'],
+    [{ scheme: { ...aws4, region: undefined } }, 'scheme.region: a value is required'],
+    [
+      { scheme: { ...aws4, presign: 0 } },
+      'scheme.presign: a whole number of seconds, at least 1, is expected',
+    ],
+    [{ scheme: { ...aws4, presign: 604_801 } }, 'expires must be a number of seconds from 1 to 604800'],
+    [{ scheme: aws4, secret }, 'options.secret: the scheme aws4 has its own credentials'],
+    [
+      { scheme: aws4, nonce: 'n' },
+      'nonce is an option of HTTP Message Signatures and declared schemes, not of the scheme aws4',
+    ],
+    [{ scheme: message }, 'scheme.key: an object is expected'],
+    [{ scheme: { ...message, key: { id: 'k' } } }, 'scheme.key: either privateKey or secret is expected'],
+    [
+      { scheme: { ...message, key: { id: 'k', secret, algoritm: 'x' } } },
+      'scheme.key.algoritm: unknown key; did you mean "algorithm"?',
+    ],
+    [
+      { scheme: { ...message, key: { id: 'k', privateKey, algorithm: 'ed25518' } } },
+      '"ed25518" is not an algorithm of scheme.key; did you mean "ed25519"?',
+    ],
+    [
+      { scheme: { ...message, key: { id: 'k', privateKey, algorithm: 'hmac-sha256' } } },
+      'scheme.key.privateKey: hmac-sha256 requires secret',
+    ],
+    [
+      { scheme: { ...message, key: { id: 'k', secret, algorithm: 'ed25519' } } },
+      'scheme.key.secret: ed25519 requires privateKey',
+    ],
+    [
+      { scheme: { ...message, key: { id: 'k', privateKey: rsa } } },
+      'the key requires an algorithm: rsa-pss-sha512 or rsa-v1_5-sha256 for an RSA key; others are not supported',
+    ],
+    [
+      { scheme: { ...message, key: { id: 'k', privateKey, algorithm: 'ecdsa-p256-sha256' } } },
+      'the key is not one for ecdsa-p256-sha256',
+    ],
+    [
+      { scheme: { ...message, key: { id: 'k', privateKey: pem(pairs.ed25519) } } },
+      'scheme.key.privateKey is a public key; a private key is required',
+    ],
+    [
+      { scheme: { ...message, key: { id: 'k', privateKey: 'secret text' } } },
+      'scheme.key.privateKey is not a private key in PEM format (PKCS #8)',
+    ],
+    [
+      { scheme: { ...message, key: { id: 'ö', secret } } },
+      'a string has characters other than printable ASCII',
+    ],
+    [
+      { scheme: { ...message, components: ['@methd'], key: { id: 'k', secret } } },
+      'scheme.components[0]: the derived component "@methd" is not known; did you mean "@method"?',
+    ],
+    [
+      { scheme: { ...message, components: ['x-one'], key: { id: 'k', secret } } },
+      'the message has no component "x-one"',
+    ],
+  ];
+  for (const [wrongOptions, expected] of mistakes) {
+    if (expected === '') continue;
+    test(expected, () => {
+      const given = { ...request, ...wrongOptions } as Parameters<typeof signUrl>[0];
+      assert.throws(() => signRequest(given), { name: 'RangeError', message: expected });
+    });
+  }
+});
