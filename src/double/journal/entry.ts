@@ -7,7 +7,7 @@ import type { Fault } from '../faults/declaration.ts';
 import { pathOf } from '../match.ts';
 import type { RecordedExchange, RecordedRequest } from './exchange.ts';
 import { usualMistake } from './mistakes.ts';
-import { type Redact, redactReceived } from './redaction.ts';
+import { type Redact, redactReceived, withSessionToken } from './redaction.ts';
 import { formatEntry } from './text.ts';
 import {
   type ShownReply,
@@ -64,7 +64,7 @@ export class JournalEntry {
     this.step = step;
     this.fault = fault;
     this.#exchange = exchange;
-    this.#redact = redact;
+    this.#redact = withSessionToken(redact, exchange.request?.raw ?? []);
     this.#claimedUser = claimed ?? claimedUser;
     this.#aborted = aborted;
   }

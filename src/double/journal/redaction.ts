@@ -78,6 +78,29 @@ export function createRedaction(
   return Object.assign(redact, { values, places });
 }
 
+/**
+ * Extends a redaction to the session token of AWS in a request, which explanations of a canonical request contain.
+ * @param raw names and values of the fields, alternating
+ */
+export function withSessionToken(redact: Redact, raw: readonly string[]): Redact {
+  const isToken = (name: string): boolean =>
+    name.length === sessionToken.length && name.toLowerCase() === sessionToken;
+  const at = raw.findIndex((name, index) => index % 2 === 0 && isToken(name));
+  const token = raw[at + 1] ?? '';
+  if (at < 0 || token.length < shortest) return redact;
+  const hide = (text: string): string => {
+    let result = text;
+    for (const form of formsOf(token)) result = without(result, form);
+    return result;
+  };
+  return Object.assign((text: string) => hide(redact(text)), {
+    values: (text: string) => hide(redact.values(text)),
+    places: redact.places,
+  });
+}
+
+const sessionToken = 'x-amz-security-token';
+
 const noPlaces: CredentialPlaces = { fields: new Set(), parameters: new Set() };
 
 /** Redacts the value of a field. */

@@ -1,0 +1,333 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { type ConfiguredSchemeOptions, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
+
+const now = '2026-11-22T12:00:00Z';
+const secret = 'secret of ann';
+const options: DoubleOptions = {
+  now,
+  randomSeed: 'schemes',
+  users: {
+    ann: {
+      secret,
+      keys: {
+        AKIAEXAMPLE: { algorithm: 'aws4', secret: 'aws secret of ann' },
+        'ann-mac': { algorithm: 'hmac-sha256', secret: 'another secret of ann' },
+      },
+    },
+    bob: { secret: 'secret of bob' },
+  },
+  schemes: {
+    partner: {
+      message: '{timestamp}.{nonce}.{method}.{target}.{field:Content-Type}.{body}',
+      signature: { field: 'X-Partner-Signature', format: 'v1={signature}' },
+      user: { field: 'X-Partner-Key' },
+      timestamp: { field: 'X-Partner-Time' },
+      nonce: { field: 'X-Partner-Nonce' },
+    },
+    links: {
+      message: '{user}.{timestamp}.{url}',
+      signature: { query: 'sig' },
+      user: { field: 'X-Link-User' },
+      timestamp: { field: 'X-Link-Time' },
+    },
+    stripe: { preset: 'stripe', user: 'ann' },
+    key: { user: { field: 'X-Own-Id' }, secret: { field: 'X-Own-Secret' } },
+    'message-signatures': { nonce: 'required' },
+    aws4: { region: 'eu-central-1', service: 'execute-api' },
+  },
+};
+
+const algorithms = [
+  'ed25519',
+  'ecdsa-p256-sha256',
+  'ecdsa-p384-sha384',
+  'rsa-pss-sha512',
+  'rsa-v1_5-sha256',
+] as const;
+
+/** The signatures and secrets of the given schemes, whose values the journal must not contain. */
+const ways: Readonly<Record<string, ConfiguredSchemeOptions>> = {
+  partner: { scheme: 'partner' },
+  'partner with the id of a key': { scheme: 'partner', keyId: 'ann-mac' },
+  links: { scheme: 'links' },
+  stripe: { scheme: 'stripe' },
+  key: { scheme: 'key' },
+  'message-signatures with the secret': { scheme: 'message-signatures' },
+  'message-signatures with a shared key': { scheme: 'message-signatures', keyId: 'ann-mac' },
+  aws4: { scheme: 'aws4' },
+  'aws4 with an access key': { scheme: 'aws4', keyId: 'AKIAEXAMPLE' },
+  'aws4 with a session token': { scheme: 'aws4', sessionToken: 'session-token-of-ann' },
+  'aws4, presigned': { scheme: 'aws4', presign: 60, sessionToken: 'session-token-of-ann' },
+};
+
+const article = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
+const post = { method: 'POST', body: article };
+
+/** Returns the values of a signed request that must not be shown. */
+function credentialsIn(lines: readonly (readonly [string, string])[], target: string): string[] {
+  const hidden = /^(x-partner-signature|x-own-secret|stripe-signature|signature|x-amz-security-token)$/i;
+  const values = lines.filter(([name]) => hidden.test(name)).map(([, value]) => value);
+  const authorization = lines.filter(([name]) => /^authorization$/i.test(name));
+  const parameters = [...new URL(target, 'http://a').searchParams].filter(([name]) =>
+    /^(sig|X-Amz-Signature|X-Amz-Security-Token)$/.test(name),
+  );
+  return [
+    ...values,
+    ...authorization.map(([, value]) => value.slice(-64)),
+    ...parameters.map(([, value]) => value),
+  ];
+}
+
+describe('as with a configured scheme', () => {
+  for (const [name, signing] of Object.entries(ways)) {
+    test(`signs by ${name}, in process and for another client over a socket`, async () => {
+      await using double = await startDouble(options);
+      const ann = double.as('ann', signing);
+      const response = await ann.fetch('/articles?limit=1&after=a%20b', post);
+      assert.equal(response.status, 201, `${double.journal.last()}`);
+      const { principal } = double.journal.last() ?? {};
+      assert.deepEqual(principal, { name: 'ann', scheme: signing.scheme });
+      if (signing.scheme === 'key') return;
+      double.clock.advance('1m');
+      const type = { 'Content-Type': 'application/xml' };
+      const { url, headers } = await ann.signUrl('POST', '/articles', article, type);
+      assert.ok(url.startsWith(`${double.url}/articles`));
+      const sent = await fetch(url, { method: 'POST', headers: { ...type, ...headers }, body: article });
+      assert.equal(sent.status, 201, `${double.journal.last()}`);
+    });
+
+    test(`is refused by ${name} with another secret; the journal shows the reason and no credentials`, async () => {
+      await using double = await startDouble(options);
+      const { keyId, ...others } = signing;
+      const wrong = { ...others, secret: 'wrong secret', ...(keyId !== undefined && { keyId }) };
+      const response = await double.as('ann', wrong).fetch('/articles', post);
+      assert.equal(response.status, 401);
+      const entry = double.journal.last();
+      const failedAt = signing.scheme === 'key' ? 'secret' : 'signature';
+      assert.equal(entry?.auth?.failedAt, failedAt);
+      assert.equal(entry.user, 'ann');
+      assert.match(String(entry), new RegExp(`by ann: 401, .*\n +${signing.scheme}: failed at ${failedAt}`));
+      const { request } = entry.raw();
+      const credentials = credentialsIn(request?.fields ?? [], request?.target ?? '');
+      assert.ok(credentials.length > 0, inspect(request));
+      const shown = `${entry}${JSON.stringify(entry)}${inspect(entry)}`;
+      for (const each of [...credentials, secret, 'wrong secret'])
+        assert.ok(!shown.includes(each), `${each} is in ${shown}`);
+      assert.equal(await (await double.fetch('/articles')).text(), '<articles></articles>');
+    });
+  }
+
+  for (const algorithm of algorithms)
+    test(`signs by a generated key of ${algorithm}, by a given one, and by none that is not known`, async () => {
+      await using double = await startDouble(options);
+      const before = double.snapshot();
+      const { privateKey, publicKey } = double.auth.generateKey('ann', 'key-1', algorithm);
+      assert.match(publicKey, /^-----BEGIN PUBLIC KEY-----/);
+      const scheme = 'message-signatures';
+      assert.equal((await double.as('ann', { scheme }).fetch('/articles', post)).status, 201);
+      assert.match(fieldsOf(double)['Signature-Input'] ?? '', /keyid="key-1"/);
+      const given = { scheme, keyId: 'key-1', privateKey };
+      assert.equal((await double.as('ann', given).fetch('/articles', post)).status, 201);
+      double.auth.generateKey('ann', 'key-2', algorithm);
+      const other = double.as('ann', { scheme, keyId: 'key-2', privateKey });
+      assert.equal((await other.fetch('/articles', post)).status, 401);
+      const signer = double.as('ann', { scheme, keyId: 'key-1' });
+      double.restore(before);
+      await assert.rejects(signer.fetch('/articles'), /the user ann has no key key-1/);
+    });
+
+  test('restores the private keys with a snapshot', async () => {
+    await using double = await startDouble(options);
+    double.auth.generateKey('ann', 'key-1');
+    const before = double.snapshot();
+    double.auth.removeKey('ann', 'key-1');
+    double.restore(before);
+    const signer = double.as('ann', { scheme: 'message-signatures', keyId: 'key-1' });
+    assert.equal((await signer.fetch('/articles', post)).status, 201);
+  });
+
+  test('uses the clock and the random numbers of the double', async () => {
+    const lines = async (): Promise<unknown> => {
+      await using double = await startDouble(options);
+      double.auth.generateKey('ann', 'key-1', 'ed25519');
+      const signed = [];
+      for (const scheme of ['message-signatures', 'partner', 'aws4'])
+        signed.push(await double.as('ann', { scheme }).sign('GET', 'http://a.example/articles'));
+      return signed;
+    };
+    const first = await lines();
+    assert.deepEqual(first, await lines());
+    assert.match(JSON.stringify(first), /created=1795348800;.*1795348800.*20261122T120000Z/);
+  });
+
+  test('signs an earlier time and a used nonce, which the double refuses', async () => {
+    await using double = await startDouble(options);
+    const refused = async (signing: ConfiguredSchemeOptions): Promise<unknown> => {
+      await double.as('ann', signing).fetch('/articles');
+      return double.journal.last()?.problem?.type;
+    };
+    for (const scheme of ['partner', 'message-signatures', 'aws4', 'stripe', 'links'])
+      assert.equal(await refused({ scheme, date: '2026-11-22T11:00:00Z' }), 'date-out-of-window', scheme);
+    for (const scheme of ['partner', 'message-signatures']) {
+      assert.equal(await refused({ scheme, nonce: `n-${scheme}` }), undefined);
+      assert.equal(await refused({ scheme, nonce: `n-${scheme}` }), 'nonce-replayed', scheme);
+    }
+    const signer = double.as('ann', { scheme: 'aws4', presign: 60 });
+    const { url } = await signer.signUrl('GET', '/articles');
+    double.clock.advance('61s');
+    assert.equal((await double.fetch(url)).status, 401);
+  });
+
+  test('remembers nonces for the longest window of all schemes', async () => {
+    const { partner, ...others } = options.schemes as Record<string, object>;
+    const schemes = {
+      ...others,
+      partner: { ...partner, timestamp: { field: 'X-Partner-Time', window: 7200 } },
+    };
+    await using double = await startDouble({
+      ...options,
+      schemes: schemes as DoubleOptions['schemes'] & object,
+    });
+    const later = { scheme: 'partner', nonce: 'n-1', date: '2026-11-22T12:00:00Z' };
+    assert.equal((await double.as('ann', later).fetch('/articles')).status, 200);
+    double.clock.advance('110m');
+    assert.equal((await double.as('ann', later).fetch('/articles')).status, 401);
+    assert.equal(double.journal.last()?.problem?.type, 'nonce-replayed');
+  });
+
+  test('chooses the components that a signature covers', async () => {
+    await using double = await startDouble(options);
+    const signer = double.as('ann', { scheme: 'message-signatures', components: ['@method'] });
+    assert.equal((await signer.fetch('/articles')).status, 401);
+    assert.match(String(double.journal.last()?.auth?.hint), /@authority/);
+  });
+
+  test('signs the API key as over TLS', async () => {
+    await using double = await startDouble(options);
+    const headers = await double.as('ann', { scheme: 'key' }).sign('GET', '/articles');
+    assert.deepEqual(headers, { 'X-Own-Id': 'ann', 'X-Own-Secret': secret });
+    const response = await double.fetch(`${double.url}/articles`, { headers });
+    assert.equal(response.status, 403);
+    assert.equal(double.journal.last()?.problem?.type, 'tls-required');
+  });
+
+  function fieldsOf({ journal }: Awaited<ReturnType<typeof startDouble>>): Record<string, string> {
+    return Object.fromEntries(journal.last()?.raw().request?.fields ?? []);
+  }
+});
+
+describe('a fault', () => {
+  for (const [name, signing] of Object.entries(ways))
+    test(`matches the user of a request signed by ${name}`, async () => {
+      await using double = await startDouble(options);
+      double.faults.next({ user: 'bob' }, { status: 500 });
+      double.faults.next({ user: 'ann' }, { status: 503 });
+      assert.equal((await double.as('ann', signing).fetch('/articles')).status, 503);
+    });
+
+  test('matches the user of a key, and of a request that is refused', async () => {
+    await using double = await startDouble(options);
+    double.auth.generateKey('bob', 'bob-1');
+    double.faults.always({ user: 'bob' }, { status: 503 });
+    const scheme = 'message-signatures';
+    assert.equal((await double.as('bob', { scheme }).fetch('/articles')).status, 503);
+    const wrong = double.as('bob', { scheme, keyId: 'bob-1', secret: 'wrong' });
+    assert.equal((await wrong.fetch('/articles')).status, 503);
+    assert.equal(double.journal.last()?.user, 'bob');
+    assert.equal((await double.as('ann', { scheme }).fetch('/articles')).status, 200);
+  });
+
+  test('rotates the secret of the user that a scheme names', async () => {
+    await using double = await startDouble(options);
+    const signed = await double.as('ann', { scheme: 'aws4' }).sign('GET', '/articles');
+    double.faults.next({}, { rotatedSecret: true });
+    assert.equal((await double.fetch('/articles', { headers: signed })).status, 401);
+    assert.notEqual(double.auth.credentials('ann').secret, secret);
+    assert.equal((await double.as('ann', { scheme: 'aws4' }).fetch('/articles')).status, 200);
+  });
+});
+
+describe('a wrong call is refused', () => {
+  const privateKey = generateKeyPairSync('ed25519')
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString();
+  const mistakes: readonly (readonly [user: string, options: object, message: string])[] = [
+    ['ann', { scheme: 'partnr' }, '"partnr" is not a scheme; did you mean "partner"?'],
+    ['anm', { scheme: 'partner' }, 'the double has no user anm; did you mean "ann"?'],
+    [
+      'ann',
+      { scheme: 'partner', keyID: 'x' },
+      'keyID is not a member of the options of as; did you mean "keyId"?',
+    ],
+    [
+      'ann',
+      { scheme: 'partner', keyId: 'ann-mc' },
+      'the user ann has no key ann-mc; did you mean "ann-mac"?',
+    ],
+    [
+      'ann',
+      { scheme: 'partner', presign: 60 },
+      'presign is an option of AWS Signature Version 4, not of the scheme partner',
+    ],
+    ['ann', { scheme: 'partner', password: 'x' }, 'password is not a member of the options of as'],
+    ['ann', { scheme: 'links', nonce: 'x' }, 'the scheme links has no nonce'],
+    ['ann', { scheme: 'links', date: 'x' }, '"x" is not'],
+    ['bob', { scheme: 'stripe' }, 'the scheme stripe always signs as ann, not as bob'],
+    [
+      'ann',
+      { scheme: 'aws4', privateKey },
+      'privateKey is an option of HTTP Message Signatures and declared schemes, not of the scheme aws4',
+    ],
+    ['ann', { scheme: 'aws4', presign: 0 }, 'presign must be an integer of seconds from 1, is 0'],
+    [
+      'ann',
+      { scheme: 'message-signatures', privateKey: 'x' },
+      'privateKey is not a private key in PEM format (PKCS #8)',
+    ],
+    [
+      'ann',
+      { scheme: 'message-signatures', algorithm: 'ed25518' },
+      '"ed25518" is not an algorithm with a private key; did you mean "ed25519"?',
+    ],
+    [
+      'ann',
+      { scheme: 'message-signatures', keyId: 'foreign' },
+      'the private key of foreign is not known; use the option privateKey or generateKey',
+    ],
+  ];
+  for (const [user, wrong, message] of mistakes)
+    test(message, async () => {
+      await using double = await startDouble({ ...options, https: false });
+      const { publicKey } = generateKeyPairSync('ed25519');
+      const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+      double.auth.addKey('ann', 'foreign', { algorithm: 'ed25519', publicKey: pem });
+      const call = wrong as Parameters<typeof double.as>[1];
+      assert.throws(
+        () => double.as(user, call),
+        (error) => error instanceof RangeError && error.message.startsWith(message),
+      );
+    });
+
+  test('of generateKey, with the nearest algorithm', async () => {
+    await using double = await startDouble({ ...options, https: false });
+    assert.throws(
+      // @ts-expect-error The algorithm is misspelt.
+      () => double.auth.generateKey('ann', 'key-1', 'ed25518'),
+      /"ed25518" is not an algorithm with a public key; did you mean "ed25519"/,
+    );
+    assert.throws(() => double.auth.generateKey('anm', 'key-1'), /has no user anm; did you mean "ann"/);
+    double.auth.generateKey('ann', 'key-1');
+    assert.throws(() => double.auth.generateKey('bob', 'key-1'), /have the same key id "key-1"/);
+  });
+
+  test('of a scheme of the options, at the start', async () => {
+    // @ts-expect-error The preset is misspelt.
+    await assert.rejects(startDouble({ schemes: { a: { preset: 'strype', user: 'ann' } } }), {
+      name: 'RangeError',
+      message: 'schemes.a.preset: "strype" is not a preset; did you mean "stripe"?',
+    });
+  });
+});
