@@ -125,18 +125,28 @@ Options:
 ${lines([['--input FILE', 'file to read; - for standard input (default: -)'], ...transferLines])}`,
 
   sign: () => `Usage: countersign sign METHOD URL --user NAME [OPTIONS]
+       countersign sign METHOD URL --scheme NAME --config FILE [--user NAME] [OPTIONS]
 
 Prints the header fields that sign a request, one per line, in the format of curl -H @-. Reads the secret from
-COUNTERSIGN_SECRET or, if that is not set, from the first line of standard input.
+COUNTERSIGN_SECRET or, if that is not set, from the first line of standard input. With --scheme, signs with a
+scheme of the configuration file; a private key (PEM, PKCS #8) is read from the file that
+COUNTERSIGN_PRIVATE_KEY_FILE names. If the scheme changes the query, the first line is the URL.
 
 Options:
 ${lines([
-  ['--user NAME', 'user who signs the request; required'],
+  ['--user NAME', 'user who signs the request; required, unless --scheme determines it'],
+  ['--scheme NAME', 'scheme of the configuration file (default: hmac)'],
+  ['--config FILE', 'configuration file whose schemes are used'],
+  ['--key-id ID', 'with --scheme: id of the key (default: the name of the user)'],
+  ['--algorithm NAME', 'with --scheme: algorithm of an RSA key: rsa-pss-sha512, rsa-v1_5-sha256'],
+  ['--presign SECONDS', 'with --scheme aws4: presigned URL that is valid this long'],
+  ['--header LINE', 'with --scheme: field of the request, which the scheme may sign; repeatable'],
   ['--simple', 'simple form, without date and nonce; can be replayed'],
   ['--date DATE', 'date in UTC, such as "20 apr 2013 12:59:24" (default: now)'],
   ['--nonce NONCE', '1 to 128 characters of A-Z a-z 0-9 . _ ~ - (default: random)'],
   ['--content FILE', 'content whose digest to sign; - for standard input'],
   ['--curl', 'print a curl command instead'],
+  ['--explain', 'print the signed message, part by part, on standard error'],
 ])}`,
 
   user: () => `Usage: countersign user add NAME [--secret-stdin]

@@ -54,10 +54,17 @@ export interface SignOptions {
  * const headers = signRequest({ method: 'POST', url, content, secret, scheme: { preset: 'stripe' } });
  */
 export function signRequest(options: SignOptions | SchemeSignOptions): Record<string, string> {
-  return options.scheme === undefined ? signHmac(options) : signatureHeaders(options);
+  return options.scheme === undefined ? signHmac(options).headers : signatureHeaders(options);
 }
 
-function signHmac(options: SignOptions): Record<string, string> {
+/** The fields of a request signed with the scheme `hmac`, and what they sign. */
+export interface HmacSignature {
+  readonly headers: Record<string, string>;
+  readonly signed: Signed;
+}
+
+/** Signs a request with the scheme `hmac`, like `signRequest`. */
+export function signHmac(options: SignOptions): HmacSignature {
   const { user, content } = options;
   if (user === '' || /[:\x00-\x1f\x7f]/.test(user)) {
     throw new RangeError('a user has at least one character, no colon and no control characters');
@@ -77,7 +84,7 @@ function signHmac(options: SignOptions): Record<string, string> {
   const signed: Signed = { method: options.method, target, ...dated, contentDigest };
   const digest = digestOnce(options.secret, messageOf(signed));
   headers['Authentication'] = `hmac ${formatHmacCredentials({ user, nonce: dated?.nonce, digest })}`;
-  return headers;
+  return { headers, signed };
 }
 
 function dateAndNonce(options: SignOptions): { date: string; nonce: string } {

@@ -301,6 +301,7 @@ export const optionSpecs: ReadonlyMap<string, OptionSpec> = new Map(Object.entri
 /** Environment variables that are not options. */
 export const otherVariables: readonly string[] = [
   'COUNTERSIGN_SECRET',
+  'COUNTERSIGN_PRIVATE_KEY_FILE',
   'COUNTERSIGN_KEY',
   'COUNTERSIGN_CONTROL_TOKEN',
 ];

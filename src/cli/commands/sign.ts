@@ -1,9 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { signRequest } from '../../client/sign.ts';
+import { hmacParts } from '../../client/hmac-parts.ts';
+import type { SignedPart } from '../../client/schemes/scheme-signer.ts';
+import { signHmac } from '../../client/sign.ts';
+import { systemClock } from '../../clock.ts';
+import { parseSignedDate } from '../../http/headers/date.ts';
 import { readArguments } from '../../options/flags.ts';
 import { secretFrom, wholeInput } from '../accounts/secret-input.ts';
 import { CommandError, reportError } from '../errors.ts';
 import { shellQuote } from '../shell-quote.ts';
+import { formatParts } from '../signing/explain.ts';
 import type { Terminal } from '../terminal.ts';
 
 const flags = new Map([
@@ -13,6 +19,13 @@ const flags = new Map([
   ['--nonce', 'value'],
   ['--content', 'value'],
   ['--curl', 'toggle'],
+  ['--explain', 'toggle'],
+  ['--scheme', 'value'],
+  ['--config', 'value'],
+  ['--key-id', 'value'],
+  ['--algorithm', 'value'],
+  ['--presign', 'value'],
+  ['--header', 'values'],
 ] as const);
 
 /** The arguments of `countersign sign`. */
@@ -24,13 +37,32 @@ interface SignArguments {
   readonly target: string;
   /** Whether the URL differs from the given one. */
   readonly isNormalized: boolean;
-  readonly user: string;
+  /** Required for the scheme `hmac`. */
+  readonly user: string | undefined;
+  /** The name of a scheme of the configuration file; undefined for `hmac`. */
+  readonly scheme: string | undefined;
+  readonly config: string | undefined;
+  readonly keyId: string | undefined;
+  readonly algorithm: string | undefined;
+  readonly presign: number | undefined;
+  /** Further fields of the request, which the scheme may sign. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
   readonly form: 'full' | 'simple';
   readonly date: string | undefined;
   readonly nonce: string | undefined;
   /** The path of the content, or `-` for standard input. */
   readonly content: string | undefined;
   readonly curl: boolean;
+  readonly explain: boolean;
+}
+
+/** A signed request. */
+interface SignedRequest {
+  /** The URL to send the request to. */
+  readonly url: string;
+  readonly headers: readonly [name: string, value: string][];
+  /** The parts of the signed message. */
+  readonly parts: readonly SignedPart[];
 }
 
 /** Runs `countersign sign METHOD URL --user NAME`: prints the headers that sign a request. Returns the exit status. */
@@ -41,11 +73,11 @@ export async function sign(
 ): Promise<number> {
   try {
     const request = parseArguments(argv);
-    const secret = await secretFrom(environment, terminal, request.content === '-');
-    const content = request.content === undefined ? undefined : await contentOf(request.content, terminal);
-    const headers = headersOf(request, secret, content);
+    const signer = request.scheme === undefined ? signByHmac : signByScheme;
+    const { signed, content } = await signer(request, environment, terminal);
+    if (request.explain) terminal.stderr.write(formatParts(request.scheme ?? 'hmac', signed.parts));
     terminal.stdout.write(
-      request.curl ? `${curlCommand(request, headers, content)}\n` : headerLines(headers),
+      request.curl ? `${curlCommand(request, signed, content)}\n` : fieldLines(request, signed),
     );
     if (!request.curl) warnNormalized(request, terminal);
     return 0;
@@ -60,7 +92,7 @@ function parseArguments(argv: readonly string[]): SignArguments {
       'the secret cannot be an argument, which other users of this host can read: use COUNTERSIGN_SECRET',
     ]);
   }
-  const { flags: given, words, faults: flagFaults } = readArguments(argv, flags);
+  const { flags: given, lists, words, faults: flagFaults } = readArguments(argv, flags);
   if (flagFaults.length > 0) throw new CommandError(flagFaults);
   const faults: string[] = [];
   const text = (name: string): string | undefined => {
@@ -71,26 +103,70 @@ function parseArguments(argv: readonly string[]): SignArguments {
     if (text(name) !== undefined) faults.push(`${name} takes no value`);
     return given.has(name);
   };
-  const [form, curl] = [isOn('--simple') ? 'simple' : 'full', isOn('--curl')] as const;
+  const [form, curl, explain] = [
+    isOn('--simple') ? 'simple' : 'full',
+    isOn('--curl'),
+    isOn('--explain'),
+  ] as const;
   const [method, url] = [methodOf(words[0], faults), urlOf(words[1], faults)];
   if (words.length !== 2)
     faults.push('sign requires a method and a URL: countersign sign METHOD URL --user NAME');
   const user = text('--user');
-  if (!given.has('--user')) faults.push('--user NAME is required');
+  const scheme = text('--scheme') === 'hmac' ? undefined : text('--scheme');
+  if (!given.has('--user') && scheme === undefined) faults.push('--user NAME is required');
+  faults.push(...schemeFaults(scheme, form, [...given.keys(), ...lists.keys()]));
   for (const name of form === 'simple' ? ['--date', '--nonce'] : []) {
     if (given.has(name)) faults.push(`${name} cannot be used with --simple`);
   }
-  if (faults.length > 0 || url === undefined || user === undefined) throw new CommandError(faults);
+  const presign = secondsOf(text('--presign'), faults);
+  const fields = fieldsOf(lists.get('--header') ?? [], faults);
+  if (faults.length > 0 || url === undefined) throw new CommandError(faults);
   return {
     method,
     ...requestUrlOf(url, words[1] ?? ''),
     user,
     form,
     curl,
+    explain,
+    scheme,
+    config: text('--config'),
+    keyId: text('--key-id'),
+    algorithm: text('--algorithm'),
+    presign,
+    fields,
     date: text('--date'),
     nonce: text('--nonce'),
     content: text('--content'),
   };
+}
+
+/** The options that only further schemes have. */
+const schemeFlags: readonly string[] = ['--config', '--key-id', '--algorithm', '--presign', '--header'];
+
+function schemeFaults(
+  scheme: string | undefined,
+  form: 'full' | 'simple',
+  given: readonly string[],
+): string[] {
+  if (scheme !== undefined) return form === 'simple' ? ['--simple cannot be used with --scheme'] : [];
+  return schemeFlags.filter((flag) => given.includes(flag)).map((flag) => `${flag} requires --scheme`);
+}
+
+function secondsOf(text: string | undefined, faults: string[]): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,9}$/.test(text))
+    faults.push(`--presign ${JSON.stringify(text)} is not a number of seconds`);
+  return Number(text);
+}
+
+/** Reads fields such as `Content-Type: text/plain`. */
+function fieldsOf(lines: readonly string[], faults: string[]): [string, string][] {
+  return lines.map((line) => {
+    const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*?)[ \t]*$/.exec(line) ?? [];
+    if (name === undefined || value === undefined)
+      faults.push(`${JSON.stringify(line)} is not a field such as "Content-Type: text/plain"`);
+    return [name ?? '', value ?? ''];
+  });
 }
 
 // RFC 9110 §9.1: a method is a token.
@@ -125,29 +201,84 @@ async function contentOf(path: string, terminal: Terminal): Promise<Uint8Array> 
   }
 }
 
-function headersOf(
+/** A signed request and its content. */
+type SignResult = Promise<{ readonly signed: SignedRequest; readonly content: Uint8Array | undefined }>;
+
+async function signByHmac(
   request: SignArguments,
-  secret: string,
-  content: Uint8Array | undefined,
-): [string, string][] {
-  const { method, url, target, user, form, date, nonce } = request;
-  try {
-    const headers = signRequest({
-      method,
-      url,
-      target,
-      user,
-      secret,
-      form,
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): SignResult {
+  const secret = await secretFrom(environment, terminal, request.content === '-');
+  const content = request.content === undefined ? undefined : await contentOf(request.content, terminal);
+  const { method, url, target, user = '', form, date, nonce } = request;
+  const { headers, signed } = asCommandError(() =>
+    signHmac({
+      ...{ method, url, target, user, secret, form },
       ...(date === undefined ? {} : { date }),
       ...(nonce === undefined ? {} : { nonce }),
       ...(content === undefined ? {} : { content }),
-    });
-    // Each character of a field value is one octet. Decoding it here avoids that printing encodes it twice.
-    return Object.entries(headers).map(([name, value]) => [
-      name,
-      Buffer.from(value, 'latin1').toString('utf8'),
-    ]);
+    }),
+  );
+  const result = { url, headers: Object.entries(headers).map(decodeField), parts: hmacParts(signed) };
+  return { signed: result, content };
+}
+
+async function signByScheme(
+  request: SignArguments,
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): SignResult {
+  const { createSign } = await import('../signing/sign-with-scheme.ts');
+  const { scheme = '', config, user, keyId, algorithm, presign, nonce, method, target } = request;
+  const now = timeOf(request.date);
+  const sign = await createSign(
+    { scheme, config, user, keyId, algorithm, presign, nonce, isInputUsed: request.content === '-' },
+    environment,
+    terminal,
+  );
+  const content = request.content === undefined ? undefined : await contentOf(request.content, terminal);
+  const given = withType(request.fields, content);
+  const fields = given.map(([name, value]): [string, string] => [name, octetsOf(value)]);
+  const url = new URL(request.url);
+  const signed = sign({ method, url, target, fields, content }, { now, random: randomBytes });
+  const headers = [...given, ...signed.fields.map(decodeField)].map(([name, value]): [string, string] => [
+    name,
+    value,
+  ]);
+  return { signed: { url: url.origin + signed.target, headers, parts: signed.parts }, content };
+}
+
+/** Adds the type of the content, because schemes may sign it. */
+function withType(
+  fields: SignArguments['fields'],
+  content: Uint8Array | undefined,
+): readonly (readonly [string, string])[] {
+  const hasType = fields.some(([name]) => name.toLowerCase() === 'content-type');
+  return content === undefined || hasType ? fields : [...fields, ['Content-Type', typeOf(content)]];
+}
+
+function timeOf(date: string | undefined): number {
+  if (date === undefined) return systemClock.now();
+  const time = parseSignedDate(date);
+  if (time !== undefined) return time;
+  throw new CommandError([
+    `--date ${JSON.stringify(date)} is not a date in UTC such as "20 apr 2013 12:59:24"`,
+  ]);
+}
+
+/** Returns a field as text. Each character of a field value is one octet. Decoding it here avoids that printing encodes it twice. */
+function decodeField([name, value]: readonly [string, string]): [string, string] {
+  return [name, Buffer.from(value, 'latin1').toString('utf8')];
+}
+
+function octetsOf(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+function asCommandError<Value>(make: () => Value): Value {
+  try {
+    return make();
   } catch (error) {
     if (error instanceof RangeError) throw new CommandError([error.message]);
     throw error;
@@ -169,16 +300,18 @@ function requestUrlOf(url: URL, text: string): Pick<SignArguments, 'url' | 'targ
   return { url: url.href, target: url.pathname + url.search, isNormalized: true };
 }
 
-function headerLines(headers: readonly [string, string][]): string {
-  return headers.map(([name, value]) => `${name}: ${value}\n`).join('');
+/** Returns the fields, one per line; before them the URL, if the scheme changes it. */
+function fieldLines({ url }: SignArguments, signed: SignedRequest): string {
+  const lines = signed.headers.map(([name, value]) => `${name}: ${value}\n`);
+  return (signed.url === url ? lines : [`${signed.url}\n`, ...lines]).join('');
 }
 
 function curlCommand(
   request: SignArguments,
-  headers: readonly [string, string][],
+  { url, headers }: SignedRequest,
   content: Uint8Array | undefined,
 ): string {
-  const { method, url } = request;
+  const { method } = request;
   const words = ['curl'];
   if (method === 'HEAD') words.push('--head');
   else if (method !== 'GET' || content !== undefined) words.push('-X', shellQuote(method));
@@ -186,12 +319,9 @@ function curlCommand(
   if (/[[\]{}]/.test(url)) words.push('--globoff');
   for (const [name, value] of headers) words.push('-H', shellQuote(`${name}: ${value}`));
   if (content !== undefined) {
-    words.push(
-      '-H',
-      shellQuote(`Content-Type: ${typeOf(content)}`),
-      '--data-binary',
-      shellQuote(`@${request.content}`),
-    );
+    const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
+    if (!hasType) words.push('-H', shellQuote(`Content-Type: ${typeOf(content)}`));
+    words.push('--data-binary', shellQuote(`@${request.content}`));
   }
   return [...words, shellQuote(url)].join(' ');
 }

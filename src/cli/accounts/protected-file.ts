@@ -1,0 +1,38 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { errorCode } from '../../store/files/disk.ts';
+import { exposedFile, FilePermissionsError } from '../../store/files/file-permissions.ts';
+import { CommandError } from '../errors.ts';
+
+/**
+ * Reads a file that only its owner may access, but at most `mostBytes`, because a device or pipe may have no end.
+ *
+ * @param what names the file in messages: `the key file`
+ * @returns the octets as characters
+ * @throws FilePermissionsError if other users can access the file, CommandError if it cannot be read
+ */
+export function readProtectedFile(path: string, what: string, mostBytes: number): string {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    const stats = fstatSync(file);
+    const exposed = stats.isFile() ? exposedFile(path, stats) : undefined;
+    if (exposed !== undefined) throw new FilePermissionsError(path, exposed, { several: false, known: true });
+    return readText(file, mostBytes);
+  } catch (error) {
+    if (error instanceof FilePermissionsError) throw error;
+    throw new CommandError([`${what} ${path} cannot be read (${errorCode(error) ?? 'unknown'})`], 1);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function readText(file: number, mostBytes: number): string {
+  const bytes = Buffer.alloc(mostBytes);
+  let length = 0;
+  while (length < mostBytes) {
+    const read = readSync(file, bytes, length, mostBytes - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  return bytes.toString('latin1', 0, length);
+}

@@ -1,0 +1,114 @@
+import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import { algorithmNamed, isAsymmetric } from '../../auth/parse-account-key.ts';
+import { createSchemeSigner } from '../../client/schemes/create-signer.ts';
+import { parsePrivateKey } from '../../client/schemes/private-key.ts';
+import type {
+  SchemeCredentials,
+  SchemeSignature,
+  SigningMoment,
+  UnsignedRequest,
+} from '../../client/schemes/scheme-signer.ts';
+import { didYouMean } from '../../did-you-mean.ts';
+import { type Options, readOptions } from '../../options/options.ts';
+import { readProtectedFile } from '../accounts/protected-file.ts';
+import { secretFrom } from '../accounts/secret-input.ts';
+import { CommandError } from '../errors.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** The arguments that choose a scheme and its credentials. */
+export interface SchemeArguments {
+  /** The name of the scheme in the configuration file. */
+  readonly scheme: string;
+  /** The path of the configuration file. Default: that of COUNTERSIGN_CONFIG. */
+  readonly config: string | undefined;
+  readonly user: string | undefined;
+  readonly keyId: string | undefined;
+  readonly algorithm: string | undefined;
+  /** Seconds for which a presigned URL of AWS is valid. */
+  readonly presign: number | undefined;
+  readonly nonce: string | undefined;
+  /** Whether standard input is used for the content. */
+  readonly isInputUsed: boolean;
+}
+
+/** The variable with the path of the private key. */
+const keyFileVariable = 'COUNTERSIGN_PRIVATE_KEY_FILE';
+/** The maximum number of bytes read from the file of a private key. */
+const maxKeyFileSize = 65_536;
+
+/** Signs a request. */
+export type Sign = (request: UnsignedRequest, moment: SigningMoment) => SchemeSignature;
+
+/**
+ * Finds a configured scheme, and reads the secret or the private key.
+ * @throws CommandError or OptionsError if there is no such scheme, credentials are missing, or the configuration is invalid
+ */
+export async function createSign(
+  given: SchemeArguments,
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<Sign> {
+  const options = readOptions(given.config === undefined ? [] : ['--config', given.config], environment);
+  const scheme = findScheme(given.scheme, options);
+  const { presign, nonce } = given;
+  const choices = { presign, nonce };
+  const credentials = await readCredentials(scheme, given, options, environment, terminal);
+  return asCommandError(() => {
+    const sign = createSchemeSigner(scheme, credentials, choices);
+    return (request, moment) => asCommandError(() => sign(request, moment));
+  });
+}
+
+function findScheme(name: string, { config, schemes }: Options): ConfiguredScheme {
+  if (config === undefined) throw new CommandError([`--scheme ${name} requires --config FILE`]);
+  const found = schemes.find((scheme) => scheme.name === name);
+  if (found !== undefined) return found;
+  const known = ['hmac', ...schemes.map((scheme) => scheme.name)];
+  throw new CommandError([`${config} has no scheme ${JSON.stringify(name)}${didYouMean(name, known)}`]);
+}
+
+async function readCredentials(
+  scheme: ConfiguredScheme,
+  given: SchemeArguments,
+  options: Options,
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<SchemeCredentials> {
+  const { user, keyId, algorithm: named } = given;
+  const keyFile = environment[keyFileVariable];
+  const declared = keyId === undefined ? undefined : declaredAlgorithm(keyId, options);
+  if (keyFile === undefined || !canUsePrivateKey(scheme) || declared === 'hmac-sha256') {
+    if (declared !== undefined && isAsymmetric(declared))
+      throw new CommandError([`the key ${keyId} requires its private key: set ${keyFileVariable}`]);
+    if (named !== undefined) throw new CommandError([`--algorithm requires ${keyFileVariable}`]);
+    return { user, keyId, secret: await secretFrom(environment, terminal, given.isInputUsed) };
+  }
+  if (keyFile === '') throw new CommandError([`${keyFileVariable} must not be empty`]);
+  return asCommandError(() => {
+    const algorithm = named === undefined ? declared : algorithmNamed(named, 'a private key');
+    if (algorithm !== undefined && !isAsymmetric(algorithm))
+      throw new RangeError(`${algorithm} has no private key`);
+    const text = readProtectedFile(keyFile, 'the private key', maxKeyFileSize);
+    return { user, keyId, algorithm, privateKey: parsePrivateKey(text, keyFile) };
+  });
+}
+
+function canUsePrivateKey(scheme: ConfiguredScheme): boolean {
+  if (scheme.kind === 'declared') return scheme.options.format.asymmetric !== undefined;
+  return scheme.kind === 'message-signatures';
+}
+
+/** Returns the algorithm of a key in the configuration file; undefined if there is none. */
+function declaredAlgorithm(id: string, { users }: Options): string | undefined {
+  for (const { keys = {} } of users.values()) if (Object.hasOwn(keys, id)) return keys[id]?.algorithm;
+  return undefined;
+}
+
+function asCommandError<Value>(make: () => Value): Value {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof RangeError) throw new CommandError([error.message]);
+    throw error;
+  }
+}
