@@ -3,6 +3,7 @@
 //   dist/cjs            the library as CommonJS: a script for each entry of package.json, and shared code in chunks/
 //   dist/esm            an ES module for each entry that re-exports the CommonJS entry, so that each class exists only once in
 //                       a process
+//   dist/console        the console, unchanged: a browser loads its modules from the control port
 //   *.d.ts, *.js.map    declarations for both, and source maps that contain the sources
 // The scripts are bundled but not minified. Loading 300 separate modules would double the time of a start, and so would the
 // ES module loader compared with `require`. A module that is loaded with `import()` is in a separate chunk.
@@ -142,4 +143,5 @@ writeFileSync(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
 writeFileSync(join(dist, 'esm', 'package.json'), '{ "type": "module" }\n');
 await writeScripts();
 for (const entry of entries) writeModule(entry);
+cpSync(join(root, 'src', 'console'), join(dist, 'console'), { recursive: true });
 chmodSync(join(dist, 'server.js'), 0o755);

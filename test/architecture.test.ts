@@ -176,10 +176,12 @@ test('node:http is imported in net only', () => {
   );
 });
 
-test('node:fs is imported in store, accounts, net/tls, cli and options only', () => {
+test('node:fs is imported in store, accounts, net/tls, cli and options, and for the console only', () => {
   assert.deepEqual(
     arrows(
-      (path) => !isIn('src/store', 'src/accounts', 'src/net/tls', 'src/cli', 'src/options')(path),
+      (path) =>
+        !isIn('src/store', 'src/accounts', 'src/net/tls', 'src/cli', 'src/options')(path) &&
+        path !== 'src/double/control/console-files.ts',
       (imported) => /^(node:)?fs(\/promises)?$/.test(imported),
     ),
     [],

@@ -148,7 +148,7 @@ function doubleOf(
       const { openControl } = await import('./control/control.ts');
       const controlled = { url, secureUrl, certificate: authority?.certificate };
       const unref = options.keepAlive !== true;
-      const target = { ...api, memory, addresses: controlled, events };
+      const target = { ...api, memory, addresses: controlled, events, window: options.window };
       const control = await openControl(target, controlOptions, unref);
       if (closed) {
         await control.close(0);

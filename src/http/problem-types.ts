@@ -307,6 +307,12 @@ export const problemTypes = {
     title: 'The expectation is not supported',
     explanation: 'Expect contains something other than 100-continue (RFC 9110 §10.1.1).',
   },
+  'misdirected-request': {
+    status: 421,
+    title: 'The request is for another server',
+    explanation:
+      'The control interface accepts requests only if their Host is 127.0.0.1, localhost or [::1] with its port (RFC 9110 §15.5.20). Otherwise a web page could reach it by a DNS name of its own that resolves to 127.0.0.1 (DNS rebinding).',
+  },
   'invalid-content': {
     status: 422,
     title: 'The content is invalid',

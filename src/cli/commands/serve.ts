@@ -161,6 +161,8 @@ async function prepareControl(
       const control = await controlled?.open({ url: plain?.url, secureUrl: secure?.url, certificate: own });
       if (control === undefined) throw new Error('the service must be composed before its control is opened');
       if (token === undefined) warn(`control token, shown only once: ${control.token}`);
+      // A token from the environment is known to its owner. It is not repeated, since logs may keep standard error.
+      process.stderr.write(`Console: ${token === undefined ? control.console : `${control.url}/`}\n`);
       return control.url;
     },
   };

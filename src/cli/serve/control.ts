@@ -20,7 +20,7 @@ import type { DataDirectory } from './data-directory.ts';
 export interface ControlledService {
   readonly service: Service;
   /** Opens the control interface. Rejects with ListenError. */
-  open(place: ControlledAddresses): Promise<Pick<Control, 'url' | 'token'>>;
+  open(place: ControlledAddresses): Promise<Pick<Control, 'url' | 'token' | 'console'>>;
 }
 
 /** The options of the control interface. */
@@ -79,7 +79,7 @@ function doubleOptionsOf(options: ServiceOptions & KnownAccounts): DoubleOptions
 
 function controlled(
   context: ComposedService,
-  { onError: fault }: ServiceOptions,
+  { onError: fault, window }: ServiceOptions,
   { port, token, dataDirectory }: ControlOptions,
   memoryOf: () => MemoryControl | undefined,
 ): ControlledService {
@@ -110,6 +110,7 @@ function controlled(
         ...api,
         addresses: place,
         events,
+        window,
         health: dataDirectory.health,
         memory: memoryOf(),
       };

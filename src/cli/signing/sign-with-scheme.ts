@@ -1,4 +1,4 @@
-import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import { type ConfiguredScheme, readSchemes } from '../../auth/configured-schemes.ts';
 import { algorithmNamed, isAsymmetric } from '../../auth/parse-account-key.ts';
 import { createSchemeSigner } from '../../client/schemes/create-signer.ts';
 import { parsePrivateKey } from '../../client/schemes/private-key.ts';
@@ -61,9 +61,10 @@ export async function createSign(
 
 function findScheme(name: string, { config, schemes }: Options): ConfiguredScheme {
   if (config === undefined) throw new CommandError([`--scheme ${name} requires --config FILE`]);
-  const found = schemes.find((scheme) => scheme.name === name);
+  const configured = readSchemes(schemes);
+  const found = configured.find((scheme) => scheme.name === name);
   if (found !== undefined) return found;
-  const known = ['hmac', ...schemes.map((scheme) => scheme.name)];
+  const known = ['hmac', ...configured.map((scheme) => scheme.name)];
   throw new CommandError([`${config} has no scheme ${JSON.stringify(name)}${didYouMean(name, known)}`]);
 }
 

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { checkMembers } from '../../service/argument-checks.ts';
 import { createControllableService } from '../../service/service.ts';
 import { createControlAuthenticator } from './authenticator.ts';
+import { consoleResources } from './console-files.ts';
 import { EventLog } from './event-log.ts';
+import { createGuard } from './guard.ts';
 import { openApiOf } from './openapi.ts';
 import { bareOperation, type Operation, resourcesOf } from './operation.ts';
 import { attackOperations } from './operations/attack.ts';
@@ -12,6 +14,7 @@ import { eventOperations } from './operations/events.ts';
 import { faultOperations } from './operations/faults.ts';
 import { journalOperations } from './operations/journal.ts';
 import { routeOperations } from './operations/routes.ts';
+import { sendOperations } from './operations/send.ts';
 import { stateOperations } from './operations/state.ts';
 import type { ControlTarget } from './target.ts';
 
@@ -32,8 +35,10 @@ const optionNames: Readonly<Record<keyof ControlOptions, true>> = { port: true, 
 export interface Control {
   /** Its origin, such as `http://127.0.0.1:41234`. */
   readonly url: string;
-  /** The token. All requests except those for `/health` and `/openapi.json` must send `Authorization: Bearer …`. */
+  /** The token. All requests except those for `/health`, `/openapi.json` and the console's files must send `Authorization: Bearer …`. */
   readonly token: string;
+  /** The address of the console with the token, such as `http://127.0.0.1:41234/#TOKEN`. Open it in a browser. */
+  readonly console: string;
   /** Closes the interface. Requests in flight have `grace` ms to finish (default: 500). */
   close(grace?: number): Promise<void>;
 }
@@ -65,21 +70,27 @@ export async function openControl(
   const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), fault } = options;
   checkToken(token);
   const log = new EventLog(target.events, target.clock);
+  const operations = resourcesOf(operationsOf(target, log));
+  const routes = Object.entries(operations).map(([template, resource]) => ({ template, resource }));
+  let ownPort = port;
   const service = createControllableService(
     {
       ...{
         collections: {},
-        resources: resourcesOf(operationsOf(target, log)),
+        resources: { ...operations, ...consoleResources(routes) },
         limits: { body: maxContent },
+        observer: createGuard(() => ownPort),
       },
       ...(fault !== undefined && { onError: fault }),
     },
     { authenticator: createControlAuthenticator(token), format: 'json' },
   );
-  const { url } = await service.listen({ port, unref });
+  const { url, port: opened } = await service.listen({ port, unref });
+  ownPort = opened;
   return {
     url,
     token,
+    console: `${url}/#${encodeURIComponent(token)}`,
     close(grace = 500) {
       log.close();
       return service.close(grace);
@@ -94,6 +105,7 @@ function operationsOf(target: ControlTarget, log: EventLog): readonly Operation[
     ...clockOperations(target),
     ...faultOperations(target),
     ...journalOperations(target),
+    ...sendOperations(target),
     ...credentialOperations(target),
     ...eventOperations(log),
     ...routeOperations(target),

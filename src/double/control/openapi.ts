@@ -3,7 +3,7 @@ import type { Operation, OperationMethod } from './operation.ts';
 import type { JsonSchema } from './shape.ts';
 
 /** The version of the interface (semantic versioning). */
-const version = '1.0.0';
+export const version = '1.1.0';
 
 /** Returns the OpenAPI 3.1 document of these operations and of the routes that every service has. */
 export function openApiOf(operations: readonly Operation[]): JsonSchema {
@@ -118,13 +118,17 @@ const problemSchema: JsonSchema = {
 
 /** Returns the paths that every service has: the index, and the problem types. */
 function servicePaths(): Record<string, { readonly get: JsonSchema }> {
-  const document = (operationId: string, summary: string): { readonly get: JsonSchema } => ({
+  const document = (
+    operationId: string,
+    summary: string,
+    others: JsonSchema = {},
+  ): { readonly get: JsonSchema } => ({
     get: {
       ...{ operationId, summary, security: [], tags: ['problems'] },
       responses: {
         200: {
           description: 'In XML, or in JSON if Accept prefers it',
-          content: { 'application/xml': {}, ...jsonContent({ type: 'object' }) },
+          content: { 'application/xml': {}, ...jsonContent({ type: 'object' }), ...others },
         },
         default: { $ref: '#/components/responses/Problem' },
       },
@@ -132,7 +136,7 @@ function servicePaths(): Record<string, { readonly get: JsonSchema }> {
   });
   const named = { parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }] };
   return {
-    '/': document('index', 'Lists the resources'),
+    '/': document('index', 'Lists the resources; for browsers, the console', { 'text/html': {} }),
     '/problems': document('problemTypes', 'Lists the problem types'),
     '/problems/{name}': {
       ...named,

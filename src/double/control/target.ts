@@ -12,6 +12,8 @@ export interface ControlTarget extends Omit<DoubleApi, 'fetch' | 'as'> {
   readonly memory: MemoryControl | undefined;
   readonly addresses: ControlledAddresses;
   readonly events: Pick<Events, 'on'>;
+  /** Seconds by which a signed date may differ from the clock. Default: 600. */
+  readonly window?: number | undefined;
   /** Returns the state of the store. Undefined if the store cannot fail. */
   readonly health?: () => ControlledHealth | undefined;
 }

@@ -7,7 +7,7 @@ import type { Fault } from '../faults/declaration.ts';
 import { pathOf } from '../match.ts';
 import type { RecordedExchange, RecordedRequest } from './exchange.ts';
 import { usualMistake } from './mistakes.ts';
-import { type Redact, redactReceived, withSessionToken } from './redaction.ts';
+import { type Redact, redactReceived, redactTarget, withSessionToken } from './redaction.ts';
 import { formatEntry } from './text.ts';
 import {
   type ShownReply,
@@ -31,6 +31,19 @@ export interface RawEntry {
   /** The received text if the request could not be parsed, one character for each octet. */
   readonly received: string | undefined;
   readonly reply: Response | undefined;
+}
+
+/** An entry as a list shows it. Secrets are redacted. */
+export interface EntrySummary
+  extends Pick<JournalEntry, 'number' | 'time' | 'duration' | 'step' | 'aborted' | 'user'> {
+  /** Empty if the request could not be parsed. */
+  readonly method: string;
+  readonly target: string;
+  readonly scheme: string | undefined;
+  readonly status: number | undefined;
+  readonly problem: string | undefined;
+  /** Whether a fault was applied. */
+  readonly fault: boolean;
 }
 
 /** A request and its response. Its members and its printed form contain no secrets; `raw()` does. */
@@ -148,6 +161,20 @@ export class JournalEntry {
     return 512 + sent + received.length + (response?.content?.length ?? 0);
   }
 
+  /** Returns the members that a list of entries shows. It reads no content, so it is fast. */
+  toSummary(): EntrySummary {
+    const { number, time, duration, user, step, problem, fault, aborted } = this;
+    const { request, response, authentication } = this.#exchange;
+    return {
+      ...{ number, time, duration, step, aborted, user, fault: fault !== undefined },
+      method: this.#redact.values(request?.method ?? ''),
+      target: redactTarget((request?.target ?? '').slice(0, longestTarget), this.#redact),
+      scheme: this.principal?.scheme ?? authentication?.scheme,
+      status: response?.status,
+      problem: problem?.type,
+    };
+  }
+
   toJSON(): object {
     const { number, time, duration, request, received, reply, principal } = this;
     const { step, problem, auth, fault, aborted } = this;
@@ -171,6 +198,9 @@ export class JournalEntry {
 function requestOf({ method, target, raw, connection }: RecordedRequest): Request {
   return createRequest({ method, target, fields: linesInTurn(raw), ...connection });
 }
+
+/** The maximum length of a target in a list. */
+const longestTarget = 2000;
 
 /** The depth to which an entry is printed: that of its field lines. */
 const printedDepth = 4;

@@ -50,6 +50,8 @@ const contents: Readonly<Record<string, (known: Json) => Json>> = {
     times: 2,
   }),
   findEntries: () => ({ method: 'GET', path: '/articles', status: 200, step: 16, text: '' }),
+  listEntries: () => ({ after: 0, limit: 10 }),
+  send: () => ({ text: 'GET /articles HTTP/1.1\r\nHost: a.example\r\n\r\n', secure: false, timeout: 5000 }),
   waitForEntry: () => ({ match: { path: '/articles' }, timeout: 10, after: 0 }),
   setUser: () => ({ secret: 'another', password: 'pw' }),
   addKey: () => ({ algorithm: 'hmac-sha256', secret: 'shared' }),
@@ -117,7 +119,8 @@ test('every operation is answered as the document says, and without the token wh
     assert.equal(without.status === 401, told.security === undefined, operationId);
     await double.fetch('/articles'); // so that there is an entry
     const Authorization = `Bearer ${control.token}`;
-    const reply = await fetch(control.url + place, { ...init, headers: { ...headers, Authorization } });
+    const numbered = place.replace('{number}', String(double.journal.last()?.number));
+    const reply = await fetch(control.url + numbered, { ...init, headers: { ...headers, Authorization } });
     const text = await reply.text();
     const answer = responses[reply.status];
     assert.ok(reply.status < 300 && answer !== undefined, `${operationId}: ${reply.status} ${text}`);

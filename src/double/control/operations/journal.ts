@@ -4,7 +4,10 @@ import { type ProblemType, problemTypes } from '../../../http/problem-types.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { WaitOptions } from '../../journal/waiting.ts';
 import { JournalTimeout } from '../../journal/waiting.ts';
+import { harOf } from '../exchange/har.ts';
+import { earlierUse, presentedBy } from '../exchange/presented.ts';
 import { matchMembers } from '../match.ts';
+import { version } from '../openapi.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
 import { invalid, number, object, optional, type Shape, text } from '../shape.ts';
 import type { ControlTarget } from '../target.ts';
@@ -12,8 +15,18 @@ import type { ControlTarget } from '../target.ts';
 /** The longest wait in ms. It limits waits of clients that have disconnected. */
 export const longestWait = 60_000;
 
+/** The maximum number of summaries in a list. */
+const longestList = 1000;
+
+/** The default window of a signed date, in seconds. */
+const defaultWindow = 600;
+
 /** The operations on the journal. */
-export function journalOperations({ journal }: Pick<ControlTarget, 'journal'>): readonly Operation[] {
+export function journalOperations({
+  journal,
+  addresses,
+  window = defaultWindow,
+}: Pick<ControlTarget, 'journal' | 'addresses' | 'window'>): readonly Operation[] {
   return [
     bareOperation({
       ...{ method: 'GET', path: '/journal', id: 'journal', returns: entriesSchema },
@@ -54,6 +67,33 @@ export function journalOperations({ journal }: Pick<ControlTarget, 'journal'>): 
             throw error;
           }),
     }),
+    operation({
+      ...{ method: 'POST', path: '/journal/list', id: 'listEntries', returns: listSchema },
+      summary:
+        'Returns summaries of entries, oldest first: the latest ones, or those before or after an entry',
+      accepts: object({
+        after: optional(number({ least: 0 }, 'only entries with a higher number, the oldest of them')),
+        before: optional(number({ least: 0 }, 'only entries with a lower number, the latest of them')),
+        limit: optional(number({ least: 1, most: longestList }, `default: ${longestList}`)),
+      }),
+      run: (range) => listed(journal, range),
+    }),
+    bareOperation({
+      ...{ method: 'GET', path: '/journal/{number}', id: 'entry', returns: entrySchema },
+      summary: 'Returns an entry, with the date and nonce of its signature, and an earlier use of the nonce',
+      errors: { 404: 'The journal does not contain the entry.' },
+      run(_, { number: wanted = '' }) {
+        const entry = journal.all().find(({ number: each }) => String(each) === wanted);
+        if (entry === undefined) throw new Problem('not-found', `The journal has no entry ${wanted}.`);
+        const presented = { ...presentedBy(entry), earlier: earlierUse(journal, entry), window };
+        return { ...entry.toJSON(), user: entry.user, presented };
+      },
+    }),
+    bareOperation({
+      ...{ method: 'GET', path: '/journal.har', id: 'journalAsHar', returns: { type: 'object' } },
+      summary: 'Returns all entries as HTTP Archive (HAR 1.2), without secrets',
+      run: () => harOf(journal.all(), addresses, version),
+    }),
     bareOperation({
       ...{ method: 'DELETE', path: '/journal', id: 'clearJournal' },
       summary: 'Removes all entries',
@@ -66,6 +106,23 @@ export function journalOperations({ journal }: Pick<ControlTarget, 'journal'>): 
 function since(journal: Journal, after: number | undefined): Pick<WaitOptions, 'after'> {
   const entry = after === undefined ? undefined : journal.all().findLast(({ number: each }) => each <= after);
   return entry === undefined ? {} : { after: entry };
+}
+
+interface Range {
+  readonly after?: number;
+  readonly before?: number;
+  readonly limit?: number;
+}
+
+/** Returns the summaries of a range, and the numbers of the first and last entry of the whole journal. */
+function listed(
+  journal: Journal,
+  { after, before = Number.POSITIVE_INFINITY, limit = longestList }: Range,
+): object {
+  const all = journal.all();
+  const chosen = all.filter(({ number: each }) => each > (after ?? 0) && each < before);
+  const part = after === undefined ? chosen.slice(-limit) : chosen.slice(0, limit);
+  return { entries: part.map((each) => each.toSummary()), first: all[0]?.number, last: all.at(-1)?.number };
 }
 
 const problemType: Shape<ProblemType> = {
@@ -139,6 +196,36 @@ const entrySchema = {
     },
     fault: { type: 'object', description: 'the fault that was applied' },
     aborted: { type: 'boolean' },
+  },
+};
+
+const listSchema = {
+  type: 'object',
+  required: ['entries'],
+  properties: {
+    entries: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['number', 'time', 'duration', 'method', 'target', 'aborted'],
+        properties: {
+          number: { type: 'integer' },
+          time: { type: 'number' },
+          duration: { type: 'number' },
+          method: { type: 'string', description: 'empty if the request could not be parsed' },
+          target: { type: 'string', description: 'at most 2,000 characters' },
+          user: { type: 'string', description: 'the user that the credentials name, valid or not' },
+          scheme: { type: 'string' },
+          status: { type: 'integer' },
+          step: { type: 'integer' },
+          problem: { type: 'string' },
+          fault: { type: 'boolean', description: 'whether a fault was applied' },
+          aborted: { type: 'boolean' },
+        },
+      },
+    },
+    first: { type: 'integer', description: 'number of the oldest entry of the journal' },
+    last: { type: 'integer', description: 'number of the latest entry of the journal' },
   },
 };
 

@@ -1,0 +1,93 @@
+import type { JournalEntry } from '../../journal/entry.ts';
+
+type Line = readonly [name: string, value: string];
+
+/** A HAR document (HTTP Archive 1.2). */
+export interface Har {
+  readonly log: {
+    readonly version: '1.2';
+    readonly creator: { readonly name: string; readonly version: string };
+    readonly entries: readonly object[];
+  };
+}
+
+/**
+ * Converts entries of the journal to HAR 1.2, which browsers' developer tools and proxies open. Secrets are redacted. What HAR
+ * cannot express is in members that begin with an underscore.
+ * @param origins the origins of the server over HTTP and over HTTPS
+ */
+export function harOf(
+  entries: readonly JournalEntry[],
+  origins: { readonly url: string | undefined; readonly secureUrl: string | undefined },
+  version: string,
+): Har {
+  return {
+    log: {
+      version: '1.2',
+      creator: { name: 'Countersign', version },
+      entries: entries.map((entry) => harEntry(entry, origins)),
+    },
+  };
+}
+
+function harEntry(entry: JournalEntry, { url, secureUrl }: Parameters<typeof harOf>[1]): object {
+  const { number, time, duration, step, problem, auth, fault, user, request } = entry;
+  const origin = (request?.secure === true ? secureUrl : url) ?? url ?? secureUrl ?? '';
+  return {
+    startedDateTime: new Date(time).toISOString(),
+    time: duration,
+    request: harRequest(entry, origin),
+    response: harResponse(entry),
+    cache: {},
+    timings: { send: 0, wait: duration, receive: 0 },
+    ...{ _number: number, _user: user, _step: step, _problem: problem, _authentication: auth, _fault: fault },
+  };
+}
+
+/** Returns the request. One that could not be parsed has the method `-` and its text as content. */
+function harRequest({ request, received = '' }: JournalEntry, origin: string): object {
+  const {
+    method = '-',
+    target = '/',
+    version = '1.1',
+    fields = [],
+    query = [],
+    text = received,
+  } = request ?? {};
+  return {
+    method,
+    url: /^[a-z][a-z0-9+.-]*:\/\//i.test(target)
+      ? target
+      : `${origin}${target.startsWith('/') ? '' : '/'}${target}`,
+    httpVersion: `HTTP/${version}`,
+    cookies: [],
+    headers: pairs(fields),
+    queryString: pairs(query),
+    ...(text !== '' && { postData: { mimeType: typeOf(fields), text } }),
+    headersSize: -1,
+    bodySize: request?.length ?? -1,
+  };
+}
+
+function harResponse({ reply }: JournalEntry): object {
+  const { status = 0, fields = [], text = '' } = reply ?? {};
+  return {
+    ...{ status, statusText: '', httpVersion: 'HTTP/1.1', cookies: [], headers: pairs(fields) },
+    content: { size: Buffer.byteLength(text), mimeType: typeOf(fields), text },
+    redirectURL: fieldOf(fields, 'location'),
+    headersSize: -1,
+    bodySize: -1,
+  };
+}
+
+function pairs(lines: readonly Line[]): object[] {
+  return lines.map(([name, value]) => ({ name, value }));
+}
+
+function typeOf(fields: readonly Line[]): string {
+  return fieldOf(fields, 'content-type') || 'x-unknown';
+}
+
+function fieldOf(fields: readonly Line[], wanted: string): string {
+  return fields.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
+}

@@ -1,0 +1,99 @@
+import { Fields } from '../../../http/fields.ts';
+import { parseCredentials } from '../../../http/headers/authorization.ts';
+import { parseSignedDate } from '../../../http/headers/date.ts';
+import { splitHmacCredentials } from '../../../signature/hmac.ts';
+import type { JournalEntry } from '../../journal/entry.ts';
+import type { Journal } from '../../journal/journal.ts';
+
+/** The date and the nonce with which a request was signed, as sent. Neither is a secret. */
+export interface Presented {
+  readonly date?: {
+    readonly text: string;
+    /** In ms since 1970-01-01T00:00:00Z; absent if the text is not a date. */
+    readonly time?: number;
+  };
+  readonly nonce?: string;
+}
+
+/** An earlier request with the same nonce. */
+export interface NonceUse {
+  readonly number: number;
+  readonly time: number;
+}
+
+/** Returns the date and nonce of a request, from the fields of the signature schemes. Empty without one of these. */
+export function presentedBy(entry: JournalEntry): Presented {
+  const { request } = entry.raw();
+  if (request === undefined) return {};
+  const fields = new Fields(request.fields.flat());
+  const signatureInput = fields.get('signature-input');
+  if (signatureInput !== undefined) return bySignatureInput(signatureInput);
+  const credentials = credentialsOf(fields);
+  if (credentials === undefined) return byQuery(request.target);
+  if (credentials.scheme === 'hmac') return byHmac(credentials.rest, fields);
+  if (credentials.scheme === 'oauth') return byOAuth(credentials.rest);
+  if (credentials.scheme.startsWith('aws4-')) return dated(fields.get('x-amz-date') ?? fields.get('date'));
+  return {};
+}
+
+/** Returns the earliest other entry of the journal with the same nonce of the same user, before `entry`. */
+export function earlierUse(journal: Pick<Journal, 'all'>, entry: JournalEntry): NonceUse | undefined {
+  const { nonce } = presentedBy(entry);
+  if (nonce === undefined) return undefined;
+  const { user } = entry;
+  for (const other of journal.all()) {
+    if (other.number >= entry.number) return undefined;
+    if (other.user === user && presentedBy(other).nonce === nonce)
+      return { number: other.number, time: other.time };
+  }
+  return undefined;
+}
+
+function credentialsOf(fields: Fields): ReturnType<typeof parseCredentials> {
+  const value = fields.get('authorization') ?? fields.get('authentication');
+  return value === undefined ? undefined : parseCredentials(value);
+}
+
+function byHmac(rest: string, fields: Fields): Presented {
+  const credentials = splitHmacCredentials(rest);
+  if (typeof credentials === 'string' || credentials.nonce === undefined) return {};
+  return { ...dated(fields.get('x-date') ?? fields.get('date')), nonce: credentials.nonce };
+}
+
+/** OAuth 1.0a (RFC 5849 §3.5.1). */
+function byOAuth(rest: string): Presented {
+  const value = (name: string): string | undefined => new RegExp(`\\b${name}="([^"]*)"`).exec(rest)?.[1];
+  return withNonce(value('oauth_nonce'), inSeconds(value('oauth_timestamp')));
+}
+
+/** HTTP Message Signatures (RFC 9421 §2.3). */
+function bySignatureInput(value: string): Presented {
+  const [, created] = /;\s*created=(\d{1,15})/.exec(value) ?? [];
+  const [, nonce] = /;\s*nonce="([^"]*)"/.exec(value) ?? [];
+  return withNonce(nonce, inSeconds(created));
+}
+
+function byQuery(target: string): Presented {
+  const [, stamp] = /[?&]X-Amz-Date=([^&#]*)/.exec(target) ?? [];
+  return dated(stamp);
+}
+
+function withNonce(nonce: string | undefined, others: Presented): Presented {
+  return nonce === undefined ? others : { ...others, nonce };
+}
+
+function inSeconds(text: string | undefined): Presented {
+  return text === undefined ? {} : { date: { text, time: Number(text) * 1000 } };
+}
+
+function dated(text: string | undefined): Presented {
+  if (text === undefined) return {};
+  const time = parseSignedDate(text) ?? basicTime(text);
+  return { date: time === undefined ? { text } : { text, time } };
+}
+
+/** Parses the basic format of ISO 8601 in UTC, such as 20150830T123600Z, and the extended one. */
+function basicTime(text: string): number | undefined {
+  const time = Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+  return Number.isNaN(time) ? undefined : time;
+}
