@@ -64,8 +64,11 @@ export class Api {
     throw new ApiError(response.status, value ?? {});
   }
 
-  /** @param {string} path */
-  get(path, signal = undefined) {
+  /**
+   * @param {string} path
+   * @param {AbortSignal} [signal]
+   */
+  get(path, signal) {
     return this.call('GET', path, undefined, signal);
   }
 

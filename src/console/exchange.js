@@ -148,7 +148,7 @@ export class ExchangePane {
     }
   }
 
-  /** @param {Promise<{ text: string, note?: string }>} copied */
+  /** @param {Promise<{ text: string, note?: string | undefined }>} copied */
   async #copy(copied) {
     try {
       const { text, note } = await copied;

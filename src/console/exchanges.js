@@ -341,7 +341,7 @@ class ExchangesView {
     this.#grid.show(shown);
     const waiting = this.#feed.entries.filter(({ number }) => number > this.#paused).length;
     const total = this.#feed.entries.length;
-    const counted = shown.length === total ? `${total}` : `${shown.length} of ${total}`;
+    const counted = `${shown.length === total ? '' : `${shown.length} of `}${total} exchange${total === 1 ? '' : 's'}`;
     fill(this.#status, `${counted}${this.#paused === Number.POSITIVE_INFINITY ? '' : ` · ${waiting} new`}`);
     this.#showEmpty(shown);
   }

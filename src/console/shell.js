@@ -128,7 +128,7 @@ function markCurrent(pattern, number) {
 /** @param {import('./api.js').ConnectionState} state */
 function showState(state) {
   const place = byId('connection');
-  place.dataset.state = state;
+  place.dataset['state'] = state;
   fill(place, h('span', { class: 'dot', 'aria-hidden': 'true' }), h('span', {}, stateTexts[state]));
 }
 

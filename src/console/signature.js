@@ -27,21 +27,22 @@ import { differ, splitLike } from './text-diff.js';
 
 /** @type {Record<string, string>} */
 const checkNames = {
-  parse: 'The credentials are well-formed',
-  transport: 'The connection is secure enough',
-  scheme: 'The scheme is offered here',
-  throttle: 'Not too many failures before',
-  user: 'The user is known',
-  key: 'The key is known',
-  password: 'The password is right',
-  token: 'The token is valid',
-  digest: 'The digest is right',
-  signature: 'The signature is right',
-  date: 'The date is in the window',
-  created: 'The time of creation is in the window',
-  nonce: 'The nonce is new',
-  algorithm: 'The algorithm fits the key',
-  scope: 'The scope of the credentials is right',
+  parse: 'Form of the credentials',
+  transport: 'Connection secure enough',
+  scheme: 'Scheme offered here',
+  throttle: 'Few enough failures before',
+  user: 'User known',
+  key: 'Key known',
+  password: 'Password',
+  token: 'Token valid',
+  digest: 'Digest matches',
+  signature: 'Signature matches',
+  content: 'Digest of the content',
+  date: 'Date in the window',
+  created: 'Time of creation in the window',
+  nonce: 'Nonce not used before',
+  algorithm: 'Algorithm of the key',
+  scope: 'Scope of the credentials',
 };
 
 /**
@@ -299,13 +300,12 @@ function dateView({ presented: { date, window }, time }) {
   marker.style.left = `${at}%`;
   return [
     heading,
+    h('p', {}, text),
     h(
-      'p',
-      {},
-      text,
-      ' ',
-      h('code', {}, ...visible(date.text.slice(0, 200))),
-      ` is ${dateTime(date.time)}, the clock was at ${dateTime(time)}.`,
+      'dl',
+      { class: 'pairs' },
+      ...pair('Date sent', h('code', {}, ...visible(date.text.slice(0, 200))), ` = ${dateTime(date.time)}`),
+      ...pair('Server’s clock', dateTime(time)),
     ),
     h(
       'div',
@@ -318,6 +318,14 @@ function dateView({ presented: { date, window }, time }) {
       h('span', { class: 'label late' }, `+${span(window)}`),
     ),
   ];
+}
+
+/**
+ * @param {string} term
+ * @param {...import('./dom.js').Child} description
+ */
+function pair(term, ...description) {
+  return [h('dt', {}, term), h('dd', {}, ...description)];
 }
 
 /** @param {import('./exchange.js').Entry} entry */

@@ -38,6 +38,7 @@ export function differ(one, other) {
  */
 export function splitLike(text, model, pieces) {
   const runs = aligned(text, model);
+  /** @type {number[]} */
   const cuts = [];
   let end = 0;
   for (const piece of pieces) {
