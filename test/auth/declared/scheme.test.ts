@@ -213,13 +213,24 @@ test('content that is longer than the limit is refused as too large', async () =
 
 test('both secrets of a rotation are valid until one expires', async () => {
   const users = new Map([
-    ['ann', { secrets: [{ secret: 'new secret' }, { secret: 'old secret', until: start + 1000 }] }],
+    [
+      'ann',
+      {
+        secrets: [
+          { secret: 'secret after rotation' },
+          { secret: 'secret before rotation', until: start + 1000 },
+        ],
+      },
+    ],
   ]);
   const declared = openDeclared(partner, { users });
-  assert.equal(await declared.verdictOn(sent({ secret: 'new secret', nonce: 'a' })), 'ann');
-  assert.equal(await declared.verdictOn(sent({ secret: 'old secret', nonce: 'b' })), 'ann');
+  assert.equal(await declared.verdictOn(sent({ secret: 'secret after rotation', nonce: 'a' })), 'ann');
+  assert.equal(await declared.verdictOn(sent({ secret: 'secret before rotation', nonce: 'b' })), 'ann');
   declared.clock.advance(1000);
-  assert.equal(await declared.verdictOn(sent({ secret: 'old secret', nonce: 'c' })), 'credentials-refused');
+  assert.equal(
+    await declared.verdictOn(sent({ secret: 'secret before rotation', nonce: 'c' })),
+    'credentials-refused',
+  );
 });
 
 test('every secret of a user is valid, also if there are more than two', async () => {

@@ -41,9 +41,11 @@ test('with replay set to refuse, a signature can be used once, and a later one f
 });
 
 test('with replay set to refuse, one of two valid signatures cannot be sent again alone', async () => {
-  const users = new Map([['ann', { secrets: [{ secret: 'new secret' }, { secret: 'old secret' }] }]]);
+  const users = new Map([
+    ['ann', { secrets: [{ secret: 'secret after rotation' }, { secret: 'secret before rotation' }] }],
+  ]);
   const declared = openDeclared({ ...list, replay: 'refuse' }, { users });
-  const [first = '', second = ''] = ['new secret', 'old secret'].map((secret) =>
+  const [first = '', second = ''] = ['secret after rotation', 'secret before rotation'].map((secret) =>
     createHmac('sha256', secret).update(`${startSeconds}.c`).digest('hex'),
   );
   assert.equal(await declared.verdictOn(listed([first, second])), 'ann');

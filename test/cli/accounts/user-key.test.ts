@@ -64,7 +64,7 @@ describe('countersign user key', () => {
     const given = await key(
       at,
       ['add', 'ann', '--key-id', 'AKIDEXAMPLE', '--algorithm', 'aws4', '--secret-stdin'],
-      'shared secret\n',
+      'secret of a key\n',
     );
     assert.equal(
       given.stdout,
@@ -73,7 +73,11 @@ describe('countersign user key', () => {
     const generated = await key(at, ['add', 'ann', '--key-id', 'other', '--generate', 'hmac-sha256']);
     const secret = /^secret {4}(\S{20,})$/m.exec(generated.stdout)?.[1];
     const { keys } = (await userFile.read(at.data)).entries.get('ann') ?? {};
-    assert.deepEqual(keys?.['AKIDEXAMPLE'], { algorithm: 'aws4', secret: 'shared secret', until: undefined });
+    assert.deepEqual(keys?.['AKIDEXAMPLE'], {
+      algorithm: 'aws4',
+      secret: 'secret of a key',
+      until: undefined,
+    });
     assert.deepEqual(keys?.['other'], { algorithm: 'hmac-sha256', secret, until: undefined });
   });
 
