@@ -9,6 +9,7 @@ export type {
   MessageSignaturesDeclaration,
   PresetDeclaration,
   PresetName,
+  ResponseSigningDeclaration,
   SchemeDeclaration,
   SchemeDeclarations,
 } from './auth/scheme-declarations.ts';

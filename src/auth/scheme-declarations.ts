@@ -15,6 +15,27 @@ export interface MessageSignaturesDeclaration {
   readonly tag?: string;
   /** The types of structured fields that are not registered, for the component parameters `sf` and `key`. */
   readonly structuredFields?: Readonly<Record<string, 'item' | 'list' | 'dictionary'>>;
+  /** Signs responses: those for which a request has Accept-Signature, or, with `components`, all. Default: none. */
+  readonly signResponses?: ResponseSigningDeclaration;
+}
+
+/** How a service signs its responses (RFC 9421). */
+export interface ResponseSigningDeclaration {
+  /** The key: with `secret` for `hmac-sha256`, otherwise with `privateKey` in PEM format, without a passphrase. */
+  readonly key:
+    | { readonly id: string; readonly algorithm: 'hmac-sha256'; readonly secret: string }
+    | {
+        readonly id: string;
+        readonly algorithm:
+          | 'rsa-pss-sha512'
+          | 'rsa-v1_5-sha256'
+          | 'ecdsa-p256-sha256'
+          | 'ecdsa-p384-sha384'
+          | 'ed25519';
+        readonly privateKey: string;
+      };
+  /** The components of a signature that every response has, with `@status`, such as `content-digest` or `@method;req`. */
+  readonly components?: readonly string[];
 }
 
 /** AWS Signature Version 4. */

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { clientsOf, consumersOf } from '../accounts/registration.ts';
 import type { GrantSelection } from '../accounts/revocations.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
-import { checkSchemeNames } from '../auth/configured-schemes.ts';
-import { systemClock } from '../clock.ts';
+import { type ConfiguredScheme, checkSchemeNames } from '../auth/configured-schemes.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import { loadSeed } from '../collections/seed.ts';
 import { didYouMean } from '../did-you-mean.ts';
@@ -159,9 +159,12 @@ export function createControllableService(
   };
   const seeded = loadSeed(store, collections, options.seed ?? {}, clock);
   const { keepNonce } = authentication;
+  const signing = responseSigningOf(authentication.configured, clock);
+  const ready = signing === undefined ? seeded : Promise.all([seeded, signing.loaded]).then(() => {});
   const pipeline = new Pipeline({
     context,
-    seeded,
+    seeded: ready,
+    complete: signing?.sign,
     keepNonce,
     options,
     writeProblem: (problem, instance, accept) =>
@@ -171,7 +174,7 @@ export function createControllableService(
   const refuse: Pipeline['respondToInvalid'] = (...invalid) => pipeline.respondToInvalid(...invalid);
 
   return {
-    ready: seeded,
+    ready,
     handle,
     async listen(address) {
       const { listener, listening } = await openPort(address, { limits, respond: handle, refuse });
@@ -209,6 +212,25 @@ export function createControllableService(
       if (options.store === undefined) await store.close();
     },
   };
+}
+
+/** Signs responses as the schemes are configured. Loads the code first; until `loaded`, responses are unsigned. */
+function responseSigningOf(
+  configured: readonly ConfiguredScheme[],
+  clock: Clock,
+):
+  | { readonly loaded: Promise<void>; sign(response: Response, request: Request | undefined): Response }
+  | undefined {
+  const scheme = configured.find(({ kind }) => kind === 'message-signatures');
+  const signing = scheme?.kind === 'message-signatures' ? scheme.options.signResponses : undefined;
+  if (signing === undefined) return undefined;
+  let signer: ((request: Request, response: Response) => Response) | undefined;
+  const loaded = import('./sign-responses.ts').then(({ createResponseSigner }) => {
+    signer = createResponseSigner(signing, clock);
+  });
+  const sign = (response: Response, request: Request | undefined): Response =>
+    request === undefined || signer === undefined ? response : signer(request, response);
+  return { loaded, sign };
 }
 
 /** Opens a port for the service. Returns the listener, and the part of it that the caller of `listen` gets. */

@@ -4,8 +4,9 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
+import { readResponseSigning } from '../../src/auth/message-signatures/response-signing.ts';
 import { createRequest, type Request, type Response } from '../../src/http/message.ts';
-import { createResponseSigner, readResponseSigning } from '../../src/service/sign-responses.ts';
+import { createResponseSigner } from '../../src/service/sign-responses.ts';
 import { start } from '../support/signature/message-scheme.ts';
 import { publicKey, signingKey } from '../support/signature/rfc9421.ts';
 

@@ -10,6 +10,7 @@ import type {
   StructuredFieldType,
   StructuredFieldTypes,
 } from '../../signature/message-signatures/structured-field-types.ts';
+import { type ResponseSigningOptions, readResponseSigning } from './response-signing.ts';
 
 /** The options of the scheme for HTTP Message Signatures (RFC 9421). */
 export interface MessageSignaturesOptions {
@@ -26,9 +27,11 @@ export interface MessageSignaturesOptions {
   readonly tag: string | undefined;
   /** The types of structured fields that are not registered, for the component parameters `sf` and `key`. Default: none. */
   readonly structuredFields: StructuredFieldTypes;
+  /** How responses are signed. Default: not at all. */
+  readonly signResponses: ResponseSigningOptions | undefined;
 }
 
-const known = ['components', 'window', 'nonce', 'tag', 'structuredFields'];
+const known = ['components', 'window', 'nonce', 'tag', 'structuredFields', 'signResponses'];
 const nonceModes = ['off', 'optional', 'required'] as const;
 const fieldTypes = ['item', 'list', 'dictionary'] as const;
 /** The maximum window (s): one day. */
@@ -51,7 +54,12 @@ export function readMessageSignaturesOptions(value: unknown, where: string): Mes
     nonce: oneOf(nonceModes, value['nonce'] ?? 'optional', `${where}.nonce`),
     tag: tagOf(value['tag'], `${where}.tag`),
     structuredFields: typesOf(value['structuredFields'], `${where}.structuredFields`),
+    signResponses: signingOf(value['signResponses'], `${where}.signResponses`),
   };
+}
+
+function signingOf(value: unknown, where: string): ResponseSigningOptions | undefined {
+  return value === undefined ? undefined : readResponseSigning(value, where);
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

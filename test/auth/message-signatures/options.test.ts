@@ -11,6 +11,7 @@ test('all options have defaults', () => {
     nonce: 'optional',
     tag: undefined,
     structuredFields: {},
+    signResponses: undefined,
   });
 });
 
@@ -21,6 +22,7 @@ test('all options are read', () => {
     nonce: 'required',
     tag: 'app',
     structuredFields: { 'Example-Dict': 'dictionary' },
+    signResponses: undefined,
   } as const;
   assert.deepEqual(read(options), { ...options, structuredFields: { 'example-dict': 'dictionary' } });
 });

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import test from 'node:test';
+import type { ResponseSigningDeclaration } from '../../src/auth/scheme-declarations.ts';
+import { manualClock } from '../../src/clock.ts';
+import { createRequest } from '../../src/http/message.ts';
+import type { ServiceOptions } from '../../src/service/options.ts';
+import { createService } from '../../src/service/service.ts';
+import { publicKey, signingKey } from '../support/signature/rfc9421.ts';
+
+const tests = join(import.meta.dirname, '..');
+const require = createRequire(join(tests, 'package.json'));
+const name = 'http-message-signatures';
+const skip = existsSync(join(tests, 'node_modules', name))
+  ? false
+  : `${name} is not installed: npm ci --prefix test`;
+
+interface HttpMessageSignatures {
+  createVerifier(key: unknown, algorithm: string): unknown;
+  httpbis: {
+    verifyMessage(config: object, message: object, request: object): Promise<boolean | null>;
+  };
+}
+
+const id = 'test-key-ed25519';
+const signing = signingKey(id);
+if (!('privateKey' in signing)) throw new RangeError('the key is not private');
+const privateKey = String(signing.privateKey.export({ type: 'pkcs8', format: 'pem' }));
+const declared: ResponseSigningDeclaration = { key: { id, algorithm: 'ed25519', privateKey } };
+const seed = { '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] };
+
+function service(signResponses: ResponseSigningDeclaration = declared) {
+  return createService({ schemes: { 'message-signatures': { signResponses } }, seed });
+}
+
+/** Verifies a response with http-message-signatures. */
+async function isVerified(response: Response, method: string, accept: string): Promise<boolean> {
+  const { createVerifier, httpbis }: HttpMessageSignatures = require(name);
+  const verify = createVerifier(publicKey(id).publicKey, 'ed25519');
+  const config = { keyLookup: async () => ({ id, algs: ['ed25519'], verify }) };
+  const { status, url } = response;
+  const headers = Object.fromEntries(response.headers);
+  const request = { method, url, headers: { 'accept-signature': accept } };
+  return (await httpbis.verifyMessage(config, { status, headers }, request)) === true;
+}
+
+const covered = '"@status" "content-digest" "@method";req "@authority";req "@path";req';
+const requests: readonly (readonly [title: string, status: number, accept: string, init: RequestInit])[] = [
+  ['a 200', 200, `sig=(${covered} "content-type" "content-length");created`, {}],
+  ['a response to HEAD', 200, `sig=(${covered} "content-type" "content-length")`, { method: 'HEAD' }],
+  ['a 401', 401, `sig=(${covered} "www-authenticate" "content-length")`, { method: 'DELETE' }],
+  ['a 304', 304, `sig=(${covered} "etag")`, { headers: { 'If-None-Match': '*' } }],
+  ['a 400', 400, `sig=(${covered})`, { headers: { 'If-None-Match': 'x' } }],
+];
+
+for (const [title, status, accept, init] of requests) {
+  test(`http-message-signatures verifies ${title} that a client asked to be signed`, { skip }, async () => {
+    const served = service();
+    const { url } = await served.listen({});
+    const headers = { 'Accept-Encoding': 'identity', 'Accept-Signature': accept, ...init.headers };
+    const response = await fetch(`${url}/articles/1`, { ...init, headers });
+    assert.equal(response.status, status);
+    assert.equal(await isVerified(response, init.method ?? 'GET', accept), true);
+    assert.match(response.headers.get('Vary') ?? '', /Accept-Signature/);
+    await served.close();
+  });
+}
+
+test('a response is unsigned without Accept-Signature, and unless signResponses is configured', async () => {
+  const served = service();
+  const plain = createService({ schemes: { 'message-signatures': {} }, seed });
+  const target = '/articles/1';
+  const asking: [string, string][] = [['Accept-Signature', 'sig=("@status")']];
+  const responses = [
+    await served.handle(createRequest({ method: 'GET', target })),
+    await plain.handle(createRequest({ method: 'GET', target, fields: asking })),
+  ];
+  for (const { status, fields } of responses) {
+    assert.equal(status, 200);
+    assert.ok(!fields.some(([field]) => field === 'Signature'));
+  }
+  await Promise.all([served.close(), plain.close()]);
+});
+
+test('with components, all responses are signed, also the first one, at the time of the clock', async () => {
+  const clock = manualClock(Date.UTC(2026, 10, 22, 12));
+  const signResponses = { ...declared, components: ['@status', '@path;req'] };
+  const served = createService({ clock, schemes: { 'message-signatures': { signResponses } } });
+  const { status, fields } = await served.handle(createRequest({ method: 'GET', target: '/nowhere' }));
+  assert.equal(status, 404);
+  const input = fields.find(([field]) => field === 'Signature-Input')?.[1];
+  assert.equal(input, `sig1=("@status" "@path";req);created=${clock.now() / 1000};keyid="${id}"`);
+  await served.close();
+});
+
+test('an invalid key of responses is refused without showing it', () => {
+  const shown = (signResponses: unknown): string => {
+    try {
+      const options: ServiceOptions = JSON.parse(
+        JSON.stringify({ schemes: { 'message-signatures': { signResponses } } }),
+      );
+      createService(options);
+      return 'created';
+    } catch (error) {
+      return String(error);
+    }
+  };
+  const where = 'RangeError: schemes.message-signatures.signResponses';
+  const broken = privateKey.replace('M', '?');
+  assert.equal(
+    shown({ key: { id, algorithm: 'ed25519', privateKey: broken } }),
+    `${where}.key.privateKey: a private key in PEM format, without a passphrase, is expected`,
+  );
+  assert.equal(
+    shown({ key: { id, algorithm: 'rsa-pss-sha512', privateKey } }),
+    `${where}.key.privateKey: the key is not one for rsa-pss-sha512`,
+  );
+  assert.equal(
+    shown({ key: { id, algorithm: 'hmac-sha256', privateKey: 'hush' } }),
+    `${where}.key.privateKey: a key for hmac-sha256 has secret instead`,
+  );
+  assert.equal(shown({ kye: {} }), `${where}.kye: there is no such option; did you mean "key"?`);
+});
