@@ -1,4 +1,4 @@
-import { closestMatch } from '../did-you-mean.ts';
+import { closestMatch, didYouMean } from '../did-you-mean.ts';
 import type { Request } from '../http/message.ts';
 import { methods } from '../http/method.ts';
 import { parseTarget } from '../http/target.ts';
@@ -10,6 +10,14 @@ export type MatchMethod = Uppercase<string>;
 
 /** A path in a match: it begins with a slash and has no query. `*` is the target of `OPTIONS *`. */
 export type MatchPath = `/${string}` | '*';
+
+/** A path in a match, without a query or fragment. `Path` is the type of the argument. */
+export type BarePath<Path extends string> = Path &
+  (Path extends `${string}?${string}` | `${string}#${string}`
+    ? never
+    : Path extends MatchPath
+      ? Path
+      : MatchPath);
 
 /**
  * Selects requests. A request matches if it matches every member that is present.
@@ -47,6 +55,12 @@ export function checkMatch(
   if (path !== undefined) checkPath(path);
   if (user !== undefined && (typeof user !== 'string' || user === ''))
     throw new RangeError(`user of a match must be the name of a user, is ${kindOf(user)}`);
+}
+
+/** Throws RangeError if a match names none of these users and clients, with the nearest name. It would match no request. */
+export function checkName({ user }: Match, names: readonly string[]): void {
+  if (user !== undefined && !names.includes(user))
+    throw new RangeError(`the double has no user ${user}${didYouMean(user, names)}`);
 }
 
 /** Throws RangeError unless `method` is a token in upper case (RFC 9110 §9.1), or if it is probably one of the six misspelt. */

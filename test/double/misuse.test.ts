@@ -41,6 +41,21 @@ const wrongCalls: readonly WrongCall[] = [
     '"nonce-replay" is not a problem type; did you mean "nonce-replayed"?',
   ],
   [
+    'find({ user }) with a misspelt name',
+    ({ journal }) => call(journal.find, { user: 'jondoe' }),
+    'the double has no user jondoe; did you mean "johndoe"?',
+  ],
+  [
+    'waitFor({ user }) with a misspelt name',
+    ({ journal }) => call(journal.waitFor, { user: 'johndoo' }),
+    'the double has no user johndoo; did you mean "johndoe"?',
+  ],
+  [
+    'find({ path }) with a query',
+    ({ journal }) => call(journal.find, { path: '/articles?limit=1' }),
+    'the path "/articles?limit=1" of a match must not have a query or fragment; did you mean "/articles"?',
+  ],
+  [
     "find({ status: '401' })",
     ({ journal }) => call(journal.find, { status: '401' }),
     'status of a match must be an integer from 100 to 599, is text',

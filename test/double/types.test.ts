@@ -15,6 +15,10 @@ test('the types refuse mistakes that the double refuses', async () => {
     () => journal.find({ method: 'get' }),
     // @ts-expect-error A path begins with a slash.
     () => journal.find({ path: 'articles' }),
+    // @ts-expect-error A path has no query.
+    () => journal.find({ path: '/articles?limit=1' }),
+    // @ts-expect-error A path has no fragment.
+    () => journal.last({ path: '/articles#top' }),
     // @ts-expect-error A problem type is known.
     () => journal.find({ problem: 'nonce-replay' }),
     // @ts-expect-error A match has known members.
@@ -60,4 +64,14 @@ test('the types refuse mistakes that the double refuses', async () => {
   faults.next({}, { status: 503, delay: 1, before: true, truncate: 1, retryAfter: 2 });
   faults.next({}, { reset: 'before', before: true, badChunk: false });
   faults.next({}, { staleCertificate: true });
+});
+
+test('a wait for a path with a query is refused by its type, too', async () => {
+  await using double = await startDouble();
+  // @ts-expect-error A path has no query.
+  await assert.rejects(double.journal.waitFor({ path: '/articles?limit=1' }), {
+    name: 'RangeError',
+    message:
+      'the path "/articles?limit=1" of a match must not have a query or fragment; did you mean "/articles"?',
+  });
 });

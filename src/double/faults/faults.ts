@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
-import { didYouMean } from '../../did-you-mean.ts';
 import type { Request, Response } from '../../http/message.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
 import type { Next } from '../../pipeline/observer.ts';
 import { type ReportError, writeError } from '../callback.ts';
 import { type ClaimedUser, claimedUser as claimedUserInFields } from '../claimed-user.ts';
+import { checkName } from '../match.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import type { Fault } from './declaration.ts';
 import { Delays } from './delays.ts';
@@ -127,7 +127,8 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     });
   const add = (count: number, match: FaultMatch, fault: Fault): PlannedFault => {
     checkPlan(match, fault);
-    checkName(match, options);
+    const known = options.names?.();
+    if (typeof match !== 'function' && known !== undefined) checkName(match, known);
     checkPossible(fault, options);
     const plan = plans.add(match, fault, count);
     presentCertificate();
@@ -235,14 +236,6 @@ function checkPossible(fault: Fault, { rotateSecret, expireToken, present }: Fau
     (fault.expiredToken === true && expireToken === undefined && 'expiredToken') ||
     (fault.staleCertificate === true && present === undefined && 'staleCertificate');
   if (missing !== false) throw new RangeError(`${missing} is not possible with this server`);
-}
-
-/** Throws RangeError if a match names neither a user nor a client. It would match no request. */
-function checkName(match: FaultMatch, { names }: FaultsOptions): void {
-  const user = typeof match === 'function' ? undefined : match.user;
-  const known = names?.();
-  if (user === undefined || known === undefined || known.includes(user)) return;
-  throw new RangeError(`the double has no user ${user}${didYouMean(user, known)}`);
 }
 
 async function changeCredentials(fault: Fault, request: Request, options: FaultsOptions): Promise<void> {

@@ -4,11 +4,11 @@ import { kindOf } from '../../schema/error.ts';
 import { checkObject } from '../../service/argument-checks.ts';
 import { isPromise, type ReportError, reportBy } from '../callback.ts';
 import {
+  type BarePath,
   checkMatch,
   describeMatch,
   differences,
   type Match,
-  type MatchPath,
   matchNames,
   pathOf,
 } from '../match.ts';
@@ -16,17 +16,10 @@ import {
 /** Texts or patterns by name. */
 export type TextsByName = Readonly<Record<string, string | RegExp>>;
 
-/** A path without a query or fragment. */
-type BarePath<Path extends string> = Path extends `${string}?${string}` | `${string}#${string}`
-  ? never
-  : Path extends MatchPath
-    ? Path
-    : MatchPath;
-
 /** Selects requests for a fault. A request matches if it matches every member that is present. */
 export interface FaultMatchParts<Path extends string = string> extends Omit<Match, 'path'> {
   /** The path without its query: exactly, as a template (`/articles/{id}`), or as a regular expression. */
-  readonly path?: (Path & BarePath<Path>) | RegExp;
+  readonly path?: BarePath<Path> | RegExp;
   /**
    * The user whom the credentials name, valid or not. Those of Bearer and OAuth name the user to whom the token was issued, or
    * else the client.

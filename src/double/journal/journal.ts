@@ -25,11 +25,11 @@ import { Waiting, type WaitOptions } from './waiting.ts';
 export interface Journal extends Iterable<JournalEntry> {
   readonly length: number;
   /** Returns the latest entry, or the latest matching entry. Undefined if there is none. Throws RangeError if `match` is invalid. */
-  last(match?: EntryMatch): JournalEntry | undefined;
+  last<Path extends string>(match?: EntryMatch<Path>): JournalEntry | undefined;
   /** Returns all entries, oldest first. */
   all(): readonly JournalEntry[];
   /** Returns the matching entries, oldest first. Throws RangeError if `match` is invalid. */
-  find(match: EntryMatch): readonly JournalEntry[];
+  find<Path extends string>(match: EntryMatch<Path>): readonly JournalEntry[];
   /**
    * Waits for an entry that matches. Resolves to the first matching entry, at once if the journal already contains it.
    * Rejects with JournalTimeout, which lists the other entries and how each differs, also if the double is closed. Rejects with
@@ -39,7 +39,7 @@ export interface Journal extends Iterable<JournalEntry> {
    * @example
    * await double.journal.waitFor({ status: 401, problem: 'nonce-replayed' }, { timeout: 5000 });
    */
-  waitFor(match: EntryMatch, options?: WaitOptions): Promise<JournalEntry>;
+  waitFor<Path extends string>(match: EntryMatch<Path>, options?: WaitOptions): Promise<JournalEntry>;
   /**
    * Calls `listener` for each further entry. Returns a function that removes the listener. An error of the listener is passed to
    * the option `onError` of the double.
@@ -68,6 +68,8 @@ export interface JournalOptions {
     isToken(text: string): boolean;
     /** Returns the names of the users that exist. Default: none are known. */
     userNames?(): readonly string[];
+    /** Returns the names of all users, clients and consumers, former ones too. Default: matches can name any user. */
+    names?(): readonly string[];
     /** Returns the public hosts of the service. Default: none are known. */
     hosts?(): readonly string[];
     /** Returns the secrets with their owners, for explanations. Default: none are known. @internal */
@@ -106,7 +108,11 @@ export function createJournal(options: JournalOptions): JournalPart {
   );
   const listeners = new Set<(entry: JournalEntry) => void>();
   const entries = new JournalEntries(limits.entries, limits.bytes);
-  const waiting = new Waiting(() => entries.all);
+  const userNames = (): readonly string[] | undefined => {
+    const names = known?.names?.();
+    return names && [...new Set([...names, ...entries.all.flatMap(({ user }) => user ?? [])])];
+  };
+  const waiting = new Waiting(() => entries.all, userNames);
   let written = 0;
 
   const write = (exchange: RecordedExchange): JournalEntry => {
@@ -147,12 +153,12 @@ export function createJournal(options: JournalOptions): JournalPart {
   };
 
   const find = (match: EntryMatch): readonly JournalEntry[] => {
-    checkEntryMatch(match);
+    checkEntryMatch(match, userNames);
     return entries.all.filter((entry) => fits(entry, match));
   };
   const last = (match?: EntryMatch): JournalEntry | undefined => {
     if (match === undefined) return entries.all.at(-1);
-    checkEntryMatch(match);
+    checkEntryMatch(match, userNames);
     return entries.all.findLast((entry) => fits(entry, match));
   };
   return {

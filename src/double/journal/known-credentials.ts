@@ -39,6 +39,11 @@ export class KnownCredentials {
     return this.#userNames;
   }
 
+  /** Returns the names of all users, clients and consumers, former ones too. */
+  names(): readonly string[] {
+    return [...this.#names];
+  }
+
   /** Returns the public hosts of the service, behind a proxy. */
   hosts(): readonly string[] {
     return [...this.#hosts];

@@ -1,14 +1,26 @@
 import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
 import { checkNumber, checkWord } from '../../service/argument-checks.ts';
 import { isPromise } from '../callback.ts';
-import { checkMatch, differences, type Match, matchNames, pathOf } from '../match.ts';
+import {
+  type BarePath,
+  checkMatch,
+  checkName,
+  differences,
+  type Match,
+  matchNames,
+  pathOf,
+} from '../match.ts';
 import type { JournalEntry, RawEntry } from './entry.ts';
 
 /** Selects entries of the journal, by members or by a function. An entry matches if it matches every member that is present. */
-export type EntryMatch = EntryParts | ((entry: JournalEntry) => boolean);
+export type EntryMatch<Path extends string = string> = EntryParts<Path> | ((entry: JournalEntry) => boolean);
 
 /** The members by which entries are selected. */
-export interface EntryParts extends Match {
+export interface EntryParts<Path extends string = string> extends Omit<Match, 'path'> {
+  /** The path without its query: exactly, as a template (`/articles/{id}`), or as a regular expression. */
+  readonly path?: BarePath<Path> | RegExp;
+  /** A user or client that exists, existed, or is named by the credentials of a recorded request. */
+  readonly user?: string;
   /** The status of the response. */
   readonly status?: number;
   /** The step (0 to 16) that produced the response. */
@@ -28,10 +40,15 @@ const names: Readonly<Record<keyof EntryParts, true>> = {
   text: true,
 };
 
-/** Throws RangeError if a match is invalid, with the nearest known name. */
-export function checkEntryMatch(match: EntryMatch): void {
+/**
+ * Throws RangeError if a match is invalid, with the nearest known name.
+ * @param userNames returns the names that `user` can have; undefined if any name is possible
+ */
+export function checkEntryMatch(match: EntryMatch, userNames: () => readonly string[] | undefined): void {
   if (typeof match === 'function') return;
   checkMatch(match, Object.keys(names), 'an object or a function');
+  const known = match.user === undefined ? undefined : userNames();
+  if (known !== undefined) checkName(match, known);
   const { status, step, problem, text } = match;
   checkNumber(status, 'status of a match', { least: 100, most: 599, whole: true });
   checkNumber(step, 'step of a match', { least: 0, most: 16, whole: true });

@@ -31,9 +31,15 @@ export class Waiting {
   readonly #entries: () => readonly JournalEntry[];
   readonly #waiters = new Waiters<JournalEntry>();
 
-  /** `entries` returns the entries of the journal. */
-  constructor(entries: () => readonly JournalEntry[]) {
+  readonly #userNames: () => readonly string[] | undefined;
+
+  /**
+   * @param entries returns the entries of the journal
+   * @param userNames returns the names that a match can have; undefined if any name is possible
+   */
+  constructor(entries: () => readonly JournalEntry[], userNames: () => readonly string[] | undefined) {
     this.#entries = entries;
+    this.#userNames = userNames;
   }
 
   /**
@@ -42,7 +48,7 @@ export class Waiting {
    */
   waitFor(match: EntryMatch, options: WaitOptions = {}): Promise<JournalEntry> {
     try {
-      checkEntryMatch(match);
+      checkEntryMatch(match, this.#userNames);
       checkOptions(options);
     } catch (error) {
       return Promise.reject(error);

@@ -224,7 +224,17 @@ test('entries are found by method, path, template, pattern, user, status, step, 
     [1, 2, 3],
   );
   assert.equal(journal.last({ method: 'GET', status: 200 })?.number, 1);
-  assert.equal(journal.last({ user: 'nobody-here' }), undefined);
+});
+
+test('entries are selected by former users, and by unknown users that requests name', async () => {
+  await using double = await startDouble({ users, https: false });
+  const { journal } = double;
+  await double.as('johndoe').fetch('/articles');
+  double.auth.removeUser('johndoe');
+  assert.equal(journal.find({ user: 'johndoe' }).length, 1);
+  assert.throws(() => journal.find({ user: 'stranger' }), /^RangeError: the double has no user stranger/);
+  await double.fetch('/articles', { headers: { Authentication: `hmac stranger:${'A'.repeat(43)}=` } });
+  assert.equal(journal.find({ user: 'stranger' }).length, 1);
 });
 
 test('entries can be walked through, listened to and forgotten, and are numbered on', async () => {
