@@ -41,7 +41,8 @@ const typescript = {
  */
 const chunks = {
   common: ['accounts/registration', 'duration', 'oauth/lifetimes'],
-  signing: ['client/index'],
+  signing: ['client/sign', 'client/redirect', 'client/fetch-target'],
+  schemes: ['client/index'],
   writing: ['xml/writer', 'xml/names'],
   xml: ['xml/index'],
   command: [

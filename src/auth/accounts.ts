@@ -1,9 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseBasicCredentials } from '../http/headers/basic-credentials.ts';
-import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
+import { hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { keyOf, type SigningKey } from '../signature/hmac.ts';
 import type { AccountKey, KeyDeclaration } from './account-key.ts';
 import { parseAccountKey } from './parse-account-key.ts';
+import { userNameFault } from './user-name.ts';
+
+export { userNameFault } from './user-name.ts';
 
 /** A secret of a user. */
 export interface Secret {
@@ -78,16 +81,6 @@ interface Entry {
   /** A copy, because the caller may change the object and declare it again. */
   readonly declaration: UserDeclaration;
   readonly account: Account;
-}
-
-/** Returns why a name is invalid, or undefined. A user name has 1 to 128 bytes of UTF-8, no colon and no control characters. */
-export function userNameFault(name: string): string | undefined {
-  const bytes = Buffer.byteLength(name);
-  if (bytes < 1 || bytes > 128) return 'a user name must have 1 to 128 bytes';
-  if (name.includes(':')) return 'a user name must have no colon';
-  if (hasControlCharacter(name) || hasLoneSurrogate(name))
-    return 'a user name must have no control characters';
-  return undefined;
 }
 
 /**

@@ -10,7 +10,7 @@ export type {
   SchemeSigning,
 } from './schemes/declarations.ts';
 export type { SignOptions } from './sign.ts';
-export { signRequest } from './sign.ts';
+export { signRequest } from './sign-request.ts';
 export type { DeclaredCredentials, HeaderFields, SchemeSignOptions, SignedUrl } from './sign-with-scheme.ts';
 export { signUrl } from './sign-with-scheme.ts';
 export type { SchemeFetchInit, SignedFetchInit } from './signed-fetch.ts';

@@ -10,7 +10,6 @@ import {
   type Signed,
 } from '../signature/hmac.ts';
 import { fetchTargetOf } from './fetch-target.ts';
-import { type SchemeSignOptions, signatureHeaders } from './sign-with-scheme.ts';
 
 /** The request to sign, and what to sign it with. */
 export interface SignOptions {
@@ -40,30 +39,18 @@ export interface SignOptions {
   readonly scheme?: undefined;
 }
 
-/**
- * Signs a request: with HMAC-SHA256, or with the scheme of another service if `scheme` is present.
- *
- * @returns the header fields to send; for HMAC-SHA256 `Authentication`, `Date` or `X-Date`, and `Content-Digest` if there is
- *   content
- * @throws RangeError on an empty secret, a user or nonce that cannot be sent, or a target that the simple form cannot sign; with
- *   `scheme` like `signUrl`, and if the scheme changes the query
- * @example
- * const headers = signRequest({ method: 'GET', url: 'http://127.0.0.1:8080/articles/1', user: 'johndoe', secret });
- * const response = await fetch('http://127.0.0.1:8080/articles/1', { headers });
- * @example
- * const headers = signRequest({ method: 'POST', url, content, secret, scheme: { preset: 'stripe' } });
- */
-export function signRequest(options: SignOptions | SchemeSignOptions): Record<string, string> {
-  return options.scheme === undefined ? signHmac(options).headers : signatureHeaders(options);
-}
-
 /** The fields of a request signed with the scheme `hmac`, and what they sign. */
 export interface HmacSignature {
   readonly headers: Record<string, string>;
   readonly signed: Signed;
 }
 
-/** Signs a request with the scheme `hmac`, like `signRequest`. */
+/** Signs a request with HMAC-SHA256. Throws RangeError like `signRequest` of the package. */
+export function signRequest(options: SignOptions): Record<string, string> {
+  return signHmac(options).headers;
+}
+
+/** Signs a request with HMAC-SHA256, and returns what is signed as well. */
 export function signHmac(options: SignOptions): HmacSignature {
   const { user, content } = options;
   if (user === '' || /[:\x00-\x1f\x7f]/.test(user)) {

@@ -11,7 +11,6 @@ import {
 import { parseSignatureFormat, type SignatureFormat } from '../../signature/declared/signature-format.ts';
 import { covers, parseTemplate, placeholders, type Template } from '../../signature/declared/template.ts';
 import { timestampUnits } from '../../signature/declared/timestamp.ts';
-import { userNameFault } from '../accounts.ts';
 import {
   type Members,
   readFieldName,
@@ -20,6 +19,7 @@ import {
   readText,
   readWord,
 } from '../option-values.ts';
+import { userNameFault } from '../user-name.ts';
 import { type PresetExtras, presets } from './presets.ts';
 
 /** Options of a declared scheme. */
