@@ -50,12 +50,14 @@ export function composeDurableDouble(
   const known = new KnownCredentials(options.masterKey);
   known.addUsers(users.all);
   known.addRegistered(options);
-  const journal = createJournal({
-    ...(options.onError !== undefined && { onError: options.onError }),
-    clock: time.clock,
-    known,
-    ...{ claimedUser, schemes },
-  });
+  const journal = createJournal(
+    {
+      ...(options.onError !== undefined && { onError: options.onError }),
+      clock: time.clock,
+      known,
+    },
+    { claimedUser, schemes },
+  );
   const clock: Clock = faults.clock;
   const observer = skewDates(time, journal.observer(faults));
   const controllable = createControllableService(

@@ -82,13 +82,15 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
   const known = new KnownCredentials(masterKey);
   known.addUsers(users.all);
   known.addRegistered(options);
-  const journal = createJournal({
-    ...bounds,
-    ...(onError !== undefined && { onError }),
-    clock: time.clock,
-    known,
-    ...{ claimedUser, schemes },
-  });
+  const journal = createJournal(
+    {
+      ...bounds,
+      ...(onError !== undefined && { onError }),
+      clock: time.clock,
+      known,
+    },
+    { claimedUser, schemes },
+  );
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
   const controllable = createControllableService(
     {

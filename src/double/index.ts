@@ -58,6 +58,7 @@ export type {
 } from '../auth/scheme-declarations.ts';
 export type { AuthenticationTrace, TraceDetails } from '../auth/trace.ts';
 export type { OAuth1Signing } from '../client/oauth1.ts';
+export type { HeaderFields, SignedUrl } from '../client/sign-with-scheme.ts';
 export type { Clock } from '../clock.ts';
 export type {
   AccessDeclaration,

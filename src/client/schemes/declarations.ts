@@ -49,9 +49,9 @@ export interface PresetSigning extends Omit<PresetDeclaration, 'user'> {
 }
 
 /** A declared HMAC scheme. */
-export type DeclaredHmacSigning = Omit<DeclaredHmacDeclaration, 'user'> & {
+export interface DeclaredHmacSigning extends Omit<DeclaredHmacDeclaration, 'user'> {
   readonly user?: string | CredentialField;
-};
+}
 
 /** A scheme to sign with, and the keys of HTTP Message Signatures and AWS Signature Version 4. */
 export type SchemeSigning =

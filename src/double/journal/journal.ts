@@ -75,12 +75,16 @@ export interface JournalOptions {
     /** Returns the secrets with their owners, for explanations. Default: none are known. @internal */
     owned?(): readonly KnownSecret[];
   };
+  /** Called with the errors of listeners. Default: writes to standard error. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** What a journal knows of the schemes of a double. */
+export interface JournalSchemes {
   /** Returns the user that the credentials of a request name. Default: that of `hmac` and `basic`. */
   readonly claimedUser?: ClaimedUser;
   /** The configured schemes, whose credentials are redacted. Default: none. */
   readonly schemes?: readonly ConfiguredScheme[];
-  /** Called with the errors of listeners. Default: writes to standard error. */
-  readonly onError?: (error: unknown) => void;
 }
 
 /** The journal as a part of a double. */
@@ -98,13 +102,16 @@ interface JournalSnapshot {
 }
 
 /** Creates the journal of a double. Throws RangeError if a limit is not a positive integer. */
-export function createJournal(options: JournalOptions): JournalPart {
+export function createJournal(
+  options: JournalOptions,
+  { schemes = [], claimedUser }: JournalSchemes = {},
+): JournalPart {
   const { clock, stopwatch = systemClock, known, onError = writeError } = options;
   const limits = limitsOf(options);
   const redact = createRedaction(
     () => known?.secrets ?? [],
     (text) => known?.isToken(text) ?? false,
-    credentialPlacesOf(options.schemes ?? []),
+    credentialPlacesOf(schemes),
   );
   const listeners = new Set<(entry: JournalEntry) => void>();
   const entries = new JournalEntries(limits.entries, limits.bytes);
@@ -117,7 +124,7 @@ export function createJournal(options: JournalOptions): JournalPart {
 
   const write = (exchange: RecordedExchange): JournalEntry => {
     written += 1;
-    const entry = new JournalEntry(exchange, written, redact, options.claimedUser);
+    const entry = new JournalEntry(exchange, written, redact, claimedUser);
     entries.add(entry);
     waiting.notify(entry);
     for (const listener of [...listeners]) callListener(listener, entry, onError);
