@@ -18,6 +18,16 @@ export class CommandError extends Error {
   }
 }
 
+/** Returns what `make` returns, and throws a CommandError for a RangeError. */
+export function asCommandError<Value>(make: () => Value, status: 1 | 2 = 2): Value {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof RangeError) throw new CommandError([error.message], status);
+    throw error;
+  }
+}
+
 /**
  * Prints the messages of an error on standard error, one line each. Returns the exit status: 2 for invalid arguments or
  * options, 1 for any other error.

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { StoredUser } from '../../accounts/users.ts';
 import type { AsymmetricAlgorithm, KeyDeclaration } from '../../auth/account-key.ts';
 import { algorithmOf, parseAccountKey, parsePublicKey } from '../../auth/parse-account-key.ts';
-import { CommandError } from '../errors.ts';
+import { asCommandError, CommandError } from '../errors.ts';
 
 /** A key pair that a command generated. Only the public key is stored. */
 export interface GeneratedKey {
@@ -35,14 +35,14 @@ export function generateKey(algorithm: AsymmetricAlgorithm): GeneratedKey {
  * @throws CommandError if the file cannot be read or has no public key, or if the algorithm does not fit
  */
 export function readPublicKey(file: string, algorithm: AsymmetricAlgorithm | undefined): KeyDeclaration {
-  const publicKey = asCommandError(() => parsePublicKey(textOf(file), file));
+  const publicKey = asCommandError(() => parsePublicKey(textOf(file), file), 1);
   const known = algorithm ?? algorithmOf(publicKey);
   if (known === undefined)
     throw new CommandError([
       `${file} requires --algorithm, such as rsa-pss-sha512 or rsa-v1_5-sha256 for an RSA key`,
     ]);
   const key: KeyDeclaration = { algorithm: known, publicKey: pemOf(publicKey) };
-  asCommandError(() => parseAccountKey('id', key, file));
+  asCommandError(() => parseAccountKey('id', key, file), 1);
   return key;
 }
 
@@ -75,14 +75,5 @@ function textOf(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     throw new CommandError([`cannot read ${file}: ${error instanceof Error ? error.message : error}`], 1);
-  }
-}
-
-function asCommandError<T>(make: () => T): T {
-  try {
-    return make();
-  } catch (error) {
-    if (error instanceof RangeError) throw new CommandError([error.message], 1);
-    throw error;
   }
 }

@@ -7,7 +7,7 @@ import { systemClock } from '../../clock.ts';
 import { parseSignedDate } from '../../http/headers/date.ts';
 import { readArguments } from '../../options/flags.ts';
 import { secretFrom, wholeInput } from '../accounts/secret-input.ts';
-import { CommandError, reportError } from '../errors.ts';
+import { asCommandError, CommandError, reportError } from '../errors.ts';
 import { shellQuote } from '../shell-quote.ts';
 import { formatParts } from '../signing/explain.ts';
 import type { Terminal } from '../terminal.ts';
@@ -274,15 +274,6 @@ function decodeField([name, value]: readonly [string, string]): [string, string]
 
 function octetsOf(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
-}
-
-function asCommandError<Value>(make: () => Value): Value {
-  try {
-    return make();
-  } catch (error) {
-    if (error instanceof RangeError) throw new CommandError([error.message]);
-    throw error;
-  }
 }
 
 /** Warns that the signature is for the normalized URL. The server rejects it for the given one. */

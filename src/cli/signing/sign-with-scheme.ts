@@ -12,7 +12,7 @@ import { didYouMean } from '../../did-you-mean.ts';
 import { type Options, readOptions } from '../../options/options.ts';
 import { readProtectedFile } from '../accounts/protected-file.ts';
 import { secretFrom } from '../accounts/secret-input.ts';
-import { CommandError } from '../errors.ts';
+import { asCommandError, CommandError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The arguments that choose a scheme and its credentials. */
@@ -103,13 +103,4 @@ function canUsePrivateKey(scheme: ConfiguredScheme): boolean {
 function declaredAlgorithm(id: string, { users }: Options): string | undefined {
   for (const { keys = {} } of users.values()) if (Object.hasOwn(keys, id)) return keys[id]?.algorithm;
   return undefined;
-}
-
-function asCommandError<Value>(make: () => Value): Value {
-  try {
-    return make();
-  } catch (error) {
-    if (error instanceof RangeError) throw new CommandError([error.message]);
-    throw error;
-  }
 }
