@@ -1,144 +1,104 @@
 /** A response of the control interface that reports an error, or the lack of one (status 0). */
 export class ApiError extends Error {
-  /**
-   * @param {number} status
-   * @param {{ type?: string, title?: string, detail?: string, field?: string }} problem
-   */
-  constructor(status, problem) {
-    super(problem.detail ?? problem.title ?? `The server responded ${status}.`);
-    this.status = status;
-    this.problem = problem;
-  }
+	constructor(status, problem) {
+		super(problem.detail ?? problem.title ?? `The server responded ${status}.`);
+		this.status = status;
+		this.problem = problem;
+	}
 }
-
-/** @typedef {'connecting' | 'live' | 'disconnected' | 'unauthorised'} ConnectionState */
 
 const tokenKey = 'countersign-token';
 
 /** Returns the token from the fragment, which it removes from the address, or from the session; '' if there is none. */
 export function takeToken() {
-  const fragment = location.hash.slice(1);
-  if (fragment !== '' && !fragment.startsWith('/')) {
-    keepToken(decodeURIComponent(fragment));
-    history.replaceState(null, '', '#/exchanges');
-  }
-  return sessionStorage.getItem(tokenKey) ?? '';
+	const fragment = location.hash.slice(1);
+	if (fragment !== '' && !fragment.startsWith('/')) {
+		keepToken(decodeURIComponent(fragment));
+		history.replaceState(null, '', '#/exchanges');
+	}
+	return sessionStorage.getItem(tokenKey) ?? '';
 }
 
-/** @param {string} token */
 export function keepToken(token) {
-  sessionStorage.setItem(tokenKey, token);
+	sessionStorage.setItem(tokenKey, token);
 }
 
 /** Calls the control interface with the token, and observes whether it can be reached. */
 export class Api {
-  /** @type {ConnectionState} */
-  state = 'connecting';
-  #token;
-  #onState;
+	state = 'connecting';
+	#token;
+	#onState;
 
-  /**
-   * @param {string} token
-   * @param {(state: ConnectionState) => void} onState called when the state changes
-   */
-  constructor(token, onState) {
-    this.#token = token;
-    this.#onState = onState;
-  }
+	constructor(token, onState) {
+		this.#token = token;
+		this.#onState = onState;
+	}
 
-  /**
-   * Sends a request and returns the decoded JSON; undefined without content. Throws ApiError.
-   *
-   * @param {string} method
-   * @param {string} path
-   * @param {unknown} [content] sent as JSON
-   * @param {AbortSignal} [signal]
-   * @returns {Promise<any>}
-   */
-  async call(method, path, content, signal) {
-    const response = await this.#fetch(method, path, content, signal);
-    const text = await response.text().catch(() => '');
-    const value = text === '' ? undefined : parsed(text);
-    if (response.ok) return value;
-    if (response.status === 401) this.#become('unauthorised');
-    throw new ApiError(response.status, value ?? {});
-  }
+	/** Sends a request and returns the decoded JSON; undefined without content. Throws ApiError. */
+	async call(method, path, content, signal) {
+		const response = await this.#fetch(method, path, content, signal);
+		const text = await response.text().catch(() => '');
+		const value = text === '' ? undefined : parsed(text);
+		if (response.ok) return value;
+		if (response.status === 401) this.#become('unauthorised');
+		throw new ApiError(response.status, value ?? {});
+	}
 
-  /**
-   * @param {string} path
-   * @param {AbortSignal} [signal]
-   */
-  get(path, signal) {
-    return this.call('GET', path, undefined, signal);
-  }
+	get(path, signal) {
+		return this.call('GET', path, undefined, signal);
+	}
 
-  /**
-   * @param {string} path
-   * @param {unknown} [content]
-   * @param {AbortSignal} [signal]
-   */
-  post(path, content, signal) {
-    return this.call('POST', path, content, signal);
-  }
+	post(path, content, signal) {
+		return this.call('POST', path, content, signal);
+	}
 
-  /**
-   * @param {string} method
-   * @param {string} path
-   * @param {unknown} content
-   * @param {AbortSignal | undefined} signal
-   */
-  async #fetch(method, path, content, signal) {
-    /** @type {Record<string, string>} */
-    const headers = { Authorization: `Bearer ${this.#token}`, Accept: 'application/json' };
-    if (content !== undefined) headers['Content-Type'] = 'application/json';
-    const body = content === undefined ? null : JSON.stringify(content);
-    try {
-      const response = await fetch(path, {
-        method,
-        headers,
-        body,
-        signal: signal ?? null,
-        cache: 'no-store',
-      });
-      if (response.status !== 401) this.#become('live');
-      return response;
-    } catch (error) {
-      if (signal?.aborted) throw error;
-      this.#become('disconnected');
-      throw new ApiError(0, { detail: 'The server cannot be reached.' });
-    }
-  }
+	async #fetch(method, path, content, signal) {
+		const headers = { Authorization: `Bearer ${this.#token}`, Accept: 'application/json' };
+		if (content !== undefined) headers['Content-Type'] = 'application/json';
+		const body = content === undefined ? null : JSON.stringify(content);
+		try {
+			const response = await fetch(path, {
+				method,
+				headers,
+				body,
+				signal: signal ?? null,
+				cache: 'no-store',
+			});
+			if (response.status !== 401) this.#become('live');
+			return response;
+		} catch (error) {
+			if (signal?.aborted) throw error;
+			this.#become('disconnected');
+			throw new ApiError(0, { detail: 'The server cannot be reached.' });
+		}
+	}
 
-  /** @param {ConnectionState} state */
-  #become(state) {
-    if (state === this.state) return;
-    this.state = state;
-    this.#onState(state);
-  }
+	#become(state) {
+		if (state === this.state) return;
+		this.state = state;
+		this.#onState(state);
+	}
 }
 
-/** @param {string} text */
 function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
 }
 
 /**
  * Resolves after `ms` milliseconds, or when the signal is aborted.
  *
- * @param {number} ms
- * @param {AbortSignal} [signal]
  * @returns {Promise<void>}
  */
 export function delay(ms, signal) {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+	return new Promise((resolve) => {
+		const timer = setTimeout(resolve, ms);
+		signal?.addEventListener('abort', () => {
+			clearTimeout(timer);
+			resolve();
+		});
+	});
 }

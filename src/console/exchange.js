@@ -1,379 +1,232 @@
-import { ApiError } from './api.js';
 import { button, fill, h } from './dom.js';
-import { dateTime, duration, indented, longShown, size, statusClass, stepNames, visible } from './format.js';
+import {
+	dateTime,
+	duration,
+	indented,
+	longShown,
+	size,
+	statusBadge,
+	statusClass,
+	stepNames,
+	visible,
+} from './format.js';
 import { checksOf, signatureView } from './signature.js';
 
-/**
- * @typedef {import('./router.js').Context} Context
- * @typedef {readonly (readonly [name: string, value: string])[]} Fields
- *
- * What `GET /journal/{number}` returns.
- * @typedef {object} Entry
- * @property {number} number
- * @property {number} time
- * @property {number} duration
- * @property {{ method: string, target: string, path: string, version: string, fields: Fields, length: number, text: string, peer: string, secure: boolean }} [request]
- * @property {string} [received]
- * @property {{ status: number, fields: Fields, text: string }} [reply]
- * @property {{ name: string, scheme: string }} [principal]
- * @property {string} [user]
- * @property {number} [step]
- * @property {{ type: string, detail: string }} [problem]
- * @property {import('./signature.js').Verification} [auth]
- * @property {object} [fault]
- * @property {boolean} aborted
- * @property {import('./signature.js').Presented} presented
- */
-
-/** Shows one exchange. */
+/** Shows one exchange: what `GET /journal/{number}` returns. */
 export class ExchangePane {
-  element = h('section', { class: 'detail', 'aria-label': 'One exchange' });
-  #context;
-  #close;
-  /** @type {Entry | undefined} */
-  #entry;
-  #sequence = 0;
-  #heading = h('h2', { tabindex: -1 });
+	element = h('section.detail', { 'aria-label': 'One exchange', hidden: true });
+	#context;
+	#close;
+	#entry;
+	#sequence = 0;
+	#heading = h('h2', { tabindex: -1 });
 
-  /**
-   * @param {Context} context
-   * @param {() => void} close
-   */
-  constructor(context, close) {
-    this.#context = context;
-    this.#close = close;
-    this.element.hidden = true;
-  }
+	constructor(context, close) {
+		this.#context = context;
+		this.#close = close;
+	}
 
-  /** Moves the focus to the heading. */
-  focus() {
-    this.#heading.focus();
-  }
+	/** Moves the focus to the heading. */
+	focus() {
+		this.#heading.focus();
+	}
 
-  /**
-   * @param {number | undefined} number
-   * @param {string | undefined} tab
-   */
-  async show(number, tab) {
-    const sequence = ++this.#sequence;
-    this.element.hidden = number === undefined;
-    if (number === undefined) return;
-    if (this.#entry?.number !== number) {
-      try {
-        this.#entry = await this.#context.api.get(`/journal/${number}`, this.#context.signal);
-      } catch (error) {
-        if (sequence === this.#sequence && error instanceof ApiError) this.#showMissing(number, error);
-        return;
-      }
-    }
-    if (sequence === this.#sequence && this.#entry !== undefined) this.#render(this.#entry, tab);
-  }
+	async show(number, tab) {
+		const sequence = ++this.#sequence;
+		this.element.hidden = number === undefined;
+		if (number === undefined) return;
+		const { api, signal } = this.#context;
+		try {
+			if (this.#entry?.number !== number) this.#entry = await api.get(`/journal/${number}`, signal);
+			if (sequence === this.#sequence) this.#render(this.#entry, tab);
+		} catch (error) {
+			if (sequence === this.#sequence) this.#showMissing(number, error);
+		}
+	}
 
-  /**
-   * @param {number} number
-   * @param {ApiError} error
-   */
-  #showMissing(number, error) {
-    this.#entry = undefined;
-    fill(this.#heading, `Exchange #${number}`);
-    const text =
-      error.status === 404
-        ? 'The journal does not contain it: it was dropped, deleted, or never written.'
-        : error.message;
-    fill(this.element, this.#head([]), h('p', { class: 'error' }, text));
-  }
+	#showMissing(number, error) {
+		this.#entry = undefined;
+		fill(this.#heading, `Exchange #${number}`);
+		const text =
+			error.status === 404 ? 'It is not in the journal: it was dropped, deleted, or never written.' : error.message;
+		fill(this.element, this.#head(), h('p.error', text));
+	}
 
-  /**
-   * @param {Entry} entry
-   * @param {string | undefined} tab
-   */
-  #render(entry, tab) {
-    const { request, number } = entry;
-    const subject = request === undefined ? 'Unparsable request' : `${request.method} ${request.target}`;
-    fill(this.#heading, ...visible(subject.slice(0, 400)), subject.length > 400 && '…');
-    const isSignature = tab === 'signature';
-    const tabs = h(
-      'nav',
-      { class: 'tabs', 'aria-label': 'Parts of the exchange' },
-      tabLink('Exchange', `#/exchanges/${number}`, !isSignature),
-      tabLink('Signature', `#/exchanges/${number}/signature`, isSignature),
-    );
-    const content = isSignature ? signatureView(entry) : exchangeView(entry);
-    fill(
-      this.element,
-      this.#head([factsOf(entry), this.#actions(entry), tabs]),
-      h('div', { class: 'content' }, ...content),
-    );
-    this.element.scrollTop = 0;
-  }
+	#render(entry, tab) {
+		const { request, number } = entry;
+		const subject = request === undefined ? 'Unparsable request' : `${request.method} ${request.target}`;
+		fill(this.#heading, ...visible(subject.slice(0, 400)), subject.length > 400 && '…');
+		const isSignature = tab === 'signature';
+		const link = (label, href, current) => h('a', { href, 'aria-current': current && 'true' }, label);
+		const tabs = h(
+			'nav.tabs',
+			{ 'aria-label': 'Parts of the exchange' },
+			link('Exchange', `#/exchanges/${number}`, !isSignature),
+			link('Signature', `#/exchanges/${number}/signature`, isSignature),
+		);
+		const content = isSignature ? signatureView(entry) : exchangeView(entry);
+		fill(this.element, this.#head(factsOf(entry), this.#actions(entry), tabs), h('div.content', ...content));
+		this.element.scrollTop = 0;
+	}
 
-  /** @param {import('./dom.js').Child[]} children */
-  #head(children) {
-    const close = button('✕', this.#close, {
-      class: 'quiet close',
-      'aria-label': 'Close (Escape)',
-      title: 'Close (Escape)',
-    });
-    return h('header', {}, h('div', { class: 'title' }, this.#heading, close), ...children);
-  }
+	#head(...children) {
+		const label = 'Close (Escape)';
+		const close = button('✕', this.#close, { class: 'quiet', 'aria-label': label, title: label });
+		return h('header', h('div.title', this.#heading, close), ...children);
+	}
 
-  /** @param {Entry} entry */
-  #actions({ number }) {
-    return h(
-      'div',
-      { class: 'actions' },
-      button('Resend', () => this.#resend(number), {
-        title: 'Sends the same bytes again, with the same credentials',
-      }),
-      button('Edit and resend', () => this.#context.go(`/send?entry=${number}`)),
-      button('Copy as curl', () => this.#copy(this.#curl())),
-      button('Copy link', () =>
-        this.#copy(Promise.resolve({ text: `${location.origin}/#/exchanges/${number}` })),
-      ),
-    );
-  }
+	#actions(entry) {
+		const { attempt, go } = this.#context;
+		const { number } = entry;
+		const copy = (note, text) => attempt(async () => navigator.clipboard.writeText(await text()), note);
+		const resend = { title: 'Sends the same bytes again, with the same credentials' };
+		return h(
+			'div.actions',
+			button('Resend', () => attempt(() => this.#resend(number)), resend),
+			button('Edit and resend', () => go(`/send?entry=${number}`)),
+			button('Copy as curl', () => copy(redactedNote(entry), () => this.#curl(entry))),
+			button('Copy link', () => copy('Copied.', () => `${location.origin}/#/exchanges/${number}`)),
+		);
+	}
 
-  /** @param {number} number */
-  async #resend(number) {
-    const { api, go, notify } = this.#context;
-    try {
-      const { entry, ended, error } = await api.post('/send', { entry: number });
-      if (entry === undefined) notify(`No response: ${error ?? ended}.`, 'error');
-      else {
-        notify(`Sent again, as #${entry}.`);
-        go(`/exchanges/${entry}`);
-      }
-    } catch (error) {
-      notify(error instanceof Error ? error.message : String(error), 'error');
-    }
-  }
+	async #resend(number) {
+		const { api, go, notify } = this.#context;
+		const { entry, ended, error = ended } = await api.post('/send', { entry: number });
+		if (entry === undefined) throw new Error(`There was no response: ${error}.`);
+		notify(`Sent again, as #${entry}.`);
+		go(`/exchanges/${entry}`);
+	}
 
-  /** @param {Promise<{ text: string, note?: string | undefined }>} copied */
-  async #copy(copied) {
-    try {
-      const { text, note } = await copied;
-      await navigator.clipboard.writeText(text);
-      this.#context.notify(`Copied. ${note ?? ''}`);
-    } catch {
-      this.#context.notify('The browser does not allow this page to copy.', 'error');
-    }
-  }
-
-  async #curl() {
-    const { url = '', secureUrl = '' } = await this.#context.server();
-    const entry = this.#entry;
-    if (entry?.request === undefined) return { text: '', note: 'The request could not be parsed.' };
-    return curlOf(entry, entry.request.secure ? secureUrl : url);
-  }
+	async #curl(entry) {
+		const { url, secureUrl } = await this.#context.server();
+		return curlOf(entry, entry.request?.secure ? secureUrl : url);
+	}
 }
 
-/**
- * @param {string} label
- * @param {string} href
- * @param {boolean} current
- */
-function tabLink(label, href, current) {
-  return h('a', { href, 'aria-current': current && 'true' }, label);
-}
-
-/** @param {Entry} entry */
 function factsOf({ number, time, duration: ms, request, reply, user, principal, auth, aborted }) {
-  const scheme = principal?.scheme ?? auth?.scheme;
-  const facts = [
-    h('span', { class: `badge ${statusClass(reply?.status)}` }, reply?.status ?? 'No response'),
-    `#${number}`,
-    dateTime(time),
-    duration(ms),
-    user === undefined ? 'anonymous' : h('span', {}, ...visible(user.slice(0, 100))),
-    scheme,
-    request && (request.secure ? 'HTTPS' : 'HTTP'),
-    request?.peer,
-    aborted && 'client disconnected',
-  ];
-  return h('ul', { class: 'facts' }, ...facts.filter(Boolean).map((fact) => h('li', {}, fact)));
+	const facts = [
+		statusBadge(reply?.status),
+		`#${number}`,
+		dateTime(time),
+		duration(ms),
+		user === undefined ? 'anonymous' : h('span', visible(user.slice(0, 100))),
+		principal?.scheme ?? auth?.scheme,
+		request && (request.secure ? 'HTTPS' : 'HTTP'),
+		request?.peer,
+		aborted && 'client disconnected',
+	];
+	return h('ul.facts', ...facts.filter(Boolean).map((fact) => h('li', fact)));
 }
 
-/** @param {Entry} entry */
 function exchangeView(entry) {
-  const { request, received, reply } = entry;
-  return [
-    verdictOf(entry),
-    h('h3', {}, 'Decision'),
-    stepsOf(entry),
-    h('h3', {}, 'Request'),
-    request === undefined
-      ? h('pre', { class: 'wire', tabindex: 0, 'aria-label': 'Received bytes' }, longShown(received ?? ''))
-      : message(
-          `${request.method} ${request.target} HTTP/${request.version}`,
-          request.fields,
-          request.text,
-          request.length,
-        ),
-    h('h3', {}, 'Response'),
-    reply === undefined
-      ? h('p', { class: 'empty' }, 'None: the connection ended without one.')
-      : message(`HTTP/1.1 ${reply.status}`, reply.fields, reply.text),
-  ];
+	const { request, received = '', reply } = entry;
+	const sent = request && `${request.method} ${request.target} HTTP/${request.version}`;
+	return [
+		verdictOf(entry),
+		h('h3', 'Decision'),
+		...stepsOf(entry),
+		h('h3', 'Request'),
+		request
+			? message(sent, request)
+			: h('pre.wire', { tabindex: 0, 'aria-label': 'Received bytes' }, longShown(received)),
+		h('h3', 'Response'),
+		reply ? message(`HTTP/1.1 ${reply.status}`, reply) : h('p.empty', 'None: the connection ended without one.'),
+	];
 }
 
-/**
- * Returns what decided the response, in one box.
- *
- * @param {Entry} entry
- */
-function verdictOf(entry) {
-  const { step, problem, fault, reply, auth, number } = entry;
-  if (fault !== undefined)
-    return h(
-      'div',
-      { class: 'verdict fault' },
-      h(
-        'p',
-        {},
-        h('strong', {}, 'A planned fault was applied. '),
-        step === undefined && 'The service did not decide.',
-      ),
-      h('pre', { class: 'wire' }, longShown(JSON.stringify(fault, null, 2))),
-    );
-  if (problem === undefined)
-    return h('p', { class: 'verdict good' }, `Answered at step ${step}, ${nameOf(step)}.`);
-  const { hint } = auth ?? {};
-  return h(
-    'div',
-    { class: `verdict ${statusClass(reply?.status)}` },
-    h('p', {}, h('strong', {}, `Refused at step ${step}, ${nameOf(step)}: `), h('code', {}, problem.type)),
-    h('p', {}, longShown(problem.detail)),
-    hint !== undefined && h('p', { class: 'why' }, 'Likely cause: ', longShown(hint), '.'),
-    auth?.failedAt !== undefined &&
-      h('p', {}, h('a', { href: `#/exchanges/${number}/signature` }, 'See the signature explained')),
-  );
+/** Returns what decided the response, in one box. */
+function verdictOf({ step, problem, fault, reply, auth, number }) {
+	const place = `step ${step}, ${stepNames[step]}`;
+	if (fault !== undefined)
+		return h(
+			'div.verdict',
+			h(
+				'p',
+				h('strong', 'A planned fault was applied'),
+				step === undefined ? ' instead of a decision.' : ` after ${place}.`,
+			),
+			h('pre', longShown(JSON.stringify(fault, null, 2))),
+		);
+	if (problem === undefined) return h('p.verdict.good', `Answered at ${place}.`);
+	return h(
+		`div.verdict.${statusClass(reply?.status)}`,
+		h('p', h('strong', `Refused at ${place}: `), h('code', problem.type)),
+		h('p', longShown(problem.detail)),
+		auth?.hint !== undefined && h('p.why', 'Likely cause: ', longShown(auth.hint), '.'),
+		auth?.failedAt !== undefined && h('a', { href: `#/exchanges/${number}/signature` }, 'See the signature explained'),
+	);
 }
 
-/** @param {number | undefined} step */
-function nameOf(step) {
-  return stepNames[step ?? -1] ?? '';
+/** Returns the steps of the decision, ticked up to the one that responded, and the checks of the credentials. */
+function stepsOf({ step = -1, problem, auth }) {
+	const ended = problem === undefined ? ['answered', '✓', ': answered here'] : ['refused', '✗', ': refused here'];
+	const items = stepNames.map((name, at) => {
+		const before = at < step ? ['passed', '✓', ': passed'] : ['skipped', '', ': not reached'];
+		const [state, mark, said] = at === step ? ended : before;
+		return h(
+			`li.${state}`,
+			h('span.mark', { 'aria-hidden': 'true' }, mark),
+			h('span.index', at),
+			h('span', name, h('span.visually-hidden', said)),
+		);
+	});
+	return [h('ol.steps', ...items), ...(auth === undefined ? [] : [h('h4', 'Checks of step 7'), checksOf(auth)])];
 }
 
-/** @param {Entry} entry */
-function stepsOf({ step, problem, auth }) {
-  const items = stepNames.map((name, at) => {
-    const state = stateOf(at, step, problem !== undefined);
-    const mark = { passed: '✓', answered: '✓', refused: '✗', skipped: '' }[state];
-    const said = {
-      passed: 'passed',
-      answered: 'answered here',
-      refused: 'refused here',
-      skipped: 'not reached',
-    }[state];
-    return h(
-      'li',
-      { class: state, 'aria-current': at === step && 'step' },
-      h('span', { class: 'mark', 'aria-hidden': 'true' }, mark),
-      h('span', { class: 'index' }, at),
-      h('span', {}, name, h('span', { class: 'visually-hidden' }, `: ${said}`)),
-    );
-  });
-  const checks =
-    auth === undefined ? [] : [h('p', { class: 'checks-title' }, 'Checks of step 7'), checksOf(auth)];
-  return h('div', {}, h('ol', { class: 'steps' }, ...items), ...checks);
+/** Shows a message as on the wire, with its content indented if it is XML or JSON. */
+function message(startLine, { fields, text, length }) {
+	const type = fields.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+	const lines = fields.flatMap(([name, value]) => [
+		h('strong', visible(name)),
+		': ',
+		longShown(value, value === '[redacted]' ? '.redacted' : ''),
+		'\n',
+	]);
+	const head = h('pre.wire', { tabindex: 0, 'aria-label': 'Head' }, h('strong', longShown(startLine)), '\n', ...lines);
+	return h('div', head, text !== '' && contentOf(text, type, length));
 }
 
-/**
- * @param {number} at
- * @param {number | undefined} step
- * @param {boolean} refused
- * @returns {'passed' | 'answered' | 'refused' | 'skipped'}
- */
-function stateOf(at, step, refused) {
-  if (step === undefined || at > step) return 'skipped';
-  if (at < step) return 'passed';
-  return refused ? 'refused' : 'answered';
+function contentOf(text, type, length) {
+	const recorded = new TextEncoder().encode(text).length;
+	const pretty = indented(text, type);
+	const pre = h('pre.wire', { tabindex: 0, 'aria-label': 'Content' }, longShown(pretty));
+	let isIndented = true;
+	const toggle = button(
+		'Indented',
+		() => {
+			isIndented = !isIndented;
+			toggle.setAttribute('aria-pressed', isIndented);
+			fill(pre, longShown(isIndented ? pretty : text));
+		},
+		{ class: 'quiet', 'aria-pressed': 'true' },
+	);
+	const cut = length > recorded && `, the first ${size(recorded)} recorded`;
+	const facts = h('span', visible(type || 'no Content-Type'), `, ${size(length ?? recorded)}`, cut);
+	return h('div', h('p.content-facts', facts, pretty !== text && toggle), pre);
 }
 
-/**
- * Shows a message as on the wire, with its content indented if it is XML or JSON.
- *
- * @param {string} startLine
- * @param {Fields} fields
- * @param {string} text
- * @param {number} [length] the number of bytes of content
- */
-function message(startLine, fields, text, length) {
-  const type = fields.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
-  const lines = fields.flatMap(([name, value]) => [
-    h('span', { class: 'name' }, ...visible(name)),
-    ': ',
-    longShown(value, value === '[redacted]' ? 'redacted' : ''),
-    '\n',
-  ]);
-  const start = h('span', { class: 'start' }, longShown(startLine));
-  const head = h('pre', { class: 'wire', tabindex: 0, 'aria-label': 'Head' }, start, '\n', ...lines);
-  return h('div', { class: 'message' }, head, text !== '' && bodyOf(text, type, length));
+const isRedacted = ([, value]) => value === '[redacted]';
+
+function redactedNote({ request }) {
+	const names = (request?.fields ?? []).filter(isRedacted).map(([name]) => name);
+	return `Copied.${names.length === 0 ? '' : ` Complete ${names.join(', ')}, which the journal redacts.`}`;
 }
 
-/**
- * @param {string} text
- * @param {string} type
- * @param {number} [length]
- */
-function bodyOf(text, type, length) {
-  const pretty = indented(text, type);
-  const pre = h('pre', { class: 'wire body', tabindex: 0, 'aria-label': 'Content' });
-  const show = (/** @type {string} */ shown) => fill(pre, longShown(shown));
-  show(pretty);
-  const toggle = button(
-    'Indented',
-    () => {
-      const isIndented = toggle.getAttribute('aria-pressed') === 'true';
-      toggle.setAttribute('aria-pressed', String(!isIndented));
-      show(isIndented ? text : pretty);
-    },
-    { class: 'quiet', 'aria-pressed': 'true' },
-  );
-  const recorded = new TextEncoder().encode(text).length;
-  const cut = length !== undefined && length > recorded && `, the first ${size(recorded)} recorded`;
-  const facts = [...visible(type || 'no Content-Type'), `, ${size(length ?? recorded)}`, cut];
-  return h(
-    'div',
-    { class: 'content-box' },
-    h('p', { class: 'body-facts' }, h('span', {}, ...facts), pretty !== text && toggle),
-    pre,
-  );
+/** Returns the command that sends the request again. */
+function curlOf({ request, user }, origin) {
+	if (request === undefined) throw new Error('The request could not be parsed.');
+	const { method, target, fields, text, secure } = request;
+	const words = ['curl', '--include', '--path-as-is', '--globoff', ...(secure ? ['--insecure'] : [])];
+	words.push(...(method === 'HEAD' ? ['--head'] : ['--request', quoted(method)]));
+	for (const [name, value] of fields) {
+		if (/^(?:content-length|connection|transfer-encoding)$/i.test(name)) continue;
+		if (!/^host$/i.test(name) || !origin.endsWith(`//${value}`))
+			words.push('--header', quoted(`${name}: ${isRedacted([name, value]) ? `CREDENTIALS of ${user}` : value}`));
+	}
+	if (text !== '') words.push('--data-binary', quoted(text));
+	return [...words, quoted(/^https?:\/\//i.test(target) ? target : origin + target)].join(' ');
 }
 
-const ownFields = /^(?:content-length|connection|transfer-encoding)$/i;
-
-/**
- * Returns the command that sends the request again. Credentials are redacted in the journal, so they must be added.
- *
- * @param {Entry} entry
- * @param {string} origin
- */
-function curlOf({ request, principal, auth, user }, origin) {
-  if (request === undefined) return { text: '' };
-  const { method, target, fields, text, secure } = request;
-  const words = ['curl', '--include', '--path-as-is', '--globoff'];
-  if (secure) words.push('--insecure');
-  words.push(...(method === 'HEAD' ? ['--head'] : ['--request', quoted(method)]));
-  const scheme = principal?.scheme ?? auth?.scheme;
-  let note;
-  for (const [name, value] of fields) {
-    if (ownFields.test(name) || (/^host$/i.test(name) && origin.endsWith(`//${value}`))) continue;
-    if (value !== '[redacted]') words.push('--header', quoted(`${name}: ${value}`));
-    else if (scheme === 'basic') {
-      words.push('--user', quoted(`${user}:PASSWORD`));
-      note = 'Replace PASSWORD.';
-    } else if (scheme === 'bearer') {
-      words.push('--header', '"Authorization: Bearer $TOKEN"');
-      note = 'Set TOKEN.';
-    } else note = `${name} is left out, because the journal redacts it.`;
-  }
-  if (text !== '') words.push('--data-binary', quoted(text));
-  words.push(quoted(/^[a-z][a-z0-9+.-]*:\/\//i.test(target) ? target : origin + target));
-  return { text: words.join(' '), note };
-}
-
-/** @param {string} text */
 function quoted(text) {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,22 +1,6 @@
 import { ApiError, delay } from './api.js';
 
-/**
- * An entry of `POST /journal/list`.
- *
- * @typedef {object} Summary
- * @property {number} number
- * @property {number} time
- * @property {number} duration
- * @property {string} method empty if the request could not be parsed
- * @property {string} target
- * @property {string} [user]
- * @property {string} [scheme]
- * @property {number} [status]
- * @property {number} [step]
- * @property {string} [problem]
- * @property {boolean} fault
- * @property {boolean} aborted
- */
+/** An entry of `POST /journal/list`. */
 
 /** The number of entries that are loaded first, so that the table appears at once. */
 const firstPage = 100;
@@ -30,100 +14,89 @@ const longestRetry = 5000;
 
 /** The entries of the journal, kept up to date by long polling. */
 export class Feed {
-  /** @type {Summary[]} oldest first */
-  entries = [];
-  /** Whether the latest entries have been loaded. */
-  loaded = false;
-  #api;
-  #signal;
-  #onChange;
+	entries = [];
+	/** Whether the latest entries have been loaded. */
+	loaded = false;
+	#api;
+	#signal;
+	#onChange;
 
-  /**
-   * @param {import('./api.js').Api} api
-   * @param {AbortSignal} signal ends the polling
-   * @param {() => void} onChange called when `entries` has changed
-   */
-  constructor(api, signal, onChange) {
-    this.#api = api;
-    this.#signal = signal;
-    this.#onChange = onChange;
-  }
+	constructor(api, signal, onChange) {
+		this.#api = api;
+		this.#signal = signal;
+		this.#onChange = onChange;
+	}
 
-  /** Loads the entries and follows the journal until the signal is aborted. A lost connection is tried again. */
-  async follow() {
-    let retry = shortestRetry;
-    while (!this.#signal.aborted && this.#api.state !== 'unauthorised') {
-      try {
-        if (!this.loaded) await this.#load();
-        await this.#next();
-        retry = shortestRetry;
-      } catch (error) {
-        if (!(error instanceof ApiError)) {
-          if (this.#signal.aborted) return;
-          throw error;
-        }
-        this.loaded = false;
-        await delay(retry, this.#signal);
-        retry = Math.min(retry * 2, longestRetry);
-      }
-    }
-  }
+	/** Loads the entries and follows the journal until the signal is aborted. A lost connection is tried again. */
+	async follow() {
+		let retry = shortestRetry;
+		while (!this.#signal.aborted && this.#api.state !== 'unauthorised') {
+			try {
+				if (!this.loaded) await this.#load();
+				await this.#next();
+				retry = shortestRetry;
+			} catch (error) {
+				if (!(error instanceof ApiError)) {
+					if (this.#signal.aborted) return;
+					throw error;
+				}
+				this.loaded = false;
+				await delay(retry, this.#signal);
+				retry = Math.min(retry * 2, longestRetry);
+			}
+		}
+	}
 
-  /** Loads the latest entries, and then the earlier ones. */
-  async #load() {
-    const { entries } = await this.#list({ limit: firstPage });
-    this.entries = entries;
-    this.loaded = true;
-    this.#onChange();
-    while (this.entries.length >= firstPage) {
-      const { entries: earlier } = await this.#list({ before: this.entries[0]?.number ?? 0, limit: page });
-      if (earlier.length === 0) return;
-      this.entries = [...earlier, ...this.entries];
-      this.#onChange();
-    }
-  }
+	/** Loads the latest entries, and then the earlier ones. */
+	async #load() {
+		const { entries } = await this.#list({ limit: firstPage });
+		this.entries = entries;
+		this.loaded = true;
+		this.#onChange();
+		while (this.entries.length >= firstPage) {
+			const { entries: earlier } = await this.#list({ before: this.entries[0]?.number ?? 0, limit: page });
+			if (earlier.length === 0) return;
+			this.entries = [...earlier, ...this.entries];
+			this.#onChange();
+		}
+	}
 
-  /** Waits for the next entry, and adds all that have come since the last. */
-  async #next() {
-    await this.#api
-      .post('/journal/wait', { match: {}, timeout: patience, after: this.#last?.number ?? 0 }, this.#signal)
-      .catch((error) => {
-        // There was no entry in this time.
-        if (!(error instanceof ApiError && error.status === 404)) throw error;
-      });
-    await this.#catchUp();
-    await delay(pause, this.#signal);
-  }
+	/** Waits for the next entry, and adds all that have come since the last. */
+	async #next() {
+		await this.#api
+			.post('/journal/wait', { match: {}, timeout: patience, after: this.#last?.number ?? 0 }, this.#signal)
+			.catch((error) => {
+				// There was no entry in this time.
+				if (!(error instanceof ApiError && error.status === 404)) throw error;
+			});
+		await this.#catchUp();
+		await delay(pause, this.#signal);
+	}
 
-  async #catchUp() {
-    const known = this.#last;
-    // The latest known entry comes again, which shows whether the journal is still the same.
-    const { entries, first } = await this.#list({ after: (known?.number ?? 1) - 1, limit: page });
-    const added = known === undefined ? entries : entries.slice(1);
-    if (first === undefined) this.#replace([]);
-    else if (known !== undefined && (entries[0]?.number !== known.number || entries[0].time !== known.time))
-      await this.#load();
-    else if (added.length > 0 || (this.entries[0]?.number ?? 0) < first)
-      this.#replace([...this.entries.filter(({ number }) => number >= first), ...added]);
-    if (entries.length === page) await this.#catchUp();
-  }
+	async #catchUp() {
+		const known = this.#last;
+		// The latest known entry comes again, which shows whether the journal is still the same.
+		const { entries, first } = await this.#list({ after: (known?.number ?? 1) - 1, limit: page });
+		const added = known === undefined ? entries : entries.slice(1);
+		if (first === undefined) this.#replace([]);
+		else if (known !== undefined && (entries[0]?.number !== known.number || entries[0].time !== known.time))
+			await this.#load();
+		else if (added.length > 0 || (this.entries[0]?.number ?? 0) < first)
+			this.#replace([...this.entries.filter(({ number }) => number >= first), ...added]);
+		if (entries.length === page) await this.#catchUp();
+	}
 
-  /** @param {Summary[]} entries */
-  #replace(entries) {
-    if (entries.length === 0 && this.entries.length === 0) return;
-    this.entries = entries;
-    this.#onChange();
-  }
+	#replace(entries) {
+		if (entries.length === 0 && this.entries.length === 0) return;
+		this.entries = entries;
+		this.#onChange();
+	}
 
-  /**
-   * @param {{ before?: number, after?: number, limit: number }} range
-   * @returns {Promise<{ entries: Summary[], first?: number, last?: number }>}
-   */
-  #list(range) {
-    return this.#api.post('/journal/list', range, this.#signal);
-  }
+	#list(range) {
+		return this.#api.post('/journal/list', range, this.#signal);
+	}
 
-  get #last() {
-    return this.entries.at(-1);
-  }
+	get #last() {
+		return this.entries.at(-1);
+	}
 }

@@ -2,192 +2,169 @@ import { h } from './dom.js';
 
 /** The names of the steps of a decision, 0 to 16. */
 export const stepNames = [
-  'Parse the request',
-  'Server available',
-  'Version, Host, single fields',
-  'Method known',
-  'Target valid',
-  'Framing and expectation',
-  'Resource found',
-  'Credentials',
-  'OPTIONS',
-  'Method implemented',
-  'Permission',
-  'Content readable',
-  'Item exists',
-  'Format acceptable',
-  'Preconditions',
-  'Content valid',
-  'Act',
+	'Parse the request',
+	'Server available',
+	'Version, Host, single fields',
+	'Method known',
+	'Target valid',
+	'Framing and expectation',
+	'Resource found',
+	'Credentials',
+	'OPTIONS',
+	'Method implemented',
+	'Permission',
+	'Content readable',
+	'Item exists',
+	'Format acceptable',
+	'Preconditions',
+	'Content valid',
+	'Act',
 ];
 
-/** @param {number} time in ms */
 export function clockTime(time) {
-  return new Date(time).toISOString().slice(11, 23);
+	return new Date(time).toISOString().slice(11, 23);
 }
 
-/** @param {number} time in ms */
 export function dateTime(time) {
-  return new Date(time)
-    .toISOString()
-    .replace('T', ' ')
-    .replace(/\.000Z$|Z$/, ' UTC');
+	return new Date(time)
+		.toISOString()
+		.replace('T', ' ')
+		.replace(/\.000Z$|Z$/, ' UTC');
 }
 
-/** @param {number} ms */
 export function duration(ms) {
-  if (ms < 10) return `${ms.toFixed(1)} ms`;
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+	if (ms < 10) return `${ms.toFixed(1)} ms`;
+	if (ms < 1000) return `${Math.round(ms)} ms`;
+	return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 }
 
-/** @param {number} seconds */
 export function span(seconds) {
-  const distance = Math.abs(seconds);
-  if (distance < 120) return `${Number(distance.toFixed(distance < 10 ? 1 : 0))} s`;
-  if (distance < 7200) return `${Math.round(distance / 60)} min`;
-  if (distance < 172_800) return `${Math.round(distance / 360) / 10} h`;
-  return `${Math.round(distance / 86_400)} days`;
+	const distance = Math.abs(seconds);
+	if (distance < 120) return `${Number(distance.toFixed(distance < 10 ? 1 : 0))} s`;
+	if (distance < 7200) return `${Math.round(distance / 60)} min`;
+	if (distance < 172_800) return `${Math.round(distance / 360) / 10} h`;
+	return `${Math.round(distance / 86_400)} days`;
 }
 
-/** @param {number} bytes */
 export function size(bytes) {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KiB`;
-  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+	if (bytes < 1024) return `${bytes} B`;
+	if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KiB`;
+	return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 }
 
-/**
- * Returns the class of a status: `s2` to `s5`, or `s0` if there was no response.
- *
- * @param {number | undefined} status
- */
+/** Returns the class of a status: `s2` to `s5`, or `s0` if there was no response. */
 export function statusClass(status) {
-  return `s${Math.floor((status ?? 0) / 100)}`;
+	return `s${Math.floor((status ?? 0) / 100)}`;
+}
+
+/** Returns a mark with a status, coloured by its class. */
+export function statusBadge(status) {
+	return h(`span.badge.${statusClass(status)}`, status ?? 'none');
 }
 
 /** Characters that are invisible, or that change the order or the look of others: controls, formats, separators, lone surrogates. */
 const hidden =
-  /[^\P{C}\r\n\t]|[\u2028\u2029]|(?! )\p{Zs}|\u034f|\p{Variation_Selector}|[\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0\ufffc\ufffd]/gu;
+	/[^\P{C}\r\n\t]|[\u2028\u2029]|(?! )\p{Zs}|\u034f|\p{Variation_Selector}|[\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0\ufffc\ufffd]/gu;
 /** The same, and white space: for messages in which every octet counts. */
 const everyHidden = new RegExp(`${hidden.source}|[ \\t\\r\\n]`, 'gu');
-
-/** @type {Record<string, string>} */
 const marks = { ' ': '·', '\t': '→', '\n': '↵', '\r': '␍', '\u00a0': 'NBSP', '\ufffd': '�' };
 
 /**
  * Returns nodes that show a text as it is: invisible characters and those that reorder text become visible marks.
- *
- * @param {string} text
- * @param {boolean} [whiteSpace] whether spaces, tabs and line endings become marks too
- * @returns {(Node | string)[]}
  */
 export function visible(text, whiteSpace = false) {
-  const pattern = whiteSpace ? everyHidden : hidden;
-  const nodes = [];
-  let from = 0;
-  for (const match of text.matchAll(pattern)) {
-    if (match.index > from) nodes.push(text.slice(from, match.index));
-    nodes.push(markOf(match[0]));
-    from = match.index + match[0].length;
-  }
-  nodes.push(text.slice(from));
-  return nodes;
+	const pattern = whiteSpace ? everyHidden : hidden;
+	const nodes = [];
+	let from = 0;
+	for (const match of text.matchAll(pattern)) {
+		if (match.index > from) nodes.push(text.slice(from, match.index));
+		nodes.push(markOf(match[0]));
+		from = match.index + match[0].length;
+	}
+	nodes.push(text.slice(from));
+	return nodes;
 }
 
-/** @param {string} character */
 function markOf(character) {
-  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-  const mark = h('span', { class: 'hidden-character', title: code }, marks[character] ?? code);
-  // The line is broken as the text says.
-  return character === '\n' ? h('span', {}, mark, '\n') : mark;
+	const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+	const mark = h('span.hidden-character', { title: code }, marks[character] ?? code);
+	// The line is broken as the text says.
+	return character === '\n' ? h('span', mark, '\n') : mark;
 }
 
 /** The length from which a text is cut until more is asked for. */
 const longText = 4000;
 
-/**
- * Returns an element that shows a text, of a long one only the beginning, with a button that shows more.
- *
- * @param {string} text
- * @param {string} [className]
- */
-export function longShown(text, className = '') {
-  const element = h('span', { class: className }, ...visible(text.slice(0, longText)));
-  if (text.length <= longText) return element;
-  let shown = longText;
-  const more = h('button', { type: 'button', class: 'quiet more' });
-  const label = () => {
-    more.textContent = `… show more (${(text.length - shown).toLocaleString('en')} further characters)`;
-  };
-  more.addEventListener('click', () => {
-    const next = shown + 16 * longText;
-    more.before(...visible(text.slice(shown, next)));
-    shown = next;
-    if (shown >= text.length) more.remove();
-    else label();
-  });
-  label();
-  element.append(more);
-  return element;
+/** Returns an element that shows a text, of a long one only the beginning, with a button that shows more. */
+export function longShown(text, classes = '') {
+	const element = h(`span${classes}`, visible(text.slice(0, longText)));
+	let shown = longText;
+	const more = h('button.quiet', { type: 'button' });
+	const label = () => {
+		if (shown >= text.length) more.remove();
+		more.textContent = `… show more (${text.length - shown} further characters)`;
+	};
+	more.addEventListener('click', () => {
+		more.before(...visible(text.slice(shown, shown + 16 * longText)));
+		shown += 16 * longText;
+		label();
+	});
+	if (text.length > longText) element.append(more);
+	label();
+	return element;
 }
 
 /**
  * Returns content indented: of JSON and XML, from its text alone, so that every value stays as it was sent. Other content, and
  * content that is malformed, is returned unchanged.
- *
- * @param {string} text
- * @param {string} type the value of Content-Type
  */
 export function indented(text, type) {
-  if (/\bjson\b/i.test(type)) return indentedJson(text);
-  if (/\bxml\b/i.test(type)) return indentedXml(text);
-  return text;
+	if (/\bjson\b/i.test(type)) return indentedJson(text);
+	if (/\bxml\b/i.test(type)) return indentedXml(text);
+	return text;
 }
 
-/** @param {string} text */
 function indentedJson(text) {
-  try {
-    JSON.parse(text);
-  } catch {
-    return text;
-  }
-  let depth = 0;
-  const newLine = () => `\n${'  '.repeat(depth)}`;
-  return text.trim().replace(/"(?:[^"\\]|\\.)*"|[[{]\s*[\]}]|[[{}\],:]|\s+/g, (token) => {
-    if (token.startsWith('"')) return token;
-    if (/^\s+$/.test(token)) return '';
-    if (/^[[{]\s*[\]}]$/.test(token)) return token.replace(/\s/g, '');
-    if (token === ':') return ': ';
-    if (token === ',') return `,${newLine()}`;
-    depth += token === '{' || token === '[' ? 1 : -1;
-    return token === '{' || token === '[' ? token + newLine() : newLine() + token;
-  });
+	try {
+		JSON.parse(text);
+	} catch {
+		return text;
+	}
+	let depth = 0;
+	const newLine = () => `\n${'  '.repeat(depth)}`;
+	return text.trim().replace(/"(?:[^"\\]|\\.)*"|[[{]\s*[\]}]|[[{}\],:]|\s+/g, (token) => {
+		if (token.startsWith('"')) return token;
+		if (/^\s+$/.test(token)) return '';
+		if (/^[[{]\s*[\]}]$/.test(token)) return token.replace(/\s/g, '');
+		if (token === ':') return ': ';
+		if (token === ',') return `,${newLine()}`;
+		depth += token === '{' || token === '[' ? 1 : -1;
+		return token === '{' || token === '[' ? token + newLine() : newLine() + token;
+	});
 }
 
-/** @param {string} text */
 function indentedXml(text) {
-  const tokens = text.match(/<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<[^<>]*>|[^<]+/g) ?? [];
-  if (tokens.join('') !== text) return text;
-  const lines = [];
-  let depth = 0;
-  for (let at = 0; at < tokens.length; at += 1) {
-    const token = tokens[at] ?? '';
-    if (token.trim() === '') continue;
-    const [next = '', after = ''] = [tokens[at + 1], tokens[at + 2]];
-    const opens = /^<[^!?/]/.test(token) && !token.endsWith('/>');
-    if (token.startsWith('</')) depth = Math.max(0, depth - 1);
-    const indent = '  '.repeat(depth);
-    if (opens && !next.startsWith('<') && after.startsWith('</')) {
-      lines.push(indent + token + next + after);
-      at += 2;
-    } else if (opens && next.startsWith('</')) {
-      lines.push(indent + token + next);
-      at += 1;
-    } else {
-      lines.push(indent + token.trim());
-      if (opens) depth += 1;
-    }
-  }
-  return lines.join('\n');
+	const tokens = text.match(/<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<[^<>]*>|[^<]+/g) ?? [];
+	if (tokens.join('') !== text) return text;
+	const lines = [];
+	let depth = 0;
+	for (let at = 0; at < tokens.length; at += 1) {
+		const token = tokens[at] ?? '';
+		if (token.trim() === '') continue;
+		const [next = '', after = ''] = [tokens[at + 1], tokens[at + 2]];
+		const opens = /^<[^!?/]/.test(token) && !token.endsWith('/>');
+		if (token.startsWith('</')) depth = Math.max(0, depth - 1);
+		const indent = '  '.repeat(depth);
+		if (opens && !next.startsWith('<') && after.startsWith('</')) {
+			lines.push(indent + token + next + after);
+			at += 2;
+		} else if (opens && next.startsWith('</')) {
+			lines.push(indent + token + next);
+			at += 1;
+		} else {
+			lines.push(indent + token.trim());
+			if (opens) depth += 1;
+		}
+	}
+	return lines.join('\n');
 }

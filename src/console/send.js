@@ -1,9 +1,5 @@
 import { fill, h } from './dom.js';
 
-/**
- * @param {HTMLElement} root
- * @param {import('./router.js').Context} _context
- */
 export function mount(root, _context) {
-  fill(root, h('h1', {}, 'Send'), h('p', { class: 'empty' }, 'This view is not implemented yet.'));
+	fill(root, h('h1', 'Send'), h('p.empty', 'This view is not implemented yet.'));
 }

@@ -2,13 +2,11 @@ import { Api, keepToken, takeToken } from './api.js';
 import { button, field, fill, h } from './dom.js';
 import { resolve, routes } from './router.js';
 
-/** @typedef {import('./router.js').Context} Context */
-
 const stateTexts = {
-  connecting: 'Connecting…',
-  live: 'Connected',
-  disconnected: 'Disconnected. Reconnecting…',
-  unauthorised: 'Not authorised',
+	connecting: 'Connecting…',
+	live: 'Connected',
+	disconnected: 'Disconnected. Reconnecting…',
+	unauthorised: 'Not authorised',
 };
 
 /** The time in ms for which a notice is shown. */
@@ -16,166 +14,144 @@ const noticeTime = 8000;
 
 /** Starts the console. */
 export function start() {
-  const main = byId('main');
-  const token = takeToken();
-  showNavigation();
-  if (token === '') {
-    askForToken(main, '');
-    return;
-  }
-  const api = new Api(token, (state) => {
-    showState(state);
-    if (state === 'unauthorised') askForToken(main, 'The server did not accept this token.');
-  });
-  showState(api.state);
-  const shell = new Shell(api, main);
-  addEventListener('hashchange', () => void shell.show());
-  void shell.show();
+	const main = byId('main');
+	const token = takeToken();
+	showNavigation();
+	if (token === '') {
+		askForToken(main, '');
+		return;
+	}
+
+	const api = new Api(token, (state) => {
+		showState(state);
+		if (state === 'unauthorised') askForToken(main, 'The server did not accept this token.');
+	});
+	showState(api.state);
+	const shell = new Shell(api, main);
+	addEventListener('hashchange', () => void shell.show());
+	void shell.show();
 }
 
 /** Shows the view of the current address. */
 class Shell {
-  #api;
-  #main;
-  /** @type {Promise<import('./router.js').ServerInfo> | undefined} */
-  #server;
-  /** @type {{ module: import('./router.js').View, view: import('./router.js').MountedView | void, controller: AbortController } | undefined} */
-  #shown;
-  #sequence = 0;
+	#api;
+	#main;
+	#server;
+	#shown;
+	#sequence = 0;
 
-  /**
-   * @param {Api} api
-   * @param {HTMLElement} main
-   */
-  constructor(api, main) {
-    this.#api = api;
-    this.#main = main;
-  }
+	constructor(api, main) {
+		this.#api = api;
+		this.#main = main;
+	}
 
-  async show() {
-    if (this.#api.state === 'unauthorised') return;
-    const { route, parameters, query } = resolve(location.hash);
-    const sequence = ++this.#sequence;
-    const module = await route.load();
-    if (sequence !== this.#sequence) return;
-    markCurrent(route.pattern, parameters['number']);
-    const shown = this.#shown;
-    if (shown?.module === module) {
-      const context = this.#context(parameters, query, shown.controller.signal);
-      if (shown.view?.update?.(context) === true) return;
-    }
-    shown?.controller.abort();
-    const controller = new AbortController();
-    const root = h('div', { class: 'view' });
-    fill(this.#main, root);
-    const view = module.mount(root, this.#context(parameters, query, controller.signal));
-    this.#shown = { module, view, controller };
-  }
+	async show() {
+		if (this.#api.state === 'unauthorised') return;
+		const { route, parameters, query } = resolve(location.hash);
+		const sequence = ++this.#sequence;
+		const module = await route.load();
+		if (sequence !== this.#sequence) return;
+		markCurrent(route.pattern, parameters.number);
+		const shown = this.#shown;
+		if (shown?.module === module) {
+			const context = this.#context(parameters, query, shown.controller.signal);
+			if (shown.view?.update?.(context) === true) return;
+		}
+		shown?.controller.abort();
+		const controller = new AbortController();
+		const root = h('div.view');
+		fill(this.#main, root);
+		const view = module.mount(root, this.#context(parameters, query, controller.signal));
+		this.#shown = { module, view, controller };
+	}
 
-  /**
-   * @param {Record<string, string>} parameters
-   * @param {URLSearchParams} query
-   * @param {AbortSignal} signal
-   * @returns {Context}
-   */
-  #context(parameters, query, signal) {
-    return {
-      ...{ api: this.#api, parameters, query, signal, notify },
-      go: (path) => {
-        location.hash = path;
-      },
-      server: () => {
-        this.#server ??= this.#api.get('/server').catch((error) => {
-          this.#server = undefined;
-          throw error;
-        });
-        return this.#server;
-      },
-    };
-  }
+	#context(parameters, query, signal) {
+		return {
+			...{ api: this.#api, parameters, query, signal, notify, attempt },
+			go: (path) => {
+				location.hash = path;
+			},
+			server: () => {
+				this.#server ??= this.#api.get('/server').catch((error) => {
+					this.#server = undefined;
+					throw error;
+				});
+				return this.#server;
+			},
+		};
+	}
 }
 
-/** @param {string} id */
 function byId(id) {
-  return /** @type {HTMLElement} */ (document.getElementById(id));
+	return document.getElementById(id);
 }
 
 function showNavigation() {
-  const links = routes.flatMap(({ pattern, label }) =>
-    label ? [h('a', { href: `#${pattern}` }, label)] : [],
-  );
-  fill(byId('views'), ...links);
+	const links = routes.flatMap(({ pattern, label }) => (label ? [h('a', { href: `#${pattern}` }, label)] : []));
+	fill(byId('views'), ...links);
 }
 
-/**
- * Marks the link of the current view, and sets the title of the document.
- *
- * @param {string} pattern
- * @param {string | undefined} number the number of the exchange that is shown
- */
+/** Marks the link of the current view, and sets the title of the document. */
 function markCurrent(pattern, number) {
-  const root = `#/${pattern.split('/')[1]}`;
-  let label = '';
-  for (const link of byId('views').querySelectorAll('a')) {
-    if (link.getAttribute('href') === root) {
-      link.setAttribute('aria-current', 'page');
-      label = link.textContent ?? '';
-    } else link.removeAttribute('aria-current');
-  }
-  document.title = `${number === undefined ? '' : `#${number} · `}${label} · Countersign`;
+	const root = `#/${pattern.split('/')[1]}`;
+	let label = '';
+	for (const link of byId('views').querySelectorAll('a')) {
+		if (link.getAttribute('href') === root) {
+			link.setAttribute('aria-current', 'page');
+			label = link.textContent ?? '';
+		} else link.removeAttribute('aria-current');
+	}
+	document.title = `${number === undefined ? '' : `#${number} · `}${label} · Countersign`;
 }
 
-/** @param {import('./api.js').ConnectionState} state */
 function showState(state) {
-  const place = byId('connection');
-  place.dataset['state'] = state;
-  fill(place, h('span', { class: 'dot', 'aria-hidden': 'true' }), h('span', {}, stateTexts[state]));
+	const place = byId('connection');
+	place.dataset.state = state;
+	fill(place, h('span.dot', { 'aria-hidden': 'true' }), h('span', stateTexts[state]));
 }
 
-/**
- * Shows a form that asks for the token, instead of a view.
- *
- * @param {HTMLElement} main
- * @param {string} problem
- */
+/** Shows a form that asks for the token, instead of a view. */
 function askForToken(main, problem) {
-  showState('unauthorised');
-  const input = /** @type {HTMLInputElement} */ (
-    h('input', { type: 'password', autocomplete: 'off', spellcheck: 'false', required: true })
-  );
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    keepToken(input.value.trim());
-    location.reload();
-  };
-  fill(
-    main,
-    h(
-      'form',
-      { class: 'token', onsubmit: submit },
-      h('h1', {}, 'Token required'),
-      problem !== '' && h('p', { class: 'error', role: 'alert' }, problem),
-      field(
-        'Control token',
-        input,
-        'The server printed it at its start, unless COUNTERSIGN_CONTROL_TOKEN sets it. It stays in this tab.',
-      ),
-      h('button', { type: 'submit', class: 'primary' }, 'Open the console'),
-    ),
-  );
-  input.focus();
+	showState('unauthorised');
+	const input = h('input', { type: 'password', autocomplete: 'off', spellcheck: 'false', required: true });
+	const submit = (event) => {
+		event.preventDefault();
+		keepToken(input.value.trim());
+		location.reload();
+	};
+	fill(
+		main,
+		h(
+			'form.token',
+			{ onsubmit: submit },
+			h('h1', 'Token required'),
+			problem !== '' && h('p.error', { role: 'alert' }, problem),
+			field(
+				'Control token',
+				input,
+				'The server printed it at its start, unless COUNTERSIGN_CONTROL_TOKEN sets it. It stays in this tab.',
+			),
+			h('button', { type: 'submit', class: 'primary' }, 'Open the console'),
+		),
+	);
+	input.focus();
 }
 
-/**
- * Shows a notice for some seconds. Screen readers announce it.
- *
- * @param {string} text
- * @param {'information' | 'error'} [kind]
- */
+/** Performs an action of the user, and shows a notice that it succeeded, if given, or why it failed. */
+async function attempt(act, note) {
+	try {
+		await act();
+		if (note !== undefined) notify(note);
+	} catch (error) {
+		notify(error.message, 'error');
+	}
+}
+
+/** Shows a notice for some seconds. Screen readers announce it. */
 function notify(text, kind = 'information') {
-  const notice = h('div', { class: `notice ${kind}` }, h('span', {}, text));
-  const remove = () => notice.remove();
-  notice.append(button('Dismiss', remove, { class: 'quiet' }));
-  byId('notices').append(notice);
-  setTimeout(remove, noticeTime);
+	const notice = h('div', { class: `notice ${kind}` }, h('span', text));
+	const remove = () => notice.remove();
+	notice.append(button('Dismiss', remove, { class: 'quiet' }));
+	byId('notices').append(notice);
+	setTimeout(remove, noticeTime);
 }
