@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AuthenticationTrace } from '../../../src/auth/trace.ts';
+import { type Double, startDouble } from '../../../src/double/index.ts';
+import { createRedaction } from '../../../src/double/journal/redaction.ts';
+import { viewAuthentication } from '../../../src/double/journal/view.ts';
+import { createConsole } from '../../support/double/control-client.ts';
+
+const ann = { secret: 'the-secret-of-ann' };
+
+async function opened(double: Double) {
+  return createConsole(await double.openControl());
+}
+
+function numbersOf({ entries }: { entries: readonly { readonly number: number }[] }): number[] {
+  return entries.map(({ number }) => number);
+}
+
+test('summaries are listed in pages, backwards and forwards', async () => {
+  await using double = await startDouble({ https: false, journal: { entries: 5 } });
+  const control = await opened(double);
+  assert.deepEqual(await control.send('POST', '/journal/list', {}), { entries: [] });
+  for (let count = 0; count < 7; count += 1) await double.fetch('/articles');
+  const latest = await control.send('POST', '/journal/list', { limit: 2 });
+  assert.deepEqual([numbersOf(latest), latest.first, latest.last], [[6, 7], 3, 7]);
+  assert.deepEqual(numbersOf(await control.send('POST', '/journal/list', { before: 6, limit: 2 })), [4, 5]);
+  assert.deepEqual(numbersOf(await control.send('POST', '/journal/list', { after: 3, limit: 2 })), [4, 5]);
+  assert.deepEqual(numbersOf(await control.send('POST', '/journal/list', { after: 7 })), []);
+});
+
+test('a summary has what a table shows, without secrets and without content', async () => {
+  await using double = await startDouble({ https: false, users: { ann } });
+  const control = await opened(double);
+  await double.as('ann').fetch('/articles?password=hidden', { method: 'GET' });
+  await double.as('ann', { secret: 'another-secret' }).fetch(`/articles?q=${'x'.repeat(3000)}`);
+  const { entries } = await control.send('POST', '/journal/list', {});
+  const [good, bad] = entries;
+  assert.deepEqual(Object.keys(good).sort(), [
+    ...['aborted', 'duration', 'fault', 'method', 'number', 'scheme', 'status', 'step', 'target', 'time'],
+    'user',
+  ]);
+  assert.equal(good.target, '/articles?password=[redacted]');
+  assert.deepEqual([good.user, good.scheme, good.status, good.step], ['ann', 'hmac', 200, 16]);
+  assert.deepEqual([bad.user, bad.scheme, bad.problem, bad.step], ['ann', 'hmac', 'credentials-refused', 7]);
+  assert.equal(bad.target.length, 2000);
+});
+
+test('an entry has the date and nonce of its signature, and the first use of the nonce', async () => {
+  await using double = await startDouble({ https: false, users: { ann } });
+  double.clock.freeze('2026-03-01T12:00:00Z');
+  const control = await opened(double);
+  const headers = await double
+    .as('ann', { nonce: 'once', date: '2026-03-01T11:59:00Z' })
+    .sign('GET', '/articles');
+  for (let count = 0; count < 2; count += 1) await double.fetch('/articles', { headers });
+  const first = await control.send('GET', '/journal/1');
+  const second = await control.send('GET', '/journal/2');
+  assert.deepEqual(first.presented, {
+    date: { text: '01 mar 2026 11:59:00', time: Date.UTC(2026, 2, 1, 11, 59) },
+    nonce: 'once',
+    window: 600,
+  });
+  assert.equal(second.problem.type, 'nonce-replayed');
+  assert.deepEqual(second.presented.earlier, { number: 1, time: Date.UTC(2026, 2, 1, 12) });
+  assert.ok(!JSON.stringify(second).includes(headers['Authentication'] ?? headers['Authorization'] ?? '?'));
+});
+
+test('the window of an entry is that of the server', async () => {
+  await using double = await startDouble({ https: false, window: 30 });
+  const control = await opened(double);
+  await double.fetch('/articles');
+  assert.deepEqual((await control.send('GET', '/journal/1')).presented, { window: 30 });
+});
+
+test('an entry that is not in the journal is 404', async () => {
+  await using double = await startDouble({ https: false });
+  const control = await opened(double);
+  for (const number of ['1', '0', 'x', '1.0', '%31%30'])
+    await control.refused(404, 'GET', `/journal/${number}`);
+});
+
+test('the journal is exported as HAR 1.2, without secrets', async () => {
+  await using double = await startDouble({ users: { ann } });
+  double.clock.freeze('2026-03-01T12:00:00Z');
+  const control = await opened(double);
+  const body = JSON.stringify({ title: 'Tea', price: { value: '1.00', currency: 'EUR' } });
+  await double
+    .as('ann')
+    .fetch('/articles?a=b', { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
+  await control.send('POST', '/send', { text: 'nonsense\r\n\r\n' });
+  const { log } = await control.send('GET', '/journal.har');
+  assert.equal(log.version, '1.2');
+  assert.equal(log.creator.name, 'Countersign');
+  const [entry, unparsed] = log.entries;
+  assert.equal(entry.startedDateTime, '2026-03-01T12:00:00.000Z');
+  assert.ok(entry.request.url.endsWith('/articles?a=b'), entry.request.url);
+  assert.deepEqual(entry.request.queryString, [{ name: 'a', value: 'b' }]);
+  assert.deepEqual(entry.request.postData, { mimeType: 'application/json', text: body });
+  assert.equal(entry.response.status, 201);
+  assert.equal(unparsed.request.method, '-');
+  assert.equal(unparsed.response.status, 400);
+  for (const { request, response, timings } of log.entries) {
+    // The members that HAR 1.2 requires.
+    for (const member of [
+      'method',
+      'url',
+      'httpVersion',
+      'cookies',
+      'headers',
+      'queryString',
+      'headersSize',
+      'bodySize',
+    ])
+      assert.ok(member in request, member);
+    for (const member of [
+      'status',
+      'statusText',
+      'httpVersion',
+      'cookies',
+      'headers',
+      'content',
+      'redirectURL',
+    ])
+      assert.ok(member in response, member);
+    assert.deepEqual(Object.keys(timings), ['send', 'wait', 'receive']);
+  }
+  assert.ok(!JSON.stringify(log).includes(ann.secret));
+});
+
+test('the parts of a signed message are shown without secrets, if the scheme explains them', () => {
+  const trace = new AuthenticationTrace();
+  trace.scheme = 'declared';
+  const parts = [
+    { name: 'method', expected: 'GET' },
+    { name: 'path', expected: '/the-secret-of-ann', signed: '/a' },
+  ];
+  trace.fail('signature', { parts, differs: 'path', hint: 'the path was cut' });
+  const view = viewAuthentication(
+    trace,
+    undefined,
+    createRedaction(() => [ann.secret]),
+  );
+  assert.deepEqual(view.parts, [
+    { name: 'method', expected: 'GET' },
+    { name: 'path', expected: '/[redacted]', signed: '/a' },
+  ]);
+  assert.equal(view.differs, 'path');
+});
