@@ -91,7 +91,7 @@ class ExchangesView {
 	/** Returns the columns: the class of their cells, the heading, and the content for an entry. */
 	#columns() {
 		return [
-			['pin', '', ({ number }) => this.#pinButton(number)],
+			['pin', 'Pin', ({ number }) => this.#pinButton(number)],
 			['number', '#', ({ number }) => number],
 			['time', 'Time', ({ time }) => clockTime(time)],
 			['method', 'Method', ({ method }) => visible(method || '(unparsable)')],
@@ -137,7 +137,7 @@ class ExchangesView {
 			if (remove.textContent === ask) remove.textContent = sure;
 			else {
 				menu.open = false;
-				attempt(() => api.call('DELETE', '/journal'), 'The journal is empty.');
+				attempt(() => api.call('DELETE', '/journal').then(() => this.#feed.empty()), 'The journal is empty.');
 			}
 		});
 		const download = (path, name) => attempt(async () => save(name, await api.get(path)));

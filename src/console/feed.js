@@ -6,7 +6,7 @@ import { ApiError, delay } from './api.js';
 const firstPage = 100;
 const page = 1000;
 /** How long the server holds a request for the next entry, in ms. */
-const patience = 25_000;
+const patience = 10_000;
 /** The pause in ms after an entry, in which further ones are collected. */
 const pause = 100;
 const shortestRetry = 500;
@@ -63,32 +63,21 @@ export class Feed {
 
 	/** Waits for the next entry, and adds all that have come since the last. */
 	async #next() {
-		await this.#api
-			.post('/journal/wait', { match: {}, timeout: patience, after: this.#last?.number ?? 0 }, this.#signal)
-			.catch((error) => {
-				// There was no entry in this time.
-				if (!(error instanceof ApiError && error.status === 404)) throw error;
-			});
-		await this.#catchUp();
+		const { number = 0, time } = this.#last ?? {};
+		const { entries, first } = await this.#list({ after: number, limit: page, wait: patience });
+		// The latest known entry is asked for again, which shows whether the journal is still the same.
+		const known = number > 0 ? await this.#list({ after: number - 1, limit: 1 }) : { entries: [] };
+		if (known.entries[0]?.time !== time) await this.#load();
+		else if (entries.length > 0 || this.entries[0]?.number < first) {
+			this.entries = [...this.entries.filter((entry) => entry.number >= first), ...entries];
+			this.#onChange();
+		}
 		await delay(pause, this.#signal);
 	}
 
-	async #catchUp() {
-		const known = this.#last;
-		// The latest known entry comes again, which shows whether the journal is still the same.
-		const { entries, first } = await this.#list({ after: (known?.number ?? 1) - 1, limit: page });
-		const added = known === undefined ? entries : entries.slice(1);
-		if (first === undefined) this.#replace([]);
-		else if (known !== undefined && (entries[0]?.number !== known.number || entries[0].time !== known.time))
-			await this.#load();
-		else if (added.length > 0 || (this.entries[0]?.number ?? 0) < first)
-			this.#replace([...this.entries.filter(({ number }) => number >= first), ...added]);
-		if (entries.length === page) await this.#catchUp();
-	}
-
-	#replace(entries) {
-		if (entries.length === 0 && this.entries.length === 0) return;
-		this.entries = entries;
+	/** Forgets all entries, because the journal was emptied. */
+	empty() {
+		this.entries = [];
 		this.#onChange();
 	}
 

@@ -28,6 +28,22 @@ test('summaries are listed in pages, backwards and forwards', async () => {
   assert.deepEqual(numbersOf(await control.send('POST', '/journal/list', { after: 7 })), []);
 });
 
+test('a list waits for the next entry if there is none, also for the first one after a reset', async () => {
+  await using double = await startDouble({ https: false });
+  const control = await opened(double);
+  await double.fetch('/articles');
+  const next = control.send('POST', '/journal/list', { after: 1, wait: 60_000 });
+  await control.send('GET', '/health');
+  await double.fetch('/articles');
+  assert.deepEqual(numbersOf(await next), [2]);
+  const afterReset = control.send('POST', '/journal/list', { after: 2, wait: 60_000 });
+  await control.send('GET', '/health');
+  double.reset();
+  await double.fetch('/articles');
+  assert.deepEqual(await afterReset, { entries: [], first: 1, last: 1 });
+  assert.deepEqual(numbersOf(await control.send('POST', '/journal/list', { after: 1, wait: 1 })), []);
+});
+
 test('a summary has what a table shows, without secrets and without content', async () => {
   await using double = await startDouble({ https: false, users: { ann } });
   const control = await opened(double);

@@ -1,6 +1,7 @@
 import { didYouMean } from '../../../did-you-mean.ts';
 import { Problem } from '../../../http/problem.ts';
 import { type ProblemType, problemTypes } from '../../../http/problem-types.ts';
+import type { EntrySummary } from '../../journal/entry.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { WaitOptions } from '../../journal/waiting.ts';
 import { JournalTimeout } from '../../journal/waiting.ts';
@@ -75,8 +76,19 @@ export function journalOperations({
         after: optional(number({ least: 0 }, 'only entries with a higher number, the oldest of them')),
         before: optional(number({ least: 0 }, 'only entries with a lower number, the latest of them')),
         limit: optional(number({ least: 1, most: longestList }, `default: ${longestList}`)),
+        wait: optional(
+          number(
+            { least: 0, most: longestWait },
+            'ms to wait for the next entry if there are none in the range; default: 0',
+          ),
+        ),
       }),
-      run: (range) => listed(journal, range),
+      async run({ wait = 0, ...range }) {
+        const now = listed(journal, range);
+        if (wait === 0 || now.entries.length > 0) return now;
+        await nextEntry(journal, wait);
+        return listed(journal, range);
+      },
     }),
     bareOperation({
       ...{ method: 'GET', path: '/journal/{number}', id: 'entry', returns: entrySchema },
@@ -114,11 +126,27 @@ interface Range {
   readonly limit?: number;
 }
 
+interface Listed {
+  readonly entries: readonly EntrySummary[];
+  readonly first: number | undefined;
+  readonly last: number | undefined;
+}
+
+/** Resolves at the next entry, whatever its number: a reset begins anew with 1. At the latest it resolves after `timeout` ms. */
+async function nextEntry(journal: Journal, timeout: number): Promise<void> {
+  const known = new Set(journal.all());
+  await journal
+    .waitFor((entry) => !known.has(entry), { timeout })
+    .catch((error: unknown) => {
+      if (!(error instanceof JournalTimeout)) throw error;
+    });
+}
+
 /** Returns the summaries of a range, and the numbers of the first and last entry of the whole journal. */
 function listed(
   journal: Journal,
   { after, before = Number.POSITIVE_INFINITY, limit = longestList }: Range,
-): object {
+): Listed {
   const all = journal.all();
   const chosen = all.filter(({ number: each }) => each > (after ?? 0) && each < before);
   const part = after === undefined ? chosen.slice(-limit) : chosen.slice(0, limit);

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { TestContext } from 'node:test';
+import type { ControlOptions, Double } from '../../../src/double/index.ts';
+import { missing } from '../net/program.ts';
+
+/** An element of the page, found anew by each call. The part of Playwright's interface that the tests use. */
+export interface Locator {
+  click(): Promise<void>;
+  fill(text: string): Promise<void>;
+  selectOption(value: string): Promise<unknown>;
+  innerText(): Promise<string>;
+  allInnerTexts(): Promise<string[]>;
+  inputValue(): Promise<string>;
+  getAttribute(name: string): Promise<string | null>;
+  count(): Promise<number>;
+  isVisible(): Promise<boolean>;
+  focus(): Promise<void>;
+  first(): Locator;
+  nth(index: number): Locator;
+  locator(selector: string): Locator;
+  waitFor(options?: { readonly state?: 'visible' | 'hidden' | 'attached' | 'detached' }): Promise<void>;
+}
+
+/** A page of the browser. The part of Playwright's interface that the tests use. */
+export interface Page {
+  readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
+  goto(url: string): Promise<unknown>;
+  reload(): Promise<unknown>;
+  url(): string;
+  title(): Promise<string>;
+  locator(selector: string): Locator;
+  getByRole(role: string, options?: { readonly name?: string | RegExp; readonly exact?: boolean }): Locator;
+  getByLabel(text: string | RegExp, options?: { readonly exact?: boolean }): Locator;
+  /** Evaluates an expression. */
+  evaluate<T = unknown>(expression: string): Promise<T>;
+  waitForEvent(name: 'download'): Promise<{ path(): Promise<string>; suggestedFilename(): string }>;
+  emulateMedia(options: { readonly colorScheme: 'light' | 'dark' }): Promise<void>;
+  setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>;
+  addInitScript(script: { readonly content: string }): Promise<void>;
+  on(name: 'pageerror', listener: (error: Error) => void): unknown;
+  on(name: 'console', listener: (message: { type(): string; text(): string }) => void): unknown;
+}
+
+interface Browser {
+  newContext(options: object): Promise<{ newPage(): Promise<Page>; close(): Promise<void> }>;
+  close(): Promise<void>;
+}
+
+const require = createRequire(import.meta.url);
+
+function missingPackage(name: string): string | false {
+  try {
+    require.resolve(name);
+    return false;
+  } catch {
+    return `${name} is missing: npm ci --prefix test`;
+  }
+}
+
+/** Options of tests that need a browser. */
+export const inBrowser = {
+  skip: missing('chromium') || missingPackage('playwright-core') || missingPackage('axe-core'),
+  timeout: 120_000,
+};
+
+/** An open console. */
+export interface OpenedConsole {
+  readonly page: Page;
+  readonly double: Double;
+  readonly control: Awaited<ReturnType<Double['openControl']>>;
+}
+
+/**
+ * Opens the console of a double in a browser. After the test the browser is closed, and it fails if the policy of the page was
+ * violated or a script threw an error.
+ */
+export async function openConsole(
+  t: TestContext,
+  double: Double,
+  { path = '', ...options }: ControlOptions & { readonly path?: string } = {},
+): Promise<OpenedConsole> {
+  const control = await double.openControl(options);
+  const page = await openPage(t);
+  await page.goto(control.console);
+  if (path !== '') await page.goto(`${control.url}/#${path}`);
+  return { page, double, control };
+}
+
+/** Opens an empty page, which reports violations of its policy after the test. */
+export async function openPage(t: TestContext): Promise<Page> {
+  const browser = await launch();
+  t.after(() => browser.close());
+  const context = await browser.newContext({
+    viewport: { width: 1400, height: 900 },
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) problems.push(message.text());
+  });
+  t.after(() => assert.deepEqual(problems, []));
+  return page;
+}
+
+async function launch(): Promise<Browser> {
+  const { chromium } = require('playwright-core');
+  return chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+}
+
+/** Returns what axe-core finds wrong with the page, one line for each element. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  // Evaluated by the debugger, which the policy of the page does not concern.
+  await page.evaluate(`${readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')}; undefined`);
+  return page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`);
+}
+
+/** Asserts that axe-core finds nothing in both colour schemes. */
+export async function assertAccessible(page: Page, what: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    assert.deepEqual(await accessibilityProblems(page), [], `${what}, ${colorScheme}`);
+  }
+}
+
+/** The time in ms after which a wait fails. */
+const patience = 20_000;
+
+/** Waits until an expression is true in the page. Fails with the value of `shown`, if given. */
+export async function until(page: Page, expression: string, shown = expression): Promise<void> {
+  const end = performance.now() + patience;
+  // Playwright's own wait evaluates the text in the page, which the policy of the console forbids.
+  while ((await page.evaluate(expression)) !== true) {
+    if (performance.now() > end) assert.fail(`not true: ${expression}; ${await page.evaluate(shown)}`);
+    await page.evaluate('new Promise(requestAnimationFrame)');
+  }
+}
