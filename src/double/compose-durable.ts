@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { schemesOf } from '../service/authentication.ts';
 import type { ServiceOptions, UserOption } from '../service/options.ts';
+import { collectionsOf } from '../service/routes.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
 import type { Nonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
@@ -31,6 +32,7 @@ export function composeDurableDouble(
   options: DurableDoubleOptions,
   random: (size: number) => Uint8Array,
 ): ComposedService {
+  const collections = collectionsOf(options);
   const time = createDoubleTime(systemClock, undefined, () => {});
   const users = createDoubleUsers(options.users, random);
   const schemes = schemesOf(options);
@@ -91,6 +93,7 @@ export function composeDurableDouble(
     },
     ...{ service, schemes, time, users, nonces, faults, journal, events, random },
     masterKey: options.masterKey,
+    data: { collections: () => collections, store: options.store },
   };
 }
 

@@ -9,6 +9,7 @@ import { checkDistinctSecrets } from '../service/user-checks.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { bucketSpanFor, createNonces } from '../store/nonces/nonces.ts';
 import { claimedUserBy } from './claimed-user.ts';
+import type { ServedData } from './control/listing/listing.ts';
 import { createEvents, type Events } from './events.ts';
 import { type ControlledFaults, createControlledFaults } from './faults/controlled-faults.ts';
 import { createJournal, type JournalPart } from './journal/journal.ts';
@@ -40,6 +41,8 @@ export interface ComposedService {
   /** The key from which token secrets of OAuth 1.0a are derived. */
   readonly masterKey: Uint8Array;
   readonly random: (size: number) => Uint8Array;
+  /** The collections and their store. */
+  readonly data: ServedData;
 }
 
 /** A controlled service that holds all data in memory. */
@@ -130,6 +133,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     },
     ...{ events, faults, journal, time, nonces, routes, items, users, masterKey, service, schemes, state },
     random: random.bytes,
+    data: { collections: () => routes.state.collections, store },
     fork() {
       const composed = { ...options, ...registered, users: users.all, seed: {}, maxAuthFailures: 0 };
       const copy = composeDouble(composed, createSeededRandom('fork'));

@@ -145,10 +145,16 @@ function doubleOf(
     on: (kind, listener) => events.on(kind, listener),
     async openControl(controlOptions = {}) {
       if (closed) throw doubleClosed();
-      const { openControl } = await import('./control/control.ts');
+      const [{ openControl }, { createListing }] = await Promise.all([
+        import('./control/control.ts'),
+        import('./control/listing/listing.ts'),
+      ]);
       const controlled = { url, secureUrl, certificate: authority?.certificate };
       const unref = options.keepAlive !== true;
-      const target = { ...api, memory, addresses: controlled, events, window: options.window };
+      const target = {
+        ...{ ...api, memory, addresses: controlled, events, window: options.window },
+        listing: createListing(context),
+      };
       const control = await openControl(target, controlOptions, unref);
       if (closed) {
         await control.close(0);

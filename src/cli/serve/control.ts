@@ -5,6 +5,7 @@ import { type CertificateAuthority, createCertificateAuthority } from '../../dou
 import { type ComposedService, composeDouble } from '../../double/compose.ts';
 import { composeDurableDouble } from '../../double/compose-durable.ts';
 import { type Control, checkToken, openControl } from '../../double/control/control.ts';
+import { createListing } from '../../double/control/listing/listing.ts';
 import { createMemoryControl } from '../../double/control/memory-target.ts';
 import type { ControlledAddresses, ControlTarget, MemoryControl } from '../../double/control/target.ts';
 import type { DoubleOptions } from '../../double/options.ts';
@@ -113,6 +114,7 @@ function controlled(
         window,
         health: dataDirectory.health,
         memory: memoryOf(),
+        listing: createListing(context),
       };
       control = await openControl(target, {
         port,

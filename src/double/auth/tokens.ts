@@ -11,10 +11,17 @@ export interface TokenFilter {
   readonly user?: string;
   /** `access`, `refresh`, `code`, `request`, `ticket`. */
   readonly kind?: TokenKind;
+  /** The SHA-256 of the token's value, in base64url. */
+  readonly fingerprint?: string;
 }
 
 /** The names of the members. The type checks that the list is complete. */
-const filterNames: Readonly<Record<keyof TokenFilter, true>> = { client: true, user: true, kind: true };
+const filterNames: Readonly<Record<keyof TokenFilter, true>> = {
+  client: true,
+  user: true,
+  kind: true,
+  fingerprint: true,
+};
 
 /** The kinds of tokens. The type checks that the list is complete. */
 const kinds: Readonly<Record<TokenKind, true>> = {
@@ -41,6 +48,7 @@ export function checkChoice(choice: TokenChoice, names: KnownNames): void {
   checkMembers(choice, Object.keys(filterNames), 'a token filter', "such as { client: 'app' }");
   checkText(choice.client, 'client of a token filter');
   checkText(choice.user, 'user of a token filter');
+  checkText(choice.fingerprint, 'fingerprint of a token filter');
   checkWord(choice.kind, Object.keys(kinds), 'a kind of token');
   checkKnown('client', choice.client, names.clients());
   checkKnown('user', choice.user, names.users());
@@ -86,15 +94,15 @@ async function findTokens(
   choice: TokenChoice,
   mechanism: Mechanism | undefined,
 ): Promise<Found[]> {
-  const filter: TokenFilter & { digest?: string } =
-    typeof choice === 'string' ? { digest: sha256(choice) } : choice;
+  const filter: TokenFilter = typeof choice === 'string' ? { fingerprint: sha256(choice) } : choice;
   const found: Found[] = [];
   for await (const each of grants.all()) {
     const { token } = each;
-    const { client = token.client, user = token.user, kind = token.kind, digest = token.digest } = filter;
-    const matches =
-      token.client === client && token.user === user && token.kind === kind && token.digest === digest;
-    if (matches && (mechanism ?? token.mechanism) === token.mechanism) found.push(each);
+    const { client = token.client, user = token.user, kind = token.kind } = filter;
+    const { fingerprint = token.digest } = filter;
+    const matches = token.client === client && token.user === user && token.kind === kind;
+    if (matches && token.digest === fingerprint && (mechanism ?? token.mechanism) === token.mechanism)
+      found.push(each);
   }
   return found;
 }

@@ -13,8 +13,10 @@ import { credentialOperations } from './operations/credentials.ts';
 import { eventOperations } from './operations/events.ts';
 import { faultOperations } from './operations/faults.ts';
 import { journalOperations } from './operations/journal.ts';
+import { listingOperations } from './operations/listing.ts';
 import { routeOperations } from './operations/routes.ts';
 import { sendOperations } from './operations/send.ts';
+import { signOperations } from './operations/sign.ts';
 import { stateOperations } from './operations/state.ts';
 import type { ControlTarget } from './target.ts';
 
@@ -106,6 +108,8 @@ function operationsOf(target: ControlTarget, log: EventLog): readonly Operation[
     ...faultOperations(target),
     ...journalOperations(target),
     ...sendOperations(target),
+    ...signOperations(target),
+    ...listingOperations(target),
     ...credentialOperations(target),
     ...eventOperations(log),
     ...routeOperations(target),

@@ -5,12 +5,14 @@ import type { DoubleApi } from '../api.ts';
 import type { Events } from '../events.ts';
 import type { AllowMatrix, AllowMatrixOptions } from '../permission-matrix.ts';
 import type { DoubleSnapshot } from '../state/state.ts';
+import type { Listing } from './listing/listing.ts';
 
 /** What a control interface controls. */
-export interface ControlTarget extends Omit<DoubleApi, 'fetch' | 'as'> {
+export interface ControlTarget extends Omit<DoubleApi, 'fetch'> {
   /** The functions that require a server in memory. Undefined for a server with a data directory. */
   readonly memory: MemoryControl | undefined;
   readonly addresses: ControlledAddresses;
+  readonly listing: Listing;
   readonly events: Pick<Events, 'on'>;
   /** Seconds by which a signed date may differ from the clock. Default: 600. */
   readonly window?: number | undefined;

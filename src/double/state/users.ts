@@ -163,7 +163,8 @@ export function secretsOf(user: UserOption): string[] {
   return password !== undefined && 'plain' in password ? [...values, password.plain] : values;
 }
 
-function declarationOf(user: UserOption): UserDeclaration {
+/** Returns a user in the form that a data directory has. */
+export function declarationOf(user: UserOption): UserDeclaration {
   if ('secrets' in user) return user;
   const { secret, password, disabled, keys } = user;
   return {

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openControl } from '../../../src/double/control/control.ts';
-import type { ControlledHealth } from '../../../src/double/control/target.ts';
+import type { ControlledHealth, ControlTarget } from '../../../src/double/control/target.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 
 const tea = { title: 'Tea', price: { value: '3.50', currency: 'EUR' } };
+
+/** A listing of nothing. */
+const emptyListing: ControlTarget['listing'] = {
+  ...{ users: () => [], clients: () => [], consumers: () => [], collections: () => [] },
+  tokens: async () => [],
+  items: async () => ({ items: [], more: false, revision: 0 }),
+  time: () => ({ frozen: false, skew: 0 }),
+};
 
 async function opened(double: Double) {
   return createConsole(await double.openControl());
@@ -51,8 +59,8 @@ test('a store that takes no changes is told by /health, with why and without the
   await using double = await startDouble({ https: false });
   let health: ControlledHealth = { state: 'well', reason: undefined };
   const addresses = { url: double.url, secureUrl: undefined, certificate: undefined };
-  const { clock, journal, faults, auth, oauth1, oauth2 } = double;
-  const steering = { clock, journal, faults, auth, oauth1, oauth2 };
+  const { clock, journal, faults, auth, oauth1, oauth2, as } = double;
+  const steering = { clock, journal, faults, auth, oauth1, oauth2, as, listing: emptyListing };
   const events = { on: () => () => {} };
   const control = await openControl({
     ...steering,
@@ -111,7 +119,8 @@ test('the clock is moved, and what is signed is judged by it', async () => {
   await control.send('POST', '/clock/skew', { by: '-5m' });
   assert.equal((await fetch(double.url)).headers.get('date'), 'Sun, 01 Mar 2026 12:06:00 GMT');
   await control.send('POST', '/clock/set', { to: 0 });
-  assert.deepEqual(await control.send('GET', '/clock'), { time: 0, iso: '1970-01-01T00:00:00.000Z' });
+  const start = { time: 0, iso: '1970-01-01T00:00:00.000Z', frozen: true, skew: -300_000 };
+  assert.deepEqual(await control.send('GET', '/clock'), start);
   await control.send('POST', '/clock/follow');
   assert.ok((await fetch(double.url + path, { headers })).status === 401);
   await control.refused(422, 'POST', '/clock/advance', { by: 'soon' });

@@ -52,6 +52,8 @@ const contents: Readonly<Record<string, (known: Json) => Json>> = {
   findEntries: () => ({ method: 'GET', path: '/articles', status: 200, step: 16, text: '' }),
   listEntries: () => ({ after: 0, limit: 10 }),
   send: () => ({ text: 'GET /articles HTTP/1.1\r\nHost: a.example\r\n\r\n', secure: false, timeout: 5000 }),
+  sign: () => ({ user: 'ann', method: 'GET', target: '/articles?limit=1' }),
+  items: () => ({ collection: '/articles', after: 0, limit: 10 }),
   waitForEntry: () => ({ match: { path: '/articles' }, timeout: 10, after: 0 }),
   setUser: () => ({ secret: 'another', password: 'pw' }),
   addKey: () => ({ algorithm: 'hmac-sha256', secret: 'shared' }),

@@ -1,12 +1,15 @@
 import { bareOperation, type Operation, operation } from '../operation.ts';
-import { either, number, object, optional, text } from '../shape.ts';
+import { either, flag, number, object, optional, text } from '../shape.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The operations of the clock. */
-export function clockOperations({ clock }: Pick<ControlTarget, 'clock'>): readonly Operation[] {
+export function clockOperations({
+  clock,
+  listing,
+}: Pick<ControlTarget, 'clock' | 'listing'>): readonly Operation[] {
   const current = () => {
     const time = clock.now();
-    return { time, iso: new Date(time).toISOString() };
+    return { time, iso: new Date(time).toISOString(), ...listing.time() };
   };
   const change = { method: 'POST', returns: timeShape.schema } as const;
   return [
@@ -67,6 +70,8 @@ export function clockOperations({ clock }: Pick<ControlTarget, 'clock'>): readon
 const timeShape = object({
   time: number({ whole: false }, 'ms since 1970-01-01T00:00:00Z'),
   iso: text('the same time in ISO 8601'),
+  frozen: flag('whether the clock stands still'),
+  skew: number({ whole: false }, 'ms by which the Date of responses differs from the clock'),
 });
 
 const duration = either(number({ whole: false }), text(), 'ms, or a duration such as 90s, 11m or -24h');

@@ -153,6 +153,7 @@ const tokenFilter = object(
     client: optional(text('the client’s id, or the consumer’s key')),
     user: optional(text()),
     kind: optional(word(['access', 'refresh', 'code', 'request', 'ticket'])),
+    fingerprint: optional(text('the fingerprint of a token, as GET /tokens lists it')),
   },
   'selects tokens: a token matches if it matches every member that is present',
 );

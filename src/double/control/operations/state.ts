@@ -2,7 +2,7 @@ import { Problem } from '../../../http/problem.ts';
 import { AllowMatrixError } from '../../permission-matrix.ts';
 import type { DoubleSnapshot } from '../../state/state.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
-import { anything, listOf, mapOf, object, optional, text } from '../shape.ts';
+import { anything, listOf, mapOf, number, object, optional, text } from '../shape.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
 
 /** The maximum number of snapshots. The oldest is dropped. */
@@ -64,7 +64,7 @@ function seed(target: ControlTarget): Operation {
 }
 
 function snapshots(target: ControlTarget): readonly Operation[] {
-  const snapshots = new Map<string, DoubleSnapshot>();
+  const snapshots = new Map<string, { readonly state: DoubleSnapshot; readonly time: number }>();
   let taken = 0;
   const named = object({ snapshot: text('name of the snapshot') });
   return [
@@ -77,10 +77,23 @@ function snapshots(target: ControlTarget): readonly Operation[] {
         const state = inMemory(target).snapshot();
         taken += 1;
         const snapshot = String(taken);
-        snapshots.set(snapshot, state);
+        snapshots.set(snapshot, { state, time: target.clock.now() });
         snapshots.delete(String(taken - maxSnapshots));
         return { snapshot };
       },
+    }),
+    bareOperation({
+      ...{ method: 'GET', path: '/snapshot', id: 'snapshots' },
+      summary: 'Lists the snapshots, oldest first',
+      returns: object({
+        snapshots: listOf(
+          object({
+            snapshot: text('name of the snapshot'),
+            time: number({ whole: false }, 'time of the server’s clock when it was taken, in ms'),
+          }),
+        ),
+      }).schema,
+      run: () => ({ snapshots: [...snapshots].map(([snapshot, { time }]) => ({ snapshot, time })) }),
     }),
     operation({
       ...{ method: 'POST', path: '/restore', id: 'restore', memoryOnly: true },
@@ -89,9 +102,9 @@ function snapshots(target: ControlTarget): readonly Operation[] {
       accepts: named,
       run({ snapshot }) {
         const memory = inMemory(target);
-        const state = snapshots.get(snapshot);
-        if (state === undefined) throw new RangeError(`there is no snapshot ${JSON.stringify(snapshot)}`);
-        memory.restore(state);
+        const taken = snapshots.get(snapshot);
+        if (taken === undefined) throw new RangeError(`there is no snapshot ${JSON.stringify(snapshot)}`);
+        memory.restore(taken.state);
       },
     }),
   ];

@@ -1,0 +1,94 @@
+import { type Grants, isLive } from '../../../oauth/grants.ts';
+import type { ComposedService } from '../../compose.ts';
+import { namesOf } from '../../compose.ts';
+import { declarationOf } from '../../state/users.ts';
+
+/** A user, without secrets. */
+export interface ListedUser {
+  readonly name: string;
+  readonly disabled: boolean;
+  readonly password: boolean;
+  /** The secrets, newest first. `until` is the end of a former one (ms). */
+  readonly secrets: readonly { readonly until?: number }[];
+  readonly keys: readonly { readonly id: string; readonly algorithm: string; readonly until?: number }[];
+}
+
+/** A token. Its fingerprint is the SHA-256 of its value, in base64url. */
+export interface ListedToken {
+  readonly fingerprint: string;
+  readonly mechanism: string;
+  readonly kind: string;
+  readonly client: string;
+  readonly user?: string;
+  readonly scopes: readonly string[];
+  readonly issued: number;
+  readonly expires: number;
+  /** Whether it can be used: neither used up nor expired, and its grant is neither revoked nor ended. */
+  readonly live: boolean;
+  readonly used: boolean;
+  readonly grant?: { readonly id: string; readonly ends: number; readonly revoked: boolean };
+}
+
+/** Lists users, clients, consumers and tokens. */
+export interface AccountListing {
+  users(): readonly ListedUser[];
+  clients(): readonly object[];
+  consumers(): readonly object[];
+  /** Returns all stored tokens, oldest first, but at most the latest `limit`. */
+  tokens(limit: number): Promise<readonly ListedToken[]>;
+}
+
+/** Creates the listing of accounts. */
+export function createAccountListing(context: ComposedService): AccountListing {
+  const { clients, consumers, grants } = context.service.oauth;
+  return {
+    users: () => [...context.users.all].map(([name, user]) => listedUser(name, declarationOf(user))),
+    clients: () =>
+      [...namesOf(context.options.clients)].flatMap((id) => {
+        const client = clients.find(id);
+        if (client === undefined) return [];
+        const { secret, since: _, ...shown } = client;
+        return [{ ...shown, confidential: secret !== undefined }];
+      }),
+    consumers: () =>
+      [...namesOf(context.options.consumers)].flatMap((key) => {
+        const consumer = consumers.find(key);
+        if (consumer === undefined) return [];
+        const { secret, rsaPublicKey, since: _, ...shown } = consumer;
+        return [{ ...shown, secret: secret !== undefined, rsa: rsaPublicKey !== undefined }];
+      }),
+    tokens: (limit) => tokensOf(grants, limit, context.time.clock.now()),
+  };
+}
+
+function listedUser(
+  name: string,
+  { disabled = false, password, secrets, keys = {} }: ReturnType<typeof declarationOf>,
+): ListedUser {
+  return {
+    ...{ name, disabled, password: password !== undefined },
+    secrets: secrets.map(({ until }) => (until === undefined ? {} : { until })),
+    keys: Object.entries(keys).map(([id, { algorithm, until }]) => ({
+      ...{ id, algorithm },
+      ...(until !== undefined && { until }),
+    })),
+  };
+}
+
+async function tokensOf(grants: Grants, limit: number, now: number): Promise<ListedToken[]> {
+  const listed: ListedToken[] = [];
+  for await (const found of grants.all()) {
+    const { digest, user, details: _, grant: __, ...token } = found.token;
+    listed.push({
+      ...{ ...token, fingerprint: digest, live: isLive(found, now) },
+      ...(user !== undefined && { user }),
+      ...(found.grant !== undefined && { grant: grantOf(found.grant) }),
+    });
+    if (listed.length > limit) listed.shift();
+  }
+  return listed;
+}
+
+function grantOf({ id, ends, revoked }: { id: string; ends: number; revoked: boolean }) {
+  return { id, ends, revoked };
+}

@@ -1,0 +1,143 @@
+import type { Collection } from '../../../collections/declaration.ts';
+import { formats } from '../../../formats/index.ts';
+import { formatEntityTag, revisionTag } from '../../../http/headers/entity-tag.ts';
+import { encodeSegment, fillTemplate } from '../../../http/path.ts';
+import { createRouter } from '../../../pipeline/router.ts';
+import type { Attribute, Content, Field } from '../../../schema/schema.ts';
+import type { Simple } from '../../../schema/simple-type.ts';
+import type { Entry } from '../../../store/store.ts';
+import type { ServedData } from './listing.ts';
+
+/** A field of an item. `rules` are the options of its declaration, such as `maxLength`. */
+export interface ListedField {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly rules: Readonly<Record<string, unknown>>;
+  readonly attributes?: readonly ListedField[];
+  /** The fields of an element, or the values of a list. */
+  readonly fields?: readonly ListedField[];
+}
+
+/** An item in both formats. */
+export interface ListedItem {
+  readonly id: string;
+  readonly path: string;
+  readonly sequence: number;
+  readonly revision: number;
+  /** Time of the last change, in ms. */
+  readonly modified: number;
+  readonly xml: string;
+  readonly json: string;
+  /** The entity tags of both formats. */
+  readonly tags: { readonly xml: string; readonly json: string };
+}
+
+/** Lists collections and items. */
+export interface DataListing {
+  collections(): readonly object[];
+  /**
+   * Returns the items of a collection in the order of their creation, regardless of permissions.
+   * @param path the path of the collection, with all parameters replaced
+   * @param after the sequence number of the item before the first
+   * @throws RangeError if no collection has this path
+   */
+  items(
+    path: string,
+    after: number,
+    limit: number,
+  ): Promise<{ items: readonly ListedItem[]; more: boolean; revision: number }>;
+}
+
+/** The maximum number of bytes of a page of items. */
+const pageBytes = 1024 * 1024;
+
+/** Creates the listing of data. */
+export function createDataListing({ collections, store }: ServedData): DataListing {
+  return {
+    collections: () =>
+      collections().map(({ path, shape, access, createWithPut, schemes }) => ({
+        ...{ path, element: shape.element, item: shape.item, access, createWithPut },
+        ...(schemes !== undefined && { schemes }),
+        fields: shape.schema.fields.map(listedField),
+      })),
+    async items(path, after, limit) {
+      const { collection, name } = collectionAt(collections(), path);
+      const { entries, more, revision } = await store.list(name, after, limit, pageBytes);
+      const items = entries.map((entry) => listedItem(collection, entry, name, store.storeId));
+      return { items, more, revision };
+    },
+  };
+}
+
+/** Returns the collection at a path, and the name under which the store has its items. */
+function collectionAt(collections: readonly Collection[], path: string) {
+  const router = createRouter(collections.map((each) => ({ template: each.path, resource: {} })));
+  const found = router.find(path.split('/').slice(1).map(decoded));
+  const collection = collections.find((each) => each.path === found?.template);
+  if (collection === undefined || found === undefined)
+    throw new RangeError(`there is no collection ${JSON.stringify(path)}`);
+  return { collection, name: fillTemplate(collection.path, found.parameters) };
+}
+
+/** Decodes a segment of a path. Returns a segment with malformed percent-encoding unchanged. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function listedItem(
+  { shape, form }: Collection,
+  { id, sequence, revision, modified, value }: Entry,
+  path: string,
+  storeId: string,
+): ListedItem {
+  const opaque = revisionTag(storeId, revision, form);
+  const written = (type: string) => {
+    const format = formats.find(({ reads }) => reads === type);
+    return { text: format?.writeItem(shape, value) ?? '', tag: formatEntityTag(`${opaque}.${format?.mark}`) };
+  };
+  const [xml, json] = [written('application/xml'), written('application/json')];
+  return {
+    ...{ id, path: `${path}/${encodeSegment(id)}`, sequence, revision, modified },
+    ...{ xml: xml.text, json: json.text, tags: { xml: xml.tag, json: json.tag } },
+  };
+}
+
+function listedField({ name, required, content, attributes }: Field): ListedField {
+  const fields = fieldsIn(content);
+  return {
+    ...{ name, required, ...typeOf(content) },
+    ...(attributes.length > 0 && { attributes: attributes.map(listedAttribute) }),
+    ...(fields !== undefined && { fields }),
+  };
+}
+
+function listedAttribute({ name, required, content }: Attribute): ListedField {
+  return { name, required, ...typeOf(content) };
+}
+
+function fieldsIn(content: Content): readonly ListedField[] | undefined {
+  if (content.kind === 'simple') return undefined;
+  return content.kind === 'list' ? [listedField(content.of)] : content.schema.fields.map(listedField);
+}
+
+function typeOf(content: Content): Pick<ListedField, 'type' | 'rules'> {
+  return content.kind === 'simple'
+    ? { type: content.type, rules: rulesOf(content) }
+    : { type: content.kind, rules: {} };
+}
+
+function rulesOf({ type, fractionDigits, maxLength, pattern, oneOf, min, max }: Simple) {
+  return {
+    ...(type === 'decimal' && { fractionDigits }),
+    ...(maxLength !== undefined && { maxLength }),
+    ...(pattern !== undefined && { pattern: pattern.source }),
+    ...(oneOf !== undefined && { enum: [...oneOf] }),
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
+  };
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import test from 'node:test';
+import { startDouble } from '../../../src/double/index.ts';
+import { createConsole } from '../../support/double/control-client.ts';
+
+const tea = { title: 'Tea <&>', price: { value: '3.50', currency: 'EUR' } };
+const secrets = {
+  user: 'the-secret-of-johndoe',
+  password: 'the password of johndoe',
+  shared: 'the-shared-key-of-johndoe',
+  client: 'the-secret-of-the-client',
+  consumer: 'the-secret-of-the-printer',
+};
+
+async function opened() {
+  const double = await startDouble({
+    users: { johndoe: { secret: secrets.user, password: secrets.password }, ann: { secret: 'another one' } },
+    clients: { app: { secret: secrets.client, redirectUris: ['https://client.example/cb'] } },
+    consumers: { printer: { secret: secrets.consumer, callbacks: ['oob'] } },
+    seed: { '/articles': [tea, { ...tea, title: 'Sencha' }] },
+  });
+  const control = createConsole(await double.openControl());
+  return { double, control, [Symbol.asyncDispose]: () => double.close() };
+}
+
+test('the lists of accounts and tokens contain no secret, no password and no token', async () => {
+  await using house = await opened();
+  const { control, double } = house;
+  double.auth.addKey('johndoe', 'shared-1', { algorithm: 'hmac-sha256', secret: secrets.shared });
+  const { publicKey } = generateKeyPairSync('ed25519');
+  const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  double.auth.addKey('johndoe', 'key-1', { algorithm: 'ed25519', publicKey: pem, until: 9e12 });
+  const { accessToken, refreshToken = '' } = await double.oauth2.issueToken({ user: 'ann', refresh: true });
+  const { token, tokenSecret } = await double.oauth1.issueToken({ user: 'johndoe' });
+  const lists = ['/users', '/clients', '/consumers', '/tokens'];
+  const values = await Promise.all(lists.map((path) => control.send('GET', path)));
+  for (const secret of [...Object.values(secrets), accessToken, refreshToken, token, tokenSecret])
+    assert.ok(!JSON.stringify(values).includes(secret), secret);
+  assert.deepEqual(values[0].users[0], {
+    ...{ name: 'johndoe', disabled: false, password: true, secrets: [{}] },
+    keys: [
+      { id: 'shared-1', algorithm: 'hmac-sha256' },
+      { id: 'key-1', algorithm: 'ed25519', until: 9e12 },
+    ],
+  });
+  assert.equal(values[1].clients[0].id, 'app');
+  assert.equal(values[1].clients[0].confidential, true);
+  assert.equal(values[2].consumers[0].key, 'printer');
+  const fingerprint = createHash('sha256').update(accessToken).digest('base64url');
+  const listed = values[3].tokens.find((each: { fingerprint: string }) => each.fingerprint === fingerprint);
+  assert.equal(listed.live, true);
+  assert.deepEqual([listed.kind, listed.client, listed.user], ['access', 'app', 'ann']);
+});
+
+test('a secret that was rotated with a grace period is listed with its end', async () => {
+  await using house = await opened();
+  const { control, double } = house;
+  double.clock.freeze('2026-03-01T12:00:00Z');
+  double.auth.rotateSecret('ann', { grace: '1m' });
+  const { users } = await control.send('GET', '/users');
+  assert.deepEqual(users[1].secrets, [{}, { until: Date.parse('2026-03-01T12:01:00Z') }]);
+});
+
+test('tokens are expired and revoked by their fingerprints, and no others with them', async () => {
+  await using house = await opened();
+  const { control, double } = house;
+  const first = await double.oauth2.issueToken({ user: 'ann' });
+  const second = await double.oauth2.issueToken({ user: 'ann' });
+  const fingerprint = createHash('sha256').update(first.accessToken).digest('base64url');
+  assert.deepEqual(await control.send('POST', '/tokens/expire', { fingerprint }), { count: 1 });
+  const { tokens } = await control.send('GET', '/tokens');
+  assert.deepEqual(
+    tokens.map(({ live }: { live: boolean }) => live),
+    [false, true],
+  );
+  assert.deepEqual(await control.send('POST', '/tokens/revoke', { fingerprint }), { count: 1 });
+  const { tokens: left } = await control.send('GET', '/tokens');
+  assert.equal(left.length, 1);
+  const kept = createHash('sha256').update(second.accessToken).digest('base64url');
+  assert.equal(left[0].fingerprint, kept);
+});
+
+test('an unanswered consent page is listed as a live ticket', async () => {
+  await using house = await opened();
+  const { control, double } = house;
+  const query = new URLSearchParams({
+    ...{ response_type: 'code', client_id: 'app', redirect_uri: 'https://client.example/cb', state: 's' },
+    code_challenge: createHash('sha256').update('v'.repeat(43)).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const page = await double
+    .as('johndoe', { scheme: 'basic' })
+    .fetch(`/oauth2/authorize?${query}`, { headers: { Accept: 'application/json' } });
+  assert.equal(page.status, 200, await page.text());
+  const { tokens } = await control.send('GET', '/tokens');
+  const [{ kind, live, user, client }] = tokens;
+  assert.deepEqual(
+    { kind, live, user, client },
+    { kind: 'ticket', live: true, user: 'johndoe', client: 'app' },
+  );
+});
+
+test('items are listed as the service sends them, with the entity tags of both formats', async () => {
+  await using house = await opened();
+  const { control, double } = house;
+  const { collections } = await control.send('GET', '/collections');
+  const articles = collections.find(({ path }: { path: string }) => path === '/articles');
+  assert.equal(articles.access.GET, 'anyone');
+  const price = articles.fields.find(({ name }: { name: string }) => name === 'price');
+  assert.deepEqual(price.attributes[0], { name: 'currency', type: 'currency', required: true, rules: {} });
+  const { items, more } = await control.send('POST', '/items', { collection: '/articles', limit: 1 });
+  assert.equal(more, true);
+  for (const [format, type] of [
+    ['xml', 'application/xml'],
+    ['json', 'application/json'],
+  ] as const) {
+    const reply = await double.fetch(items[0].path, { headers: { Accept: type } });
+    assert.equal(await reply.text(), items[0][format]);
+    assert.equal(reply.headers.get('etag'), items[0].tags[format]);
+  }
+  const further = await control.send('POST', '/items', {
+    collection: '/articles',
+    after: items[0].sequence,
+  });
+  assert.deepEqual([further.items.length, further.more], [1, false]);
+  assert.match(further.items[0].json, /Sencha/);
+});
+
+test('the items of a collection with parameters are listed by its path, in any encoding', async () => {
+  await using house = await opened();
+  const { control, double } = house;
+  double.seed({ '/users/ann/financialrecords': [] });
+  double.collection('/shelves/{name}/books', {
+    ...{ element: 'books', item: 'book', fields: { title: { type: 'text' } } },
+    access: { read: 'anyone', write: 'anyone' },
+  });
+  await double.fetch('/shelves/a%20b/books/1', {
+    ...{ method: 'PUT', body: '{"title":"Tea"}' },
+    headers: { 'Content-Type': 'application/json' },
+  });
+  for (const collection of ['/shelves/a%20b/books', '/shelves/a b/books']) {
+    const { items } = await control.send('POST', '/items', { collection });
+    assert.equal(items[0].path, '/shelves/a%20b/books/1');
+  }
+  const problem = await control.refused(422, 'POST', '/items', { collection: '/nothing' });
+  assert.match(String(problem['detail']), /no collection "\/nothing"/);
+});
+
+test('the server signs as a user with every scheme, and the service accepts the fields', async () => {
+  await using house = await opened();
+  const { control, double } = house;
+  for (const scheme of [undefined, 'basic', 'bearer', 'oauth1']) {
+    const content = {
+      user: 'johndoe',
+      method: 'GET',
+      target: '/articles?limit=1',
+      ...(scheme && { scheme }),
+    };
+    const { fields } = await control.send('POST', '/sign', content);
+    const reply = await double.fetch('/articles?limit=1', { headers: fields, secure: scheme !== undefined });
+    assert.equal(reply.status, 200, `${scheme}: ${await reply.text()}`);
+    assert.equal(double.journal.last()?.principal?.name, 'johndoe', scheme);
+  }
+  await control.refused(422, 'POST', '/sign', { user: 'nobody-here', method: 'GET', target: '/articles' });
+});
+
+test('snapshots are listed, and the clock shows whether it is frozen and by how much Date is skewed', async () => {
+  await using house = await opened();
+  const { control } = house;
+  await control.send('POST', '/clock/freeze', { at: '2026-03-01T12:00:00Z' });
+  await control.send('POST', '/clock/skew', { by: '-5m' });
+  const clock = await control.send('GET', '/clock');
+  assert.deepEqual([clock.frozen, clock.skew], [true, -300_000]);
+  const { snapshot } = await control.send('POST', '/snapshot');
+  const { snapshots } = await control.send('GET', '/snapshot');
+  assert.deepEqual(snapshots, [{ snapshot, time: Date.parse('2026-03-01T12:00:00Z') }]);
+  const running = await control.send('POST', '/clock/follow');
+  assert.equal(running.frozen, false);
+});
