@@ -1,5 +1,6 @@
 import type { ConfiguredScheme } from '../auth/configured-schemes.ts';
 import { systemClock } from '../clock.ts';
+import type { Collection } from '../collections/declaration.ts';
 import type { RemovedNames } from '../oauth/revoke-on-removal.ts';
 import type { Observer } from '../pipeline/observer.ts';
 import { noncesWindowOf, schemesOf } from '../service/authentication.ts';
@@ -8,8 +9,8 @@ import { type ControllableService, createControllableService } from '../service/
 import { checkDistinctSecrets } from '../service/user-checks.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { bucketSpanFor, createNonces } from '../store/nonces/nonces.ts';
+import type { Store } from '../store/store.ts';
 import { claimedUserBy } from './claimed-user.ts';
-import type { ServedData } from './control/listing/listing.ts';
 import { createEvents, type Events } from './events.ts';
 import { type ControlledFaults, createControlledFaults } from './faults/controlled-faults.ts';
 import { createJournal, type JournalPart } from './journal/journal.ts';
@@ -24,6 +25,12 @@ import { createItems, type Items } from './state/seed.ts';
 import type { Snapshottable } from './state/snapshot.ts';
 import { createState, type State } from './state/state.ts';
 import { createDoubleUsers, type DoubleUsers } from './state/users.ts';
+
+/** The collections that a service serves, and the store that holds their items. */
+export interface ServedData {
+  readonly collections: () => readonly Collection[];
+  readonly store: Store;
+}
 
 /** A service that can be controlled, with the parts that control it. */
 export interface ComposedService {

@@ -6,7 +6,7 @@ import { createRouter } from '../../../pipeline/router.ts';
 import type { Attribute, Content, Field } from '../../../schema/schema.ts';
 import type { Simple } from '../../../schema/simple-type.ts';
 import type { Entry } from '../../../store/store.ts';
-import type { ServedData } from './listing.ts';
+import type { ServedData } from '../../compose.ts';
 
 /** A field of an item. `rules` are the options of its declaration, such as `maxLength`. */
 export interface ListedField {

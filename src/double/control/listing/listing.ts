@@ -1,5 +1,3 @@
-import type { Collection } from '../../../collections/declaration.ts';
-import type { Store } from '../../../store/store.ts';
 import type { ComposedService } from '../../compose.ts';
 import { type AccountListing, createAccountListing } from './accounts.ts';
 import { createDataListing, type DataListing } from './data.ts';
@@ -8,12 +6,6 @@ import { createDataListing, type DataListing } from './data.ts';
 export interface Listing extends AccountListing, DataListing {
   /** Returns whether the clock is frozen, and the skew of `Date` in ms. */
   time(): { readonly frozen: boolean; readonly skew: number };
-}
-
-/** The collections that a service serves, and the store that holds their items. */
-export interface ServedData {
-  readonly collections: () => readonly Collection[];
-  readonly store: Store;
 }
 
 /** Creates the listing of a service. */
