@@ -1,5 +1,10 @@
 export type { AsymmetricAlgorithm } from '../auth/account-key.ts';
-export type { ApiKeyDeclaration, CredentialField, PresetName } from '../auth/scheme-declarations.ts';
+export type {
+  ApiKeyDeclaration,
+  CredentialField,
+  PresetName,
+  ResponseSigningDeclaration,
+} from '../auth/scheme-declarations.ts';
 export type { Clock } from '../clock.ts';
 export type {
   Aws4Signing,

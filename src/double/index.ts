@@ -171,6 +171,7 @@ export type { Fetch } from './fetch/fetch.ts';
 export type { FetchInit, FetchInput } from './fetch/fetch-request.ts';
 export type { AsOptions, ConfiguredAsOptions, Signer } from './fetch/signed-client.ts';
 export type {
+  EntrySummary,
   FirstDifference,
   JournalEntry,
   RawEntry,
@@ -181,7 +182,7 @@ export type {
 export type { Journal, JournalOptions } from './journal/journal.ts';
 export type { EntryMatch, EntryParts } from './journal/match.ts';
 export { JournalTimeout, type WaitOptions } from './journal/waiting.ts';
-export type { Match, MatchMethod, MatchPath } from './match.ts';
+export type { BarePath, Match, MatchMethod, MatchPath } from './match.ts';
 export type { DoubleOptions } from './options.ts';
 export {
   AllowMatrix,

@@ -69,10 +69,16 @@ test('no link between the documents of the package is dead', () => {
   assert.deepEqual(dead, []);
 });
 
-test('the source map of every script contains its sources', () => {
-  const scripts = installedFiles('.js').filter(
-    (name) => name.startsWith('dist') && !name.startsWith(join('dist', 'esm')),
+/** The installed scripts in CommonJS. Those of the console run in a browser as they are. */
+function nodeScripts(): readonly string[] {
+  const others = [join('dist', 'esm'), join('dist', 'console')];
+  return installedFiles('.js').filter(
+    (name) => name.startsWith('dist') && !others.some((folder) => name.startsWith(folder)),
   );
+}
+
+test('the source map of every script contains its sources', () => {
+  const scripts = nodeScripts();
   assert.ok(scripts.length > 0);
   for (const name of scripts) {
     const path = join(installed(), name);
@@ -99,7 +105,7 @@ test('a stack trace from the library shows lines of its sources', () => {
 });
 
 test('no script in CommonJS calls import(), which Jest does not support there', () => {
-  for (const name of installedFiles('.js').filter((each) => !each.startsWith(join('dist', 'esm')))) {
+  for (const name of nodeScripts()) {
     assert.doesNotMatch(readFileSync(join(installed(), name), 'utf8'), /\bimport\(/, name);
   }
 });
