@@ -77,12 +77,36 @@ function reasonOf({ problem, auth }: EntryText): string | undefined {
   return `${detail.replace(/\.$/, '')}: ${hint}`;
 }
 
-function checksOf({ scheme = 'credentials', failedAt, expected, received }: ShownStory): string[] {
+function checksOf(shown: ShownStory): string[] {
+  const { scheme = 'credentials', failedAt, expected, received } = shown;
   if (failedAt === undefined) return [];
   const lines = [`${scheme}: failed at ${failedAt}`];
+  // A message of several lines is shown by its parts.
+  const hasParts = shown.parts.length > 0 && expected?.includes('\n') !== false;
+  if (hasParts) return [...lines, ...partsOf(shown)].map(oneLine);
   if (expected !== undefined) lines.push(`expected ${expected}`);
   if (received !== undefined) lines.push(`received ${received}`);
   return lines.map(oneLine);
+}
+
+/** Returns the checks that passed, and the part that differs or, if none is known, all parts. */
+function partsOf({ passed, parts, differs }: ShownStory): string[] {
+  const lines = passed.length === 0 ? [] : [`passed ${passed.join(', ')}`];
+  const part = parts.find(({ name }) => name === differs);
+  if (part === undefined)
+    return [
+      ...lines,
+      `expected ${parts.map(({ name, expected }) => `${name} ${shortened(expected)}`).join(' | ')}`,
+    ];
+  const signed = part.signed === undefined ? '' : `, signed ${JSON.stringify(shortened(part.signed))}`;
+  return [...lines, `${part.name}: expected ${JSON.stringify(shortened(part.expected))}${signed}`];
+}
+
+/** The longest value of a part in a line, in characters. */
+const longestPart = 200;
+
+function shortened(text: string): string {
+  return text.length <= longestPart ? text : `${text.slice(0, longestPart)}…`;
 }
 
 /** Writes control characters, line ends included, as in JSON. */

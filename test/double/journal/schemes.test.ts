@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import { type SchemeSigning, signRequest } from '../../../src/client/index.ts';
+import { manualClock } from '../../../src/clock.ts';
+import { type DoubleOptions, startDouble } from '../../../src/double/index.ts';
+
+const now = Date.UTC(2026, 10, 22, 12);
+const second = now / 1000;
+const secret = 'secret of ann';
+const options: DoubleOptions = {
+  now,
+  https: false,
+  users: { ann: { secret } },
+  schemes: {
+    partner: {
+      message: '{timestamp}.{method}.{target}',
+      signature: { field: 'X-Partner-Signature' },
+      user: { field: 'X-Partner-Key' },
+      timestamp: { field: 'X-Partner-Time' },
+    },
+    aws4: { region: 'eu-central-1', service: 'execute-api' },
+    'message-signatures': { nonce: 'off' },
+  },
+};
+const aws4 = { type: 'aws4', region: 'eu-central-1', service: 'execute-api', accessKeyId: 'ann' } as const;
+const signatures = { type: 'message-signatures', nonce: 'off' } as const;
+
+/** Requests /articles?limit=1 with fields that sign /articles, and returns the text of the journal's entry. */
+async function refusal(sign: (url: string) => Record<string, string>): Promise<string> {
+  await using double = await startDouble(options);
+  const url = 'http://api.example/articles';
+  const headers = { Host: 'api.example', ...sign(url) };
+  const response = await double.fetch('/articles?limit=1', { headers });
+  assert.equal(response.status, 401);
+  return String(double.journal.last());
+}
+
+const by = (scheme: SchemeSigning) => (url: string) =>
+  signRequest({ method: 'GET', url, scheme, clock: manualClock(now) });
+const mac = (key: string): string =>
+  createHmac('sha256', key).update(`${second}.GET./articles`).digest('hex');
+const partner = (key: string) => () => ({
+  'X-Partner-Key': 'ann',
+  'X-Partner-Time': String(second),
+  'X-Partner-Signature': mac(key),
+});
+
+const first = (rest: string): RegExp =>
+  new RegExp(
+    `^#1 GET /articles\\?limit=1 by ann: 401, credentials-refused, step 7 \\(credentials\\): ${rest}\n`,
+  );
+
+test('the entry of a refusal names the scheme, the checks, the mistake and the part that differs', async () => {
+  const left = 'the query was left out';
+  const texts = [
+    [
+      await refusal(partner(secret)),
+      left,
+      'partner',
+      'target: expected "/articles?limit=1", signed "/articles"',
+    ],
+    [await refusal(by({ ...aws4, secret })), left, 'aws4', 'canonical query: expected "limit=1", signed ""'],
+    [
+      await refusal(by({ ...signatures, key: { id: 'ann', secret } })),
+      '"@query" was signed as empty, but the request has a query',
+      'message-signatures',
+      '"@query": expected "?limit=1", signed "?"',
+    ],
+  ] as const;
+  for (const [text, hint, scheme, part] of texts) {
+    assert.match(text, first(`The .* is wrong: ${hint}`));
+    assert.equal(
+      text.slice(text.indexOf('\n') + 1),
+      [`  ${scheme}: failed at signature`, '  passed parse, user', `  ${part}`].join('\n'),
+    );
+  }
+});
+
+test('without a known mistake, the entry shows the expected value of each part', async () => {
+  const text = await refusal(partner('another secret'));
+  assert.match(
+    text,
+    new RegExp(`\n {2}expected timestamp ${second} \\| method GET \\| target /articles\\?limit=1$`),
+  );
+  const signed = await refusal(by({ ...signatures, key: { id: 'ann', secret: 'another secret' } }));
+  assert.match(
+    signed,
+    /\n {2}expected "@method" GET \| "@authority" api\.example \| .* \| "@query" \?limit=1 \| /,
+  );
+  const aws = await refusal(by({ ...aws4, secret: 'another secret' }));
+  assert.match(aws, /\n {2}expected method GET \| canonical path \/articles \| canonical query limit=1 \| /);
+  for (const each of [text, signed, aws]) assert.ok(!/secret of ann|another secret/.test(each));
+});
