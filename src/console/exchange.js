@@ -183,7 +183,9 @@ function message(startLine, { fields, text, length }) {
 		'\n',
 	]);
 	const head = h('pre.wire', { tabindex: 0, 'aria-label': 'Head' }, h('strong', longShown(startLine)), '\n', ...lines);
-	return h('div', head, text !== '' && contentOf(text, type, length));
+	const declared = fields.some(([name, value]) => /^content-length$/i.test(name) && Number(value) > 0);
+	const unread = length === 0 && declared && h('p.hint', 'The server did not read the content.');
+	return h('div', head, unread, text !== '' && contentOf(text, type, length));
 }
 
 function contentOf(text, type, length) {

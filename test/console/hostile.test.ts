@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { startDouble } from '../../src/double/index.ts';
+import { inBrowser, type OpenedConsole, openConsole, until } from '../support/console/browser.ts';
+
+const markup = `<img src=x onerror="window.attacked=1"><script>window.attacked=1</script>"'><svg onload=window.attacked=1>`;
+const bidi = '\u202egnp.exe\u2066\u200b\ufeff';
+
+/** Opens the console of a double that received these bytes. */
+async function opened(t: TestContext, ...requests: readonly (string | Buffer)[]): Promise<OpenedConsole> {
+  const double = await startDouble({ https: false });
+  t.after(() => double.close());
+  const console = await openConsole(t, double);
+  const { control } = console;
+  const headers = { Authorization: `Bearer ${control.token}`, 'Content-Type': 'application/json' };
+  for (const bytes of requests) {
+    const body = JSON.stringify({ bytes: Buffer.from(bytes).toString('base64') });
+    assert.equal((await fetch(`${control.url}/send`, { method: 'POST', headers, body })).status, 200);
+  }
+  await console.page.locator(`.row[data-number="${requests.length}"]`).waitFor();
+  return console;
+}
+
+/** Asserts that nothing of what was received became an element or ran. */
+async function assertInert({ page }: OpenedConsole): Promise<void> {
+  assert.equal(await page.evaluate('window.attacked'), undefined);
+  assert.equal(await page.evaluate(`document.querySelectorAll('main img, main script, main svg').length`), 0);
+}
+
+test('markup in methods, targets, fields and content is shown as text', inBrowser, async (t) => {
+  const escaped = encodeURI(markup);
+  const console = await opened(
+    t,
+    `POST /articles?${escaped} HTTP/1.1\r\nHost: a.example\r\nX-Attack: ${markup}\r\nAuthorization: Basic ${Buffer.from(`${markup}:x`).toString('base64')}\r\nContent-Type: text/html\r\nContent-Length: ${markup.length}\r\n\r\n${markup}`,
+    `${markup} / HTTP/1.1\r\nHost: a.example\r\n\r\n`,
+    `GET /${markup} HTTP/1.1\r\nHost: a.example\r\n\r\n`,
+  );
+  const { page } = console;
+  for (const number of [1, 2, 3]) {
+    await page.locator(`.row[data-number="${number}"]`).click();
+    await until(page, `document.title.startsWith('#${number} ')`);
+    await page.locator('.detail pre').first().waitFor();
+    await page.locator('.tabs a').nth(1).click();
+    await until(page, `location.hash.endsWith('/signature')`);
+    await assertInert(console);
+  }
+});
+
+test('characters that reorder text or are invisible are shown by their code', inBrowser, async (t) => {
+  const content = `{"name":"${bidi}"}`;
+  const { page } = await opened(
+    t,
+    `POST /articles HTTP/1.1\r\nHost: a.example\r\nX-Name: a\u00a0\u0085b\r\nContent-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`,
+    'GET /\u0007\u001b[31m HTTP/1.1\r\nHost: a.example\r\n\r\n',
+  );
+  await page.locator('.row[data-number="2"]').click();
+  await page.locator('.detail pre').first().waitFor();
+  assert.match(await page.locator('.detail pre').first().innerText(), /U\+001B\[31m/);
+  const text = await page.evaluate<string>('document.body.innerText');
+  assert.doesNotMatch(text, /[\u202a-\u202e\u2066-\u2069\u200b\ufeff\u0007\u001b\u0085]/);
+});
+
+test('content that is not UTF-8 is shown with replacement characters', inBrowser, async (t) => {
+  const console = await opened(
+    t,
+    Buffer.concat([
+      Buffer.from(
+        'POST /articles HTTP/1.1\r\nHost: a.example\r\nContent-Type: application/json\r\nContent-Length: 4\r\n\r\n',
+      ),
+      Buffer.from([0xff, 0xfe, 0xc3, 0x28]),
+    ]),
+  );
+  await console.page.locator('.row[data-number="1"]').click();
+  await console.page.locator('.detail pre').first().waitFor();
+  await assertInert(console);
+});
+
+test('a long value is cut, and shown as a whole piece by piece', inBrowser, async (t) => {
+  const double = await startDouble({ https: false });
+  t.after(() => double.close());
+  double.resource('/long', {
+    GET: { access: 'anyone', handle: () => ({ status: 200, fields: [['X-Long', 'v'.repeat(1024 * 1024)]] }) },
+  });
+  await double.fetch('/long');
+  const { page } = await openConsole(t, double, { path: '/exchanges/1' });
+  await page.locator('.detail pre').first().waitFor();
+  const length = `document.querySelector('.detail').innerText.length`;
+  assert.ok((await page.evaluate<number>(length)) < 20_000);
+  await page.getByRole('button', { name: /show more/ }).click();
+  assert.ok((await page.evaluate<number>(length)) > 60_000);
+  await page.getByRole('button', { name: /show more/ }).waitFor();
+});
