@@ -48,13 +48,13 @@ export const problemTypes = {
     status: 400,
     title: 'The credentials are malformed',
     explanation:
-      'The Authorization or Authentication field violates the grammar of its scheme. The credentials were not compared with anything. The attempt counts towards the limit on failed authentications of the peer.',
+      'The credentials violate the grammar of their scheme, or a part of them is missing. They are in Authorization or Authentication, or in the fields or query parameters of a configured scheme. They were not compared with anything. The attempt counts towards the limit on failed authentications of the peer.',
   },
   'several-credentials': {
     status: 400,
     title: 'The request has several credentials',
     explanation:
-      'A request carries at most one Authorization or Authentication field, and not both: the server does not guess which one counts. With a bearer token in the field, access_token must not occur in the query or in a form (RFC 6750 §2).',
+      'A request has the credentials of one scheme, once: in Authorization, in Authentication, or in the fields or query parameters of a configured scheme. The server does not guess which ones count. With a bearer token in the field, access_token must not occur in the query or in a form (RFC 6750 §2).',
   },
   'content-range-on-put': {
     status: 400,
@@ -124,7 +124,7 @@ export const problemTypes = {
     status: 401,
     title: 'The credentials were rejected',
     explanation:
-      'The user, the password, the secret or the signed message is wrong. For security, the response does not show which. If the request is signed, compare the message you signed with its definition: the method, the target exactly as sent including the query, the date without its spaces, the nonce, and the digest field if there is one. A server started with --explain shows the message that it expected.',
+      'The user, the password, the key, the secret or the signed message is wrong. For security, the response does not show which. If the request is signed, compare the message you signed with the definition of the scheme. For hmac, it consists of the method, the target exactly as sent including the query, the date without its spaces, the nonce, and the digest field if there is one. A server started with --explain shows the message that it expected.',
   },
   'token-refused': {
     status: 401,
@@ -136,7 +136,7 @@ export const problemTypes = {
     status: 401,
     title: 'The authentication scheme is not offered',
     explanation:
-      'The scheme of the credentials is not available on this connection. WWW-Authenticate lists the available ones.',
+      'The scheme of the credentials is unknown, or is not accepted for this resource or on this connection. WWW-Authenticate lists the accepted ones.',
   },
   'date-missing': {
     status: 401,
@@ -148,7 +148,7 @@ export const problemTypes = {
     status: 401,
     title: 'The date is too far from the server’s clock',
     explanation:
-      'The signed date is outside the window, or the lifetime of a presigned URL is over. The Date field of this response is the server’s time: correct your clock and sign again.',
+      'The signed date or timestamp is outside the window of its scheme, or the signature has expired: by its parameter expires (RFC 9421 §2.3), or by the lifetime of a presigned URL. The Date field of this response is the server’s time: correct your clock and sign again.',
   },
   'nonce-replayed': {
     status: 401,
@@ -231,7 +231,7 @@ export const problemTypes = {
     status: 403,
     title: 'These credentials require TLS',
     explanation:
-      'Basic and OAuth credentials can be used by anyone who reads them, so the server does not read them over plain HTTP. Treat the credentials just sent as compromised.',
+      'Basic and OAuth credentials and API keys can be used by anyone who reads them, so the server does not read them over plain HTTP. Treat the credentials just sent as compromised.',
   },
   'insufficient-scope': {
     status: 403,

@@ -152,3 +152,18 @@ describe('a wrong configuration of schemes is refused at start', () => {
       );
     });
 });
+
+test('the explanations of problems are true for configured schemes', async () => {
+  const explained: readonly (readonly [type: string, text: RegExp])[] = [
+    ['malformed-credentials', /the fields or query parameters of a configured scheme/],
+    ['several-credentials', /the credentials of one scheme, once/],
+    ['credentials-refused', /the key, the secret/],
+    ['date-out-of-window', /timestamp is outside the window of its scheme/],
+    ['tls-required', /Basic and OAuth credentials and API keys/],
+    ['scheme-not-offered', /not accepted for this resource/],
+  ];
+  for (const [type, text] of explained) {
+    const response = await answer({}, { method: 'GET', target: `/problems/${type}` });
+    assert.match(String(response.content), text);
+  }
+});
