@@ -87,6 +87,7 @@ function actionOf({ open = false, accepts, run, status = 200 }: Operation): Acti
   return action(
     open ? 'anyone' : [controller],
     async (call): Promise<Outcome> => {
+      rejectQuery(call);
       const value = await withContentErrors(async () => run(call.content, call.parameters, call));
       // Responses may contain secrets, so they must not be stored.
       if (value === undefined) return { status: 204, noStore: true };
@@ -94,6 +95,15 @@ function actionOf({ open = false, accepts, run, status = 200 }: Operation): Acti
     },
     accepts === undefined ? {} : { reads: [plainJson] },
   );
+}
+
+/** No operation has query parameters. Ignored ones could be taken for a filter. */
+function rejectQuery({ query }: Call): void {
+  if (query.size > 0)
+    throw new Problem(
+      'malformed-query',
+      'This operation has no query parameters: its arguments are JSON content.',
+    );
 }
 
 /** Converts an error about the arguments to a Problem about the content that contained them (422). */

@@ -112,7 +112,7 @@ export function mapOf<T>(shape: Shape<T>, description?: string): Shape<Readonly<
   };
 }
 
-/** A value of either shape. `one` is tried first. */
+/** A value of either shape. `one` is tried first. If neither fits, the error is that of `one` if the value has its type. */
 export function either<One, Other>(
   one: Shape<One>,
   other: Shape<Other>,
@@ -123,7 +123,9 @@ export function either<One, Other>(
     read(value, at) {
       try {
         return one.read(value, at);
-      } catch {
+      } catch (error) {
+        if (one.schema['type'] === 'string' && typeof value === 'string' && other.schema['type'] !== 'string')
+          throw error;
         return other.read(value, at);
       }
     },

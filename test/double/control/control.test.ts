@@ -148,6 +148,19 @@ test('what goes wrong is planned, listed, met and taken back', async () => {
     await control.refused(422, 'POST', '/faults', { fault: wrong });
 });
 
+test('a query and a method in lower case are refused, since they would select nothing', async () => {
+  await using double = await startDouble({ https: false });
+  const { refused } = await opened(double);
+  assert.equal(
+    (await refused(400, 'GET', '/journal?user=johndoe'))['detail'],
+    'This operation has no query parameters: its arguments are JSON content.',
+  );
+  assert.match(
+    String((await refused(422, 'POST', '/journal/find', { method: 'get' }))['detail']),
+    /^method must be a method in upper case, such as GET/,
+  );
+});
+
 test('the journal is read, searched and waited for, and shows no secret', async () => {
   const secret = 's3cret-of-nobody-else';
   await using double = await startDouble({ users: { ann: { secret, password: 'pw-of-ann' } }, https: false });
