@@ -17,6 +17,8 @@ export class Grid {
 	#rowHeight = 0;
 	#id = newId();
 	#selected;
+	/** Whether the selected item has not been shown yet, because it was not loaded. */
+	#isAwaited = false;
 	#scheduled = false;
 
 	constructor(label, columns, events) {
@@ -44,14 +46,15 @@ export class Grid {
 		const after = top === undefined ? -1 : this.#indexOf(top.number);
 		if (scrollTop > 0 && after >= 0 && after !== before)
 			this.element.scrollTop = scrollTop + (after - before) * this.#rowHeight;
+		if (this.#isAwaited) this.#reveal();
 		this.#render(true);
 	}
 
 	/** Selects an item and scrolls to it. */
 	select(number) {
 		this.#selected = number;
-		const at = number === undefined ? -1 : this.#indexOf(number);
-		if (at >= 0) this.#reveal(at);
+		this.#isAwaited = number !== undefined;
+		this.#reveal();
 		this.#render(false);
 	}
 
@@ -149,12 +152,17 @@ export class Grid {
 		return { ...pages, ...lines }[key];
 	}
 
-	#reveal(at) {
-		const head = this.element.firstElementChild.offsetHeight;
+	/** Scrolls to the selected item: if it is far away, to the middle. */
+	#reveal() {
+		const at = this.#indexOf(this.#selected);
+		if (at < 0) return;
+		this.#isAwaited = false;
+		const height = this.element.clientHeight - this.element.firstElementChild.offsetHeight;
 		const top = at * this.#rowHeight;
-		const { scrollTop, clientHeight } = this.element;
-		if (top < scrollTop) this.element.scrollTop = top;
-		else if (top + this.#rowHeight + head > scrollTop + clientHeight)
-			this.element.scrollTop = top + this.#rowHeight + head - clientHeight;
+		const { scrollTop } = this.element;
+		const outside = Math.max(scrollTop - top, top + this.#rowHeight - scrollTop - height);
+		if (outside > 2 * this.#rowHeight) this.element.scrollTop = top - height / 2;
+		else if (top < scrollTop) this.element.scrollTop = top;
+		else if (outside > 0) this.element.scrollTop = scrollTop + outside;
 	}
 }
