@@ -52,6 +52,12 @@ function installedFiles(ending: string): readonly string[] {
   return names.filter((name) => name.endsWith(ending));
 }
 
+/** The scripts in CommonJS. The other ones are those in dist/esm, and the modules of the console. */
+function commonJsScripts(): readonly string[] {
+  const others = [join('dist', 'esm'), join('dist', 'console')];
+  return installedFiles('.js').filter((name) => !others.some((folder) => name.startsWith(folder)));
+}
+
 function installed(): string {
   return join(folder, 'node_modules/countersign');
 }
@@ -69,16 +75,8 @@ test('no link between the documents of the package is dead', () => {
   assert.deepEqual(dead, []);
 });
 
-/** The installed scripts in CommonJS. Those of the console run in a browser as they are. */
-function nodeScripts(): readonly string[] {
-  const others = [join('dist', 'esm'), join('dist', 'console')];
-  return installedFiles('.js').filter(
-    (name) => name.startsWith('dist') && !others.some((folder) => name.startsWith(folder)),
-  );
-}
-
 test('the source map of every script contains its sources', () => {
-  const scripts = nodeScripts();
+  const scripts = commonJsScripts().filter((name) => name.startsWith('dist'));
   assert.ok(scripts.length > 0);
   for (const name of scripts) {
     const path = join(installed(), name);
@@ -105,9 +103,27 @@ test('a stack trace from the library shows lines of its sources', () => {
 });
 
 test('no script in CommonJS calls import(), which Jest does not support there', () => {
-  for (const name of nodeScripts()) {
+  for (const name of commonJsScripts()) {
     assert.doesNotMatch(readFileSync(join(installed(), name), 'utf8'), /\bimport\(/, name);
   }
+});
+
+test('the installed package serves the console as it is in the sources', () => {
+  const text = `
+    import { startDouble } from 'countersign/double';
+    const double = await startDouble({ https: false });
+    const { url } = await double.openControl();
+    for (const path of ['/', '/console.js', '/console.css', '/console/dom.js'])
+      console.log(JSON.stringify(await (await fetch(url + path)).text()));
+    await double.close();`;
+  writeFileSync(join(folder, 'console.mjs'), text);
+  const served = run(process.execPath, ['console.mjs']).trim().split('\n');
+  const files = ['index.html', 'console.js', 'console.css', 'dom.js'];
+  const expected = files.map((name) => readFileSync(join(root, 'src/console', name), 'utf8'));
+  assert.deepEqual(
+    served.map((line) => JSON.parse(line)),
+    expected,
+  );
 });
 
 test('nothing in the package is minified', () => {

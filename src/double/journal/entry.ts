@@ -161,7 +161,7 @@ export class JournalEntry {
     return 512 + sent + received.length + (response?.content?.length ?? 0);
   }
 
-  /** Returns the members that a list of entries shows. It reads no content, so it is fast. */
+  /** @internal Returns the members that a list of entries shows. It reads no content, so it is fast. */
   toSummary(): EntrySummary {
     const { number, time, duration, user, step, problem, fault, aborted } = this;
     const { request, response, authentication } = this.#exchange;
