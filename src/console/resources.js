@@ -1,5 +1,177 @@
-import { fill, h } from './dom.js';
+import { button, field, fill, h, select, setOptions } from './dom.js';
+import { form, input, memoryPanel, panel, table } from './form.js';
+import { dateTime, indented, longShown } from './format.js';
 
-export function mount(root, _context) {
-	fill(root, h('h1', 'Resources'), h('p.empty', 'This view is not implemented yet.'));
+/** The number of items of a page. */
+const page = 20;
+const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS'];
+
+export function mount(root, context) {
+	const { api, attempt, signal } = context;
+	const collection = select([]);
+	const parameters = h('div.controls');
+	const schema = h('div');
+	const items = h('div.items', { 'aria-live': 'polite' });
+	let collections = [];
+	let users = [];
+
+	const chosen = () => collections.find(({ path }) => path === collection.value);
+
+	const showCollection = async () => {
+		const { path, access, fields, createWithPut, schemes } = chosen();
+		const names = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name);
+		const given = names.map((name) =>
+			field(name, input({ name, list: 'names', required: true, value: users[0]?.name })),
+		);
+		fill(parameters, ...given);
+		const rules = Object.entries(access).map(([method, rule]) =>
+			h('li', h('strong', method), ' ', [rule].flat().join(', ')),
+		);
+		const facts = [
+			`PUT ${createWithPut ? 'creates' : 'does not create'} items`,
+			schemes && `accepts ${schemes.join(', ')}`,
+		];
+		const rows = rowsOf(fields, '');
+		fill(
+			schema,
+			h(
+				'ul.facts',
+				...rules,
+				facts.filter(Boolean).map((fact) => h('li', fact)),
+			),
+			table('Fields', ['Field', 'Type', 'Required', 'Rules'], rows, 'The items have no fields.'),
+		);
+		fill(items);
+		await showItems(0);
+	};
+
+	const showItems = (after) =>
+		attempt(async () => {
+			const values = Object.fromEntries(
+				[...parameters.querySelectorAll('input')].map(({ name, value }) => [name, value]),
+			);
+			const path = chosen().path.replace(/\{([^}]*)\}/g, (_, name) => encodeURIComponent(values[name]));
+			const listed = await api.post('/items', { collection: path, after, limit: page }, signal);
+			if (after === 0) fill(items);
+			items.querySelector('.more-items')?.remove();
+			items.append(...listed.items.map(cardOf));
+			if (listed.items.length === 0) fill(items, h('p.hint', `${path} has no items.`));
+			const last = listed.items.at(-1)?.sequence;
+			if (listed.more) items.append(button('Show more items', () => showItems(last), { class: 'more-items' }));
+		});
+
+	const matrix = h('div', { 'aria-live': 'polite' });
+	const showMatrix = (as) =>
+		attempt(async () => {
+			fill(matrix, h('p.hint', 'Trying all methods…'));
+			const { rows, differences } = await api.post('/allow-matrix', { as }, signal).catch((error) => {
+				fill(matrix);
+				throw error;
+			});
+			const cells = rows.map(({ path, as: name, tried, may, allow }) => [
+				path,
+				name,
+				...methods.map((method) => permissionOf(tried[method], may.includes(method), allow.includes(method))),
+			]);
+			const verdict =
+				differences.length === 0
+					? h('p.verdict.good', 'Allow lists exactly what is permitted.')
+					: h(
+							'ul.verdict.s5',
+							differences.map((each) => h('li', each)),
+						);
+			fill(matrix, verdict, table('Permissions', ['Path', 'As', ...methods], cells, 'There are no resources.'));
+		});
+
+	const load = async () => {
+		const [server, listed, known] = await Promise.all([
+			context.server(),
+			api.get('/collections', signal),
+			api.get('/users', signal),
+		]);
+		collections = listed.collections;
+		users = known.users;
+		setOptions(
+			collection,
+			collections.map(({ path }) => [path, path]),
+		);
+		const boxes = ['nobody', ...users.map(({ name }) => name)].map((name, at) => {
+			const box = h('input', { type: 'checkbox', value: name, checked: at < 6 });
+			return h('label.check', box, name);
+		});
+		const asked = () => boxes.flatMap(({ firstChild: { checked, value } }) => (checked ? [value] : []));
+		fill(
+			root,
+			h('h1', 'Resources'),
+			h(
+				'datalist',
+				{ id: 'names' },
+				users.map(({ name }) => h('option', { value: name })),
+			),
+			panel(
+				'Collections',
+				collections.length === 0
+					? h('p.hint', 'This server has no collections.')
+					: form('Show items', [field('Collection', collection), parameters], () => showItems(0)),
+				schema,
+				h('h3', 'Items'),
+				items,
+			),
+			memoryPanel(
+				'Permissions',
+				server,
+				h(
+					'p.hint',
+					'Sends every method to every resource of a copy of the server, and compares the results with Allow.',
+				),
+				form('Try all methods', [h('div.actions', { role: 'group', 'aria-label': 'As' }, boxes)], () =>
+					showMatrix(asked()),
+				),
+				matrix,
+			),
+		);
+		collection.addEventListener('change', showCollection);
+		if (collections.length > 0) await showCollection();
+	};
+	fill(root, h('h1', 'Resources'), h('p.empty', 'Loading…'));
+	void attempt(load);
+}
+
+/** Returns a row for each field, its attributes and its own fields. */
+function rowsOf(fields, prefix) {
+	return fields.flatMap(({ name, type, required, rules, attributes = [], fields: inner = [] }) => {
+		const texts = Object.entries(rules).map(([rule, value]) => `${rule} ${[value].flat().join(' | ')}`);
+		const row = [h('code', prefix + name), type, required ? 'yes' : 'no', texts.join(', ')];
+		return [row, ...rowsOf(attributes, `${prefix}${name} @`), ...rowsOf(inner, `${prefix}${name} / `)];
+	});
+}
+
+/** Returns an item in both formats, side by side. */
+function cardOf({ path, revision, modified, xml, json, tags }) {
+	const formatted = (label, text, type, tag) =>
+		h(
+			'figure',
+			h('figcaption', h('strong', label), ' ETag: ', h('code', tag)),
+			h(
+				'pre.wire',
+				{ tabindex: 0, role: 'region', 'aria-label': `${label} of ${path}` },
+				longShown(indented(text, type)),
+			),
+		);
+	return h(
+		'article.item',
+		h('h4', longShown(path)),
+		h('ul.facts', h('li', `revision ${revision}`), h('li', `modified ${dateTime(modified)}`)),
+		h(
+			'div.pair',
+			formatted('XML', xml, 'application/xml', tags.xml),
+			formatted('JSON', json, 'application/json', tags.json),
+		),
+	);
+}
+
+function permissionOf(status, isPermitted, isListed) {
+	const text = isPermitted ? 'permitted' : 'refused';
+	const mark = h(`span.${isPermitted ? 'yes' : 'no'}`, { title: text }, isPermitted ? '✓ ' : '✗ ', status);
+	return [mark, h('span.visually-hidden', ` ${text}`), isPermitted !== isListed && h('strong', ' differs from Allow')];
 }

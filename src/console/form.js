@@ -1,0 +1,67 @@
+import { button, h, newId } from './dom.js';
+
+/** Creates a section with a heading. */
+export function panel(title, ...children) {
+	const id = newId();
+	return h('section.panel', { 'aria-labelledby': id }, h('h2', { id }, title), ...children);
+}
+
+/** Creates a section whose controls require a server in memory. On another server they are disabled, with the reason. */
+export function memoryPanel(title, { keeps }, ...children) {
+	const reason = 'Requires a server in memory. This one has a data directory: start it with --memory.';
+	const disabled = keeps !== 'memory';
+	return panel(title, disabled && h('p.reason', reason), h('fieldset', { disabled }, ...children));
+}
+
+/** Creates a form in one row, whose last control submits it. */
+export function form(label, controls, act, attributes = {}) {
+	const onsubmit = (event) => {
+		event.preventDefault();
+		act();
+	};
+	return h('form.controls', { onsubmit }, ...controls, h('button', { type: 'submit', ...attributes }, label));
+}
+
+/** Creates a text field without corrections. */
+export function input(attributes = {}) {
+	return h('input', { autocomplete: 'off', spellcheck: 'false', autocapitalize: 'off', ...attributes });
+}
+
+/** Creates a table that scrolls by itself. The first cell of each row is its heading. */
+export function table(label, heads, rows, empty) {
+	if (rows.length === 0) return h('p.hint', empty);
+	const head = heads.map((each) => h('th', { scope: 'col' }, each || h('span.visually-hidden', 'Actions')));
+	const cell = (content, at) => h(at === 0 ? 'th' : 'td', at === 0 ? { scope: 'row' } : {}, content);
+	const body = rows.map((cells) => h('tr', cells.map(cell)));
+	const content = h('table', h('thead', h('tr', head)), h('tbody', body));
+	return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': label }, content);
+}
+
+/** Creates a button that asks, in its place, before it acts. */
+export function confirmed(label, question, act, attributes = {}) {
+	const ask = button(
+		label,
+		() => {
+			const back = () => {
+				asked.replaceWith(ask);
+				ask.focus();
+			};
+			const yes = () => {
+				back();
+				act();
+			};
+			const onkeydown = ({ key }) => key === 'Escape' && back();
+			const choices = [button('Confirm', yes, { class: 'danger' }), button('Cancel', back)];
+			const asked = h('span.asked', { role: 'group', 'aria-label': question, onkeydown }, question, choices);
+			ask.replaceWith(asked);
+			choices[0].focus();
+		},
+		attributes,
+	);
+	return ask;
+}
+
+/** Creates a button that copies a value, which is not shown. */
+export function copyButton({ attempt }, label, value) {
+	return button(label, () => attempt(() => navigator.clipboard.writeText(value), 'Copied.'));
+}
