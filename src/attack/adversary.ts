@@ -9,9 +9,10 @@ import { hmacAttempts } from './cases/hmac.ts';
 import { messageAttempts } from './cases/message.ts';
 import { nonceAttempts } from './cases/nonces.ts';
 import { raceAttempts } from './cases/races.ts';
+import { schemeAttempts } from './cases/schemes.ts';
 import { transportAttempts } from './cases/transport.ts';
 import { createForger, type Forger } from './forger.ts';
-import type { RequestSigner } from './signers.ts';
+import type { RequestSigner } from './signers/signer.ts';
 
 export type { Attempt, HeaderLine, OutgoingRequest, Transport } from './attempt.ts';
 export {
@@ -22,15 +23,30 @@ export {
   type AttackVerdict,
   attack,
 } from './run.ts';
+export { type ApiKeySignerOptions, apiKeySigner } from './signers/api-key.ts';
+export { type Aws4SignerOptions, aws4Signer } from './signers/aws4.ts';
 export {
   basicSigner,
   bearerSigner,
   type HmacSignerOptions,
   hmacSigner,
   oauth1Signer,
-  type RequestSigner,
-  type SigningChanges,
-} from './signers.ts';
+} from './signers/built-in.ts';
+export { type DeclaredSignerOptions, declaredSigner } from './signers/declared.ts';
+export {
+  type MessageAlgorithm,
+  type MessageKey,
+  type MessageSignaturesSignerOptions,
+  messageSignaturesSigner,
+} from './signers/message-signatures.ts';
+export type {
+  CredentialPlace,
+  RequestSigner,
+  SignedFields,
+  SignedQuery,
+  SignerTraits,
+  SigningChanges,
+} from './signers/signer.ts';
 
 /** A valid request before it is signed, as passed to `fetch`. */
 export interface GoodRequest {
@@ -82,6 +98,7 @@ export function adversary(
     ...transportAttempts(forger),
     ...hmacAttempts(forger),
     ...nonceAttempts(forger),
+    ...schemeAttempts(forger),
     ...raceAttempts(forger),
   ];
 }

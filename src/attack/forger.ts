@@ -1,23 +1,36 @@
-import type { HeaderLine, OutgoingRequest, Transport } from './attempt.ts';
-import { lineOf, without } from './attempt.ts';
-import type { RequestSigner, SigningChanges } from './signers.ts';
+import { type Attempt, attempt, type OutgoingRequest, type Transport, without } from './attempt.ts';
+import { createLocator, type Locator } from './credentials.ts';
+import {
+  partsOf,
+  type RequestSigner,
+  type SignedFields,
+  type SignedParts,
+  type SignerTraits,
+  type SigningChanges,
+} from './signers/signer.ts';
+import { withParameters } from './signers/target.ts';
 
 /** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
-export interface Forger {
+export interface Forger extends Locator {
   /** The good request before it is signed. */
   readonly plain: OutgoingRequest;
   /** The date of good requests, in ms. */
   readonly now: number;
   /** How far a date may differ, in ms. */
   readonly window: number;
+  /** For how long a signature is valid, in ms. */
+  readonly lifetime: number;
   readonly user: string | undefined;
   /** Another user of the server. */
   readonly otherUser: string | undefined;
   /** Whether the request is permitted without credentials. */
   readonly open: boolean;
+  readonly traits: SignerTraits | undefined;
   /** The transport that the good request requires. */
   readonly needs: Transport | undefined;
-  /** Whether the signature depends on the nonce, so that a request is valid only once. */
+  /** Whether the signature depends on the nonce. */
+  readonly hasNonce: boolean;
+  /** Whether a request is valid only once. */
   readonly once: boolean;
   /** Whether the signature depends on the date. */
   readonly dated: boolean;
@@ -25,6 +38,8 @@ export interface Forger {
   readonly signs: boolean;
   /** Returns a new nonce of lower-case letters, digits and one hyphen. */
   nonce(): string;
+  /** Returns a date and nonce that no request had, if signatures are valid only once. */
+  fresh(): { readonly date: number; readonly nonce: string };
   /** Returns the good request, signed with a new nonce. */
   good(): OutgoingRequest;
   /** Signs a request with these changes. Undefined if the signer cannot, or if a change makes no difference. */
@@ -44,62 +59,94 @@ export interface ForgerOptions {
   readonly random: (size: number) => Uint8Array;
 }
 
-type Fields = Readonly<Record<string, string>>;
-
 /**
  * Creates a forger. Throws RangeError if the signer does not sign the good request, or signs it differently for equal
  * dates and nonces.
  */
 export function createForger({ plain, signer, now, window, random, ...shared }: ForgerOptions): Forger {
+  const { traits } = signer;
+  const sign = (request: OutgoingRequest, changes: SigningChanges): SignedParts | undefined =>
+    partsOf(signer(request, changes));
   const nonce = (): string => {
     const digits = Buffer.from(random(12)).toString('hex');
     return `n${digits.slice(0, 12)}-${digits.slice(12)}`;
   };
   const fixed = { date: now, nonce: nonce() };
-  const base = signer(plain, fixed);
-  const again = signer(plain, fixed);
+  const [base, again] = [sign(plain, fixed), sign(plain, fixed)];
   // The promise of an asynchronous signer has no fields either.
-  if (base === undefined || again === undefined || Object.keys(base).length === 0)
+  if (base === undefined || again === undefined || isEmpty(base))
     throw new RangeError('the signer must return the fields of the good request synchronously');
-  if (!equalFields(base, again))
+  if (!areEqual(base, again))
     throw new RangeError('the signer must return equal fields for equal requests, dates and nonces');
   const dependsOn = (changes: SigningChanges): boolean => {
-    const fields = signer(plain, { ...fixed, ...changes });
-    return fields !== undefined && !equalFields(fields, base);
+    const parts = sign(plain, { ...fixed, ...changes });
+    return parts !== undefined && !areEqual(parts, base);
   };
+  const hasNonce = dependsOn({ nonce: nonce() });
+  const fresh = dating(now, window, nonce, !hasNonce && traits?.acceptedOnce === true);
   const signed: Forger['signed'] = (changes, request = plain) => {
     // A nonce always changes the signature. Each other change must do so on its own.
     const { nonce: _, ...others } = changes;
     if (!Object.entries(others).every(([name, value]) => dependsOn({ [name]: value }))) return undefined;
-    const fields = signer(request, { date: now, nonce: nonce(), ...changes });
-    return fields === undefined ? undefined : withFields(request, fields);
+    const parts = sign(request, { ...fresh(), ...changes });
+    return parts === undefined ? undefined : withParts(request, parts);
   };
-  const good = (): OutgoingRequest => withFields(plain, signer(plain, { date: now, nonce: nonce() }) ?? base);
+  const good = (): OutgoingRequest => withParts(plain, sign(plain, fresh()) ?? base);
   const sentAs: Forger['sentAs'] = (changed, original = plain) => {
-    const dateAndNonce = { date: now, nonce: nonce() };
-    const [fields, own] = [signer(original, dateAndNonce), signer(changed, dateAndNonce)];
-    if (fields === undefined || (own !== undefined && equalFields(fields, own))) return undefined;
-    return withFields(changed, fields);
+    const dateAndNonce = fresh();
+    const [parts, own] = [sign(original, dateAndNonce), sign(changed, dateAndNonce)];
+    if (parts === undefined || (own !== undefined && areEqual(parts, own))) return undefined;
+    return withParts(changed, parts);
   };
-  const signs = sentAs({ ...plain, method: plain.method === 'GET' ? 'PUT' : 'GET' }) !== undefined;
+  const signs = otherRequests(plain).some((other) => sentAs(other) !== undefined);
   return {
     ...shared,
+    ...createLocator(plain, traits),
     plain,
     now,
     window,
+    lifetime: traits?.lifetime === undefined ? window : traits.lifetime * 1000,
     user: signer.user,
+    traits,
     needs: (signer.tlsOnly ?? !signs) ? 'tls' : undefined,
-    once: dependsOn({ nonce: nonce() }),
+    hasNonce,
+    once: hasNonce || traits?.acceptedOnce === true,
     dated: dependsOn({ date: now + 1000 }),
     signs,
     nonce,
+    fresh,
     good,
     signed,
     sentAs,
   };
 }
 
-function equalFields(one: Fields, other: Fields): boolean {
+/** Returns the function that creates dates and nonces. If signatures have no nonce, each date is a second after the last. */
+function dating(now: number, window: number, nonce: () => string, apart: boolean): Forger['fresh'] {
+  let count = 0;
+  return () => {
+    if (apart) count += 1;
+    return { date: now + ((count * 1000) % Math.max(window, 1000)), nonce: nonce() };
+  };
+}
+
+/** Returns requests with another method, and with other content. */
+function otherRequests(plain: OutgoingRequest): OutgoingRequest[] {
+  return [
+    { ...plain, method: plain.method === 'GET' ? 'PUT' : 'GET' },
+    { ...plain, body: 'other content' },
+  ];
+}
+
+function isEmpty({ fields, query }: SignedParts): boolean {
+  return Object.keys(fields).length === 0 && query === '';
+}
+
+function areEqual(one: SignedParts, other: SignedParts): boolean {
+  return one.query === other.query && equalFields(one.fields, other.fields);
+}
+
+function equalFields(one: SignedFields, other: SignedFields): boolean {
   const names = Object.keys(one);
   return (
     names.length === Object.keys(other).length &&
@@ -107,44 +154,23 @@ function equalFields(one: Fields, other: Fields): boolean {
   );
 }
 
-function withFields(request: OutgoingRequest, fields: Fields): OutgoingRequest {
+/** Returns a request with what signs it. */
+export function withParts(request: OutgoingRequest, { fields, query }: SignedParts): OutgoingRequest {
   const others = without(request.headers, ...Object.keys(fields));
-  return { ...request, headers: [...others, ...Object.entries(fields)] };
+  const headers = [...others, ...Object.entries(fields)];
+  return { ...request, url: withParameters(request.url, query), headers };
 }
 
-/** Returns the line that contains the credentials. Undefined if the scheme uses an unknown field. */
-export function credentialsOf({ headers }: OutgoingRequest): HeaderLine | undefined {
-  return lineOf(headers, 'Authentication', 'Authorization', 'Signature', 'X-Signature');
-}
+/** A forged request, and what is expected. A request that cannot be forged is undefined. */
+export type Forgery = readonly [
+  name: string,
+  why: string,
+  expected: readonly number[],
+  request: OutgoingRequest | undefined,
+];
 
-/** The fields in which schemes send dates. The first one present counts. */
-const dateFields = ['X-Date', 'Date', 'X-Amz-Date', 'X-Timestamp'] as const;
-
-/** Returns the line with the date that counts. */
-export function dateLineOf({ headers }: OutgoingRequest): HeaderLine | undefined {
-  return dateFields.map((name) => lineOf(headers, name)).find((line) => line !== undefined);
-}
-
-/** Removes all date fields. */
-export function undated(request: OutgoingRequest): OutgoingRequest {
-  return { ...request, headers: without(request.headers, ...dateFields) };
-}
-
-/** Credentials, split at their proof (digest, signature, password or token). */
-export interface Credentials {
-  readonly name: string;
-  readonly before: string;
-  readonly proof: string;
-  readonly after: string;
-}
-
-/** Splits credentials at their proof: the parameter `signature`, or the last part. */
-export function splitCredentials(request: OutgoingRequest): Credentials | undefined {
-  const line = credentialsOf(request);
-  const found =
-    /^(.*signature=")([^"]+)(".*)$/i.exec(line?.[1] ?? '') ??
-    /^(.*[\s:",])?([^\s:",]+)()$/.exec(line?.[1] ?? '');
-  if (line === undefined || found === null) return undefined;
-  const [, before = '', proof = '', after = ''] = found;
-  return { name: line[0], before, proof, after };
+/** Returns the attempts of all requests that could be forged. */
+export function* attemptsOf({ needs }: Forger, forgeries: Iterable<Forgery>): Generator<Attempt> {
+  for (const [name, why, expected, request] of forgeries)
+    if (request !== undefined) yield attempt({ name, why, expected, needs, requests: [request] });
 }

@@ -15,9 +15,9 @@ import { listen } from '../support/net/listen.ts';
 const put: GoodRequest = { method: 'PUT', url: 'http://api.example/things/1', body: '<thing>12</thing>' };
 
 /** Signs with a nonce, but does not cover the content. */
-const signer: RequestSigner = ({ method, url }, { nonce = '' }) => ({
+const signer = (({ method, url }, { nonce = '' }) => ({
   'X-Signature': Buffer.from(`${method} ${url} ${nonce}`).toString('base64'),
-});
+})) satisfies RequestSigner;
 
 function races(request: GoodRequest = put, by: RequestSigner = signer): Attempt[] {
   return adversary(request, by).filter(({ together }) => together);
@@ -124,12 +124,13 @@ test('a race for an update requires a strong entity tag', async (context) => {
 });
 
 test('a race for an update requires content with a digit, and a signature that does not cover If-Match', () => {
-  const names = (request: GoodRequest, by = signer): string[] => races(request, by).map(({ name }) => name);
+  const names = (request: GoodRequest, by: RequestSigner = signer): string[] =>
+    races(request, by).map(({ name }) => name);
   const nonce = 'the request is sent 8 times at once';
   assert.deepEqual(names(put), [nonce, '8 changes with the same If-Match are sent at once']);
   assert.deepEqual(names({ ...put, body: '<thing/>' }), [nonce]);
   const covering: RequestSigner = (request, changes) => ({
-    'X-Signature': `${signer(request, changes)?.['X-Signature']} ${JSON.stringify(request.headers)}`,
+    'X-Signature': `${signer(request, changes)['X-Signature']} ${JSON.stringify(request.headers)}`,
   });
   assert.deepEqual(names(put, covering), [nonce]);
 });

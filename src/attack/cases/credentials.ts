@@ -6,10 +6,9 @@ import {
   type OutgoingRequest,
   refused,
   replacing,
-  without,
 } from '../attempt.ts';
-import { type Credentials, credentialsOf, type Forger, splitCredentials } from '../forger.ts';
-import type { SigningChanges } from '../signers.ts';
+import type { Forger } from '../forger.ts';
+import type { SigningChanges } from '../signers/signer.ts';
 
 /** A way to corrupt a proof. */
 interface Corruption {
@@ -18,6 +17,8 @@ interface Corruption {
   readonly expected: readonly number[];
   /** Returns the corrupted proof. Undefined if this proof cannot be corrupted in this way. */
   readonly corrupt: (proof: string) => string | undefined;
+  /** Whether only the padding of base64 is corrupted. */
+  readonly isPadding?: boolean;
 }
 
 const anyProof: readonly Corruption[] = [
@@ -61,12 +62,14 @@ const digestsOnly: readonly Corruption[] = [
     corrupt: (proof) => (/[+/]/.test(proof) ? proof.replaceAll('+', '-').replaceAll('/', '_') : undefined),
   },
   {
+    isPadding: true,
     name: 'the digest has no padding',
     why: 'Padding is required (RFC 4648 §3.2).',
     expected: malformed,
     corrupt: (proof) => (proof.endsWith('=') ? proof.replace(/=+$/, '') : undefined),
   },
   {
+    isPadding: true,
     name: 'the digest has other bits before its padding',
     why: 'The bits are ignored, so that a second text encodes the same digest (RFC 4648 §3.5).',
     expected: malformed,
@@ -92,7 +95,9 @@ export function* credentialAttempts(forger: Forger): Generator<Attempt> {
 }
 
 function* corruptedProofs(forger: Forger, ways: readonly Corruption[]): Generator<Attempt> {
-  for (const { name, why, expected, corrupt } of ways) {
+  const isPaddingOptional = forger.traits?.place.isPaddingOptional === true;
+  for (const { name, why, expected, corrupt, isPadding = false } of ways) {
+    if (isPadding && isPaddingOptional) continue;
     const request = corruptedRequest(forger, ways === digestsOnly, corrupt);
     if (request !== undefined)
       yield attempt({ name, why, expected, needs: forger.needs, requests: [request] });
@@ -109,22 +114,22 @@ function corruptedRequest(
 ): OutgoingRequest | undefined {
   for (let tries = 0; tries < maxTries; tries += 1) {
     const request = forger.good();
-    const credentials = splitCredentials(request);
+    const credentials = forger.split(request);
     if (credentials === undefined || (digest && !isBase64(credentials.proof))) return undefined;
     const proof = corrupt(credentials.proof);
-    if (proof !== undefined && proof !== credentials.proof)
-      return replacing(request, lineWith(credentials, proof));
+    if (proof !== undefined && proof !== credentials.proof) return credentials.replaced(proof);
     if (!forger.once) return undefined;
   }
   return undefined;
 }
 
-function lineWith({ name, before, after }: Credentials, proof: string): readonly [string, string] {
-  return [name, `${before}${proof}${after}`];
+/** Returns whether a text is canonical base64, and not a digest in hexadecimal. */
+function isBase64(text: string): boolean {
+  return !isHexadecimal(text) && Buffer.from(text, 'base64').toString('base64') === text;
 }
 
-function isBase64(text: string): boolean {
-  return Buffer.from(text, 'base64').toString('base64') === text;
+function isHexadecimal(text: string): boolean {
+  return /^(?:[0-9a-f]{2}){16,}$/i.test(text);
 }
 
 const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
@@ -141,14 +146,13 @@ function flipped(proof: string): string {
 
 /** A proof whose letters have the other case. In hexadecimal, the case of a digest does not matter. */
 function* proofInOtherCase(forger: Forger): Generator<Attempt> {
-  const request = forger.good();
-  const credentials = splitCredentials(request);
+  const credentials = forger.split(forger.good());
   if (credentials === undefined) return;
   const { before, proof } = credentials;
-  if (forger.signs && /^(?:[0-9a-f]{2}){16,}$/i.test(proof)) return;
+  if (forger.signs && isHexadecimal(proof)) return;
   const changed = /^Basic $/i.test(before) ? passwordInOtherCase(proof) : withOtherCase(proof);
   if (changed === proof) return;
-  const corrupted = replacing(request, lineWith(credentials, changed));
+  const corrupted = credentials.replaced(changed);
   const name = 'the letters of the proof have the other case';
   const why = 'A comparison that ignores case accepts a proof that is wrong.';
   yield attempt({ name, why, expected: refused, needs: forger.needs, requests: [corrupted] });
@@ -167,12 +171,10 @@ function withOtherCase(text: string): string {
 
 /** Requests without credentials, unless they are permitted. */
 function* missingCredentials(forger: Forger): Generator<Attempt> {
-  const good = forger.good();
-  const line = credentialsOf(good);
-  if (line === undefined || forger.open) return;
+  const bare = forger.bare(forger.good());
+  if (bare === undefined || forger.open) return;
   const one = (name: string, why: string, request: OutgoingRequest): Attempt =>
     attempt({ name, why, expected: refused, needs: forger.needs, requests: [request] });
-  const bare = { ...good, headers: without(good.headers, line[0]) };
   yield one('there are no credentials', 'The resource requires authentication.', bare);
   const named = adding(bare, ...namingFields.map((field) => [field, forger.user ?? 'root'] as const));
   const why = 'Fields that a proxy sets count only if they come from a trusted proxy.';
@@ -181,7 +183,7 @@ function* missingCredentials(forger: Forger): Generator<Attempt> {
 
 /** Credentials that are empty, of an unknown scheme, or too long. */
 function* emptyCredentials(forger: Forger): Generator<Attempt> {
-  const [field, value] = credentialsOf(forger.good()) ?? ['', ''];
+  const [field, value] = forger.credentials(forger.good()) ?? ['', ''];
   if (field === '') return;
   const one = (name: string, why: string, expected: readonly number[], text: string): Attempt =>
     attempt({

@@ -1,14 +1,5 @@
-import {
-  type Attempt,
-  adding,
-  attempt,
-  type HeaderLine,
-  type OutgoingRequest,
-  refused,
-  replacing,
-  without,
-} from '../attempt.ts';
-import { credentialsOf, type Forger, splitCredentials } from '../forger.ts';
+import { type Attempt, adding, attempt, type HeaderLine, type OutgoingRequest, refused } from '../attempt.ts';
+import type { Forger } from '../forger.ts';
 
 /** Fields with which a proxy reports the client's address. They count only from a trusted proxy. */
 const addressFields: readonly HeaderLine[] = [
@@ -24,10 +15,8 @@ export function* forgedAddressAttempts(forger: Forger): Generator<Attempt> {
     const why = `${field} counts only from a trusted proxy, and an address is no proof of identity.`;
     const one = (name: string, request: OutgoingRequest): Attempt =>
       attempt({ name, why, expected: refused, needs: forger.needs, requests: [adding(request, line)] });
-    const good = forger.good();
-    const credentials = credentialsOf(good);
-    if (credentials === undefined) return;
-    const bare = { ...good, headers: without(good.headers, credentials[0]) };
+    const bare = forger.bare(forger.good());
+    if (bare === undefined) return;
     if (!forger.open) yield one(`there are no credentials, and ${field} claims the address 127.0.0.1`, bare);
     const wrong = withWrongProof(forger);
     if (wrong !== undefined)
@@ -35,13 +24,12 @@ export function* forgedAddressAttempts(forger: Forger): Generator<Attempt> {
   }
 }
 
-/** Returns the good request with the letter A for each character of its proof. */
+/** Returns the good request with the same letter for each character of its proof. */
 function withWrongProof(forger: Forger): OutgoingRequest | undefined {
-  const request = forger.good();
-  const credentials = splitCredentials(request);
+  const credentials = forger.split(forger.good());
   if (credentials === undefined) return undefined;
-  const { name, before, proof, after } = credentials;
-  // The padding remains, so that a digest is well-formed.
-  const wrong = proof.replace(/(?:%[0-9a-f]{2}|[^=])/gi, 'A');
-  return replacing(request, [name, `${before}${wrong}${after}`]);
+  const { proof } = credentials;
+  // The padding and the case of hexadecimal digits remain, so that a digest is well-formed.
+  const letter = /^[0-9a-f]+$/.test(proof) ? 'a' : 'A';
+  return credentials.replaced(proof.replace(/(?:%[0-9a-f]{2}|[^=])/gi, letter));
 }

@@ -11,7 +11,8 @@ import {
   replacing,
   without,
 } from '../attempt.ts';
-import { credentialsOf, dateLineOf, type Forger, undated } from '../forger.ts';
+import { credentialsOf } from '../credentials.ts';
+import type { Forger } from '../forger.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -29,11 +30,11 @@ export function* freshnessAttempts(forger: Forger): Generator<Attempt> {
 }
 
 function* wrongTimes(forger: Forger): Generator<Attempt> {
-  const { now, window } = forger;
+  const { now, window, lifetime } = forger;
   const times: readonly (readonly [name: string, time: number])[] = [
-    ['the date is a minute older than the window allows', now - window - minute],
+    ['the date is a minute older than the window allows', now - lifetime - minute],
     ['the date is a minute further ahead than the window allows', now + window + minute],
-    ['the date is a day old', now - window - day],
+    ['the date is a day old', now - lifetime - day],
     ['the date is a day ahead', now + window + day],
     ['the date is in 1970', 0],
     ['the date is in the year 9999', Date.UTC(9999, 11, 31)],
@@ -71,8 +72,11 @@ function* otherFormats(forger: Forger): Generator<Attempt> {
 
 /** The date field removed, changed or duplicated after signing. */
 function* dateFields(forger: Forger): Generator<Attempt> {
-  const [field, today] = dateLineOf(forger.good()) ?? ['', ''];
-  const [, later] = dateLineOf(forger.signed({ date: forger.now + second }) ?? forger.good()) ?? ['', ''];
+  const [field, today] = forger.dateLine(forger.good()) ?? ['', ''];
+  const [, later] = forger.dateLine(forger.signed({ date: forger.now + second }) ?? forger.good()) ?? [
+    '',
+    '',
+  ];
   if (field === '') return;
   const one = (
     name: string,
@@ -82,13 +86,18 @@ function* dateFields(forger: Forger): Generator<Attempt> {
   ): Attempt[] =>
     request === undefined ? [] : [attempt({ name, why, expected, needs: forger.needs, requests: [request] })];
 
-  yield* one('there is no date', 'The date is signed, so it is required.', malformed, undated(forger.good()));
+  yield* one(
+    'there is no date',
+    'The date is signed, so it is required.',
+    malformed,
+    forger.undated(forger.good()),
+  );
   const changed = 'The date differs from the signed one.';
   const postponed = replacing(forger.good(), [field, later]);
   yield* one('the date is a second later than signed', changed, refused, postponed);
 
   const stale = (): OutgoingRequest | undefined =>
-    forger.signed({ date: forger.now - forger.window - minute });
+    forger.signed({ date: forger.now - forger.lifetime - minute });
   const renewed = stale();
   const fresh = renewed && replacing(renewed, [field, today]);
   yield* one('a stale request gets a fresh date', changed, refused, fresh);
@@ -126,7 +135,7 @@ function* replays(forger: Forger): Generator<Attempt> {
   const nonce = forger.nonce();
   const [before, after] = [forger.signed({ nonce }), forger.signed({ nonce, date: forger.now + 1000 })];
   // In OAuth 1.0a a nonce is unique for its timestamp (RFC 5849 §3.3).
-  if (before !== undefined && after !== undefined && forger.dated && !isOAuth1(before)) {
+  if (before !== undefined && after !== undefined && forger.hasNonce && forger.dated && !isOAuth1(before)) {
     const once = 'A nonce is valid once. Otherwise a client that can set the date can reuse it.';
     yield replay('the nonce is sent again under a new date', [before, after], { why: once });
   }

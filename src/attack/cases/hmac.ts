@@ -8,7 +8,8 @@ import {
   refused,
   replacing,
 } from '../attempt.ts';
-import { credentialsOf, dateLineOf, type Forger, undated } from '../forger.ts';
+import { credentialsOf } from '../credentials.ts';
+import type { Forger } from '../forger.ts';
 
 /** Credentials of the full form: scheme and user, nonce, digest. */
 export const fullForm = /^(hmac +[^:]+):([^:]+):([^:]+)$/i;
@@ -60,10 +61,10 @@ interface Simple {
 function simpleOf(forger: Forger, original: OutgoingRequest): Simple | undefined {
   const signed = forger.signed({}, original);
   const [field, value] = (signed && credentialsOf(signed)) ?? ['', ''];
-  const date = signed && dateLineOf(signed)?.[1];
+  const date = signed && forger.dateLine(signed)?.[1];
   const [, user, nonce, digest] = fullForm.exec(value) ?? [];
   if (signed === undefined || date === undefined || nonce === undefined) return undefined;
-  const request = replacing(undated(signed), [field, `${user}:${digest}`]);
+  const request = replacing(forger.undated(signed), [field, `${user}:${digest}`]);
   return { request, ending: `${withoutSpaces(date)}+${nonce}` };
 }
 

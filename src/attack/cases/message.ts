@@ -73,6 +73,8 @@ function* changedPaths(forger: Forger): Generator<Attempt> {
     ['a letter of the path is percent-encoded', at < 0 ? pathname : encodedAt(pathname, at)],
     ['the path is followed by a slash', `${pathname}/`],
     ['the path begins with two slashes', `/${pathname}`],
+    ['a dot segment was added to the path', `/.${pathname}`],
+    ['a segment and its removal were added to the path', `/x/..${pathname}`],
     ['the path is another one', at < 0 ? `${pathname}x` : replacedAt(pathname, at, last === '1' ? '2' : '1')],
   ];
   for (const [name, path] of changes) {
@@ -198,4 +200,4 @@ function* changedContent(forger: Forger): Generator<Attempt> {
   yield* one(forger, 'the content was changed, and its digest removed', signed, refused, undigested);
 }
 
-const digestFields = ['content-digest', 'content-md5', 'digest', 'x-content-sha256'];
+const digestFields = ['x-amz-content-sha256', 'content-digest', 'content-md5', 'digest', 'x-content-sha256'];

@@ -7,7 +7,8 @@ import {
   replacing,
   without,
 } from '../attempt.ts';
-import { credentialsOf, type Forger } from '../forger.ts';
+import { credentialsOf } from '../credentials.ts';
+import type { Forger } from '../forger.ts';
 import { alteredContent } from './content.ts';
 import { fullForm } from './hmac.ts';
 

@@ -10,7 +10,7 @@ import {
   replacing,
   without,
 } from '../attempt.ts';
-import { credentialsOf, type Forger, splitCredentials } from '../forger.ts';
+import type { Forger } from '../forger.ts';
 
 /** Good credentials that are ambiguous, or sent over plain HTTP. */
 export function* transportAttempts(forger: Forger): Generator<Attempt> {
@@ -26,17 +26,17 @@ function* duplicates(forger: Forger): Generator<Attempt> {
   const why = 'It is ambiguous which credentials count: a proxy may have verified the others.';
   const twice = (name: string, request: OutgoingRequest): Attempt =>
     attempt({ name, why, expected: malformed, needs: forger.needs, requests: [request] });
-  const line = credentialsOf(forger.good());
-  if (line === undefined) return;
+  const line = forger.credentials(forger.good());
+  if (line === undefined || forger.traits?.place.isList === true) return;
   const [field] = line;
   const good = forger.good();
-  yield twice('the credentials occur twice', adding(good, credentialsOf(good) ?? line));
-  const bad = (): HeaderLine => wrongCredentials(forger.good()) ?? line;
+  yield twice('the credentials occur twice', adding(good, forger.credentials(good) ?? line));
+  const bad = (): HeaderLine => wrongCredentials(forger) ?? line;
   yield twice('bad credentials follow the good ones', adding(forger.good(), bad()));
   yield twice('bad credentials precede the good ones', leading(forger.good(), bad()));
   if (field !== 'Authentication') return;
   const both = forger.good();
-  const value = credentialsOf(both)?.[1] ?? '';
+  const value = forger.credentials(both)?.[1] ?? '';
   yield twice(
     'the credentials are in Authentication and in Authorization',
     adding(both, ['Authorization', value]),
@@ -45,13 +45,13 @@ function* duplicates(forger: Forger): Generator<Attempt> {
   yield twice('there is also a password in Authorization', adding(forger.good(), others));
 }
 
-/** Returns a request's credentials with a wrong proof. */
-function wrongCredentials(request: OutgoingRequest): HeaderLine | undefined {
-  const credentials = splitCredentials(request);
+/** Returns good credentials with a wrong proof. */
+function wrongCredentials(forger: Forger): HeaderLine | undefined {
+  const credentials = forger.split(forger.good());
   if (credentials === undefined) return undefined;
-  const { name, before, proof, after } = credentials;
+  const { proof } = credentials;
   const reversed = [...proof].reverse().join('').replace(/^=+/, '');
-  return [name, `${before}${reversed.padEnd(proof.length, 'A')}${after}`];
+  return credentials.line(reversed.padEnd(proof.length, 'A'));
 }
 
 function leading(request: OutgoingRequest, [name, value]: HeaderLine): OutgoingRequest {

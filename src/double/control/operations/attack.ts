@@ -1,5 +1,5 @@
 import type { OutgoingRequest } from '../../../attack/attempt.ts';
-import type { RequestSigner } from '../../../attack/signers.ts';
+import type { RequestSigner } from '../../../attack/signers/signer.ts';
 import { decodeCanonicalBase64 } from '../../../http/headers/content-digest.ts';
 import { type Operation, operation } from '../operation.ts';
 import { flag, invalid, listOf, number, object, optional, text, word } from '../shape.ts';
@@ -66,7 +66,9 @@ const signer = object({
 type SignerOptions = ReturnType<typeof signer.read>;
 
 async function signerOf(options: SignerOptions, target: ControlTarget): Promise<RequestSigner> {
-  const { basicSigner, bearerSigner, hmacSigner, oauth1Signer } = await import('../../../attack/signers.ts');
+  const { basicSigner, bearerSigner, hmacSigner, oauth1Signer } = await import(
+    '../../../attack/signers/built-in.ts'
+  );
   const required = (name: 'user' | 'consumer' | 'token' | 'tokenSecret' | 'secret'): string =>
     options[name] ?? missing(`signer.${name}`);
   if (options.scheme === 'bearer') return bearerSigner({ token: required('token') });

@@ -1,38 +1,15 @@
-import { basicHeader } from '../client/basic.ts';
-import { type OAuth1Signing, signOAuth1 } from '../client/oauth1.ts';
-import { type SignOptions, signRequest } from '../client/sign.ts';
+import { basicHeader } from '../../client/basic.ts';
+import { type OAuth1Signing, signOAuth1 } from '../../client/oauth1.ts';
+import { type SignOptions, signRequest } from '../../client/sign.ts';
 import {
   digestOnce,
   formatHmacCredentials,
   formatSignedDate,
   isNonce,
   messageOf,
-} from '../signature/hmac.ts';
-import { lineOf, type OutgoingRequest } from './attempt.ts';
-
-/** Changes to what the signer would sign by default. */
-export interface SigningChanges {
-  /** The date: ms since 1970-01-01T00:00:00Z, or the literal value of the date field. */
-  readonly date?: number | string;
-  readonly nonce?: string;
-  /** The name of another user. Secret, password or token stay the same. */
-  readonly user?: string;
-  /** Another secret, password or token. The user stays the same. */
-  readonly secret?: string;
-}
-
-/**
- * Returns the header fields that sign a request. It ignores changes that its scheme does not have: a bearer token has no
- * nonce. It returns undefined for a change that it cannot sign, such as a date as text. It must be synchronous, and return
- * equal fields for equal requests, dates and nonces.
- */
-export interface RequestSigner {
-  (request: OutgoingRequest, changes: SigningChanges): Readonly<Record<string, string>> | undefined;
-  /** The user as whom it signs, if there is one. */
-  readonly user?: string;
-  /** Whether its credentials require TLS, as a password does. Default: true unless it signs the method. */
-  readonly tlsOnly?: boolean;
-}
+} from '../../signature/hmac.ts';
+import { lineOf, type OutgoingRequest } from '../attempt.ts';
+import type { RequestSigner } from './signer.ts';
 
 /** The options of `hmacSigner`. */
 export interface HmacSignerOptions extends Pick<SignOptions, 'user' | 'secret' | 'form' | 'dateField'> {

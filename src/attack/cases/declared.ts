@@ -1,0 +1,178 @@
+import { guardsOf } from '../../auth/declared/plan.ts';
+import { timestampUnits } from '../../signature/declared/timestamp.ts';
+import { type Attempt, adding, attempt, malformed, type OutgoingRequest, refused } from '../attempt.ts';
+import { attemptsOf, type Forger, type Forgery, withParts } from '../forger.ts';
+import type { DeclaredChanges, DeclaredSigning } from '../signers/declared.ts';
+import { parameterOf, withParameter } from '../signers/target.ts';
+import { contentBytes } from './content.ts';
+import { signatureListAttempts } from './signature-lists.ts';
+
+/** Signatures of a declared scheme with other parts than declared. */
+export function* declaredAttempts(forger: Forger, scheme: DeclaredSigning): Generator<Attempt> {
+  yield* attemptsOf(forger, otherDeclarations(forger, scheme));
+  yield* attemptsOf(forger, separators(forger, scheme));
+  yield* attemptsOf(forger, repeatedFields(forger, scheme));
+  yield* attemptsOf(forger, otherContents(forger, scheme));
+  yield* attemptsOf(forger, inQueries(forger, scheme));
+  yield* signatureListAttempts(forger, scheme);
+  yield* nonceOfAnother(forger, scheme);
+}
+
+/** Signs the good request, or another one. */
+function signedBy(
+  { plain, fresh }: Forger,
+  { sign, declaration }: DeclaredSigning,
+  changes: DeclaredChanges = {},
+  other: DeclaredSigning['declaration'] = declaration,
+): OutgoingRequest | undefined {
+  const parts = sign(plain, { ...fresh(), ...changes }, other);
+  return parts && withParts(plain, parts);
+}
+
+function* otherDeclarations(forger: Forger, scheme: DeclaredSigning): Generator<Forgery> {
+  const { declaration } = scheme;
+  const { hash, timestamp, format } = declaration;
+  const weak = 'The scheme has one hash function.';
+  for (const other of ['sha1', 'sha512'] as const) {
+    const request = signedBy(forger, scheme, {}, { ...declaration, hash: other });
+    if (other !== hash) yield [`the hash function is ${other}`, weak, malformed, request];
+  }
+  for (const unit of timestampUnits) {
+    if (timestamp === undefined || unit === timestamp.unit) continue;
+    const request = signedBy(forger, scheme, {}, { ...declaration, timestamp: { ...timestamp, unit } });
+    const why = 'The timestamp has one unit. Implementations could interpret others differently.';
+    yield [`the timestamp is in the unit ${unit}`, why, malformed, request];
+  }
+  const good = forger.good();
+  const prefix = forger.split(good)?.before ?? '';
+  const [, name, rest] = /([a-z]+)\d*([=,])$/i.exec(prefix) ?? [];
+  if (name === undefined || !format.text.includes('{signature}') || !('field' in declaration.place)) return;
+  const { field } = declaration.place;
+  const renamed = good.headers.map(([each, value]) =>
+    each === field
+      ? ([each, `${prefix.replace(/[a-z]+\d*[=,]$/i, `x0${rest}`)}${value.slice(prefix.length)}`] as const)
+      : ([each, value] as const),
+  );
+  const version = 'A signature of another version of the scheme is not verified by its rules.';
+  yield ['the signature is of another version', version, malformed, { ...good, headers: renamed }];
+}
+
+/** Nonces and ids that contain the text beside them in the message, so that it can be split in two ways. */
+function* separators(forger: Forger, scheme: DeclaredSigning): Generator<Forgery> {
+  const guards = guardsOf(scheme.declaration);
+  const why =
+    'The text separates the parts of the message, so that a part which contains it makes two messages the same.';
+  for (const role of ['nonce', 'id'] as const) {
+    const value = forger.nonce();
+    for (const guard of new Set(guards[role])) {
+      const request = signedBy(forger, scheme, { [role]: `${value}${guard}1` });
+      yield [`the ${role} contains ${JSON.stringify(guard)}`, why, malformed, request];
+    }
+    if (scheme.declaration[role] === undefined) continue;
+    const long = signedBy(forger, scheme, { [role]: value.padEnd(1025, 'x') });
+    yield [`the ${role} has 1,025 characters`, `The server stores the ${role}.`, malformed, long];
+  }
+}
+
+function* repeatedFields(forger: Forger, { declaration }: DeclaredSigning): Generator<Forgery> {
+  const { user, nonce, id } = declaration;
+  const roles = { user: typeof user === 'string' ? undefined : user, nonce, id };
+  const why = 'It is ambiguous which of two lines counts (RFC 9110 §5.3).';
+  for (const [role, place] of Object.entries(roles)) {
+    if (place === undefined) continue;
+    const added = adding(forger.good(), [place.field, 'another']);
+    yield [`there is a second ${role}`, why, malformed, added];
+    const changed = forger
+      .good()
+      .headers.map(([name, value]) =>
+        name === place.field ? ([name, `${value}x`] as const) : ([name, value] as const),
+      );
+    const differs = `The ${role} is another one than was signed.`;
+    yield [`the ${role} was changed after signing`, differs, refused, { ...forger.good(), headers: changed }];
+  }
+}
+
+/** Content with the same meaning in other octets, and its digest in the query. */
+function* otherContents(forger: Forger, scheme: DeclaredSigning): Generator<Forgery> {
+  const { plain } = forger;
+  const { digestParameter } = scheme.declaration;
+  if (plain.body === undefined) return;
+  const why =
+    'The octets of the content are signed. A server that parses it first accepts other content too.';
+  const text = contentBytes(plain.body).toString('utf8');
+  const serialized = reserialized(text);
+  const changed = serialized === undefined ? undefined : forger.sentAs({ ...plain, body: serialized });
+  yield ['the content is serialized again', why, malformed, changed];
+  const followed = forger.sentAs({ ...plain, body: `${text}\n` });
+  yield ['a line break follows the content', why, malformed, followed];
+  if (digestParameter === undefined) return;
+  const own = forger.good();
+  const digest = parameterOf(own.url, digestParameter);
+  if (digest === undefined) return;
+  const query = `${digestParameter}=${digest}&${digestParameter}=${'0'.repeat(64)}`;
+  const twice = signedBy(forger, scheme, { query });
+  yield [`${digestParameter} occurs twice`, 'It is ambiguous which digest counts.', malformed, twice];
+}
+
+/** Returns JSON with other white space. Undefined if the content is not JSON. */
+function reserialized(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const compact = JSON.stringify(value);
+    return compact === text ? JSON.stringify(value, undefined, 2) : compact;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The number of requests that are signed until a signature contains a certain character. */
+const maxTries = 64;
+
+function* inQueries(forger: Forger, { declaration }: DeclaredSigning): Generator<Forgery> {
+  const { place, encoding } = declaration;
+  if (!('query' in place)) return;
+  const { query: name } = place;
+  const twice = { ...forger.good() };
+  const value = parameterOf(twice.url, name) ?? '';
+  const why = 'It is ambiguous which of two signatures counts.';
+  yield [`${name} occurs twice`, why, malformed, { ...twice, url: `${twice.url}&${name}=${value}` }];
+  const wrong = { ...forger.good() };
+  yield [`a wrong ${name} follows`, why, malformed, { ...wrong, url: `${wrong.url}&${name}=AAAA` }];
+  const empty = forger.good();
+  yield [
+    `${name} is empty`,
+    'Nothing is proved.',
+    malformed,
+    { ...empty, url: withParameter(empty.url, name, '') },
+  ];
+  if (encoding !== 'base64') return;
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const good = forger.good();
+    const encoded = parameterOf(good.url, name) ?? '';
+    const raw = encoded.replaceAll('%2B', '+');
+    if (raw === encoded) continue;
+    const space = 'A plus sign in a query is a space, so that the signature has another value.';
+    const url = withParameter(good.url, name, raw);
+    yield [`a plus sign of ${name} is not encoded`, space, malformed, { ...good, url }];
+    return;
+  }
+}
+
+/** The nonce of an accepted request, in another spelling that a look-up may treat as new. */
+function* nonceOfAnother(forger: Forger, scheme: DeclaredSigning): Generator<Attempt> {
+  const { nonce: place } = scheme.declaration;
+  if (place === undefined || !forger.hasNonce) return;
+  const nonce = forger.nonce();
+  const [first, second] = [
+    signedBy(forger, scheme, { nonce }),
+    signedBy(forger, scheme, { nonce, date: forger.now - 1000 }),
+  ];
+  if (first === undefined || second === undefined) return;
+  yield attempt({
+    name: 'the nonce is sent again under an earlier date',
+    why: 'A nonce is valid once. Otherwise a client that can set the date can reuse it.',
+    expected: refused,
+    needs: forger.needs,
+    requests: [first, second],
+  });
+}

@@ -1,0 +1,214 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { MessageKey } from '../../signature/message-signatures/algorithms.ts';
+import { coversContentDigest } from '../../signature/message-signatures/identifiers.ts';
+import { serializeItem } from '../../signature/structured-fields/serialize.ts';
+import type { BareItem } from '../../signature/structured-fields/value.ts';
+import { type Attempt, malformed, type OutgoingRequest, refused } from '../attempt.ts';
+import { attemptsOf, type Forger, type Forgery, withParts } from '../forger.ts';
+import {
+  integer,
+  type MessageSignaturesSigning,
+  type SignatureSpec,
+  text,
+} from '../signers/message-signatures.ts';
+import { contentDigestAttempts } from './content-digest.ts';
+import { labelAttempts } from './signature-labels.ts';
+
+/** Signs the good request, or another one, with changes to what the signature covers and to its parameters. */
+export type Resigned = (
+  change: (spec: SignatureSpec) => SignatureSpec,
+  request?: OutgoingRequest,
+) => OutgoingRequest | undefined;
+
+/** HTTP Message Signatures that are valid, but do not meet the requirements, or that can be read in two ways. */
+export function* messageSignatureAttempts(
+  forger: Forger,
+  scheme: MessageSignaturesSigning,
+): Generator<Attempt> {
+  const resigned: Resigned = (change, request = forger.plain) => {
+    const spec = scheme.spec(request, forger.fresh());
+    const fields = spec && scheme.sign(request, change(spec));
+    return fields && withParts(request, { fields, query: '' });
+  };
+  yield* attemptsOf(forger, removedComponents(forger, scheme, resigned));
+  yield* attemptsOf(forger, invalidComponents(resigned));
+  yield* attemptsOf(forger, otherAlgorithms(scheme, resigned));
+  yield* attemptsOf(forger, otherTimes(forger, resigned));
+  yield* attemptsOf(forger, otherParameters(scheme, resigned));
+  yield* attemptsOf(forger, changedInputs(forger));
+  yield* labelAttempts(forger, resigned);
+  yield* contentDigestAttempts(forger, resigned);
+}
+
+function* removedComponents(
+  forger: Forger,
+  scheme: MessageSignaturesSigning,
+  resigned: Resigned,
+): Generator<Forgery> {
+  const { components = [] } = scheme.spec(forger.plain, forger.fresh()) ?? {};
+  const why = 'The signature is valid, but anyone can change what it does not cover (RFC 9421 §7.2.1).';
+  for (const component of components) {
+    const name = serializeItem(component);
+    const others = components.filter((each) => each !== component);
+    const isDigest = coversContentDigest(component);
+    const removed = resigned((spec) => ({ ...spec, components: others }));
+    yield [`the signature does not cover ${name}`, why, isDigest ? malformed : refused, removed];
+  }
+  const nothing = resigned((spec) => ({ ...spec, components: [] }));
+  yield ['the signature covers nothing', why, refused, nothing];
+}
+
+function* invalidComponents(resigned: Resigned): Generator<Forgery> {
+  const signed = resigned((spec) => spec);
+  const [name, input] = signed?.headers.find(([field]) => field === 'Signature-Input') ?? ['', ''];
+  if (signed === undefined) return;
+  const covering = (component: string): OutgoingRequest => ({
+    ...signed,
+    headers: signed.headers.map((line) =>
+      line[0] === name ? [name, input.replace(')', ` ${component})`)] : line,
+    ),
+  });
+  const why = 'The signature base cannot be created for such a component (RFC 9421 §2.5).';
+  const invalid = ['"@status"', '"@unknown"', '"@method";req', '"X-Upper"', 'token', '"host";sf;bs'];
+  for (const component of invalid)
+    yield [`the signature covers the invalid component ${component}`, why, malformed, covering(component)];
+  const twice = /\(("[^"]*")/.exec(input)?.[1];
+  const once = 'A component is covered once (RFC 9421 §2).';
+  if (twice !== undefined) yield ['a component is covered twice', once, malformed, covering(twice)];
+}
+
+/** The algorithms that the parameter `alg` can name. */
+const algorithms = [
+  'hmac-sha256',
+  'ed25519',
+  'ecdsa-p256-sha256',
+  'rsa-pss-sha512',
+  'rsa-v1_5-sha256',
+  'none',
+];
+
+function* otherAlgorithms({ options }: MessageSignaturesSigning, resigned: Resigned): Generator<Forgery> {
+  const { key } = options;
+  const why = 'The key determines the algorithm, so alg must name the same one (RFC 9421 §3.2).';
+  for (const algorithm of algorithms) {
+    const request = resigned((spec) => withParameter(spec, 'alg', text(algorithm)));
+    if (algorithm !== key.algorithm) yield [`the parameter alg is ${algorithm}`, why, refused, request];
+  }
+  if (key.algorithm === 'hmac-sha256') return;
+  const known = 'The public key is known to all, so it must not be used as a secret (RFC 9421 §7.3.6).';
+  for (const [form, secret] of publicForms(key.privateKey)) {
+    const own: MessageKey = { id: key.id, algorithm: 'hmac-sha256', secret };
+    const named = resigned((spec) => withParameter({ ...spec, key: own }, 'alg', text('hmac-sha256')));
+    yield [`the public key ${form} is the secret of an HMAC`, known, refused, named];
+    const unnamed = resigned((spec) => withParameter({ ...spec, key: own }, 'alg', undefined));
+    yield [`the public key ${form} is the secret of an HMAC, without alg`, known, refused, unnamed];
+  }
+  const other = anotherKey(key.privateKey);
+  if (other === undefined) return;
+  const strange = resigned((spec) => ({ ...spec, key: { ...key, privateKey: other } }));
+  yield ['the private key is another one', 'The key is wrong.', refused, strange];
+}
+
+function publicForms(privateKey: KeyObject): (readonly [form: string, secret: string | Uint8Array])[] {
+  const key = createPublicKey(privateKey);
+  const pem = key.export({ type: 'spki', format: 'pem' }).toString();
+  return [
+    ['in PEM', pem],
+    ['in PEM without its last line break', pem.trimEnd()],
+    ['in DER', key.export({ type: 'spki', format: 'der' })],
+  ];
+}
+
+/** Returns another private key of the same type. */
+function anotherKey({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): KeyObject | undefined {
+  const { namedCurve = '', modulusLength = 2048 } = asymmetricKeyDetails ?? {};
+  switch (asymmetricKeyType) {
+    case 'ed25519':
+      return generateKeyPairSync('ed25519').privateKey;
+    case 'ec':
+      return generateKeyPairSync('ec', { namedCurve }).privateKey;
+    case 'rsa':
+      return generateKeyPairSync('rsa', { modulusLength }).privateKey;
+    default:
+      return undefined;
+  }
+}
+
+function* otherTimes({ now }: Forger, resigned: Resigned): Generator<Forgery> {
+  const second = Math.floor(now / 1000);
+  const recorded = 'A recorded request could be replayed later.';
+  const type = 'created and expires are integers (RFC 9421 §2.3).';
+  const moments: readonly (readonly [string, string, readonly number[], string, BareItem | undefined])[] = [
+    ['the signature has no created', recorded, refused, 'created', undefined],
+    ['created is a string', type, malformed, 'created', text(String(second))],
+    ['created is a decimal', type, malformed, 'created', { type: 'decimal', value: second }],
+    ['created is a date', type, malformed, 'created', { type: 'date', value: second }],
+    ['created is negative', type, malformed, 'created', integer(-1)],
+    ['created is in milliseconds', recorded, refused, 'created', integer(now)],
+    ['expires is a second ago', 'The signature has expired.', refused, 'expires', integer(second - 1)],
+    ['expires is a string', type, malformed, 'expires', text(String(second + 60))],
+  ];
+  for (const [name, why, expected, parameter, value] of moments)
+    yield [name, why, expected, resigned((spec) => withParameter(earlier(spec, second), parameter, value))];
+}
+
+/** Dates a signature a minute earlier, so that it can have expired. */
+function earlier(spec: SignatureSpec, second: number): SignatureSpec {
+  return withParameter(spec, 'created', integer(second - 60));
+}
+
+function* otherParameters({ options }: MessageSignaturesSigning, resigned: Resigned): Generator<Forgery> {
+  const keyless = resigned((spec) => withParameter(spec, 'keyid', undefined));
+  yield ['the signature has no keyid', 'The signature names no key.', refused, keyless];
+  const bytes = resigned((spec) => withParameter(spec, 'keyid', { type: 'token', value: 'a' }));
+  yield ['keyid is a token', 'keyid is a string (RFC 9421 §2.3).', malformed, bytes];
+  if (options.nonce !== 'off') {
+    const empty = resigned((spec) => withParameter(spec, 'nonce', text('')));
+    yield ['the nonce is empty', 'An empty nonce is not unique.', malformed, empty];
+    const long = resigned((spec) => withParameter(spec, 'nonce', text('x'.repeat(1025))));
+    yield ['the nonce has 1,025 characters', 'The server stores it.', malformed, long];
+  }
+  if (options.nonce === 'required') {
+    const without = resigned((spec) => withParameter(spec, 'nonce', undefined));
+    yield ['there is no nonce', 'Without a nonce the request can be sent again.', refused, without];
+  }
+  if (options.tag === undefined) return;
+  const why = 'The signature was for another application (RFC 9421 §7.2.7).';
+  const other = resigned((spec) => withParameter(spec, 'tag', text(`not-${options.tag}`)));
+  yield ['the tag is another one', why, refused, other];
+  const untagged = resigned((spec) => withParameter(spec, 'tag', undefined));
+  yield ['there is no tag', why, refused, untagged];
+}
+
+/** Signature-Input, changed after signing. */
+function* changedInputs(forger: Forger): Generator<Forgery> {
+  const why = 'Signature-Input is covered by the signature itself (RFC 9421 §2.3).';
+  const second = Math.floor(forger.now / 1000);
+  const changes: readonly (readonly [name: string, change: (input: string) => string])[] = [
+    [
+      'created is a second later than signed',
+      (input) => input.replace(/;created=(\d+)/, (_, at) => `;created=${Number(at) + 1}`),
+    ],
+    ['created was removed after signing', (input) => input.replace(/;created=\d+/, '')],
+    ['expires was added after signing', (input) => `${input};expires=${second + 3600}`],
+    ['the nonce was removed after signing', (input) => input.replace(/;nonce="[^"]*"/, '')],
+    ['alg was added after signing', (input) => `${input};alg="hmac-sha256"`],
+    ['a component was removed after signing', (input) => input.replace(/\("[^"]*" /, '(')],
+    ['the components are in another order', (input) => input.replace(/\(("[^"]*") ("[^"]*")/, '($2 $1')],
+    ['all components were removed after signing', (input) => input.replace(/\([^)]*\)/, '()')],
+  ];
+  for (const [name, change] of changes) {
+    const good = forger.good();
+    const headers = good.headers.map(([field, value]) =>
+      field === 'Signature-Input' ? ([field, change(value)] as const) : ([field, value] as const),
+    );
+    const isChanged = headers.some(([, value], at) => value !== good.headers[at]?.[1]);
+    yield [name, why, refused, isChanged ? { ...good, headers } : undefined];
+  }
+}
+
+/** Returns a signature with another parameter, or without it. */
+export function withParameter(spec: SignatureSpec, name: string, value: BareItem | undefined): SignatureSpec {
+  const others = spec.parameters.filter(([own]) => own !== name);
+  return { ...spec, parameters: value === undefined ? others : [...others, [name, value]] };
+}

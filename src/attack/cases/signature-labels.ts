@@ -1,0 +1,102 @@
+import {
+  type Attempt,
+  attempt,
+  type HeaderLine,
+  lineOf,
+  malformed,
+  type OutgoingRequest,
+  refused,
+  replacing,
+} from '../attempt.ts';
+import { attemptsOf, type Forger, type Forgery } from '../forger.ts';
+import type { Resigned } from './message-signatures.ts';
+
+/** The fields of a signature. */
+interface Pair {
+  readonly input: string;
+  readonly signature: string;
+}
+
+/** Signatures whose labels are repeated, or are only in one of the fields. */
+export function* labelAttempts(forger: Forger, resigned: Resigned): Generator<Attempt> {
+  yield* attemptsOf(forger, ambiguousLabels(forger));
+  yield* attemptsOf(forger, manyLabels(resigned));
+  if (forger.hasNonce) yield* otherLabel(forger);
+}
+
+function* ambiguousLabels(forger: Forger): Generator<Forgery> {
+  const bad = 'sig1=:AAAA:';
+  const why =
+    'A label is in both fields, once, so that all implementations verify the same signature (RFC 9421 §4).';
+  const changes: readonly (readonly [name: string, change: (pair: Pair) => Pair])[] = [
+    ['a label occurs twice in Signature', (pair) => ({ ...pair, signature: `${bad}, ${pair.signature}` })],
+    [
+      'a label occurs twice in Signature-Input',
+      (pair) => ({ ...pair, input: `sig1=();created=1;keyid="x", ${pair.input}` }),
+    ],
+    ['a label is only in Signature', (pair) => ({ ...pair, signature: `${pair.signature}, other=:AAAA:` })],
+    [
+      'a label is only in Signature-Input',
+      (pair) => ({ ...pair, input: `${pair.input}, other=();created=1;keyid="x"` }),
+    ],
+    [
+      'the label differs in both fields',
+      (pair) => ({ ...pair, signature: pair.signature.replace('sig1', 'sig2') }),
+    ],
+    [
+      'the label has capitals',
+      ({ input, signature }) => ({ input: capital(input), signature: capital(signature) }),
+    ],
+    [
+      'the signature is a string',
+      (pair) => ({ ...pair, signature: pair.signature.replace(/:([^:]*):/, '"$1"') }),
+    ],
+    ['a comma follows the last signature', (pair) => ({ ...pair, signature: `${pair.signature},` })],
+  ];
+  for (const [name, change] of changes) yield [name, why, malformed, withPair(forger.good(), change)];
+}
+
+function capital(value: string): string {
+  return value.replace('sig1', 'Sig1');
+}
+
+function withPair(request: OutgoingRequest, change: (pair: Pair) => Pair): OutgoingRequest {
+  const lineValue = (name: string): string => lineOf(request.headers, name)?.[1] ?? '';
+  const { input, signature } = change({
+    input: lineValue('Signature-Input'),
+    signature: lineValue('Signature'),
+  });
+  return replacing(replacing(request, ['Signature-Input', input]), ['Signature', signature]);
+}
+
+/** The number of signatures that a server may refuse to read. */
+const manySignatures = 17;
+
+function* manyLabels(resigned: Resigned): Generator<Forgery> {
+  const labels = Array.from({ length: manySignatures }, (_, at) => `sig${at + 1}`);
+  const signed = labels.map((label) => resigned((spec) => ({ ...spec, label })));
+  const [first] = signed;
+  const joined = (name: string): HeaderLine => [
+    name,
+    signed.map((each) => (each && lineOf(each.headers, name)?.[1]) ?? '').join(', '),
+  ];
+  const why = 'Each signature costs the verification of one, so their number must be limited.';
+  const all = first && replacing(replacing(first, joined('Signature-Input')), joined('Signature'));
+  yield [`there are ${manySignatures} signatures`, why, [400, 401, 403, 431], all];
+}
+
+/** A request that is sent again under another label, which the signature does not cover. */
+function* otherLabel(forger: Forger): Generator<Attempt> {
+  const good = forger.good();
+  const renamed = withPair(good, ({ input, signature }) => ({
+    input: input.replace('sig1=', 'again='),
+    signature: signature.replace('sig1=', 'again='),
+  }));
+  yield attempt({
+    name: 'the request is sent again under another label',
+    why: 'The signature does not cover its label, so a nonce counts under every label.',
+    expected: refused,
+    needs: forger.needs,
+    requests: [good, renamed],
+  });
+}

@@ -1,0 +1,121 @@
+import {
+  type Attempt,
+  attempt,
+  lineOf,
+  malformed,
+  type OutgoingRequest,
+  refused,
+  replacing,
+} from '../attempt.ts';
+import { attemptsOf, type Forger, type Forgery } from '../forger.ts';
+import type { DeclaredSigning } from '../signers/declared.ts';
+
+/** A value with a list of signatures, of which one must be valid. */
+interface List {
+  readonly field: string;
+  readonly separator: string;
+  /** Returns a good request. */
+  readonly good: () => OutgoingRequest;
+  /** Returns the value of a request as elements. */
+  readonly elements: (request: OutgoingRequest) => readonly string[];
+  /** Returns a request with other elements. */
+  readonly sent: (request: OutgoingRequest, elements: readonly string[]) => OutgoingRequest;
+  /** Returns whether an element is a signature. */
+  readonly isSignature: (element: string) => boolean;
+}
+
+/** Lists of signatures that are long, or were changed. */
+export function* signatureListAttempts(forger: Forger, scheme: DeclaredSigning): Generator<Attempt> {
+  const list = listOf(forger, scheme);
+  if (list === undefined) return;
+  yield* attemptsOf(forger, longLists(list));
+  yield* attemptsOf(forger, repeatedTimestamps(forger, list));
+  if (forger.once && !forger.hasNonce) yield* droppedSignature(forger, list);
+}
+
+function listOf(forger: Forger, { declaration }: DeclaredSigning): List | undefined {
+  const { place, format } = declaration;
+  const { separator } = format;
+  if (separator === undefined || !('field' in place)) return undefined;
+  const { field } = place;
+  const literal = format.elements.find(({ names }) => names.includes('signature'))?.literals[0] ?? '';
+  return {
+    field,
+    separator,
+    good: () => forger.good(),
+    elements: (request) => (lineOf(request.headers, field)?.[1] ?? '').split(separator),
+    sent: (request, elements) => replacing(request, [field, elements.join(separator)]),
+    isSignature: (element) => element.startsWith(literal),
+  };
+}
+
+/** The number of signatures of a list that a server verifies. */
+const maxSignatures = 16;
+
+function* longLists(list: List): Generator<Forgery> {
+  const { good, elements, sent, isSignature } = list;
+  const wrongFor = (request: OutgoingRequest, count: number): string[] => {
+    const signature = elements(request).find(isSignature) ?? '';
+    return Array.from({ length: count }, (_, at) => wrong(signature, at));
+  };
+  const why = 'Each signature costs the computation or comparison of one, so their number must be limited.';
+  const last = good();
+  const others = elements(last).filter((element) => !isSignature(element));
+  const valid = elements(last).filter(isSignature);
+  const late = sent(last, [...others, ...wrongFor(last, maxSignatures), ...valid]);
+  yield ['the 17th signature is valid', why, malformed, late];
+  const long = good();
+  const length = elements(long).find(isSignature)?.length ?? 1;
+  const count = Math.ceil(2 ** 20 / (length + 1));
+  const huge = sent(long, [...elements(long), ...wrongFor(long, count)]);
+  yield ['the list of signatures has 1 MiB', why, [431, 400, 401, 403, 413], huge];
+}
+
+/** Returns a signature that differs in its last characters. */
+function wrong(signature: string, at: number): string {
+  const digits = at.toString(16).padStart(6, '0');
+  const padding = /=*$/.exec(signature)?.[0] ?? '';
+  const end = signature.length - padding.length;
+  // The last character before the padding has bits that must be zero.
+  return `${signature.slice(0, end - 8)}${digits}aA${padding}`.replace(
+    /aA(=*)$/,
+    (_, rest: string) => `a${signature.charAt(end - 1)}${rest}`,
+  );
+}
+
+/** Two timestamps, of which one is fresh and the other one was signed. */
+function* repeatedTimestamps(
+  forger: Forger,
+  { elements, sent, isSignature, good }: List,
+): Generator<Forgery> {
+  const stale = forger.signed({ date: forger.now - forger.window - 60_000 });
+  const timestamp = elements(good()).find((element) => !isSignature(element));
+  if (stale === undefined || timestamp === undefined) return;
+  const why = 'It is ambiguous which of two timestamps counts.';
+  yield [
+    'a fresh timestamp precedes the signed one',
+    why,
+    malformed,
+    sent(stale, [timestamp, ...elements(stale)]),
+  ];
+  yield [
+    'a fresh timestamp follows the signed one',
+    why,
+    malformed,
+    sent(stale, [...elements(stale), timestamp]),
+  ];
+}
+
+/** A request that is sent again without one of its signatures. */
+function* droppedSignature(forger: Forger, { good, elements, sent, isSignature }: List): Generator<Attempt> {
+  const first = good();
+  const signature = elements(first).find(isSignature) ?? '';
+  const both = sent(first, [...elements(first), wrong(signature, 1)]);
+  yield attempt({
+    name: 'the request is sent again without one of its signatures',
+    why: 'A list has several texts for the same message, so the whole value does not identify it.',
+    expected: refused,
+    needs: forger.needs,
+    requests: [both, first],
+  });
+}

@@ -1,0 +1,103 @@
+import { type HeaderLine, lineOf, type OutgoingRequest, replacing, without } from './attempt.ts';
+import type { CredentialPlace, SignerTraits } from './signers/signer.ts';
+import { parameterOf, withParameter } from './signers/target.ts';
+
+/** Credentials, split at their proof (digest, signature, password or token). */
+export interface Credentials {
+  readonly before: string;
+  readonly proof: string;
+  readonly after: string;
+  /** Returns the request with another proof in the same place. */
+  replaced(proof: string): OutgoingRequest;
+  /** Returns the field line with another proof. Undefined if the credentials are in the query. */
+  line(proof: string): HeaderLine | undefined;
+}
+
+/** Finds credentials and dates in signed requests. */
+export interface Locator {
+  /** Returns the line that contains the proof. Undefined if it is in the query, or in an unknown field. */
+  credentials(request: OutgoingRequest): HeaderLine | undefined;
+  /** Splits the credentials at their proof. */
+  split(request: OutgoingRequest): Credentials | undefined;
+  /** Returns the request without credentials. Undefined if they were not found. */
+  bare(request: OutgoingRequest): OutgoingRequest | undefined;
+  /** Returns the line with the date that counts. */
+  dateLine(request: OutgoingRequest): HeaderLine | undefined;
+  /** Removes all date fields. */
+  undated(request: OutgoingRequest): OutgoingRequest;
+}
+
+/** Creates the locator of a scheme; by default that of the schemes that need no configuration. */
+export function createLocator(plain: OutgoingRequest, traits?: SignerTraits): Locator {
+  if (traits === undefined) return builtInLocator;
+  const { place, dateField } = traits;
+  const dates = dateField === undefined ? [] : [dateField];
+  const credentials = (request: OutgoingRequest): HeaderLine | undefined =>
+    'field' in place.in ? lineOf(request.headers, place.in.field) : undefined;
+  return {
+    credentials,
+    split: (request) => splitAt(request, place),
+    bare(request) {
+      if (!('field' in place.in)) return plain;
+      return { ...request, headers: without(request.headers, place.in.field, ...(place.otherFields ?? [])) };
+    },
+    dateLine: ({ headers }) => (dateField === undefined ? undefined : lineOf(headers, dateField)),
+    undated: (request) => ({ ...request, headers: without(request.headers, ...dates) }),
+  };
+}
+
+function splitAt(request: OutgoingRequest, place: CredentialPlace): Credentials | undefined {
+  if ('field' in place.in) {
+    const line = lineOf(request.headers, place.in.field);
+    return line && splitLine(request, line, place.form.exec(line[1]));
+  }
+  const { query: name } = place.in;
+  const encoded = parameterOf(request.url, name);
+  const found = encoded === undefined ? null : place.form.exec(decodeURIComponent(encoded));
+  if (found === null) return undefined;
+  const [, before = '', proof = '', after = ''] = found;
+  const replaced = (other: string): OutgoingRequest => {
+    const value = encodeURIComponent(`${before}${other}${after}`);
+    return { ...request, url: withParameter(request.url, name, value) };
+  };
+  return { before, proof, after, replaced, line: () => undefined };
+}
+
+function splitLine(
+  request: OutgoingRequest,
+  [name]: HeaderLine,
+  found: RegExpExecArray | null,
+): Credentials | undefined {
+  if (found === null) return undefined;
+  const [, before = '', proof = '', after = ''] = found;
+  const line = (other: string): HeaderLine => [name, `${before}${other}${after}`];
+  return { before, proof, after, line, replaced: (other) => replacing(request, line(other)) };
+}
+
+/** Returns the line that contains the credentials of a scheme that needs no configuration. */
+export function credentialsOf({ headers }: OutgoingRequest): HeaderLine | undefined {
+  return lineOf(headers, 'Authentication', 'Authorization', 'Signature', 'X-Signature');
+}
+
+/** The fields in which schemes send dates. The first one present counts. */
+const dateFields = ['X-Date', 'Date', 'X-Amz-Date', 'X-Timestamp'] as const;
+
+/** Locates the credentials of schemes that need no configuration. */
+const builtInLocator: Locator = {
+  credentials: credentialsOf,
+  /** Splits at the parameter `signature`, or before the last part. */
+  split(request) {
+    const line = credentialsOf(request);
+    const found =
+      /^(.*signature=")([^"]+)(".*)$/i.exec(line?.[1] ?? '') ??
+      /^(.*[\s:",])?([^\s:",]+)()$/.exec(line?.[1] ?? '');
+    return line && splitLine(request, line, found);
+  },
+  bare(request) {
+    const line = credentialsOf(request);
+    return line && { ...request, headers: without(request.headers, line[0]) };
+  },
+  dateLine: ({ headers }) =>
+    dateFields.map((name) => lineOf(headers, name)).find((line) => line !== undefined),
+  undated: (request) => ({ ...request, headers: without(request.headers, ...dateFields) }),
+};

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type AttackTarget, adversary, attack } from '../../../src/attack/index.ts';
+import { manualClock } from '../../../src/clock.ts';
+import { action, bytes, createService } from '../../../src/index.ts';
+import { makeIdentity } from '../../support/net/transport.ts';
+import { type Case, cases, publicKeys, secret, user } from './signers.ts';
+
+const clock = manualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
+const tls = makeIdentity();
+
+/** Serves one resource that any authenticated user can read and replace, over both transports. */
+async function start(context: TestContext, { schemes, secret: own = secret }: Case): Promise<AttackTarget> {
+  let revision = 1;
+  const type = (name: string) => ({ ...bytes, type: name });
+  const service = createService({
+    ...{ clock, maxAuthFailures: 0, schemes },
+    users: { [user]: { secret: own, keys: publicKeys }, jane: { secret: 'A secret of jane' } },
+    resources: {
+      '/things/1': {
+        find: () => ({ tag: String(revision), modified: clock.now(), state: undefined }),
+        GET: action('authenticated', ({ found }) => ({
+          status: 200,
+          ...(found === undefined ? {} : { shows: found }),
+        })),
+        PUT: action(
+          'authenticated',
+          () => {
+            revision += 1;
+            return { status: 204 };
+          },
+          { reads: [type('application/json'), type('application/x-www-form-urlencoded')] },
+        ),
+      },
+    },
+  });
+  context.after(() => service.close(0));
+  const [plain, secure] = [await service.listen({}), await service.listen({ tls })];
+  return { url: plain.url, secureUrl: secure.url, ca: tls.cert };
+}
+
+for (const [name, tried] of Object.entries(cases)) {
+  test(`a service refuses all that is made of a request with ${name}`, async (context) => {
+    const target = await start(context, tried);
+    const {
+      signer,
+      window,
+      contentType = 'application/json',
+      body = '{"title": "Ink", "pages": 12}',
+    } = tried;
+    for (const origin of [target.secureUrl, target.url]) {
+      if (signer.tlsOnly === true && origin === target.url) continue;
+      const requests = [
+        { method: 'PUT', url: `${origin}/things/1`, headers: { 'Content-Type': contentType }, body },
+        { url: `${origin}/things/1?b=2&a=1` },
+      ];
+      for (const request of requests) {
+        const attempts = adversary(request, signer, { clock, window, otherUser: 'jane' });
+        const report = await attack(target, attempts);
+        assert.ok(report.held, `${request.url}\n${report}`);
+        assert.equal(report.notTried.length, 0, String(report));
+      }
+    }
+  });
+}
