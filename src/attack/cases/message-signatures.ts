@@ -192,7 +192,10 @@ function* changedInputs(forger: Forger): Generator<Forgery> {
     ['created was removed after signing', (input) => input.replace(/;created=\d+/, '')],
     ['expires was added after signing', (input) => `${input};expires=${second + 3600}`],
     ['the nonce was removed after signing', (input) => input.replace(/;nonce="[^"]*"/, '')],
-    ['alg was added after signing', (input) => `${input};alg="hmac-sha256"`],
+    [
+      'alg was added after signing',
+      (input) => (input.includes(';alg=') ? input : `${input};alg="hmac-sha256"`),
+    ],
     ['a component was removed after signing', (input) => input.replace(/\("[^"]*" /, '(')],
     ['the components are in another order', (input) => input.replace(/\(("[^"]*") ("[^"]*")/, '($2 $1')],
     ['all components were removed after signing', (input) => input.replace(/\([^)]*\)/, '()')],

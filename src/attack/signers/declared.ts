@@ -26,7 +26,7 @@ export interface DeclaredSigning {
 
 /** Changes to what the signer signs. */
 export interface DeclaredChanges extends SigningChanges {
-  /** The message's id. Default: derived from the nonce. */
+  /** The message's id. Default: always the same. */
   readonly id?: string;
   /** Appended to the target before it is signed. */
   readonly query?: string;
@@ -69,7 +69,7 @@ function signAs(
   const { date = 0, nonce = 'none', user = options.user, secret = options.secret } = changes;
   // A field value has no white space at its ends, so such a name cannot be sent.
   if (typeof date === 'string' || user !== user.trim()) return undefined;
-  const { query = digestParameterOf(request, declaration), id = `msg_${nonce}` } = changes;
+  const { query = digestParameterOf(request, declaration), id = 'msg_1' } = changes;
   const { host, secure, target } = splitUrl(withParameters(request.url, query));
   const content = bytesOf(request);
   const unsigned = {
