@@ -1,8 +1,8 @@
 /**
- * Creates an element, such as `h('button.primary', { onclick: send, disabled: false }, 'Send')`. All text becomes text nodes, so what the
- * server sends is never markup. An attribute that is a function is a listener; false and undefined are omitted.
+ * Creates an element: `h('button.primary', { onclick: send }, 'Send')`. Text becomes text nodes, never markup. An attribute that is a
+ * function is a listener; false and undefined are omitted.
  *
- * @param {string} selector a name, and classes
+ * @param {string} selector
  * @param {any} [attributes] may be left out
  * @param {...any} children
  * @returns {any}

@@ -26,10 +26,8 @@ export function clockTime(time) {
 }
 
 export function dateTime(time) {
-	return new Date(time)
-		.toISOString()
-		.replace('T', ' ')
-		.replace(/\.000Z$|Z$/, ' UTC');
+	const text = new Date(time).toISOString().replace('T', ' ');
+	return text.replace(/(\.000)?Z$/, ' UTC');
 }
 
 export function duration(ms) {
@@ -62,16 +60,14 @@ export function statusBadge(status) {
 	return h(`span.badge.${statusClass(status)}`, status ?? 'none');
 }
 
-/** Characters that are invisible, or that change the order or the look of others: controls, formats, separators, lone surrogates. */
+/** Controls, formats, separators, lone surrogates and fillers. */
 const hidden =
 	/[^\P{C}\r\n\t]|[\u2028\u2029]|(?! )\p{Zs}|\u034f|\p{Variation_Selector}|[\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0\ufffc\ufffd]/gu;
 /** The same, and white space: for messages in which every octet counts. */
 const everyHidden = new RegExp(`${hidden.source}|[ \\t\\r\\n]`, 'gu');
 const marks = { ' ': '·', '\t': '→', '\n': '↵', '\r': '␍', '\u00a0': 'NBSP', '\ufffd': '�' };
 
-/**
- * Returns nodes that show a text as it is: invisible characters and those that reorder text become visible marks.
- */
+/** Returns nodes that show a text: characters that are invisible or reorder text become marks. */
 export function visible(text, whiteSpace = false) {
 	const pattern = whiteSpace ? everyHidden : hidden;
 	const nodes = [];
@@ -114,10 +110,7 @@ export function longShown(text, classes = '') {
 	return element;
 }
 
-/**
- * Returns content indented: of JSON and XML, from its text alone, so that every value stays as it was sent. Other content, and
- * content that is malformed, is returned unchanged.
- */
+/** Indents JSON and XML. Works on the text, so that every value stays as it was sent. Returns other content unchanged. */
 export function indented(text, type) {
 	if (/\bjson\b/i.test(type)) return indentedJson(text);
 	if (/\bxml\b/i.test(type)) return indentedXml(text);

@@ -1,30 +1,22 @@
+const exchanges = () => import('./exchanges.js');
+
 /**
- * The views. A view is a module with `mount(root, context)`, which renders into an empty element. It may return an object with
- * `update(context)`, which is called when another address of the same view is opened; unless that returns true, the view is mounted again.
- *
- * @typedef {object} Context
- * @property {import('./api.js').Api} api
- * @property {Record<string, string>} parameters those of the route
- * @property {URLSearchParams} query what follows the question mark in the fragment
- * @property {(text: string, kind?: 'information' | 'error') => void} notify shows a notice, which screen readers announce
- * @property {(act: () => unknown, note?: string) => Promise<void>} attempt performs an action; its error becomes a notice
- * @property {(path: string) => void} go opens a path such as `/exchanges/12`
- * @property {() => Promise<any>} server what `GET /server` returns
- * @property {AbortSignal} signal aborted when the view is left: for calls, listeners and waits
+ * The views. Each is a module with `mount(root, context)`, which renders into an empty element. It may return `{ update }`, which is
+ * called with the context of another address of the same view, and returns whether the view stays. The context has `api`; `parameters`
+ * and `query` of the address; `notify(text, kind)`; `attempt(act, note)`, which turns an error into a notice; `go(path)`; `server()`, which
+ * resolves to what `GET /server` returns; and `signal`, which is aborted when the view is left.
  */
 export const routes = [
-	{ pattern: '/exchanges', label: 'Exchanges', load: () => import('./exchanges.js') },
-	{ pattern: '/exchanges/:number', load: () => import('./exchanges.js') },
-	{ pattern: '/exchanges/:number/:tab', load: () => import('./exchanges.js') },
+	{ pattern: '/exchanges', label: 'Exchanges', load: exchanges },
+	{ pattern: '/exchanges/:number', load: exchanges },
+	{ pattern: '/exchanges/:number/:tab', load: exchanges },
 	{ pattern: '/send', label: 'Send', load: () => import('./send.js') },
 	{ pattern: '/resources', label: 'Resources', load: () => import('./resources.js') },
 	{ pattern: '/access', label: 'Access', load: () => import('./access.js') },
 	{ pattern: '/steering', label: 'Steering', load: () => import('./steering.js') },
 ];
 
-/**
- * Returns the route of a fragment such as `#/send?entry=12`, its parameters and its query; the first route if there is none.
- */
+/** Returns the route of a fragment such as `#/send?entry=12`; the first one if there is none. */
 export function resolve(fragment) {
 	const [path = '', query = ''] = fragment.replace(/^#/, '').split('?', 2);
 	for (const route of routes) {
