@@ -12,6 +12,10 @@ const checkNames = {
 	key: 'Key known',
 	password: 'Password',
 	token: 'Token valid',
+	version: 'Version',
+	presence: 'Parameters present',
+	method: 'Signature method',
+	timestamp: 'Timestamp in the window',
 	digest: 'Digest matches',
 	signature: 'Signature matches',
 	content: 'Digest of the content',
@@ -74,6 +78,8 @@ function sentence(text) {
 function partsOf({ parts, expected, received, scheme }, { request }) {
 	if (parts !== undefined && parts.length > 0) {
 		if (!parts.some(({ signed }) => signed !== undefined)) return parts;
+		// The digest of a request that differs is derived, so it is not compared.
+		parts = parts.filter(({ name }) => name !== 'string to sign');
 		return parts.map(({ name, expected: own, signed = own }) => ({ name, expected: own, signed }));
 	}
 	if (expected === undefined) return [];
@@ -162,38 +168,41 @@ function dateView({ presented: { date, window }, time }) {
 	if (date.time === undefined)
 		return [heading, h('p', 'The date cannot be parsed: ', h('code', ...visible(date.text.slice(0, 200), true)))];
 	const offset = (date.time - time) / 1000;
-	const isInside = Math.abs(offset) <= window;
 	const direction = offset < 0 ? 'behind' : 'ahead of';
-	const text =
-		Math.abs(offset) < 1
-			? 'The date is that of the server’s clock.'
-			: `The date is ${span(offset)} ${direction} the server’s clock; ${span(window)} are accepted.`;
-	const at = Math.min(97, Math.max(3, 50 + (offset / (window || 1)) * halfWindow));
-	const marker = h(
-		'span',
-		{ class: `marker ${isInside ? 'inside' : 'outside'}` },
-		isInside ? '▼' : at < 50 ? '◀' : '▶',
-	);
-	marker.style.left = `${at}%`;
+	const isSame = Math.abs(offset) < 1;
+	const accepted = window === undefined ? '' : `; ${span(window)} are accepted`;
+	const text = isSame
+		? 'The date is that of the server’s clock.'
+		: `The date is ${span(offset)} ${direction} the server’s clock${accepted}.`;
 	return [
 		heading,
 		h('p', text),
 		h(
 			'dl.pairs',
-			...pair('Date sent', h('code', ...visible(date.text.slice(0, 200))), ` = ${dateTime(date.time)}`),
+			...pair('Date sent', h('code', visible(date.text.slice(0, 200))), ` = ${dateTime(date.time)}`),
 			...pair('Server’s clock', dateTime(time)),
 		),
-		h(
-			'div.timeline',
-			{ role: 'img', 'aria-label': text },
-			h('span.range'),
-			h('span.now'),
-			marker,
-			h('span.label.early', `−${span(window)}`),
-			h('span.label.clock', 'server'),
-			h('span.label.late', `+${span(window)}`),
-		),
+		window > 0 && timeLine(text, offset / window, span(window)),
 	];
+}
+
+/** Shows a date on a line. The position 0 is the server's clock, and the window is from -1 to 1. */
+function timeLine(text, position, window) {
+	const at = Math.min(97, Math.max(3, 50 + position * halfWindow));
+	const isInside = Math.abs(position) <= 1;
+	const mark = isInside ? '▼' : position < 0 ? '◀' : '▶';
+	const marker = h(`span.marker${isInside ? '' : '.outside'}`, mark);
+	marker.style.left = `${at}%`;
+	return h(
+		'div.timeline',
+		{ role: 'img', 'aria-label': text },
+		h('span.range'),
+		h('span.now'),
+		marker,
+		h('span.label.early', `−${window}`),
+		h('span.label.clock', 'server'),
+		h('span.label.late', `+${window}`),
+	);
 }
 
 function pair(term, ...description) {

@@ -8,6 +8,7 @@ import { type ComposedDouble, composeDouble } from './compose.ts';
 import type { Control, ControlOptions } from './control/control.ts';
 import { createMemoryControl } from './control/memory-target.ts';
 import type { MemoryControl } from './control/target.ts';
+import { dateWindows } from './date-windows.ts';
 import type { DoubleEvent, EventOf } from './events.ts';
 import type { Addresses } from './fetch/origins.ts';
 import { checkDoubleOptions, type DoubleOptions } from './options.ts';
@@ -152,7 +153,7 @@ function doubleOf(
       const controlled = { url, secureUrl, certificate: authority?.certificate };
       const unref = options.keepAlive !== true;
       const target = {
-        ...{ ...api, memory, addresses: controlled, events, window: options.window },
+        ...{ ...api, memory, addresses: controlled, events, windows: dateWindows(options) },
         listing: createListing(context),
       };
       const control = await openControl(target, controlOptions, unref);

@@ -75,6 +75,23 @@ test('content that is not UTF-8 is shown with replacement characters', inBrowser
   await assertInert(console);
 });
 
+test('a date that is no time is shown as text', inBrowser, async (t) => {
+  const dates = ['9'.repeat(30), '-1e400', '<b>1</b>', ''];
+  const { page } = await opened(
+    t,
+    ...dates.map(
+      (date) =>
+        `GET /articles HTTP/1.1\r\nHost: a.example\r\nAuthorization: OAuth oauth_timestamp="${date}", oauth_nonce="${markup.replaceAll('"', '')}"\r\n\r\n`,
+    ),
+  );
+  for (const number of dates.keys()) {
+    await page.evaluate(`location.hash = '#/exchanges/${number + 1}/signature'`);
+    await until(page, `document.querySelector('.tabs [aria-current]')?.textContent === 'Signature'`);
+    await until(page, `document.title.startsWith('#${number + 1} ')`);
+  }
+  assert.equal(await page.evaluate('window.attacked'), undefined);
+});
+
 test('a long value is cut, and shown as a whole piece by piece', inBrowser, async (t) => {
   const double = await startDouble({ https: false });
   t.after(() => double.close());

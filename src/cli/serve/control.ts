@@ -8,6 +8,7 @@ import { type Control, checkToken, openControl } from '../../double/control/cont
 import { createListing } from '../../double/control/listing/listing.ts';
 import { createMemoryControl } from '../../double/control/memory-target.ts';
 import type { ControlledAddresses, ControlTarget, MemoryControl } from '../../double/control/target.ts';
+import { dateWindows } from '../../double/date-windows.ts';
 import type { DoubleOptions } from '../../double/options.ts';
 import { createSeededRandom } from '../../double/state/random.ts';
 import type { ServerIdentity } from '../../net/tls/identity.ts';
@@ -80,11 +81,12 @@ function doubleOptionsOf(options: ServiceOptions & KnownAccounts): DoubleOptions
 
 function controlled(
   context: ComposedService,
-  { onError: fault, window }: ServiceOptions,
+  options: ServiceOptions,
   { port, token, dataDirectory }: ControlOptions,
   memoryOf: () => MemoryControl | undefined,
 ): ControlledService {
   const { faults, journal, service, events } = context;
+  const { onError: fault } = options;
   let control: Control | undefined;
   return {
     service: {
@@ -111,7 +113,7 @@ function controlled(
         ...api,
         addresses: place,
         events,
-        window,
+        windows: dateWindows(options),
         health: dataDirectory.health,
         memory: memoryOf(),
         listing: createListing(context),

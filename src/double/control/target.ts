@@ -14,8 +14,8 @@ export interface ControlTarget extends Omit<DoubleApi, 'fetch'> {
   readonly addresses: ControlledAddresses;
   readonly listing: Listing;
   readonly events: Pick<Events, 'on'>;
-  /** Seconds by which a signed date may differ from the clock. Default: 600. */
-  readonly window?: number | undefined;
+  /** Seconds by which the date of a signature may differ from the clock, by scheme. */
+  readonly windows?: Readonly<Record<string, number>>;
   /** Returns the state of the store. Undefined if the store cannot fail. */
   readonly health?: () => ControlledHealth | undefined;
 }

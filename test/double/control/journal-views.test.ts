@@ -81,11 +81,36 @@ test('an entry has the date and nonce of its signature, and the first use of the
   assert.ok(!JSON.stringify(second).includes(headers['Authentication'] ?? headers['Authorization'] ?? '?'));
 });
 
-test('the window of an entry is that of the server', async () => {
-  await using double = await startDouble({ https: false, window: 30 });
+test('the window of an entry is that of its scheme', async () => {
+  await using double = await startDouble({
+    ...{ users: { ann }, window: 30, consumers: { printer: { secret: 'the-secret-of-the-printer' } } },
+    schemes: {
+      partner: {
+        ...{ message: '{timestamp}.{target}', signature: { field: 'X-Signature', format: '{signature}' } },
+        ...{ user: { field: 'X-Api-Key' }, timestamp: { field: 'X-Timestamp', window: 120 } },
+      },
+      'message-signatures': { window: 90 },
+    },
+  });
   const control = await opened(double);
+  const time = Math.floor(double.clock.now() / 1000);
+  const headers = { 'X-Api-Key': 'ann', 'X-Timestamp': String(time), 'X-Signature': 'a'.repeat(64) };
+  const input = `sig1=("@method" "@authority" "@path" "@query");created=${time};keyid="ann";nonce="n-1"`;
   await double.fetch('/articles');
-  assert.deepEqual((await control.send('GET', '/journal/1')).presented, { window: 30 });
+  await double.as('ann').fetch('/articles');
+  await double.as('ann', { scheme: 'oauth1' }).fetch('/articles');
+  await double.fetch('/articles', { headers });
+  await double.fetch('/articles', { headers: { 'Signature-Input': input, Signature: 'sig1=:AAAA:' } });
+  const presented = [];
+  for (const { number } of double.journal)
+    presented.push((await control.send('GET', `/journal/${number}`)).presented);
+  assert.deepEqual(
+    presented.map(({ window }) => window),
+    [undefined, 30, 300, 120, 90],
+  );
+  assert.deepEqual(presented[3].date, { text: String(time), time: time * 1000 });
+  assert.deepEqual([presented[4].date.time, presented[4].nonce], [time * 1000, 'n-1']);
+  assert.ok(Math.abs(presented[2].date.time / 1000 - time) < 60);
 });
 
 test('an entry that is not in the journal is 404', async () => {

@@ -29,7 +29,7 @@ export function presentedBy(entry: JournalEntry): Presented {
   const signatureInput = fields.get('signature-input');
   if (signatureInput !== undefined) return bySignatureInput(signatureInput);
   const credentials = credentialsOf(fields);
-  if (credentials === undefined) return byQuery(request.target);
+  if (credentials === undefined) return { ...byQuery(request.target), ...byParts(entry) };
   if (credentials.scheme === 'hmac') return byHmac(credentials.rest, fields);
   if (credentials.scheme === 'oauth') return byOAuth(credentials.rest);
   if (credentials.scheme.startsWith('aws4-')) return dated(fields.get('x-amz-date') ?? fields.get('date'));
@@ -78,22 +78,39 @@ function byQuery(target: string): Presented {
   return dated(stamp);
 }
 
+/** A declared scheme, whose fields are not known here: from the parts of the message, if they are explained. */
+function byParts({ auth }: JournalEntry): Presented {
+  const partOf = (name: string): string | undefined =>
+    auth?.parts?.find((part) => part.name === name)?.expected;
+  const timestamp = partOf('timestamp');
+  if (timestamp === undefined) return withNonce(partOf('nonce'), {});
+  const scale = timestamp.length > 10 ? 1 : 1000;
+  const isNumber = /^\d{9,13}$/.test(timestamp);
+  const date = isNumber ? timed(timestamp, Number(timestamp) * scale) : dated(timestamp);
+  return withNonce(partOf('nonce'), date);
+}
+
 function withNonce(nonce: string | undefined, others: Presented): Presented {
   return nonce === undefined ? others : { ...others, nonce };
 }
 
 function inSeconds(text: string | undefined): Presented {
-  return text === undefined ? {} : { date: { text, time: Number(text) * 1000 } };
+  return text === undefined ? {} : timed(text, Number(text) * 1000);
 }
 
 function dated(text: string | undefined): Presented {
   if (text === undefined) return {};
-  const time = parseSignedDate(text) ?? basicTime(text);
-  return { date: time === undefined ? { text } : { text, time } };
+  return timed(text, parseSignedDate(text) ?? basicTime(text));
 }
 
-/** Parses the basic format of ISO 8601 in UTC, such as 20150830T123600Z, and the extended one. */
-function basicTime(text: string): number | undefined {
-  const time = Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
-  return Number.isNaN(time) ? undefined : time;
+/** The largest time of a Date, in ms. */
+const largestTime = 8.64e15;
+
+function timed(text: string, time: number): Presented {
+  return { date: Math.abs(time) <= largestTime ? { text, time } : { text } };
+}
+
+/** Parses the basic format of ISO 8601 in UTC, such as 20150830T123600Z, and the extended one. Returns NaN for other text. */
+function basicTime(text: string): number {
+  return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }

@@ -19,15 +19,12 @@ export const longestWait = 60_000;
 /** The maximum number of summaries in a list. */
 const longestList = 1000;
 
-/** The default window of a signed date, in seconds. */
-const defaultWindow = 600;
-
 /** The operations on the journal. */
 export function journalOperations({
   journal,
   addresses,
-  window = defaultWindow,
-}: Pick<ControlTarget, 'journal' | 'addresses' | 'window'>): readonly Operation[] {
+  windows = {},
+}: Pick<ControlTarget, 'journal' | 'addresses' | 'windows'>): readonly Operation[] {
   return [
     bareOperation({
       ...{ method: 'GET', path: '/journal', id: 'journal', returns: entriesSchema },
@@ -97,6 +94,8 @@ export function journalOperations({
       run(_, { number: wanted = '' }) {
         const entry = journal.all().find(({ number: each }) => String(each) === wanted);
         if (entry === undefined) throw new Problem('not-found', `The journal has no entry ${wanted}.`);
+        const scheme = entry.principal?.scheme ?? entry.auth?.scheme;
+        const window = scheme === undefined ? undefined : windows[scheme];
         const presented = { ...presentedBy(entry), earlier: earlierUse(journal, entry), window };
         return { ...entry.toJSON(), user: entry.user, presented };
       },

@@ -1,0 +1,32 @@
+import { type ConfiguredScheme, readSchemes } from '../auth/configured-schemes.ts';
+import { defaultLifetimes } from '../oauth/lifetimes.ts';
+import type { ServiceOptions } from '../service/options.ts';
+
+/** The default window of HMAC, in seconds. */
+const defaultWindow = 600;
+
+/** Returns the seconds by which the date of a signature may differ from the clock, by scheme. */
+export function dateWindows({
+  window = defaultWindow,
+  lifetimes,
+  schemes = {},
+}: Pick<ServiceOptions, 'window' | 'lifetimes' | 'schemes'>): Readonly<Record<string, number>> {
+  const configured = isList(schemes) ? schemes : readSchemes(schemes);
+  const { oauth1Window } = { ...defaultLifetimes, ...lifetimes };
+  return {
+    hmac: window,
+    oauth: oauth1Window / 1000,
+    ...Object.fromEntries(configured.map((scheme) => [scheme.name, windowOf(scheme)])),
+  };
+}
+
+function isList(schemes: NonNullable<ServiceOptions['schemes']>): schemes is readonly ConfiguredScheme[] {
+  return Array.isArray(schemes);
+}
+
+/** Returns the window of a scheme in seconds; 0 if it has none. */
+function windowOf(scheme: ConfiguredScheme): number {
+  if (scheme.kind === 'message-signatures') return scheme.options.window;
+  if (scheme.kind === 'aws4') return scheme.options.window / 1000;
+  return scheme.kind === 'declared' ? (scheme.options.timestamp?.window ?? 0) / 1000 : 0;
+}
