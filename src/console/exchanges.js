@@ -38,7 +38,7 @@ class ExchangesView {
 	#empty = h('div.empty');
 	#pause = button('Pause', () => this.#togglePause(), { 'aria-pressed': 'false' });
 	#filters = {
-		search: h('input', { type: 'search', placeholder: 'Search', 'aria-keyshortcuts': '/' }),
+		search: h('input', { type: 'search', placeholder: 'Press / to search', 'aria-keyshortcuts': '/' }),
 		method: select([any]),
 		path: h('input', { type: 'search', placeholder: '/articles/{id}' }),
 		user: select([any]),
