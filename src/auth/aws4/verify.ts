@@ -1,5 +1,4 @@
 import type { Request } from '../../http/message.ts';
-import { isMethod, isSafe } from '../../http/method.ts';
 import type { Problem } from '../../http/problem.ts';
 import { andThen } from '../../maybe-promise.ts';
 import type { Principal } from '../../principal.ts';
@@ -12,6 +11,7 @@ import {
 import { createFieldParser } from '../../signature/aws4/credentials.ts';
 import { createStampParser } from '../../signature/aws4/date.ts';
 import { scopeText } from '../../signature/aws4/signing-key.ts';
+import { admitClaimed } from '../freshness.ts';
 import { noRoomForNonce } from '../nonce-claim.ts';
 import type { Scheme, Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
@@ -186,13 +186,7 @@ function claimNonce(presented: Presented, texts: Texts, principal: Principal, ve
     return { outcome: 'bad', problem, claimed: principal.name };
   }
   authTrace?.pass('nonce');
-  if (!isMethod(request.method) || !isSafe(request.method)) {
-    const nonce = nonces.hold();
-    return { outcome: 'good', principal: nonce === undefined ? principal : { ...principal, nonce } };
-  }
-  const verdict: Verdict = { outcome: 'good', principal };
-  const writing = nonces.kept(false);
-  return writing === undefined ? verdict : writing.then(() => verdict);
+  return admitClaimed(principal, request.method, nonces);
 }
 
 function isExplained({ authTrace }: Presented, { context }: Verifier): boolean {

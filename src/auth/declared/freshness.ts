@@ -1,5 +1,6 @@
 import { Problem } from '../../http/problem.ts';
 import { resolutionOf, type TimestampUnit } from '../../signature/declared/timestamp.ts';
+import { describeDistance, wholeSecond, wrongClock, zoneHoursOf } from '../freshness.ts';
 import { noRoomForNonce } from '../nonce-claim.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DeclaredOptions } from './options.ts';
@@ -23,8 +24,7 @@ export function checkTime(
   // In the resolution of the timestamp: fractions of it are ignored.
   const off = time - roundedDown(now, unit);
   if (Math.abs(off) > window) {
-    const seconds = Math.abs(off) / 1000;
-    const detail = `The timestamp is ${seconds} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock; the maximum is ${window / 1000} s.`;
+    const detail = describeDistance('The timestamp', off / 1000, window / 1000);
     return { detail, hint: hintFor(timestamp, off, unit, now) };
   }
   const isRemembered = nonce !== undefined || replay === 'refuse';
@@ -36,12 +36,11 @@ export function checkTime(
 }
 
 function roundedDown(ms: number, unit: TimestampUnit): number {
-  return unit === 'ms' ? ms : Math.floor(ms / 1000) * 1000;
+  return unit === 'ms' ? ms : wholeSecond(ms);
 }
 
-const hour = 3_600_000;
-/** Tolerance (ms, in either direction) for another unit or a time zone, because of the transmission time and the clock. */
-const tolerance = hour;
+/** Tolerance (ms, in either direction) for another unit, because of the transmission time and the clock. */
+const tolerance = 3_600_000;
 
 /** Returns the likely cause of a timestamp outside the window. */
 function hintFor(timestamp: string, off: number, unit: TimestampUnit, now: number): string {
@@ -50,12 +49,10 @@ function hintFor(timestamp: string, off: number, unit: TimestampUnit, now: numbe
     return 'the timestamp is in milliseconds; seconds are expected';
   if (unit === 'ms' && isNear(Number(timestamp) * 1000))
     return 'the timestamp is in seconds; milliseconds are expected';
-  // Offsets of time zones are multiples of a quarter of an hour, up to 14 hours.
-  const quarters = Math.round(Math.abs(off) / (hour / 4));
-  const isZone = quarters >= 4 && quarters <= 56 && Math.abs(Math.abs(off) - quarters * (hour / 4)) <= 30_000;
-  return isZone
-    ? `off by nearly ${quarters / 4} hours: probably a time zone; the timestamp must be in UTC`
-    : "the client's clock is wrong, or the request was delayed";
+  const hours = zoneHoursOf(off / 1000);
+  return hours === undefined
+    ? wrongClock
+    : `off by nearly ${hours} hours: probably a time zone; the timestamp must be in UTC`;
 }
 
 /**

@@ -1,6 +1,5 @@
 import { createHash, type KeyObject, verify as verifySignature } from 'node:crypto';
 import type { Request } from '../../http/message.ts';
-import { isMethod, isSafe } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import { andThen } from '../../maybe-promise.ts';
@@ -14,6 +13,7 @@ import {
   takeParameter,
 } from '../../signature/declared/message.ts';
 import type { SigningKey } from '../../signature/hmac.ts';
+import { admitClaimed } from '../freshness.ts';
 import { createKeyHolders, derivedOnce, isCurrent, type KeyHolder } from '../named-user.ts';
 import type { Scheme, Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
@@ -182,13 +182,7 @@ function admit(
     return { outcome: 'bad', problem, claimed: presented.user };
   }
   authTrace?.pass('nonce');
-  if (!isSafeMethod(request.method)) {
-    const held = context.nonces.hold();
-    return { outcome: 'good', principal: held === undefined ? principal : { ...principal, nonce: held } };
-  }
-  const writing = context.nonces.kept(false);
-  const verdict: Verdict = { outcome: 'good', principal };
-  return writing === undefined ? verdict : writing.then(() => verdict);
+  return admitClaimed(principal, request.method, context.nonces);
 }
 
 /**
@@ -199,10 +193,6 @@ function messageDigest(source: MessageSource, { message }: DeclaredOptions): str
   return createHash('sha256')
     .update(messageBytes(messagePieces(message, source)))
     .digest('base64url');
-}
-
-function isSafeMethod(method: string): boolean {
-  return isMethod(method) && isSafe(method);
 }
 
 /** Returns the verdict on a timestamp outside the window; undefined if it is inside, or none is declared. */

@@ -5,6 +5,7 @@ import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { messageOf, type Signed, type SigningKey } from '../../signature/hmac.ts';
 import type { Secret } from '../accounts.ts';
 import type { MessagePart } from '../explanation.ts';
+import { wrongClock, zoneHoursOf } from '../freshness.ts';
 import { explanationMembers } from '../trace.ts';
 import { type MessageMistake, messageParts, partName } from './message-parts.ts';
 import type { SecretMistake } from './secret-mistakes.ts';
@@ -115,23 +116,11 @@ export function explainCredentialsForm(rest: string): string | undefined {
   return credentialsForms.find(([form]) => form.test(rest))?.[1];
 }
 
-const hour = 3600;
-/** Tolerance (seconds, in either direction) for a time zone offset, because of the transmission time. */
-const tolerance = 30;
-
-/**
- * Returns the likely cause of a date that is wrong by this many seconds. Time zone offsets are multiples of a quarter of an hour,
- * up to 14 hours.
- */
+/** Returns the likely cause of a date that is wrong by this many seconds. */
 export function explainDate(seconds: number, now: number): Explanation {
-  const distance = Math.abs(seconds);
-  const hours = Math.round((distance / hour) * 4) / 4;
-  const rest = Math.abs(distance - hours * hour);
-  // Below one hour a wrong clock is more likely than a time zone.
-  if (hours < 1 || hours > 14 || rest > tolerance) {
-    return { hint: "the client's clock is wrong, or the request was delayed", serverDate: formatDate(now) };
-  }
-  const exactly = rest === 0 ? 'exactly' : 'nearly';
+  const hours = zoneHoursOf(seconds);
+  if (hours === undefined) return { hint: wrongClock, serverDate: formatDate(now) };
+  const exactly = Math.abs(seconds) === hours * 3600 ? 'exactly' : 'nearly';
   return {
     hint: `off by ${exactly} ${hours} ${hours === 1 ? 'hour' : 'hours'}: probably a time zone; the date must be in UTC`,
     serverDate: formatDate(now),

@@ -4,7 +4,6 @@ import { formatChallenge } from '../../http/headers/authorization.ts';
 import { parseContentDigest, parseContentMd5 } from '../../http/headers/content-digest.ts';
 import { parseSignedDate } from '../../http/headers/date.ts';
 import type { Request } from '../../http/message.ts';
-import { isMethod, isSafe } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import { andThen } from '../../maybe-promise.ts';
@@ -21,6 +20,7 @@ import {
   withoutSpaces,
 } from '../../signature/hmac.ts';
 import type { Account, Accounts, Secret } from '../accounts.ts';
+import { admitClaimed, describeDistance, isSafeMethod, wholeSecond } from '../freshness.ts';
 import { type Nonces, noRoomForNonce } from '../nonce-claim.ts';
 import type { Scheme, Verdict } from '../scheme.ts';
 import type { AuthenticationTrace } from '../trace.ts';
@@ -208,10 +208,6 @@ function carriesContent({ body, fields }: Request): boolean {
   return body.present && fields.get('content-length') !== '0';
 }
 
-function isSafeMethod(method: string): boolean {
-  return isMethod(method) && isSafe(method);
-}
-
 function simpleFormFault(
   method: string,
   target: string,
@@ -265,16 +261,10 @@ function verifySignature(
   presented.authTrace?.pass('user');
   presented.authTrace?.pass('digest');
   const principal: Principal = { name: account.name, scheme: 'hmac' };
-  const verdict: Verdict = { outcome: 'good', principal };
-  if (time === undefined || credentials.nonce === undefined) return verdict;
+  if (time === undefined || credentials.nonce === undefined) return { outcome: 'good', principal };
   const fault = checkFreshness(presented, time, credentials.nonce, now, context);
   if (fault !== undefined) return fault;
-  if (!isSafeMethod(signed.method)) {
-    const held = context.nonces.hold();
-    return held === undefined ? verdict : { outcome: 'good', principal: { ...principal, nonce: held } };
-  }
-  const writing = context.nonces.kept(false);
-  return writing === undefined ? verdict : writing.then(() => verdict);
+  return admitClaimed(principal, signed.method, context.nonces);
 }
 
 /**
@@ -295,10 +285,6 @@ function isSignedBy(
   return false;
 }
 
-function wholeSecond(ms: number): number {
-  return Math.floor(ms / 1000) * 1000;
-}
-
 function checkFreshness(
   presented: Presented,
   time: number,
@@ -310,7 +296,7 @@ function checkFreshness(
   // In whole seconds, like the dates: fractions of a second are ignored.
   const off = time - wholeSecond(now);
   if (Math.abs(off) > window) {
-    const detail = `The date is ${Math.abs(off) / 1000} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock; the maximum is ${window / 1000} s.`;
+    const detail = describeDistance('The date', off / 1000, window / 1000);
     const explained = explainFailure(presented, options, 'date', () => ({
       message: messageOf(presented.signed),
       ...explainDate(off / 1000, now),

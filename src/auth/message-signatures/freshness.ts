@@ -2,6 +2,7 @@
 import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { RequestMessage } from '../../signature/message-signatures/message.ts';
+import { describeDistance, wrongClock, zoneHoursOf } from '../freshness.ts';
 import { noRoomForNonce } from '../nonce-claim.ts';
 import type { Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
@@ -74,7 +75,7 @@ export function dateFault(
   const { expires, nonce } = parameters;
   const off = created - second;
   if (Math.abs(off) > options.window) {
-    const detail = `created is ${Math.abs(off)} s ${off < 0 ? 'behind' : 'ahead of'} the server's clock; the maximum is ${options.window} s.`;
+    const detail = describeDistance('created', off, options.window);
     return dateRefusal(verification, presented, detail, createdHint(created, second));
   }
   if (expires !== undefined && second > expires) {
@@ -106,12 +107,10 @@ function dateRefusal(
 /** Returns the likely cause of a wrong time. */
 function createdHint(created: number, second: number): string {
   if (Math.abs(created / 1000 - second) < 86_400) return 'created is in milliseconds; it must be in seconds';
-  const quarters = Math.round(Math.abs(created - second) / 900);
-  const isZone =
-    quarters >= 4 && quarters <= 56 && Math.abs(Math.abs(created - second) - quarters * 900) <= 30;
-  return isZone
-    ? `created is off by ${quarters / 4} h: probably a time zone; it must be in UTC`
-    : "the client's clock is wrong, or the request was delayed";
+  const hours = zoneHoursOf(created - second);
+  return hours === undefined
+    ? wrongClock
+    : `created is off by ${hours} h: probably a time zone; it must be in UTC`;
 }
 
 /** Claims the nonce, if there is one and nonces are used. Returns a refusal if it cannot be claimed. */

@@ -1,5 +1,4 @@
 import type { Request } from '../../http/message.ts';
-import { isMethod, isSafe } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
 import { andThen } from '../../maybe-promise.ts';
 import type { Principal } from '../../principal.ts';
@@ -8,6 +7,7 @@ import {
   type MessageSignature,
   parseSignatures,
 } from '../../signature/message-signatures/signature-fields.ts';
+import { admitClaimed } from '../freshness.ts';
 import type { Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
@@ -228,14 +228,7 @@ function accept(
     for (const check of passed) authTrace.pass(check);
   }
   const principal: Principal = { name: account.name, scheme: name };
-  const verdict: Verdict = { outcome: 'good', principal };
-  if (!isClaimed) return verdict;
-  if (!isMethod(request.method) || !isSafe(request.method)) {
-    const held = context.nonces.hold();
-    return held === undefined ? verdict : { outcome: 'good', principal: { ...principal, nonce: held } };
-  }
-  const writing = context.nonces.kept(false);
-  return writing === undefined ? verdict : writing.then(() => verdict);
+  return isClaimed ? admitClaimed(principal, request.method, context.nonces) : { outcome: 'good', principal };
 }
 
 /** Refuses a wrong signature. It is explained only if an error or a trace contains the explanation. */
