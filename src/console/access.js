@@ -1,6 +1,6 @@
 import { button, field, fill, h, select, setOptions } from './dom.js';
-import { confirmed, copyButton, form, input, memoryPanel, panel, table } from './form.js';
-import { dateTime, longShown, span } from './format.js';
+import { confirmed, copyButton, form, input, memoryPanel, moment, panel, table } from './form.js';
+import { longShown, span } from './format.js';
 
 const keyAlgorithms = [
 	'ed25519',
@@ -51,7 +51,7 @@ export function mount(root, context) {
 				h(
 					'li',
 					h('code', id),
-					` ${algorithm}${until === undefined ? '' : `, until ${dateTime(until)}`} `,
+					` ${algorithm}${until === undefined ? '' : `, until ${moment(until)}`} `,
 					confirmed(
 						'Remove key',
 						`Remove ${id}?`,
@@ -63,7 +63,7 @@ export function mount(root, context) {
 			);
 			const facts = [
 				`${secrets.length - former.length} current`,
-				...former.map(({ until }) => `former until ${dateTime(until)}`),
+				...former.map(({ until }) => `former until ${moment(until)}`),
 			];
 			const actions = [
 				button('Rotate secret', rotate, { disabled: !isMemory, 'aria-label': `Rotate the secret of ${name}` }),
@@ -80,7 +80,7 @@ export function mount(root, context) {
 		});
 		fill(
 			places.users,
-			table('Users', ['Name', 'State', 'Secrets', 'Password', 'Keys', ''], rows, 'There are no users.'),
+			table('users', ['Name', 'State', 'Secrets', 'Password', 'Keys', ''], rows, 'There are no users.'),
 		);
 	};
 
@@ -95,7 +95,7 @@ export function mount(root, context) {
 		]);
 		fill(
 			places.clients,
-			table('Clients', ['Id', 'Kind', 'Scopes', 'Grant types', 'Redirect URIs'], rows, 'No clients are registered.'),
+			table('clients', ['Id', 'Kind', 'Scopes', 'Grant types', 'Redirect URIs'], rows, 'No clients are registered.'),
 		);
 	};
 	const showConsumers = (consumers) => {
@@ -108,7 +108,7 @@ export function mount(root, context) {
 		]);
 		fill(
 			places.consumers,
-			table('Consumers', ['Key', 'Signs with', 'Scopes', 'Methods', 'Callbacks'], rows, 'No consumers are registered.'),
+			table('consumers', ['Key', 'Signs with', 'Scopes', 'Methods', 'Callbacks'], rows, 'No consumers are registered.'),
 		);
 	};
 
@@ -140,7 +140,7 @@ export function mount(root, context) {
 		const heads = ['Fingerprint', 'Kind', 'Client', 'User', 'Scopes', 'State', ''];
 		fill(
 			places.tokens,
-			table('Tokens', heads, rows, live.checked ? 'There are no live tokens.' : 'There are no tokens.'),
+			table('tokens', heads, rows, live.checked ? 'There are no live tokens.' : 'There are no tokens.'),
 		);
 	};
 
@@ -162,7 +162,7 @@ export function mount(root, context) {
 				longShown(user),
 				scopesOf(each),
 				mechanism === 'oauth1' ? 'OAuth 1.0a' : 'OAuth 2.0',
-				dateTime(expires),
+				moment(expires),
 				h(
 					'div.actions',
 					button('Decide', prepare, { 'aria-label': `Decide on the request of ${client}` }),
@@ -172,12 +172,7 @@ export function mount(root, context) {
 		});
 		fill(
 			places.consent,
-			table(
-				'Consent that waits',
-				['Client', 'User', 'Scopes', 'Protocol', 'Until', ''],
-				rows,
-				'No consent page is waiting for an answer.',
-			),
+			table('Pending consent', ['Client', 'User', 'Scopes', 'Protocol', 'Until', ''], rows, 'No consent is pending.'),
 		);
 	};
 	const decide = (decision) =>
@@ -287,10 +282,17 @@ export function mount(root, context) {
 				h('div.controls', field('Grace period of a rotated secret', grace)),
 			),
 			panel(
-				'Consent that waits',
+				'Pending consent',
 				places.consent,
-				form('Allow', [field('URL of the consent page', consentUrl), field('As', consentUser)], () => decide('allow')),
-				button('Deny', () => consentUrl.reportValidity() && decide('deny')),
+				form(
+					'Allow',
+					[
+						field('URL of the consent page', consentUrl),
+						field('As', consentUser),
+						button('Deny', () => consentUrl.reportValidity() && decide('deny')),
+					],
+					() => decide('allow'),
+				),
 			),
 			panel(
 				'Tokens and grants',

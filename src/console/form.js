@@ -1,4 +1,5 @@
 import { button, h, newId } from './dom.js';
+import { dateTime } from './format.js';
 
 /** Creates a section with a heading. */
 export function panel(title, ...children) {
@@ -31,10 +32,11 @@ export function input(attributes = {}) {
 export function table(label, heads, rows, empty) {
 	if (rows.length === 0) return h('p.hint', empty);
 	const head = heads.map((each) => h('th', { scope: 'col' }, each || h('span.visually-hidden', 'Actions')));
-	const cell = (content, at) => h(at === 0 ? 'th' : 'td', at === 0 ? { scope: 'row' } : {}, content);
+	const cell = (content, at) =>
+		at === 0 ? h('th', { scope: 'row' }, content) : h('td', { 'data-label': heads[at] || undefined }, content);
 	const body = rows.map((cells) => h('tr', cells.map(cell)));
 	const content = h('table', h('thead', h('tr', head)), h('tbody', body));
-	return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': label }, content);
+	return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table of ${label}` }, content);
 }
 
 /** Creates a button that asks, in its place, before it acts. */
@@ -64,4 +66,9 @@ export function confirmed(label, question, act, attributes = {}) {
 /** Creates a button that copies a value, which is not shown. */
 export function copyButton({ attempt }, label, value) {
 	return button(label, () => attempt(() => navigator.clipboard.writeText(value), 'Copied.'));
+}
+
+/** Formats a time (ms) to the second. */
+export function moment(time) {
+	return dateTime(Math.floor(time / 1000) * 1000);
 }

@@ -1,10 +1,9 @@
 import { button, field, fill, h, select, setOptions } from './dom.js';
-import { form, input, memoryPanel, panel, table } from './form.js';
-import { dateTime, indented, longShown } from './format.js';
+import { form, input, memoryPanel, moment, panel, table } from './form.js';
+import { indented, longShown } from './format.js';
 
 /** The number of items of a page. */
 const page = 20;
-const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS'];
 
 export function mount(root, context) {
 	const { api, attempt, signal } = context;
@@ -39,7 +38,7 @@ export function mount(root, context) {
 				...rules,
 				facts.filter(Boolean).map((fact) => h('li', fact)),
 			),
-			table('Fields', ['Field', 'Type', 'Required', 'Rules'], rows, 'The items have no fields.'),
+			table('fields', ['Field', 'Type', 'Required', 'Rules'], rows, 'The items have no fields.'),
 		);
 		fill(items);
 		await showItems(0);
@@ -68,10 +67,10 @@ export function mount(root, context) {
 				fill(matrix);
 				throw error;
 			});
-			const cells = rows.map(({ path, as: name, tried, may, allow }) => [
+			const paths = [...new Set(rows.map(({ path }) => path))];
+			const cells = paths.map((path) => [
 				path,
-				name,
-				...methods.map((method) => permissionOf(tried[method], may.includes(method), allow.includes(method))),
+				...as.map((name) => permitted(rows.find((row) => row.path === path && row.as === name))),
 			]);
 			const verdict =
 				differences.length === 0
@@ -80,7 +79,7 @@ export function mount(root, context) {
 							'ul.verdict.s5',
 							differences.map((each) => h('li', each)),
 						);
-			fill(matrix, verdict, table('Permissions', ['Path', 'As', ...methods], cells, 'There are no resources.'));
+			fill(matrix, verdict, table('permitted methods', ['Path', ...as], cells, 'There are no resources.'));
 		});
 
 	const load = async () => {
@@ -161,7 +160,7 @@ function cardOf({ path, revision, modified, xml, json, tags }) {
 	return h(
 		'article.item',
 		h('h4', longShown(path)),
-		h('ul.facts', h('li', `revision ${revision}`), h('li', `modified ${dateTime(modified)}`)),
+		h('ul.facts', h('li', `revision ${revision}`), h('li', `modified ${moment(modified)}`)),
 		h(
 			'div.pair',
 			formatted('XML', xml, 'application/xml', tags.xml),
@@ -170,8 +169,12 @@ function cardOf({ path, revision, modified, xml, json, tags }) {
 	);
 }
 
-function permissionOf(status, isPermitted, isListed) {
-	const text = isPermitted ? 'permitted' : 'refused';
-	const mark = h(`span.${isPermitted ? 'yes' : 'no'}`, { title: text }, isPermitted ? '✓ ' : '✗ ', status);
-	return [mark, h('span.visually-hidden', ` ${text}`), isPermitted !== isListed && h('strong', ' differs from Allow')];
+/** Returns the permitted methods of a row. Those that Allow does not list, and listed ones that are refused, are marked. */
+function permitted({ tried, may, allow }) {
+	const shown = Object.entries(tried).filter(([method]) => may.includes(method) || allow.includes(method));
+	const items = shown.map(([method, status]) => {
+		const isRight = may.includes(method) && allow.includes(method);
+		return h(isRight ? 'li' : 'li.wrong', { title: `Status ${status}` }, method, !isRight && ' differs from Allow');
+	});
+	return h('ul.methods', items);
 }

@@ -17,7 +17,7 @@ const mistakeLabels = {
 	query: 'Leave the query out of what is signed',
 	date: 'Another date: two hours ago',
 	nonce: 'Reuse the last nonce',
-	digest: 'Change a character of the digest',
+	digest: 'Change one character of the digest',
 	user: 'Name another user',
 };
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
@@ -26,7 +26,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 const ownFields =
 	/^(host|date|x-date|authorization|authentication|signature|signature-input|content-digest|content-length|transfer-encoding|connection)$/i;
 
-/** The nonce of the latest request that was sent. */
+/** The nonce of the latest request that was sent and not refused. */
 let lastNonce;
 
 export function mount(root, context) {
@@ -50,7 +50,10 @@ export function mount(root, context) {
 	const message = h('div', { 'aria-live': 'polite' });
 	const outcome = h('div', { 'aria-live': 'polite' });
 	const send = h('button.primary', { type: 'submit' }, 'Send');
-	const signOnServer = button('Sign', () => prepare(true));
+	const signOnServer = button('Sign', () => {
+		changes += 1;
+		prepare(true);
+	});
 	const keyField = field('Key', key, 'Empty: the user’s own.');
 	const messageKeys = h(
 		'div.controls',
@@ -64,6 +67,7 @@ export function mount(root, context) {
 	let users = [];
 	let prepared;
 	let sequence = 0;
+	let changes = 0;
 
 	const isForServer = () => scheme.value === 'oauth1' || (scheme.value === 'bearer' && key.value === '');
 
@@ -164,9 +168,10 @@ export function mount(root, context) {
 			const { nonce: used, ...sent } = prepared;
 			send.disabled = true;
 			const { response, entry, ended, error } = await api.post('/send', sent, signal);
-			lastNonce = used;
 			const text = new TextDecoder().decode(Uint8Array.from(atob(response), (octet) => octet.charCodeAt(0)));
+			if (!/^HTTP\/1\.1 401/.test(text)) lastNonce = used;
 			showOutcome(text, entry, error ?? ended);
+			adapt();
 			await prepare(false);
 		});
 
@@ -201,7 +206,6 @@ export function mount(root, context) {
 					: 'Empty: the user’s own, which a server in memory returns.';
 	};
 
-	let changes = 0;
 	const changed = async (event) => {
 		if (event?.target === user && user.value !== '' && scheme.value === 'none') scheme.value = 'hmac';
 		if (event?.target === scheme) {

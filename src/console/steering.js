@@ -1,6 +1,6 @@
 import { button, field, fill, h, select } from './dom.js';
-import { confirmed, form, input, memoryPanel, panel, table } from './form.js';
-import { dateTime, longShown, span } from './format.js';
+import { confirmed, form, input, memoryPanel, moment, panel, table } from './form.js';
+import { longShown, span } from './format.js';
 
 /** The kinds of faults: a label, the member of the fault, and how its value is entered. */
 const kinds = {
@@ -38,7 +38,7 @@ export function mount(root, context) {
 
 	const showTime = () => {
 		const now = clock.frozen ? clock.time : clock.time + performance.now() - read;
-		time.textContent = dateTime(Math.floor(now / 1000) * 1000);
+		time.textContent = moment(now);
 	};
 	const showClock = (value) => {
 		clock = value;
@@ -62,7 +62,7 @@ export function mount(root, context) {
 		]);
 		const at = faults.querySelector('.scroll');
 		const isFocused = at !== null && at === document.activeElement;
-		fill(faults, table('Planned faults', ['Fault', 'Requests', 'Left', 'Applied'], rows, 'No faults are planned.'));
+		fill(faults, table('planned faults', ['Fault', 'Requests', 'Left', 'Applied'], rows, 'No faults are planned.'));
 		if (isFocused) faults.querySelector('.scroll')?.focus();
 	};
 
@@ -72,7 +72,7 @@ export function mount(root, context) {
 			.reverse()
 			.map(({ snapshot, time: at }) => [
 				`Snapshot ${snapshot}`,
-				dateTime(at),
+				moment(at),
 				confirmed(
 					'Restore',
 					`Restore snapshot ${snapshot}?`,
@@ -80,7 +80,7 @@ export function mount(root, context) {
 					{ 'aria-label': `Restore snapshot ${snapshot}` },
 				),
 			]);
-		fill(snapshots, table('Snapshots', ['Name', 'Taken at', ''], rows, 'There are no snapshots.'));
+		fill(snapshots, table('snapshots', ['Name', 'Taken at', ''], rows, 'There are no snapshots.'));
 	};
 
 	/** Performs a change of the whole state, and shows the new one. */

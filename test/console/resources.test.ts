@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { action, type DoubleOptions, startDouble, text } from '../../src/double/index.ts';
+import {
+  assertAccessible,
+  inBrowser,
+  type OpenedConsole,
+  openConsole,
+  type Page,
+  until,
+} from '../support/console/browser.ts';
+import { pressUntilFocused } from '../support/console/keyboard.ts';
+
+const users = { ann: { secret: 'the-secret-of-ann' }, bob: { secret: 'the-secret-of-bob' } };
+const tea = (title: string) => ({ title, price: { value: '3.50', currency: 'EUR' } });
+const hostile = '<img src=x onerror="document.title=1"><script>document.title=1</script>\u202egnp';
+
+async function opened(t: TestContext, options: DoubleOptions = {}): Promise<OpenedConsole> {
+  const seed = { '/articles': [tea('Assam'), tea(hostile)], '/users/ann/financialrecords': [] };
+  const double = await startDouble({ https: false, users, seed, ...options });
+  t.after(() => double.close());
+  const console = await openConsole(t, double, { path: '/resources' });
+  await shows(console.page, '/articles/1');
+  return console;
+}
+
+/** Waits until the view contains a text. */
+function shows(page: Page, part: string): Promise<void> {
+  const all = `document.querySelector('main').innerText`;
+  return until(page, `${all}.includes(${JSON.stringify(part)})`, all);
+}
+
+test(
+  'a collection is shown with its schema, its items in both formats, and their entity tags',
+  inBrowser,
+  async (t) => {
+    const { page, double } = await opened(t);
+    for (const part of ['price @currency', 'fractionDigits 2', 'revision 1']) await shows(page, part);
+    for (const type of ['application/xml', 'application/json']) {
+      const reply = await double.fetch('/articles/1', { headers: { Accept: type } });
+      await shows(page, String(reply.headers.get('etag')));
+    }
+    const json = await page.getByRole('region', { name: 'JSON of /articles/1' }).innerText();
+    assert.deepEqual(JSON.parse(json).title, 'Assam');
+    assert.match(
+      await page.getByRole('region', { name: 'XML of /articles/1' }).innerText(),
+      /<title>Assam<\/title>/,
+    );
+  },
+);
+
+test('the content of an item is shown inert, with marks for invisible characters', inBrowser, async (t) => {
+  const { page } = await opened(t);
+  const xml = page.getByRole('region', { name: 'XML of /articles/2' });
+  assert.match(await xml.innerText(), /&lt;script>|&lt;script&gt;/);
+  assert.match(await xml.innerText(), /U\+202E/);
+  assert.equal(await page.locator('.items img, .items script').count(), 0);
+  assert.match(await page.title(), /^Resources/);
+  await assertAccessible(page, 'resources');
+});
+
+test('the items of a collection with parameters are shown page by page', inBrowser, async (t) => {
+  const { page, double } = await opened(t);
+  double.seed({ '/articles': Array.from({ length: 30 }, (_, at) => tea(`Tea ${at}`)) });
+  await page.getByRole('button', { name: 'Show items', exact: true }).click();
+  await until(page, `document.querySelectorAll('.item').length === 20`);
+  await page.getByRole('button', { name: 'Show more items' }).click();
+  await until(page, `document.querySelectorAll('.item').length === 32`);
+  await page.getByLabel('Collection', { exact: true }).selectOption('/users/{username}/financialrecords');
+  await shows(page, '/users/ann/financialrecords has no items');
+  await page.getByLabel('username').fill('bob');
+  await page.getByRole('button', { name: 'Show items', exact: true }).click();
+  await shows(page, '/users/bob/financialrecords has no items');
+});
+
+test('the permissions are shown for each user, by keyboard alone', inBrowser, async (t) => {
+  const { page, double } = await opened(t);
+  double.resource('/private', { GET: action(['ann'], () => text('hello')) });
+  await pressUntilFocused(page, 'bob');
+  await page.keyboard.press('Space');
+  await pressUntilFocused(page, 'Try all methods');
+  await page.keyboard.press('Enter');
+  await shows(page, 'Allow lists exactly what is permitted.');
+  const row = `[...document.querySelectorAll('tr')].find((row) => row.innerText.startsWith('/private')).cells`;
+  const cells = await page.evaluate<string[]>(`[...${row}].map((cell) => cell.textContent)`);
+  assert.deepEqual(cells, ['/private', 'OPTIONS', 'HEADGETOPTIONS']);
+  await assertAccessible(page, 'permissions');
+});

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
+import {
+  assertAccessible,
+  inBrowser,
+  type OpenedConsole,
+  openConsole,
+  type Page,
+  until,
+} from '../support/console/browser.ts';
+import { pressUntilFocused } from '../support/console/keyboard.ts';
+
+const users = {
+  ann: { secret: 'the-secret-of-ann', password: 'the password of ann' },
+  bob: { secret: 'b0b' },
+};
+
+async function opened(t: TestContext, options: DoubleOptions = {}, path = '/send'): Promise<OpenedConsole> {
+  const double = await startDouble({ users, ...options });
+  t.after(() => double.close());
+  return openConsole(t, double, { path });
+}
+
+/** Waits until the message that is shown matches, and returns it. */
+async function message(page: Page, pattern: RegExp): Promise<string> {
+  const shown = `document.querySelector('[aria-label="Message"].wire')?.textContent ?? document.querySelector('main').innerText`;
+  await until(
+    page,
+    `${pattern}.test(${shown}) && !document.querySelector('.editor .primary').disabled`,
+    shown,
+  );
+  return page.evaluate<string>(shown);
+}
+
+/** Sends the message, and returns the number of its entry. */
+async function send(page: Page, last: number | undefined): Promise<number> {
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  const number = `Number(/#(\\d+)/.exec(document.querySelector('.links')?.textContent ?? '')?.[1] ?? 0)`;
+  await until(page, `${number} > ${last ?? 0}`, `document.querySelector('main').innerText`);
+  return page.evaluate<number>(number);
+}
+
+test('the message that is shown is signed in the browser, and sent as it is', inBrowser, async (t) => {
+  const { page, double } = await opened(t);
+  await page.getByLabel('Method').fill('POST');
+  await page.getByLabel('Fields').fill('Content-Type: application/json\nX-Note: one: two');
+  await page.getByLabel('Content').fill('{"title":"Tea ☕","price":{"value":"3.50","currency":"EUR"}}');
+  await page.getByLabel('User', { exact: true }).selectOption('ann');
+  const shown = await message(
+    page,
+    /Authorization: hmac ann:[\s\S]*Content-Digest|Content-Digest[\s\S]*Authorization: hmac ann:/,
+  );
+  await send(page, 0);
+  const entry = double.journal.last();
+  assert.equal(entry?.reply?.status, 201);
+  assert.equal(entry?.principal?.name, 'ann');
+  const { request } = entry?.raw() ?? {};
+  const lines = request?.fields.map(([name, value]) => `${name}: ${value}`) ?? [];
+  const content = Buffer.from(request?.content ?? '').toString();
+  assert.equal(shown, ['POST /articles HTTP/1.1', ...lines, '', content].join('\n'));
+});
+
+test('each deliberate mistake is refused for its reason', inBrowser, async (t) => {
+  const { page, double } = await opened(t);
+  await page.getByLabel('Target').fill('/articles?limit=1');
+  await page.getByLabel('User', { exact: true }).selectOption('ann');
+  await message(page, /hmac ann:/);
+  let last = await send(page, 0);
+  assert.equal(double.journal.last()?.reply?.status, 200);
+  const cases = [
+    ['Leave the query out of what is signed', 'credentials-refused'],
+    ['Another date: two hours ago', 'date-out-of-window'],
+    ['Reuse the last nonce', 'nonce-replayed'],
+    ['Change one character of the digest', 'credentials-refused'],
+    ['Name another user', 'credentials-refused'],
+  ] as const;
+  for (const [label, problem] of cases) {
+    await message(page, /hmac ann:/);
+    const before = await page.evaluate<string>(
+      `document.querySelector('[aria-label="Message"].wire').textContent`,
+    );
+    await page.getByLabel(label).click();
+    await until(
+      page,
+      `(document.querySelector('[aria-label="Message"].wire')?.textContent ?? '') !== ${JSON.stringify(before)}`,
+    );
+    await message(page, /hmac (ann|bob):/);
+    last = await send(page, last);
+    assert.equal(double.journal.last()?.problem?.type, problem, label);
+    await page.getByLabel(label).click();
+  }
+  assert.match(await page.locator('.links').innerText(), /signature explained/i);
+});
+
+test('messages are signed with every algorithm of RFC 9421', inBrowser, async (t) => {
+  const { page, double } = await opened(t, { schemes: { 'message-signatures': {} } });
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const keys = {
+    ed25519: generateKeyPairSync('ed25519'),
+    'ecdsa-p256-sha256': generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+    'ecdsa-p384-sha384': generateKeyPairSync('ec', { namedCurve: 'P-384' }),
+    'rsa-pss-sha512': rsa,
+    'rsa-v1_5-sha256': rsa,
+  } as const;
+  await page.getByLabel('Target').fill('/articles?limit=1');
+  await page.getByLabel('User', { exact: true }).selectOption('ann');
+  await page.getByLabel('Scheme').selectOption('message-signatures');
+  await message(page, /Signature-Input: .*keyid="ann"/);
+  let last = await send(page, 0);
+  assert.equal(double.journal.last()?.principal?.name, 'ann', 'hmac-sha256');
+  for (const [algorithm, { publicKey, privateKey }] of Object.entries(keys)) {
+    const spki = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    double.auth.addKey('ann', algorithm, { algorithm: algorithm as keyof typeof keys, publicKey: spki });
+    const isJwk = algorithm === 'ecdsa-p256-sha256';
+    const key = isJwk
+      ? JSON.stringify(privateKey.export({ format: 'jwk' }))
+      : privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    await page.getByLabel('Key id').fill(algorithm);
+    await page.getByLabel('Algorithm').selectOption(algorithm);
+    await page.getByLabel('Secret or private key').fill(key);
+    await message(page, new RegExp(`keyid="${algorithm}"`));
+    last = await send(page, last);
+    assert.equal(double.journal.last()?.principal?.name, 'ann', algorithm);
+    assert.equal(double.journal.last()?.reply?.status, 200, algorithm);
+  }
+});
+
+test('other schemes are sent over TLS, with what the server signs or issues', inBrowser, async (t) => {
+  const { page, double } = await opened(t, {
+    clients: { app: { redirectUris: ['https://client.example/cb'] } },
+    consumers: { printer: { secret: 'the-secret-of-the-printer', callbacks: ['oob'] } },
+  });
+  await page.getByLabel('User', { exact: true }).selectOption('ann');
+  let last = 0;
+  for (const [scheme, name] of [
+    ['simple', 'hmac'],
+    ['basic', 'basic'],
+    ['bearer', 'bearer'],
+    ['oauth1', 'oauth'],
+  ] as const) {
+    await page.getByLabel('Scheme').selectOption(scheme);
+    if (scheme === 'bearer' || scheme === 'oauth1') {
+      await until(page, `document.querySelector('main').innerText.includes('Press Sign')`);
+      await page.getByRole('button', { name: 'Sign', exact: true }).click();
+    }
+    await message(page, /Authorization: (hmac|Basic|Bearer|OAuth) /);
+    last = await send(page, last);
+    const { principal } = double.journal.last() ?? {};
+    assert.deepEqual(principal && [principal.name, principal.scheme], ['ann', name], scheme);
+  }
+});
+
+test('an exchange is edited and sent again, with a signature of its own', inBrowser, async (t) => {
+  const double = await startDouble({ users });
+  t.after(() => double.close());
+  await double.as('ann').fetch('/articles?limit=7', { headers: { 'X-Note': '<b>note</b>' } });
+  const { page } = await openConsole(t, double, { path: '/send?entry=1' });
+  const shown = await message(page, /limit=7[\s\S]*hmac ann:/);
+  assert.match(shown, /x-note: <b>note<\/b>/i);
+  await page.getByLabel('Target').fill('/articles?limit=8');
+  await message(page, /limit=8/);
+  await send(page, 1);
+  assert.equal(double.journal.last()?.principal?.name, 'ann');
+});
+
+test('a request is composed and sent by keyboard alone', inBrowser, async (t) => {
+  const { page, double } = await opened(t);
+  await message(page, /GET \/articles/);
+  await pressUntilFocused(page, 'Target');
+  await page.keyboard.press('End');
+  await page.keyboard.type('?limit=1');
+  await pressUntilFocused(page, 'User');
+  await page.keyboard.type('ann');
+  await pressUntilFocused(page, 'Leave the query out');
+  await page.keyboard.press('Space');
+  await message(page, /hmac ann:/);
+  await pressUntilFocused(page, 'Send');
+  await page.keyboard.press('Enter');
+  await until(page, `document.querySelector('.links') !== null`);
+  assert.equal(double.journal.last()?.auth?.hint, 'the query was left out');
+});
+
+test(
+  'the form is accessible in both colour schemes, and a key that cannot be read is reported',
+  inBrowser,
+  async (t) => {
+    const { page } = await opened(t, { schemes: { 'message-signatures': {} } });
+    await page.getByLabel('User', { exact: true }).selectOption('ann');
+    await message(page, /hmac ann:/);
+    await send(page, 0);
+    await assertAccessible(page, 'send');
+    await page.getByLabel('Scheme').selectOption('message-signatures');
+    await page.getByLabel('Algorithm').selectOption('ed25519');
+    await page.getByLabel('Secret or private key').fill('not a key');
+    await until(
+      page,
+      `document.querySelector('.error')?.textContent.includes('A private key is expected') === true`,
+    );
+    await assertAccessible(page, 'send, with an error');
+  },
+);
