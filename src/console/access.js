@@ -1,26 +1,17 @@
 import { button, field, fill, h, select, setOptions } from './dom.js';
-import { confirmed, copyButton, form, input, memoryPanel, moment, panel, table } from './form.js';
+import { confirmed, filled, form, input, memoryPanel, moment, panel, table } from './form.js';
 import { longShown, span } from './format.js';
+import { algorithmNames } from './sign.js';
 
-const keyAlgorithms = [
-	'ed25519',
-	'ecdsa-p256-sha256',
-	'ecdsa-p384-sha384',
-	'rsa-pss-sha512',
-	'rsa-v1_5-sha256',
-	'hmac-sha256',
-	'aws4',
-];
+const protocols = { oauth1: 'OAuth 1.0a', oauth2: 'OAuth 2.0' };
+const userPath = (name, ...rest) => ['/users', ...[name, ...rest].map(encodeURIComponent)].join('/');
 
 export function mount(root, context) {
 	const { api, attempt, signal } = context;
-	const places = Object.fromEntries(
-		['users', 'clients', 'consumers', 'consent', 'tokens'].map((name) => [name, h('div')]),
-	);
+	const places = { users: h('div'), clients: h('div'), consent: h('div'), tokens: h('div') };
 	const issued = h('div', { 'aria-live': 'polite' });
 	const live = h('input', { type: 'checkbox', checked: true, onchange: () => load() });
-	/** @type {any} */
-	let server = {};
+	let server;
 
 	/** Performs a change, reports it, and shows the new state. */
 	const change = (act, note) =>
@@ -31,226 +22,179 @@ export function mount(root, context) {
 
 	/** Offers new credentials for copying. They are not shown. */
 	const offer = (title, values) => {
+		const copy = (value) => attempt(() => navigator.clipboard.writeText(value), 'Copied.');
 		const pairs = Object.entries(values).filter(([, value]) => value !== undefined);
-		const copies = pairs.map(([label, value]) => copyButton(context, `Copy ${label}`, value));
+		const copies = pairs.map(([label, value]) => button(`Copy ${label}`, () => copy(value)));
 		fill(issued, h('div.verdict.good', h('p', title), h('div.actions', copies)));
 	};
 
+	/** Shows a table in its place. */
+	const show = (place, heads, rows) => {
+		fill(places[place], table(place, heads, rows, 'None.'));
+	};
+
 	const showUsers = (users) => {
-		const isMemory = server.keeps === 'memory';
-		const rows = users.map(({ name, disabled, password, secrets, keys }) => {
-			const path = `/users/${encodeURIComponent(name)}`;
-			const former = secrets.filter(({ until }) => until !== undefined);
+		const disabled = server.keeps !== 'memory';
+		const rows = users.map(({ name, disabled: isDisabled, password, secrets, keys }) => {
 			const rotate = () =>
 				change(async () => {
-					const { secret } = await api.post(`${path}/rotate`, { grace: grace.value || 0 });
+					const { secret } = await api.post(userPath(name, 'rotate'), { grace: grace.value || 0 });
 					offer(`${name} has a new secret.`, { secret });
 				});
-			const remove = () => change(() => api.call('DELETE', path), `${name} was removed.`);
+			const remove = (what, ...path) =>
+				confirmed('Remove', `Remove ${what}?`, () => change(() => api.call('DELETE', userPath(...path))), {
+					...{ 'aria-label': `Remove ${what}`, disabled },
+				});
 			const keyList = keys.map(({ id, algorithm, until }) =>
 				h(
 					'li',
 					h('code', id),
-					` ${algorithm}${until === undefined ? '' : `, until ${moment(until)}`} `,
-					confirmed(
-						'Remove key',
-						`Remove ${id}?`,
-						() =>
-							change(() => api.call('DELETE', `${path}/keys/${encodeURIComponent(id)}`), `The key ${id} was removed.`),
-						{ class: 'quiet', disabled: !isMemory, 'aria-label': `Remove the key ${id}` },
-					),
+					` ${algorithm}${until ? `, until ${moment(until)} ` : ' '}`,
+					remove(`the key ${id}`, name, 'keys', id),
 				),
 			);
-			const facts = [
-				`${secrets.length - former.length} current`,
-				...former.map(({ until }) => `former until ${moment(until)}`),
-			];
-			const actions = [
-				button('Rotate secret', rotate, { disabled: !isMemory, 'aria-label': `Rotate the secret of ${name}` }),
-				confirmed('Remove', `Remove ${name}?`, remove, { disabled: !isMemory, 'aria-label': `Remove ${name}` }),
-			];
+			const facts = secrets.map(({ until }) => (until ? `former until ${moment(until)}` : 'current'));
 			return [
 				longShown(name),
-				disabled ? 'disabled' : 'enabled',
-				facts.join(', '),
-				password ? 'yes' : 'no',
-				keyList.length === 0 ? 'none' : h('ul', keyList),
-				h('div.actions', actions),
+				isDisabled ? 'disabled' : 'enabled',
+				[...facts, password && 'password'].filter(Boolean).join(', '),
+				h('ul', keyList),
+				h(
+					'div.actions',
+					button('Rotate secret', rotate, { disabled, 'aria-label': `Rotate the secret of ${name}` }),
+					remove(name, name),
+				),
 			];
 		});
-		fill(
-			places.users,
-			table('users', ['Name', 'State', 'Secrets', 'Password', 'Keys', ''], rows, 'There are no users.'),
-		);
+		show('users', ['Name', 'State', 'Secrets', 'Keys', ''], rows);
 	};
 
-	const scopesOf = ({ scopes }) => scopes.join(' ');
-	const showClients = (clients) => {
-		const rows = clients.map((each) => [
-			longShown(each.id),
-			each.confidential ? 'confidential' : 'public',
-			scopesOf(each),
-			each.grants.join(', '),
-			longShown(each.redirectUris.join(' ')),
+	const showClients = (clients, consumers) => {
+		const rows = [
+			...clients.map((each) => [
+				each.id,
+				'oauth2',
+				each.confidential && 'secret',
+				each.scopes,
+				each.grants,
+				each.redirectUris,
+			]),
+			...consumers.map((each) => [
+				each.key,
+				'oauth1',
+				each.secret ? 'secret' : 'RSA key',
+				each.scopes,
+				each.methods,
+				each.callbacks,
+			]),
+		].map(([name, protocol, credentials, ...lists]) => [
+			longShown(name),
+			protocols[protocol],
+			credentials || 'none: public',
+			...lists.map((list) => longShown(list.join(', '))),
 		]);
-		fill(
-			places.clients,
-			table('clients', ['Id', 'Kind', 'Scopes', 'Grant types', 'Redirect URIs'], rows, 'No clients are registered.'),
-		);
+		show('clients', ['Name', 'Protocol', 'Credentials', 'Scopes', 'Grants, methods', 'Callbacks'], rows);
 	};
-	const showConsumers = (consumers) => {
-		const rows = consumers.map((each) => [
-			longShown(each.key),
-			[each.secret && 'secret', each.rsa && 'RSA key'].filter(Boolean).join(', '),
-			scopesOf(each),
-			each.methods.join(', '),
-			longShown(each.callbacks.join(' ')),
-		]);
-		fill(
-			places.consumers,
-			table('consumers', ['Key', 'Signs with', 'Scopes', 'Methods', 'Callbacks'], rows, 'No consumers are registered.'),
-		);
-	};
+
+	/** Returns the cells that describe a token. */
+	const described = ({ client, user = '', scopes }) => [longShown(client), longShown(user), scopes.join(' ')];
 
 	const showTokens = (tokens, now) => {
 		const rows = tokens
 			.filter((each) => each.live || !live.checked)
 			.reverse()
 			.map((each) => {
-				const { fingerprint, client, user = '', kind, mechanism, expires, used, grant } = each;
+				const { fingerprint, kind, mechanism, expires, used, grant } = each;
 				const ended = grant?.revoked ? 'grant revoked' : used ? 'used' : 'expired';
-				const state = each.live ? `live for ${span((expires - now) / 1000)}` : ended;
 				const short = fingerprint.slice(0, 12);
-				const expire = () => change(() => api.post('/tokens/expire', { fingerprint }), `${short} has expired.`);
-				const revoke = () => change(() => api.post('/tokens/revoke', { fingerprint }), `${short} was revoked.`);
+				const end = (label, path, disabled) =>
+					button(label, () => change(() => api.post(path, { fingerprint })), {
+						disabled,
+						'aria-label': `${label} ${short}`,
+					});
 				return [
 					h('code', { title: fingerprint }, short),
-					`${mechanism === 'oauth1' ? 'OAuth 1.0a' : 'OAuth 2.0'} ${kind}`,
-					longShown(client),
-					longShown(user),
-					scopesOf(each),
-					state,
-					h(
-						'div.actions',
-						button('Expire', expire, { disabled: !each.live, 'aria-label': `Expire ${short}` }),
-						button('Revoke', revoke, { 'aria-label': `Revoke ${short}` }),
-					),
+					`${protocols[mechanism]} ${kind}`,
+					...described(each),
+					each.live ? `live for ${span((expires - now) / 1000)}` : ended,
+					h('div.actions', end('Expire', '/tokens/expire', !each.live), end('Revoke', '/tokens/revoke')),
 				];
 			});
-		const heads = ['Fingerprint', 'Kind', 'Client', 'User', 'Scopes', 'State', ''];
-		fill(
-			places.tokens,
-			table('tokens', heads, rows, live.checked ? 'There are no live tokens.' : 'There are no tokens.'),
-		);
+		show('tokens', ['Fingerprint', 'Kind', 'Client', 'User', 'Scopes', 'State', ''], rows);
 	};
 
 	const consentUrl = input({ required: true, type: 'url' });
 	const consentUser = select([]);
-	const showConsent = async (tokens, entries) => {
-		const waiting = tokens.filter(({ kind, live: isLive }) => kind === 'ticket' && isLive);
+	const showConsent = (tokens, entries) => {
+		const waiting = tokens.filter((each) => each.kind === 'ticket' && each.live);
 		const rows = waiting.map((each) => {
-			const { client, user, expires, mechanism, fingerprint } = each;
 			const prepare = () => {
 				const asked = entries.findLast((entry) => isQuestion(entry, each));
 				if (asked !== undefined) consentUrl.value = new URL(asked.target, server.secureUrl).href;
-				consentUser.value = user;
+				consentUser.value = each.user;
 				consentUrl.focus();
 			};
-			const withdraw = () => change(() => api.post('/tokens/revoke', { fingerprint }), 'The question was withdrawn.');
 			return [
-				longShown(client),
-				longShown(user),
-				scopesOf(each),
-				mechanism === 'oauth1' ? 'OAuth 1.0a' : 'OAuth 2.0',
-				moment(expires),
-				h(
-					'div.actions',
-					button('Decide', prepare, { 'aria-label': `Decide on the request of ${client}` }),
-					button('Withdraw', withdraw, { 'aria-label': `Withdraw the request of ${client}` }),
-				),
+				...described(each),
+				moment(each.expires),
+				button('Decide', prepare, { 'aria-label': `Decide on ${each.client}` }),
 			];
 		});
-		fill(
-			places.consent,
-			table('Pending consent', ['Client', 'User', 'Scopes', 'Protocol', 'Until', ''], rows, 'No consent is pending.'),
-		);
+		show('consent', ['Client', 'User', 'Scopes', 'Until', ''], rows);
 	};
 	const decide = (decision) =>
 		change(async () => {
-			const { location } = await api.post('/tokens/approve', {
-				url: consentUrl.value,
-				user: consentUser.value,
-				decision,
-			});
+			const asked = { url: consentUrl.value, user: consentUser.value, decision };
+			const { location } = await api.post('/tokens/approve', asked);
 			const title = decision === 'allow' ? 'Consent was given.' : 'Consent was denied.';
 			offer(`${title} Send the browser to this URL.`, { 'the redirect URL': location });
 		});
 
-	const grace = input({ placeholder: 'none, or 10m', size: 10 });
+	const grace = input({ placeholder: 'none, or 10m' });
 	const name = input({ required: true });
 	const secret = input({ type: 'password', placeholder: 'generated' });
 	const password = input({ type: 'password', placeholder: 'generated' });
 	const add = () =>
 		change(async () => {
-			const given = {
-				...(secret.value && { secret: secret.value }),
-				...(password.value && { password: password.value }),
-			};
-			offer(`${name.value} was added.`, await api.call('PUT', `/users/${encodeURIComponent(name.value)}`, given));
+			offer(`${name.value} was added.`, await api.call('PUT', userPath(name.value), filled({ secret, password })));
 			name.value = secret.value = password.value = '';
 		});
 	const keyUser = select([]);
 	const keyId = input({ required: true });
-	const algorithm = select(keyAlgorithms.map((each) => [each, each]));
+	const algorithm = select([...algorithmNames, 'aws4'].map((each) => [each, each]));
 	const key = h('textarea', { rows: 2, required: true, spellcheck: 'false' });
 	const addKey = () =>
 		change(() => {
-			const isShared = ['hmac-sha256', 'aws4'].includes(algorithm.value);
-			const content = { algorithm: algorithm.value, [isShared ? 'secret' : 'publicKey']: key.value };
-			return api.call(
-				'PUT',
-				`/users/${encodeURIComponent(keyUser.value)}/keys/${encodeURIComponent(keyId.value)}`,
-				content,
-			);
-		}, 'The key was added.');
+			const member = ['hmac-sha256', 'aws4'].includes(algorithm.value) ? 'secret' : 'publicKey';
+			const content = { algorithm: algorithm.value, [member]: key.value };
+			return api.call('PUT', userPath(keyUser.value, 'keys', keyId.value), content);
+		});
 
 	const holder = select([]);
-	const holderUser = select([]);
+	const user = select([]);
 	const scope = input({ placeholder: 'default' });
-	const lifetime = input({ placeholder: 'default', size: 8 });
+	const expiresIn = input({ placeholder: 'default' });
 	const issue = () =>
 		change(async () => {
 			const [mechanism, id] = holder.value.split(/ (.*)/s);
-			/** @type {any} */
-			const others = {
-				...(scope.value && { scope: scope.value }),
-				...(lifetime.value && { expiresIn: lifetime.value }),
-			};
-			if (holderUser.value !== '') others.user = holderUser.value;
-			if (mechanism === 'oauth1') {
-				const { token, tokenSecret } = await api.post('/tokens/oauth1', { consumer: id, ...others });
-				offer('A token was issued.', { 'the token': token, 'the token secret': tokenSecret });
-			} else {
-				const { accessToken } = await api.post('/tokens/oauth2', { client: id, ...others });
-				offer('A token was issued.', { 'the token': accessToken });
-			}
+			const wish = { [mechanism === 'oauth1' ? 'consumer' : 'client']: id, ...filled({ user, scope, expiresIn }) };
+			const { accessToken, token = accessToken, tokenSecret } = await api.post(`/tokens/${mechanism}`, wish);
+			offer('A token was issued.', { 'the token': token, 'the token secret': tokenSecret });
 		});
 
 	/** Loads everything, and shows it in its places. */
 	const load = async () => {
 		const paths = ['/users', '/clients', '/consumers', '/tokens', '/clock'];
-		const [{ users }, { clients }, { consumers }, { tokens }, { time }] = await Promise.all(
-			paths.map((path) => api.get(path, signal)),
-		);
+		const loaded = paths.map((path) => api.get(path, signal));
+		const [{ users }, { clients }, { consumers }, { tokens }, { time }] = await Promise.all(loaded);
 		const { entries } = await api.post('/journal/list', {}, signal);
 		showUsers(users);
-		showClients(clients);
-		showConsumers(consumers);
+		showClients(clients, consumers);
 		showTokens(tokens, time);
 		showConsent(tokens, entries);
 		const names = users.map((each) => [each.name, each.name]);
 		for (const each of [consentUser, keyUser]) setOptions(each, names);
-		setOptions(holderUser, [['', 'none: the client itself'], ...names]);
+		setOptions(user, [['', 'none: the client itself'], ...names]);
 		setOptions(holder, [
 			...clients.map(({ id }) => [`oauth2 ${id}`, `${id} (OAuth 2.0)`]),
 			...consumers.map(({ key: id }) => [`oauth1 ${id}`, `${id} (OAuth 1.0a)`]),
@@ -259,7 +203,9 @@ export function mount(root, context) {
 
 	const start = async () => {
 		server = await context.server();
-		const all = (label, question, path) => confirmed(label, question, () => change(() => api.post(path, {}), 'Done.'));
+		const all = (label, path) => confirmed(label, `${label} tokens?`, () => change(() => api.post(path, {})));
+		const keyFields = [field('User', keyUser), field('Key id', keyId), field('Algorithm', algorithm)];
+		const deny = button('Deny', () => consentUrl.reportValidity() && decide('deny'));
 		fill(
 			root,
 			h('h1', 'Access'),
@@ -269,29 +215,14 @@ export function mount(root, context) {
 				'Change users',
 				server,
 				form('Add user', [field('Name', name), field('Secret', secret), field('Password', password)], add),
-				form(
-					'Add key',
-					[
-						field('User', keyUser),
-						field('Key id', keyId),
-						field('Algorithm', algorithm),
-						field('Public key, or secret', key),
-					],
-					addKey,
-				),
+				form('Add key', [...keyFields, field('Public key, or secret', key)], addKey),
 				h('div.controls', field('Grace period of a rotated secret', grace)),
 			),
 			panel(
 				'Pending consent',
 				places.consent,
-				form(
-					'Allow',
-					[
-						field('URL of the consent page', consentUrl),
-						field('As', consentUser),
-						button('Deny', () => consentUrl.reportValidity() && decide('deny')),
-					],
-					() => decide('allow'),
+				form('Allow', [field('URL of the consent page', consentUrl), field('As', consentUser), deny], () =>
+					decide('allow'),
 				),
 			),
 			panel(
@@ -299,23 +230,22 @@ export function mount(root, context) {
 				h(
 					'div.actions',
 					h('label.check', live, 'Live only'),
-					all('Expire all', 'Expire all tokens?', '/tokens/expire'),
-					all('Revoke all', 'Revoke all tokens?', '/tokens/revoke'),
+					all('Expire all', '/tokens/expire'),
+					all('Revoke all', '/tokens/revoke'),
 				),
 				places.tokens,
 				form(
 					'Issue token',
 					[
 						field('To', holder),
-						field('For', holderUser),
+						field('For', user),
 						field('Scopes', scope),
-						field('Lifetime', lifetime, 'Such as 90s or 5m.'),
+						field('Lifetime', expiresIn, 'Such as 90s or 5m.'),
 					],
 					issue,
 				),
 			),
-			panel('Clients of OAuth 2.0', places.clients),
-			panel('Consumers of OAuth 1.0a', places.consumers),
+			panel('Clients and consumers', places.clients),
 		);
 		await load();
 	};

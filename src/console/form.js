@@ -63,9 +63,11 @@ export function confirmed(label, question, act, attributes = {}) {
 	return ask;
 }
 
-/** Creates a button that copies a value, which is not shown. */
-export function copyButton({ attempt }, label, value) {
-	return button(label, () => attempt(() => navigator.clipboard.writeText(value), 'Copied.'));
+/** Returns the values of the controls that are not empty. */
+export function filled(controls) {
+	return Object.fromEntries(
+		Object.entries(controls).flatMap(([name, { value }]) => (value === '' ? [] : [[name, value]])),
+	);
 }
 
 /** Formats a time (ms) to the second. */

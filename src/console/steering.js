@@ -1,27 +1,22 @@
 import { button, field, fill, h, select } from './dom.js';
-import { confirmed, form, input, memoryPanel, moment, panel, table } from './form.js';
+import { confirmed, filled, form, input, memoryPanel, moment, panel, table } from './form.js';
 import { longShown, span } from './format.js';
 
-/** The kinds of faults: a label, the member of the fault, and how its value is entered. */
+/** The kinds of faults: the label of the kind, that of its value, and an example. */
 const kinds = {
-	status: ['Respond with a status', 'Status', '503', Number],
-	delay: ['Delay the response', 'Milliseconds', '2000', Number],
-	dribble: ['Send the content slowly', 'Bytes per second', '10', Number],
-	truncate: ['Close within the content', 'Bytes sent', '10', Number],
-	reset: [
-		'Reset the connection',
-		'before, amid, or bytes sent',
-		'before',
-		(text) => (/^\d+$/.test(text) ? Number(text) : text),
-	],
-	wrongLength: ['Wrong Content-Length', 'Bytes by which it is wrong', '1', Number],
+	status: ['Respond with a status', 'Status', 503],
+	delay: ['Delay the response', 'Milliseconds', 2000],
+	dribble: ['Send the content slowly', 'Bytes per second', 10],
+	truncate: ['Close within the content', 'Bytes sent', 10],
+	reset: ['Reset the connection', 'before, amid, or bytes sent', 'before'],
+	wrongLength: ['Wrong Content-Length', 'Bytes by which it is wrong', 1],
 	badChunk: ['Malformed chunk'],
 	malformedXml: ['Malformed XML'],
 	staleCertificate: ['Expired certificate'],
 	rotatedSecret: ['Secret was rotated'],
 	expiredToken: ['Token has expired'],
 	nonceSeen: ['Nonce was used'],
-	skewedDate: ['Clock is ahead', 'Milliseconds', '720000', Number],
+	skewedDate: ['Clock is ahead', 'Milliseconds', 720_000],
 };
 
 /** The time in ms after which the state is read again. */
@@ -29,81 +24,70 @@ const pollTime = 5000;
 
 export function mount(root, context) {
 	const { api, attempt, signal } = context;
-	const time = h('output.time');
+	const time = h('output');
 	const state = h('p.hint');
 	const faults = h('div');
 	const snapshots = h('div');
-	let clock = { time: 0, frozen: true, skew: 0 };
+	let clock;
 	let read = 0;
 
-	const showTime = () => {
-		const now = clock.frozen ? clock.time : clock.time + performance.now() - read;
-		time.textContent = moment(now);
-	};
-	const showClock = (value) => {
-		clock = value;
-		read = performance.now();
-		const skew = value.skew === 0 ? '' : ` Date is ${span(value.skew / 1000)} ${value.skew < 0 ? 'behind' : 'ahead'}.`;
-		const far =
-			Math.abs(value.time - Date.now()) < 1500 ? 'It is that of this browser' : 'It differs from that of this browser';
-		fill(state, `${value.frozen ? 'Frozen.' : `Running. ${far}.`}${skew}`);
-		showTime();
-	};
-	const steer = (operation, content, note) =>
-		attempt(async () => showClock(await api.post(`/clock/${operation}`, content)), note);
-
-	const showFaults = async () => {
-		const { faults: planned } = await api.get('/faults', signal);
-		const rows = planned.map(({ match, fault, left, met }) => [
-			h('code', longShown(JSON.stringify(fault))),
-			Object.keys(match).length === 0 ? 'all requests' : h('code', longShown(JSON.stringify(match))),
-			left,
-			met,
-		]);
-		const at = faults.querySelector('.scroll');
-		const isFocused = at !== null && at === document.activeElement;
-		fill(faults, table('planned faults', ['Fault', 'Requests', 'Left', 'Applied'], rows, 'No faults are planned.'));
-		if (isFocused) faults.querySelector('.scroll')?.focus();
-	};
-
-	const showSnapshots = async () => {
-		const { snapshots: taken } = await api.get('/snapshot', signal);
-		const rows = taken
-			.reverse()
-			.map(({ snapshot, time: at }) => [
-				`Snapshot ${snapshot}`,
-				moment(at),
-				confirmed(
-					'Restore',
-					`Restore snapshot ${snapshot}?`,
-					() => changeState(() => api.post('/restore', { snapshot }), `Snapshot ${snapshot} was restored.`),
-					{ 'aria-label': `Restore snapshot ${snapshot}` },
-				),
-			]);
-		fill(snapshots, table('snapshots', ['Name', 'Taken at', ''], rows, 'There are no snapshots.'));
-	};
-
-	/** Performs a change of the whole state, and shows the new one. */
-	const changeState = (act, note) =>
+	/** Performs a change, reports it, and shows the new state. */
+	const change = (act, note) =>
 		attempt(async () => {
 			await act();
 			await load();
 		}, note);
 
-	const load = async () => {
-		showClock(await api.get('/clock', signal));
-		await Promise.all([showFaults(), showSnapshots()]);
+	const showTime = () => {
+		time.textContent = moment(clock.frozen ? clock.time : clock.time + performance.now() - read);
+	};
+	const showClock = async () => {
+		clock = await api.get('/clock', signal);
+		read = performance.now();
+		const { skew, frozen } = clock;
+		const skewed = skew !== 0 && ` Date is ${span(skew / 1000)} ${skew < 0 ? 'behind' : 'ahead'}.`;
+		const isOwn = Math.abs(clock.time - Date.now()) < 1500;
+		fill(state, frozen ? 'Frozen.' : `Running${isOwn ? ' with' : ', but not with'} the clock of this browser.`, skewed);
+		showTime();
 	};
 
+	const showFaults = async () => {
+		const { faults: planned } = await api.get('/faults', signal);
+		const json = (value) => h('code', longShown(JSON.stringify(value)));
+		const rows = planned.map(({ match, fault, left, met }) => [json(fault), json(match), left, met]);
+		const isFocused = faults.contains(document.activeElement);
+		fill(faults, table('planned faults', ['Fault', 'Requests', 'Left', 'Applied'], rows, 'No faults are planned.'));
+		if (isFocused) faults.firstChild.focus();
+	};
+
+	const showSnapshots = async () => {
+		const { snapshots: taken } = await api.get('/snapshot', signal);
+		const rows = taken.reverse().map(({ snapshot, time: at }) => {
+			const restore = () => change(() => api.post('/restore', { snapshot }), `Snapshot ${snapshot} was restored.`);
+			const attributes = { 'aria-label': `Restore snapshot ${snapshot}` };
+			return [
+				`Snapshot ${snapshot}`,
+				moment(at),
+				confirmed('Restore', `Restore snapshot ${snapshot}?`, restore, attributes),
+			];
+		});
+		fill(snapshots, table('snapshots', ['Name', 'Taken at', ''], rows, 'There are no snapshots.'));
+	};
+
+	const load = () => Promise.all([showClock(), showFaults(), showSnapshots()]);
+
 	const clockPanel = () => {
+		const steer = (operation, content) => change(() => api.post(`/clock/${operation}`, content));
 		const by = input({ value: '11m', required: true });
 		const to = input({ placeholder: '2026-03-01T12:00:00Z', required: true });
 		const skew = input({ value: '-5m', required: true });
-		const quick = ['-1h', '-1m', '1m', '11m', '1h', '24h'].map((each) =>
-			button(each.startsWith('-') ? `−${each.slice(1)}` : `+${each}`, () => steer('advance', { by: each }), {
-				'aria-label': each.startsWith('-') ? `Set back by ${each.slice(1)}` : `Advance by ${each}`,
-			}),
-		);
+		const quick = ['-1h', '-1m', '1m', '11m', '1h', '24h'].map((each) => {
+			const length = each.replace('-', '');
+			const isBack = each !== length;
+			const name = `${isBack ? 'Set back' : 'Advance'} by ${length}`;
+			return button(`${isBack ? '−' : '+'}${length}`, () => steer('advance', { by: each }), { 'aria-label': name });
+		});
+		const skewBy = () => (Number(skew.value) === 0 ? 0 : skew.value);
 		return panel(
 			'Clock',
 			h('p.clock-face', time),
@@ -118,139 +102,88 @@ export function mount(root, context) {
 				'div.forms',
 				form('Advance', [field('By', by, 'Such as 90s, 11m or -24h.')], () => steer('advance', { by: by.value })),
 				form('Set', [field('To', to)], () => steer('set', { to: to.value })),
-				form('Skew', [field('Skew of Date', skew, '0 removes it.')], () =>
-					steer('skew', { by: Number(skew.value) === 0 ? 0 : skew.value }),
-				),
+				form('Skew', [field('Skew of Date', skew, '0 removes it.')], () => steer('skew', { by: skewBy() })),
 			),
 		);
 	};
 
 	const faultPanel = () => {
-		const kind = select(Object.entries(kinds).map(([name, [label]]) => [name, label]));
 		const value = input({ required: true });
 		const valueField = field('Value', value);
-		const method = input({ placeholder: 'any', list: 'fault-methods' });
-		const path = input({ placeholder: 'any, or /articles/{id}' });
-		const user = input({ placeholder: 'any' });
-		const times = input({ value: '1', pattern: '[1-9][0-9]*|always' });
 		const adapt = () => {
 			const [, label, initial = ''] = kinds[kind.value];
-			valueField.hidden = label === undefined;
-			value.disabled = label === undefined;
-			valueField.firstChild.textContent = label ?? '';
+			valueField.hidden = value.disabled = label === undefined;
+			valueField.firstChild.textContent = label;
 			value.value = initial;
 		};
-		kind.addEventListener('change', adapt);
+		const options = Object.entries(kinds).map(([name, [label]]) => [name, label]);
+		const kind = select(options, { onchange: adapt });
+		const method = input({ placeholder: 'any' });
+		const path = input({ placeholder: 'any' });
+		const user = input({ placeholder: 'any' });
+		const times = input({ value: '1', pattern: '[1-9][0-9]*|always' });
 		adapt();
-		const plan = () =>
-			attempt(async () => {
-				const read = kinds[kind.value][3];
-				const match = Object.fromEntries(
-					Object.entries({ method, path, user }).flatMap(([name, { value: text }]) =>
-						text === '' ? [] : [[name, text]],
-					),
-				);
-				await api.post('/faults', {
-					match,
-					fault: { [kind.value]: read === undefined ? true : read(value.value) },
-					times: times.value === 'always' ? 'always' : Number(times.value),
-				});
-				await showFaults();
-			}, 'The fault is planned.');
-		const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].map((each) => h('option', { value: each }));
+		const numberIn = (text) => (/^-?\d+$/.test(text) ? Number(text) : text);
+		const plan = () => {
+			const fault = { [kind.value]: value.disabled || numberIn(value.value) };
+			const planned = { match: filled({ method, path, user }), fault, times: numberIn(times.value) };
+			return change(() => api.post('/faults', planned), 'The fault is planned.');
+		};
+		const matched = [field('Method', method), field('Path', path, 'Such as /articles/{id}.'), field('User', user)];
+		const controls = [field('Fault', kind), valueField, ...matched, field('Times', times, 'A number, or always.')];
 		return panel(
 			'Faults',
-			h('datalist', { id: 'fault-methods' }, methods),
-			form(
-				'Plan fault',
-				[
-					field('Fault', kind),
-					valueField,
-					field('Method', method),
-					field('Path', path),
-					field('User', user),
-					field('Times', times, 'A number, or always.'),
-				],
-				plan,
-				{ class: 'primary' },
-			),
+			form('Plan fault', controls, plan, { class: 'primary' }),
 			faults,
-			confirmed('Remove all faults', 'Remove all planned faults?', () =>
-				attempt(async () => {
-					await api.call('DELETE', '/faults');
-					await showFaults();
-				}, 'No faults are planned.'),
-			),
+			confirmed('Remove all faults', 'Remove all planned faults?', () => change(() => api.call('DELETE', '/faults'))),
 		);
 	};
 
 	const noncePanel = () => {
 		const count = input({ type: 'number', min: 1, value: '1', required: true });
-		const note = 'The next nonces count as used.';
+		const burn = () =>
+			attempt(() => api.post('/nonces/burn', { times: Number(count.value) }), `The next nonces count as used.`);
 		return panel(
 			'Nonces',
 			h('p.hint', 'The next nonces count as used, so valid requests are refused as replays.'),
-			form('Burn nonces', [field('Number', count)], () =>
-				attempt(() => api.post('/nonces/burn', { times: Number(count.value) }), note),
-			),
+			form('Burn nonces', [field('Number', count)], burn),
 		);
 	};
 
-	const statePanel = (server) =>
-		memoryPanel(
+	const statePanel = (server) => {
+		const reset = () => change(() => api.post('/reset'), 'The server is as at its start.');
+		return memoryPanel(
 			'State',
 			server,
 			h('p.hint', 'Items, users, tokens, nonces, routes, faults, the journal and the clock.'),
 			h(
 				'div.actions',
-				button('Take snapshot', () => changeState(() => api.post('/snapshot'), 'A snapshot was taken.')),
-				confirmed('Reset', 'Restore the state at the start?', () =>
-					changeState(() => api.post('/reset'), 'The server is as at its start.'),
-				),
+				button('Take snapshot', () => change(() => api.post('/snapshot'))),
+				confirmed('Reset', 'Restore the state at the start?', reset),
 			),
 			snapshots,
 		);
+	};
 
 	const seedPanel = (server, collections) => {
 		const path = input({ list: 'collections', required: true, value: collections[0]?.path });
-		const items = h('textarea', { rows: 5, required: true, spellcheck: 'false' });
-		items.value = '[\n  \n]';
+		const items = h('textarea', { rows: 5, required: true, spellcheck: 'false' }, '[\n  \n]');
 		const seed = () =>
-			attempt(async () => {
-				await api.post('/seed', { [path.value]: JSON.parse(items.value) });
-			}, 'The items were added.');
-		return memoryPanel(
-			'Seed',
-			server,
-			h(
-				'datalist',
-				{ id: 'collections' },
-				collections.map((each) => h('option', { value: each.path })),
-			),
-			form(
-				'Add items',
-				[field('Collection', path), field('Items', items, 'A JSON array, as in the configuration.')],
-				seed,
-			),
-		);
+			attempt(async () => api.post('/seed', { [path.value]: JSON.parse(items.value) }), 'The items were added.');
+		const paths = collections.map((each) => h('option', { value: each.path }));
+		const itemsField = field('Items', items, 'A JSON array, as in the configuration.');
+		const controls = [h('datalist', { id: 'collections' }, paths), field('Collection', path), itemsField];
+		return memoryPanel('Seed', server, form('Add items', controls, seed));
 	};
 
 	const start = async () => {
 		const [server, { collections }] = await Promise.all([context.server(), api.get('/collections', signal)]);
-		fill(
-			root,
-			h('h1', 'Steering'),
-			h('div.panels', clockPanel(), faultPanel(), noncePanel(), statePanel(server), seedPanel(server, collections)),
-		);
+		const panels = [clockPanel(), faultPanel(), noncePanel(), statePanel(server), seedPanel(server, collections)];
+		fill(root, h('h1', 'Steering'), h('div.panels', panels));
 		await load();
-		const tick = setInterval(showTime, 500);
-		const poll = setInterval(() => {
-			void Promise.all([api.get('/clock', signal).then(showClock), showFaults()]).catch(() => {});
-		}, pollTime);
-		signal.addEventListener('abort', () => {
-			clearInterval(tick);
-			clearInterval(poll);
-		});
+		const poll = () => void Promise.all([showClock(), showFaults()]).catch(() => {});
+		const timers = [setInterval(showTime, 500), setInterval(poll, pollTime)];
+		signal.addEventListener('abort', () => timers.forEach(clearInterval));
 	};
 	fill(root, h('h1', 'Steering'), h('p.empty', 'Loading…'));
 	void attempt(start);

@@ -85,7 +85,7 @@ test('tokens are issued, expired and revoked by their fingerprints', inBrowser, 
   await shows(page, 'expired');
   await page.getByRole('button', { name: 'Revoke all' }).click();
   await page.getByRole('button', { name: 'Confirm' }).click();
-  await shows(page, 'There are no tokens.');
+  await shows(page, 'None.');
   assert.ok(!(await page.evaluate<string>('document.documentElement.outerHTML')).includes(accessToken));
 });
 
@@ -99,7 +99,7 @@ test('a consent that waits is given by keyboard alone', inBrowser, async (t) => 
   const headers = { Accept: 'application/json' };
   await double.as('ann', { scheme: 'basic' }).fetch(`/oauth2/authorize?${query}`, { headers });
   await page.reload();
-  await shows(page, 'Withdraw');
+  await shows(page, 'Decide');
   await pressUntilFocused(page, 'Decide');
   await page.keyboard.press('Enter');
   await pressUntilFocused(page, 'Allow');

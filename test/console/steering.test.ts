@@ -50,7 +50,7 @@ test('the clock is advanced, set, skewed, frozen and followed', inBrowser, async
   await shows(page, 'Date is 5 min behind.');
   assert.equal((await double.fetch('/')).headers.get('date'), 'Mon, 31 Dec 2029 23:55:00 GMT');
   await page.getByRole('button', { name: 'Follow the host' }).click();
-  await shows(page, 'Running.');
+  await shows(page, 'Running');
   await page.getByRole('button', { name: 'Freeze' }).click();
   await shows(page, 'Frozen.');
   await page.getByLabel('By', { exact: true }).fill('soon');
