@@ -21,6 +21,15 @@ const mistakeLabels = {
 	user: 'Name another user',
 };
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
+const own = 'Empty: the user’s own, which a server in memory returns.';
+/** The label of the key and its hint, for each scheme that has one. */
+const keyTexts = {
+	hmac: ['Secret', own],
+	simple: ['Secret', own],
+	'message-signatures': ['Secret or private key', `${own} A private key (PEM, JWK) stays in this page.`],
+	basic: ['Password', own],
+	bearer: ['Token', 'Empty: the server issues one.'],
+};
 
 /** Fields of a recorded request that belong to its signature or framing, and are made anew. */
 const ownFields =
@@ -31,11 +40,6 @@ let lastNonce;
 
 export function mount(root, context) {
 	const { api, attempt, query, signal } = context;
-	const methodList = h(
-		'datalist',
-		{ id: 'methods' },
-		methods.map((value) => h('option', { value })),
-	);
 	const method = input({ value: 'GET', list: 'methods', required: true });
 	const target = input({ value: '/articles', required: true });
 	const fields = h('textarea', { rows: 3, spellcheck: 'false' }, 'Accept: application/json');
@@ -54,7 +58,7 @@ export function mount(root, context) {
 		changes += 1;
 		prepare(true);
 	});
-	const keyField = field('Key', key, 'Empty: the user’s own.');
+	const keyField = field('Key', key, own);
 	const messageKeys = h(
 		'div.controls',
 		field('Key id', keyid, 'Empty: the user’s name.'),
@@ -147,43 +151,32 @@ export function mount(root, context) {
 			const bytes = `${head.join('\r\n')}\r\n\r\n${request.content}`;
 			prepared = { text: bytes, secure: request.secure, nonce: signer.nonce };
 			send.disabled = false;
-			show('Message', bytes.replaceAll('\r\n', '\n'), text);
+			fill(message, wire('Message', bytes), text && [h('h3', 'What is signed'), wire('What is signed', text)]);
 		} catch (error) {
 			if (current === sequence && !signal.aborted) fill(message, h('p.error', error.message));
 		}
 	};
 
-	const show = (title, text, signed) => {
-		const wire = (label, shown) => h('pre.wire', { tabindex: 0, 'aria-label': label }, longShown(shown));
-		fill(
-			message,
-			wire(title, text),
-			signed !== undefined && [h('h3', 'What is signed'), wire('What is signed', signed)],
-		);
-	};
-
-	const submit = () =>
-		attempt(async () => {
+	const submit = (event) => {
+		event.preventDefault();
+		return attempt(async () => {
 			if (prepared === undefined) return;
 			const { nonce: used, ...sent } = prepared;
 			send.disabled = true;
 			const { response, entry, ended, error } = await api.post('/send', sent, signal);
 			const text = new TextDecoder().decode(Uint8Array.from(atob(response), (octet) => octet.charCodeAt(0)));
-			if (!/^HTTP\/1\.1 401/.test(text)) lastNonce = used;
-			showOutcome(text, entry, error ?? ended);
+			const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1];
+			if (status !== '401') lastNonce = used;
+			const link = (path, label) => h('a', { href: `#/exchanges/${entry}${path}` }, label);
+			const links = entry && [
+				link('', `Exchange #${entry}`),
+				status === '401' && link('/signature', 'See the signature explained'),
+			];
+			const shown = text === '' ? h('p.hint', `No response: ${error ?? ended}.`) : wire('Response', text);
+			fill(outcome, h('h2', 'Response'), h('p.links', statusBadge(status && Number(status)), links), shown);
 			adapt();
 			await prepare(false);
 		});
-
-	const showOutcome = (text, entry, ended) => {
-		const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1];
-		const link = entry !== undefined && h('a', { href: `#/exchanges/${entry}` }, `Exchange #${entry}`);
-		const why = status === '401' && h('a', { href: `#/exchanges/${entry}/signature` }, 'See the signature explained');
-		const shown =
-			text === ''
-				? h('p.hint', `No response: ${ended}.`)
-				: h('pre.wire.response', { tabindex: 0, 'aria-label': 'Response' }, longShown(text.replaceAll('\r\n', '\n')));
-		fill(outcome, h('h2', 'Response'), h('p.links', statusBadge(status && Number(status)), link, why), shown);
 	};
 
 	/** Enables the mistakes that are possible, and shows the inputs that the scheme needs. */
@@ -192,18 +185,12 @@ export function mount(root, context) {
 		for (const [name, box] of Object.entries(mistakes)) {
 			box.disabled = !mistakesOf[scheme.value].includes(name) || (name === 'nonce' && lastNonce === undefined);
 		}
-		const isMessage = scheme.value === 'message-signatures';
-		messageKeys.hidden = !isMessage;
-		keyField.hidden = ['none', 'oauth1'].includes(scheme.value);
+		messageKeys.hidden = scheme.value !== 'message-signatures';
+		keyField.hidden = !(scheme.value in keyTexts);
 		signOnServer.hidden = !isForServer();
-		const names = { basic: 'Password', bearer: 'Token', 'message-signatures': 'Secret or private key' };
-		keyField.firstChild.textContent = names[scheme.value] ?? 'Secret';
-		keyField.lastChild.textContent =
-			scheme.value === 'bearer'
-				? 'Empty: the server issues one.'
-				: isMessage
-					? 'Empty: the user’s secret. A private key in PEM or as a JWK stays in this page.'
-					: 'Empty: the user’s own, which a server in memory returns.';
+		const [label, hint] = keyTexts[scheme.value] ?? [];
+		keyField.firstChild.textContent = label;
+		keyField.lastChild.textContent = hint;
 	};
 
 	const changed = async (event) => {
@@ -221,20 +208,20 @@ export function mount(root, context) {
 		if (current === changes && !signal.aborted) await prepare(false);
 	};
 
+	const options = methods.map((value) => h('option', { value }));
 	const boxes = Object.entries(mistakes).map(([name, box]) =>
 		h('li', h('label.check', { for: box.id }, box, mistakeLabels[name])),
 	);
 	const editor = h(
 		'form.editor',
-		{
-			oninput: changed,
-			onsubmit: (event) => {
-				event.preventDefault();
-				submit();
-			},
-		},
-		h('div.controls', field('Method', method), field('Target', target), field('Over', transport)),
-		methodList,
+		{ oninput: changed, onsubmit: submit },
+		h(
+			'div.controls',
+			field('Method', method),
+			field('Target', target),
+			field('Over', transport),
+			h('datalist', { id: 'methods' }, options),
+		),
 		field('Fields', fields, 'One per line. Host, Content-Length and credentials are added.'),
 		field('Content', content),
 		h('h2', 'Credentials'),
@@ -258,15 +245,9 @@ export function mount(root, context) {
 
 	/** Shows the request of a journal entry for editing. Its signature is made anew. */
 	const prefill = async (number) => {
-		const {
-			request,
-			user: name,
-			principal,
-			auth,
-			presented,
-		} = await api.get(`/journal/${encodeURIComponent(number)}`, signal);
-		if (request === undefined)
-			throw new Error(`The request of #${number} could not be parsed, so it cannot be edited.`);
+		const entry = await api.get(`/journal/${encodeURIComponent(number)}`, signal);
+		const { request, user: name, principal, auth, presented } = entry;
+		if (request === undefined) throw new Error(`Request #${number} could not be parsed, so it cannot be edited.`);
 		method.value = request.method;
 		target.value = request.target;
 		content.value = request.text;
@@ -275,10 +256,14 @@ export function mount(root, context) {
 		transport.value = request.secure ? 'secure' : 'plain';
 		const used = principal?.scheme ?? auth?.scheme;
 		if (users.some((each) => each.name === name)) user.value = name;
-		if (user.value !== '')
-			scheme.value = { oauth: 'oauth1', oauth1: 'oauth1' }[used] ?? (used in mistakesOf ? used : 'hmac');
+		if (user.value !== '') scheme.value = used === 'oauth' ? 'oauth1' : used in mistakesOf ? used : 'hmac';
 		lastNonce = presented?.nonce ?? lastNonce;
 	};
 	adapt();
 	void attempt(load);
+}
+
+/** Returns a message as on the wire. */
+function wire(label, text) {
+	return h('pre.wire', { tabindex: 0, 'aria-label': label }, longShown(text.replaceAll('\r\n', '\n')));
 }
