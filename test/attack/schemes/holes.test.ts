@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import {
+  type AttackTarget,
+  adversary,
+  apiKeySigner,
+  attack,
+  aws4Signer,
+  declaredSigner,
+  messageSignaturesSigner,
+  type RequestSigner,
+} from '../../../src/attack/index.ts';
+import { manualClock } from '../../../src/clock.ts';
+import { makeIdentity } from '../../support/net/transport.ts';
+import { keyPairs, partner, publicKeys, secret, user } from './signers.ts';
+
+const clock = manualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
+const tls = makeIdentity();
+
+interface Fixture {
+  start(parts: unknown): Promise<{ url: string; close(): Promise<void> }>;
+}
+
+/** A scheme of the fixture, its signer, and what is accepted because of each hole. */
+interface Planted {
+  readonly scheme: string;
+  readonly signer: RequestSigner;
+  /** Seconds. */
+  readonly window: number;
+  readonly otherUser?: string;
+  readonly holes: Readonly<Record<string, readonly string[]>>;
+}
+
+const [ed25519] = keyPairs;
+const scope = { region: 'eu-central-1', service: 'execute-api' };
+const hmacKey = { id: user, algorithm: 'hmac-sha256', secret } as const;
+const keys = new Map<string, object>([
+  [user, hmacKey],
+  ['jane', { algorithm: 'hmac-sha256', secret: 'A secret of jane' }],
+  ['key-1', { algorithm: 'ed25519', pem: publicKeys['ed25519']?.publicKey }],
+]);
+const secrets = new Map([
+  [user, secret],
+  ['jane', 'A secret of jane'],
+]);
+
+async function start(context: TestContext, scheme: string, hole?: string): Promise<AttackTarget> {
+  const fixture = new URL('../../../fixtures/naive/one-hole.mjs', import.meta.url);
+  const { start: open }: Fixture = await import(fixture.href);
+  const server = await open({ scheme, hole, tls, now: clock.now, keys, secrets, user, tag: 'app', ...scope });
+  context.after(() => server.close());
+  return { secureUrl: server.url, ca: tls.cert };
+}
+
+async function accepted(
+  context: TestContext,
+  { scheme, signer, window, otherUser = 'jane' }: Planted,
+  hole?: string,
+): Promise<string[]> {
+  const server = await start(context, scheme, hole);
+  const request = {
+    method: 'PUT',
+    url: `${server.secureUrl}/articles/1`,
+    headers: { 'Content-Type': 'application/json' },
+    body: '{"pages":12}',
+  };
+  const report = await attack(server, adversary(request, signer, { clock, window, otherUser }));
+  assert.deepEqual(
+    report.unexpected.map(({ name, status, note }) => `${name}: ${status} ${note}`),
+    [],
+  );
+  assert.deepEqual(
+    report.notTried.filter(({ attempt: { needs } }) => needs !== 'plain'),
+    [],
+  );
+  return report.letThrough.map(({ name }) => name);
+}
+
+const forged = ['X-Forwarded-For', 'Forwarded', 'X-Real-IP'].flatMap((field) => [
+  `there are no credentials, and ${field} claims the address 127.0.0.1`,
+  `the proof is another one, and ${field} claims the address 127.0.0.1`,
+]);
+const inOtherCase = ['the letters of the proof have the other case'];
+const addedQuery = ['a query is added to a request that was signed without one'];
+const nonceRace = { 'nonce race': ['the request is sent 8 times at once'] };
+const always = {
+  'trusted address': forged,
+  'update race': ['8 changes with the same If-Match are sent at once'],
+};
+const times = [
+  'the date is a minute older than the window allows',
+  'the date is a minute further ahead than the window allows',
+  'the date is a day old',
+  'the date is a day ahead',
+  'the date is in 1970',
+  'the date is in the year 9999',
+];
+const algorithms = ['ed25519', 'ecdsa-p256-sha256', 'rsa-pss-sha512', 'rsa-v1_5-sha256', 'none'];
+
+const planted: Readonly<Record<string, Planted>> = {
+  'message signatures': {
+    scheme: 'message-signatures',
+    signer: messageSignaturesSigner({ key: hmacKey, tag: 'app' }),
+    window: 300,
+    holes: {
+      ...always,
+      ...nonceRace,
+      'any case': inOtherCase,
+      'unsigned query': ['the signature does not cover "@query"'],
+      'uncovered digest': ['the signature does not cover "content-digest"'],
+      'repeated label': [
+        'the credentials occur twice',
+        'bad credentials precede the good ones',
+        'a label occurs twice in Signature',
+        'a label occurs twice in Signature-Input',
+      ],
+      'unpaired label': ['a label is only in Signature', 'a label is only in Signature-Input'],
+      'any number': ['there are 17 signatures'],
+      'any alg': algorithms.map((algorithm) => `the parameter alg is ${algorithm}`),
+      'any key': ["the user is another one, with this one's secret"],
+      'any time': [...times, 'created is in milliseconds'],
+      'no expiry': ['expires is a second ago'],
+      'nonce by label': ['the request is sent again under another label'],
+      'insecure digest': ['Content-Digest is of MD5'],
+      'ignored digest': [
+        'Content-Digest is of MD5',
+        'Content-Digest is of SHA-1',
+        'Content-Digest is of an unknown algorithm',
+        'Content-Digest is empty',
+      ],
+      'one digest': ['one of two digests is of other content'],
+    },
+  },
+  'message signatures with Ed25519': {
+    scheme: 'message-signatures',
+    signer: messageSignaturesSigner({
+      key: { id: 'key-1', algorithm: 'ed25519', privateKey: ed25519.privateKey },
+      tag: 'app',
+    }),
+    window: 300,
+    holes: {
+      'alg chooses': ['the public key in PEM is the secret of an HMAC'],
+      'any key': ["the user is another one, with this one's secret"],
+    },
+  },
+  aws4: {
+    scheme: 'aws4',
+    signer: aws4Signer({ ...scope, accessKeyId: user, secret }),
+    window: 900,
+    holes: {
+      ...always,
+      'unsigned query': addedQuery,
+      'any payload': [
+        'the content was changed, but not its digest',
+        'the content lacks its last byte, and its digest is unchanged',
+        'the digest of the content is that of no content',
+      ],
+      'unsigned payload': ['the content is not signed'],
+      streaming: [
+        'the digest of the content is STREAMING-AWS4-HMAC-SHA256-PAYLOAD',
+        'the digest of the content is STREAMING-UNSIGNED-PAYLOAD-TRAILER',
+        'the digest of the content is STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD',
+      ],
+      'unsigned headers': [
+        'X-Amz-Acl was added after signing',
+        'X-Amz-Target was added after signing',
+        'the signature does not cover x-amz-content-sha256',
+        'the signature does not cover x-amz-date',
+      ],
+      'unsigned host': ['the signature does not cover host'],
+      'absent headers': ['the signature covers a field that is absent'],
+      'any day': ['the scope is that of the day before'],
+      'any region': ['the scope is that of another region'],
+      'any service': ['the scope is that of another service'],
+      'any end': ['the scope ends differently'],
+      'two places': ['the signature in Authorization covers one in the query'],
+    },
+  },
+  'presigned aws4': {
+    scheme: 'aws4',
+    signer: aws4Signer({ ...scope, accessKeyId: user, secret, presigned: 60 }),
+    window: 900,
+    holes: {
+      ...always,
+      'unsigned query': addedQuery,
+      'any lifetime': ['0', '604801', '1e9', 'empty', '99999999999999999999'].map(
+        (value) => `the lifetime is ${value}`,
+      ),
+      'any day': ['the scope is that of the day before'],
+      'any region': ['the scope is that of another region'],
+      'any service': ['the scope is that of another service'],
+      'unsigned headers': ['X-Amz-Acl was added after signing'],
+      'repeated signature': ['X-Amz-Signature occurs twice in the query'],
+      'two places': ['the signature in Authorization covers one in the query'],
+    },
+  },
+  'a declared scheme': {
+    scheme: 'partner',
+    signer: declaredSigner(partner, { user, secret }),
+    window: 300,
+    holes: {
+      ...always,
+      ...nonceRace,
+      'any case': inOtherCase,
+      'unsigned query': addedQuery,
+      'any nonce': ['the nonce contains "."', 'the nonce has 1,025 characters'],
+      'nonce by date': [
+        'the nonce is sent again under a new date',
+        'the nonce is sent again under an earlier date',
+      ],
+      'any version': ['the signature is of another version'],
+      'any unit': ['the timestamp is in the unit ms'],
+      'any time': [
+        ...times,
+        'a stale request has a fresh Date beside its X-Timestamp',
+        ...['ms', 'rfc3339', 'http-date'].map((unit) => `the timestamp is in the unit ${unit}`),
+      ],
+      'empty secret': ['the user does not exist, and the secret is empty'],
+      'serialized again': ['the content is serialized again', 'a line break follows the content'],
+    },
+  },
+  'a list of signatures': {
+    scheme: 'hook',
+    signer: declaredSigner({ preset: 'stripe', user, replay: 'refuse' }, { user, secret }),
+    window: 300,
+    holes: {
+      ...always,
+      ...nonceRace,
+      'any number': ['the 17th signature is valid'],
+      'long list': ['the list of signatures has 1 MiB'],
+      'two timestamps': ['a fresh timestamp precedes the signed one'],
+      'whole list': ['the request is sent again without one of its signatures'],
+    },
+  },
+  'an API key': {
+    scheme: 'api-key',
+    signer: apiKeySigner(
+      { user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secret' } },
+      { user, secret },
+    ),
+    window: 300,
+    holes: {
+      ...always,
+      'any case': inOtherCase,
+      'in the query': ['user and secret are sent in the query'],
+      'no secret': ['the user is sent without a secret'],
+      'list of secrets': [
+        'a list of secrets contains the right one',
+        'a list of secrets ends with the right one',
+      ],
+      prefix: ['the proof is cut to its first half'],
+    },
+  },
+};
+
+for (const [name, each] of Object.entries(planted))
+  describe(`of a server with one hole in ${name}, the adversary finds`, () => {
+    test('nothing without the hole', async (context) => {
+      assert.deepEqual(await accepted(context, each), []);
+    });
+    for (const [hole, names] of Object.entries(each.holes))
+      test(`the hole "${hole}" and nothing else`, async (context) => {
+        assert.deepEqual(await accepted(context, each, hole), names);
+      });
+  });
