@@ -195,7 +195,9 @@ function* emptyCredentials(forger: Forger): Generator<Attempt> {
     });
 
   yield one('the credentials are an empty field', 'The field contains no credentials.', malformed, '');
-  const scheme = /^\S+ /.exec(value)?.[0] ?? '';
+  // The field of an API key contains no scheme, but a secret may contain a space.
+  const isOwn = forger.traits !== undefined && field.toLowerCase() !== 'authorization';
+  const scheme = isOwn ? '' : (/^\S+ /.exec(value)?.[0] ?? '');
   const long = `${scheme}${'A'.repeat(8192)}`;
   const tooLong = 'No scheme has credentials of this length.';
   yield one('the credentials have 8 KiB', tooLong, [400, 401, 403, 413, 431], long);

@@ -1,10 +1,24 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import test from 'node:test';
 import { type Attempt, adversary, attack, hmacSigner, startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 
 const article = '<article><title>Tea</title><price currency="EUR">1.00</price></article>';
 const headers = [['Content-Type', 'application/xml']];
+
+type Json = Omit<Attempt, 'requests' | 'request'> & {
+  readonly requests: readonly (Attempt['request'] & { readonly base64?: string })[];
+};
+
+/** Returns an attempt as the library makes it. */
+function fromJson(attempt: Json): Attempt {
+  const requests = attempt.requests.map(({ base64, ...rest }) => ({
+    ...rest,
+    ...(base64 !== undefined && { body: Buffer.from(base64, 'base64') }),
+  }));
+  return { ...attempt, requests, request: requests.at(-1) ?? assert.fail() };
+}
 
 test('the attempts are those that the library makes, and a double holds against all of them', async () => {
   await using double = await startDouble({ users: { ann: { secret: 's3cret', password: 'pw' }, bob: {} } });
@@ -21,22 +35,21 @@ test('the attempts are those that the library makes, and a double holds against 
     list.map(({ name, expected, together }) => [name, expected, together]);
   assert.deepEqual(named(attempts), named(made));
   // As JSON has them, they do the same.
-  const sent = attempts.map((each: { requests: { base64?: string }[] }) => {
-    const requests = each.requests.map(({ base64, ...rest }) => ({
-      ...rest,
-      ...(base64 !== undefined && { body: Buffer.from(base64, 'base64') }),
-    }));
-    return { ...each, requests, request: requests.at(-1) };
-  });
-  const report = await attack(double, sent);
+  const report = await attack(double, attempts.map(fromJson));
   assert.ok(report.held, String(report));
   assert.equal(report.results.length, made.length);
 });
+
+const apiKey = { user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secret' } };
 
 for (const [scheme, more] of Object.entries({
   basic: { user: 'ann' },
   bearer: { token: 'a-token' },
   oauth1: { consumer: 'printer', secret: 'x', token: 't', tokenSecret: 'y' },
+  aws4: { user: 'ann', declaration: { region: 'eu-central-1', service: 's3' }, presigned: 60 },
+  'message-signatures': { user: 'ann' },
+  declared: { user: 'ann', declaration: { preset: 'stripe', user: 'ann' } },
+  'api-key': { user: 'ann', secret: 'x', declaration: apiKey },
 })) {
   test(`attempts are made for ${scheme}, of bytes too`, async () => {
     await using double = await startDouble({ users: ['ann'], https: false });
@@ -53,11 +66,21 @@ test('what cannot be signed is refused with its place', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
   const control = createConsole(await double.openControl());
   const request = { url: 'https://partner.example/' };
+  const messages = { scheme: 'message-signatures', user: 'ann' };
+  const privateKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
   const cases: readonly [content: object, field: string | undefined][] = [
     [{ request, signer: { scheme: 'hmac' } }, 'signer.user'],
     [{ request, signer: { scheme: 'bearer' } }, 'signer.token'],
     [{ request, signer: { scheme: 'oauth1', consumer: 'c', secret: 's', token: 't' } }, 'signer.tokenSecret'],
     [{ request, signer: { scheme: 'digest' } }, 'signer.scheme'],
+    [{ request, signer: { scheme: 'message-signatures' } }, 'signer.user'],
+    [{ request, signer: { ...messages, privateKey } }, 'signer.algorithm'],
+    [{ request, signer: { ...messages, privateKey: 'x', algorithm: 'ed25519' } }, 'signer.privateKey'],
+    [{ request, signer: { ...messages, declaration: { window: 'x' } } }, 'signer.declaration'],
+    ...['aws4', 'declared', 'api-key'].map((scheme): [object, string] => [
+      { request, signer: { scheme, user: 'ann' } },
+      'signer.declaration',
+    ]),
     [{ request, signer: { scheme: 'hmac', user: 'nobody' } }, undefined],
     [{ request: { url: '/x' }, signer: { scheme: 'hmac', user: 'ann' } }, undefined],
     ...[['a'], ['a', 'b', 'c']].map((line): [object, string] => [
@@ -70,4 +93,29 @@ test('what cannot be signed is refused with its place', async () => {
     const problem = await control.refused(422, 'POST', '/adversary', content);
     assert.equal(problem['field'], field, JSON.stringify(problem));
   }
+});
+
+test('a double holds against requests with a message signature by a private key', async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const key = {
+    algorithm: 'ed25519',
+    publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  } as const;
+  const users = { ann: { secret: 's3cret', keys: { 'key-1': key } } };
+  await using double = await startDouble({
+    users,
+    schemes: { 'message-signatures': {} },
+    maxAuthFailures: 0,
+  });
+  const control = createConsole(await double.openControl());
+  const request = { method: 'PUT', url: `${double.url}/articles/tea`, headers, body: article };
+  const { attempts } = await control.send('POST', '/adversary', {
+    ...{ request, window: 300 },
+    signer: {
+      ...{ scheme: 'message-signatures', user: 'ann', keyId: 'key-1', algorithm: 'ed25519' },
+      privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    },
+  });
+  const report = await attack(double, attempts.map(fromJson));
+  assert.ok(report.held, String(report));
 });

@@ -1,9 +1,9 @@
 import type { OutgoingRequest } from '../../../attack/attempt.ts';
-import type { RequestSigner } from '../../../attack/signers/signer.ts';
 import { decodeCanonicalBase64 } from '../../../http/headers/content-digest.ts';
 import { type Operation, operation } from '../operation.ts';
 import { flag, invalid, listOf, number, object, optional, text, word } from '../shape.ts';
-import { type ControlTarget, inMemory } from '../target.ts';
+import type { ControlTarget } from '../target.ts';
+import { signer, signerOf } from './attack-signer.ts';
 
 /** The operation that generates requests which a correct server refuses. The caller sends them. */
 export function attackOperations(target: ControlTarget): readonly Operation[] {
@@ -50,53 +50,6 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
       },
     }),
   ];
-}
-
-const signer = object({
-  scheme: word(['hmac', 'basic', 'bearer', 'oauth1']),
-  user: optional(text('for hmac and basic')),
-  secret: optional(text('the secret (hmac), the password (basic), or the consumer’s secret (oauth1)')),
-  form: optional(word(['full', 'simple'], 'for hmac')),
-  dateField: optional(word(['Date', 'X-Date'], 'for hmac')),
-  bodyDigest: optional(flag('for hmac: whether the content is signed')),
-  ...{ consumer: optional(text('for oauth1')), token: optional(text('for bearer and oauth1')) },
-  tokenSecret: optional(text('for oauth1')),
-});
-
-type SignerOptions = ReturnType<typeof signer.read>;
-
-async function signerOf(options: SignerOptions, target: ControlTarget): Promise<RequestSigner> {
-  const { basicSigner, bearerSigner, hmacSigner, oauth1Signer } = await import(
-    '../../../attack/signers/built-in.ts'
-  );
-  const required = (name: 'user' | 'consumer' | 'token' | 'tokenSecret' | 'secret'): string =>
-    options[name] ?? missing(`signer.${name}`);
-  if (options.scheme === 'bearer') return bearerSigner({ token: required('token') });
-  if (options.scheme === 'oauth1') {
-    const consumer = { key: required('consumer'), secret: required('secret') };
-    return oauth1Signer({
-      consumer,
-      token: { token: required('token'), tokenSecret: required('tokenSecret') },
-    });
-  }
-  const user = required('user');
-  const own = () => {
-    inMemory(target);
-    return target.auth.credentials(user);
-  };
-  if (options.scheme === 'basic')
-    return basicSigner({ user, password: options.secret ?? own().password ?? missing('signer.secret') });
-  const { form, dateField, bodyDigest } = options;
-  return hmacSigner({
-    ...{ user, secret: options.secret ?? own().secret },
-    ...(form !== undefined && { form }),
-    ...(dateField !== undefined && { dateField }),
-    ...(bodyDigest !== undefined && { bodyDigest }),
-  });
-}
-
-function missing(field: string): never {
-  throw invalid(field, 'is missing');
 }
 
 function pairOf(pair: readonly string[]): readonly [string, string] {
