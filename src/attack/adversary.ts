@@ -9,7 +9,7 @@ import { hmacAttempts } from './cases/hmac.ts';
 import { messageAttempts } from './cases/message.ts';
 import { nonceAttempts } from './cases/nonces.ts';
 import { raceAttempts } from './cases/races.ts';
-import { schemeAttempts } from './cases/schemes.ts';
+import { schemeAttempts } from './cases/schemes/scheme-attempts.ts';
 import { transportAttempts } from './cases/transport.ts';
 import { createForger, type Forger } from './forger.ts';
 import type { RequestSigner } from './signers/signer.ts';
@@ -24,7 +24,7 @@ export {
   attack,
 } from './run.ts';
 export { type ApiKeySignerOptions, apiKeySigner } from './signers/api-key.ts';
-export { type Aws4SignerOptions, aws4Signer } from './signers/aws4.ts';
+export { aws4Signer } from './signers/aws4.ts';
 export {
   basicSigner,
   bearerSigner,
@@ -36,17 +36,11 @@ export { type DeclaredSignerOptions, declaredSigner } from './signers/declared.t
 export {
   type MessageAlgorithm,
   type MessageKey,
-  type MessageSignaturesSignerOptions,
   messageSignaturesSigner,
 } from './signers/message-signatures.ts';
-export type {
-  CredentialPlace,
-  RequestSigner,
-  SignedFields,
-  SignedQuery,
-  SignerTraits,
-  SigningChanges,
-} from './signers/signer.ts';
+export type { Aws4SignerOptions, MessageSignaturesSignerOptions } from './signers/schemes.ts';
+export type { SignedFields, SignedQuery, SigningChanges } from './signers/signed-parts.ts';
+export type { CredentialPlace, RequestSigner, SignerTraits } from './signers/signer.ts';
 
 /** A valid request before it is signed, as passed to `fetch`. */
 export interface GoodRequest {

@@ -1,13 +1,7 @@
 import { type Attempt, attempt, type OutgoingRequest, type Transport, without } from './attempt.ts';
 import { createLocator, type Locator } from './credentials.ts';
-import {
-  partsOf,
-  type RequestSigner,
-  type SignedFields,
-  type SignedParts,
-  type SignerTraits,
-  type SigningChanges,
-} from './signers/signer.ts';
+import { partsOf, type SignedFields, type SignedParts, type SigningChanges } from './signers/signed-parts.ts';
+import type { RequestSigner, SignerTraits } from './signers/signer.ts';
 import { withParameters } from './signers/target.ts';
 
 /** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */

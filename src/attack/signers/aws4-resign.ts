@@ -13,7 +13,7 @@ import { signatureParameter } from '../../signature/aws4/credentials.ts';
 import { pathRulesOf } from '../../signature/aws4/sign.ts';
 import { deriveKey } from '../../signature/aws4/signing-key.ts';
 import { lineOf, type OutgoingRequest, replacing } from '../attempt.ts';
-import type { Aws4SignerOptions } from './aws4.ts';
+import type { Aws4SignerOptions } from './schemes.ts';
 import { bytesOf, parameterOf, splitUrl, withParameter } from './target.ts';
 
 /** The parts of a signature that the signers of AWS do not change separately. */

@@ -6,45 +6,10 @@ import {
   signAws4,
 } from '../../signature/aws4/sign.ts';
 import { lineOf, type OutgoingRequest } from '../attempt.ts';
-import type { RequestSigner, SignedParts, SignerTraits, SigningChanges } from './signer.ts';
+import type { Aws4Changes, Aws4SignerOptions, Aws4Signing } from './schemes.ts';
+import type { SigningChanges } from './signed-parts.ts';
+import type { RequestSigner, SignerTraits } from './signer.ts';
 import { bytesOf, splitUrl } from './target.ts';
-
-/** The options of `aws4Signer`. Those of a declared scheme can be passed too. */
-export interface Aws4SignerOptions {
-  /** The name of the user, or the id of one of its keys. */
-  readonly accessKeyId: string;
-  readonly secret: string;
-  readonly region: string;
-  readonly service: string;
-  readonly sessionToken?: string;
-  /** The lifetime of presigned URLs in seconds. Default: none, so header fields are signed. */
-  readonly presigned?: number;
-  /** Whether the signed path is normalized. Default: true, for the service `s3` false. */
-  readonly normalizePath?: boolean;
-  /** Whether the signed path is percent-encoded twice. Default: true, for the service `s3` false. */
-  readonly doubleEncode?: boolean;
-  /** Whether the server accepts content that is not signed, so that it is not tried. Default: false. */
-  readonly unsignedPayload?: boolean;
-  /** `refuse` if the server accepts a signature only once within the window. Default: `allow`. */
-  readonly replay?: 'refuse' | 'allow';
-}
-
-/** The scheme, for its own attempts. */
-export interface Aws4Signing {
-  readonly kind: 'aws4';
-  readonly options: Aws4SignerOptions;
-  /** Signs in header fields. */
-  inFields(request: OutgoingRequest, changes: SigningChanges, other?: Aws4Changes): SignedParts | undefined;
-  /** Presigns the URL. */
-  inQuery(request: OutgoingRequest, changes: SigningChanges, other?: Aws4Changes): SignedParts | undefined;
-}
-
-/** Other values than the signer's own. */
-export interface Aws4Changes
-  extends Partial<Pick<Aws4SignOptions, 'region' | 'service' | 'unsignedPayload'>> {
-  /** The lifetime of a presigned URL in seconds. */
-  readonly expires?: number;
-}
 
 /** The lifetime of presigned URLs in attempts of a signer that signs header fields. */
 const defaultExpires = 300;

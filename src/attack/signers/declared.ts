@@ -1,10 +1,12 @@
 import { createHash, type KeyObject } from 'node:crypto';
-import { type DeclaredOptions, readDeclaredOptions } from '../../auth/declared/options.ts';
+import { readDeclaredOptions } from '../../auth/declared/options.ts';
 import type { DeclaredHmacDeclaration, PresetDeclaration } from '../../auth/scheme-declarations.ts';
 import type { Declaration } from '../../signature/declared/declaration.ts';
 import { signDeclared } from '../../signature/declared/sign.ts';
 import { lineOf, type OutgoingRequest } from '../attempt.ts';
-import type { CredentialPlace, RequestSigner, SignedParts, SignerTraits, SigningChanges } from './signer.ts';
+import type { DeclaredChanges, DeclaredSigning } from './schemes.ts';
+import type { SignedParts } from './signed-parts.ts';
+import type { CredentialPlace, RequestSigner, SignerTraits } from './signer.ts';
 import { bytesOf, splitUrl, withParameters } from './target.ts';
 
 /** The options of `declaredSigner`. */
@@ -14,22 +16,6 @@ export interface DeclaredSignerOptions {
   readonly secret: string;
   /** An Ed25519 key, whose signature is sent in addition (Standard Webhooks, `v1a`). */
   readonly privateKey?: KeyObject;
-}
-
-/** The scheme, for its own attempts. */
-export interface DeclaredSigning {
-  readonly kind: 'declared';
-  readonly declaration: DeclaredOptions;
-  /** Signs as declared, or as another declaration describes. Undefined if that is impossible. */
-  sign(request: OutgoingRequest, changes: DeclaredChanges, other?: Declaration): SignedParts | undefined;
-}
-
-/** Changes to what the signer signs. */
-export interface DeclaredChanges extends SigningChanges {
-  /** The message's id. Default: always the same. */
-  readonly id?: string;
-  /** Appended to the target before it is signed. */
-  readonly query?: string;
 }
 
 /**

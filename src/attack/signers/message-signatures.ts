@@ -7,49 +7,14 @@ import { createBase, formatBase, isBaseFault } from '../../signature/message-sig
 import { coversContentDigest, parseIdentifier } from '../../signature/message-signatures/identifiers.ts';
 import { fieldSource } from '../../signature/message-signatures/message.ts';
 import { contentDigestOf, defaultComponents } from '../../signature/message-signatures/sign.ts';
-import type { StructuredFieldTypes } from '../../signature/message-signatures/structured-field-types.ts';
 import { serializeDictionary } from '../../signature/structured-fields/serialize.ts';
-import { type BareItem, type Item, stringItem } from '../../signature/structured-fields/value.ts';
+import { type BareItem, stringItem } from '../../signature/structured-fields/value.ts';
 import { lineOf, type OutgoingRequest } from '../attempt.ts';
-import type { RequestSigner, SignedFields, SigningChanges } from './signer.ts';
+import type { MessageSignaturesSignerOptions, MessageSignaturesSigning } from './schemes.ts';
+import type { RequestSigner } from './signer.ts';
 import { bytesOf, splitUrl } from './target.ts';
 
 export type { MessageAlgorithm, MessageKey };
-
-/** The options of `messageSignaturesSigner`. Those of a declared scheme can be passed too. */
-export interface MessageSignaturesSignerOptions {
-  /** The key, with the id under which the server knows it. */
-  readonly key: MessageKey;
-  /** The components that the server requires. Default: `@method`, `@authority`, `@path` and `@query`. */
-  readonly components?: readonly string[];
-  /** Whether signatures have a nonce. Default: `optional`, so they have one. */
-  readonly nonce?: 'off' | 'optional' | 'required';
-  /** The value of the parameter `tag`. Default: none. */
-  readonly tag?: string;
-  /** Whether the parameter `alg` names the algorithm. Default: false. */
-  readonly alg?: boolean;
-  /** The types of structured fields that are not registered. */
-  readonly structuredFields?: StructuredFieldTypes;
-}
-
-/** What a signature covers, and by which key. */
-export interface SignatureSpec {
-  /** Default: `sig1`. */
-  readonly label?: string;
-  readonly components: readonly Item[];
-  readonly parameters: readonly (readonly [name: string, value: BareItem])[];
-  readonly key: MessageKey;
-}
-
-/** The scheme, for its own attempts. */
-export interface MessageSignaturesSigning {
-  readonly kind: 'message-signatures';
-  readonly options: MessageSignaturesSignerOptions;
-  /** Returns what the signer signs by default. Undefined if the key cannot have this secret. */
-  spec(request: OutgoingRequest, changes: SigningChanges): SignatureSpec | undefined;
-  /** Signs a request. Undefined if the request lacks a component, or a value cannot be sent. */
-  sign(request: OutgoingRequest, spec: SignatureSpec): SignedFields | undefined;
-}
 
 /**
  * Creates a signer for HTTP Message Signatures (RFC 9421). `user` of a change is the id of another key. If `@authority` is

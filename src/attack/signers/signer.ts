@@ -1,29 +1,6 @@
 import type { OutgoingRequest } from '../attempt.ts';
-import type { ApiKeySigning } from './api-key.ts';
-import type { Aws4Signing } from './aws4.ts';
-import type { DeclaredSigning } from './declared.ts';
-import type { MessageSignaturesSigning } from './message-signatures.ts';
-
-/** Changes to what the signer would sign by default. */
-export interface SigningChanges {
-  /** The date: ms since 1970-01-01T00:00:00Z, or the literal value of the date field. */
-  readonly date?: number | string;
-  readonly nonce?: string;
-  /** The name of another user, or the id of another key. Secret, password, token or private key stay the same. */
-  readonly user?: string;
-  /** Another secret, password or token. The user stays the same. */
-  readonly secret?: string;
-}
-
-/** Header fields by name. */
-export type SignedFields = Readonly<Record<string, string>>;
-
-/** What signs a request if a part of it stands in the query. */
-export interface SignedQuery {
-  readonly fields: SignedFields;
-  /** The parameters that are appended to the query. */
-  readonly query: string;
-}
+import type { SigningScheme } from './schemes.ts';
+import type { SignedFields, SignedQuery, SigningChanges } from './signed-parts.ts';
 
 /**
  * Returns the header fields that sign a request, or fields and parameters of the query. It ignores changes that its scheme
@@ -68,24 +45,4 @@ export interface CredentialPlace {
   readonly isList?: boolean;
   /** Whether base64 may be unpadded, as in structured fields (RFC 9651 §4.2.7). Default: false. */
   readonly isPaddingOptional?: boolean;
-}
-
-/** A scheme with attempts of its own. */
-export type SigningScheme = MessageSignaturesSigning | Aws4Signing | DeclaredSigning | ApiKeySigning;
-
-/** What the signer adds to a request. */
-export interface SignedParts {
-  readonly fields: SignedFields;
-  /** '' if nothing is added to the query. */
-  readonly query: string;
-}
-
-/** Returns the signed fields and parameters as one form. Undefined if the request was not signed. */
-export function partsOf(signed: SignedFields | SignedQuery | undefined): SignedParts | undefined {
-  if (signed === undefined) return undefined;
-  return isSignedQuery(signed) ? signed : { fields: signed, query: '' };
-}
-
-function isSignedQuery(signed: SignedFields | SignedQuery): signed is SignedQuery {
-  return typeof signed['fields'] === 'object';
 }

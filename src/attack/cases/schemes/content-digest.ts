@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type Attempt, type HeaderLine, malformed, type OutgoingRequest } from '../attempt.ts';
-import { attemptsOf, type Forger, type Forgery } from '../forger.ts';
-import { alteredContent, contentBytes } from './content.ts';
-import type { Resigned } from './message-signatures.ts';
+import { type Attempt, type HeaderLine, malformed, type OutgoingRequest } from '../../attempt.ts';
+import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
+import { alteredContent, contentBytes } from '../content.ts';
+import type { Resigned } from './resigned.ts';
 
 /** Signed digests that are no proof of the content, which was changed. */
 export function* contentDigestAttempts(forger: Forger, resigned: Resigned): Generator<Attempt> {

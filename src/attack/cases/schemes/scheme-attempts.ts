@@ -1,5 +1,5 @@
-import type { Attempt } from '../attempt.ts';
-import type { Forger } from '../forger.ts';
+import type { Attempt } from '../../attempt.ts';
+import type { Forger } from '../../forger.ts';
 import { apiKeyAttempts } from './api-key.ts';
 import { aws4Attempts } from './aws4.ts';
 import { declaredAttempts } from './declared.ts';

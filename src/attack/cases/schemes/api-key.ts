@@ -6,9 +6,9 @@ import {
   refused,
   replacing,
   without,
-} from '../attempt.ts';
-import { attemptsOf, type Forger } from '../forger.ts';
-import type { ApiKeySigning } from '../signers/api-key.ts';
+} from '../../attempt.ts';
+import { attemptsOf, type Forger } from '../../forger.ts';
+import type { ApiKeySigning } from '../../signers/schemes.ts';
 
 /** API keys of which a part is missing, repeated, or in another place. */
 export function* apiKeyAttempts(forger: Forger, scheme: ApiKeySigning): Generator<Attempt> {

@@ -6,9 +6,9 @@ import {
   type OutgoingRequest,
   refused,
   replacing,
-} from '../attempt.ts';
-import { attemptsOf, type Forger, type Forgery } from '../forger.ts';
-import type { DeclaredSigning } from '../signers/declared.ts';
+} from '../../attempt.ts';
+import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
+import type { DeclaredSigning } from '../../signers/schemes.ts';
 
 /** A value with a list of signatures, of which one must be valid. */
 interface List {

@@ -1,24 +1,15 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { MessageKey } from '../../signature/message-signatures/algorithms.ts';
-import { coversContentDigest } from '../../signature/message-signatures/identifiers.ts';
-import { serializeItem } from '../../signature/structured-fields/serialize.ts';
-import type { BareItem } from '../../signature/structured-fields/value.ts';
-import { type Attempt, malformed, type OutgoingRequest, refused } from '../attempt.ts';
-import { attemptsOf, type Forger, type Forgery, withParts } from '../forger.ts';
-import {
-  integer,
-  type MessageSignaturesSigning,
-  type SignatureSpec,
-  text,
-} from '../signers/message-signatures.ts';
+import type { MessageKey } from '../../../signature/message-signatures/algorithms.ts';
+import { coversContentDigest } from '../../../signature/message-signatures/identifiers.ts';
+import { serializeItem } from '../../../signature/structured-fields/serialize.ts';
+import type { BareItem } from '../../../signature/structured-fields/value.ts';
+import { type Attempt, malformed, type OutgoingRequest, refused } from '../../attempt.ts';
+import { attemptsOf, type Forger, type Forgery, withParts } from '../../forger.ts';
+import { integer, text } from '../../signers/message-signatures.ts';
+import type { MessageSignaturesSigning, SignatureSpec } from '../../signers/schemes.ts';
 import { contentDigestAttempts } from './content-digest.ts';
+import type { Resigned } from './resigned.ts';
 import { labelAttempts } from './signature-labels.ts';
-
-/** Signs the good request, or another one, with changes to what the signature covers and to its parameters. */
-export type Resigned = (
-  change: (spec: SignatureSpec) => SignatureSpec,
-  request?: OutgoingRequest,
-) => OutgoingRequest | undefined;
 
 /** HTTP Message Signatures that are valid, but do not meet the requirements, or that can be read in two ways. */
 export function* messageSignatureAttempts(

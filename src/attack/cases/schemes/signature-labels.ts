@@ -7,9 +7,9 @@ import {
   type OutgoingRequest,
   refused,
   replacing,
-} from '../attempt.ts';
-import { attemptsOf, type Forger, type Forgery } from '../forger.ts';
-import type { Resigned } from './message-signatures.ts';
+} from '../../attempt.ts';
+import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
+import type { Resigned } from './resigned.ts';
 
 /** The fields of a signature. */
 interface Pair {

@@ -1,10 +1,10 @@
-import { guardsOf } from '../../auth/declared/plan.ts';
-import { timestampUnits } from '../../signature/declared/timestamp.ts';
-import { type Attempt, adding, attempt, malformed, type OutgoingRequest, refused } from '../attempt.ts';
-import { attemptsOf, type Forger, type Forgery, withParts } from '../forger.ts';
-import type { DeclaredChanges, DeclaredSigning } from '../signers/declared.ts';
-import { parameterOf, withParameter } from '../signers/target.ts';
-import { contentBytes } from './content.ts';
+import { guardsOf } from '../../../auth/declared/plan.ts';
+import { timestampUnits } from '../../../signature/declared/timestamp.ts';
+import { type Attempt, adding, attempt, malformed, type OutgoingRequest, refused } from '../../attempt.ts';
+import { attemptsOf, type Forger, type Forgery, withParts } from '../../forger.ts';
+import type { DeclaredChanges, DeclaredSigning } from '../../signers/schemes.ts';
+import { parameterOf, withParameter } from '../../signers/target.ts';
+import { contentBytes } from '../content.ts';
 import { signatureListAttempts } from './signature-lists.ts';
 
 /** Signatures of a declared scheme with other parts than declared. */

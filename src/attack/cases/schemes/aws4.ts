@@ -1,9 +1,10 @@
-import { type Attempt, adding, malformed, type OutgoingRequest, refused, replacing } from '../attempt.ts';
-import { attemptsOf, type Forger, type Forgery, withParts } from '../forger.ts';
-import type { Aws4Signing } from '../signers/aws4.ts';
-import { type Aws4Parts, resignFields } from '../signers/aws4-resign.ts';
-import { withParameters } from '../signers/target.ts';
-import { alteredContent } from './content.ts';
+import { type Attempt, adding, malformed, type OutgoingRequest, refused, replacing } from '../../attempt.ts';
+import { attemptsOf, type Forger, type Forgery, withParts } from '../../forger.ts';
+
+import { type Aws4Parts, resignFields } from '../../signers/aws4-resign.ts';
+import type { Aws4Signing } from '../../signers/schemes.ts';
+import { withParameters } from '../../signers/target.ts';
+import { alteredContent } from '../content.ts';
 import { presignedAttempts } from './presigned.ts';
 
 /** Signatures of AWS for other content, headers or scopes, and in two places. */

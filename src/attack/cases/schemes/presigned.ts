@@ -1,8 +1,9 @@
-import { type Attempt, adding, malformed, type OutgoingRequest, refused } from '../attempt.ts';
-import { attemptsOf, type Forger, type Forgery } from '../forger.ts';
-import type { Aws4Signing } from '../signers/aws4.ts';
-import { resignQuery } from '../signers/aws4-resign.ts';
-import { parameterOf, withParameter, withParameters } from '../signers/target.ts';
+import { type Attempt, adding, malformed, type OutgoingRequest, refused } from '../../attempt.ts';
+import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
+
+import { resignQuery } from '../../signers/aws4-resign.ts';
+import type { Aws4Signing } from '../../signers/schemes.ts';
+import { parameterOf, withParameter, withParameters } from '../../signers/target.ts';
 
 /** Presigned URLs of AWS with another lifetime, scope, date or signature than permitted. */
 export function* presignedAttempts(forger: Forger, scheme: Aws4Signing): Generator<Attempt> {
