@@ -11,17 +11,13 @@ export function dateWindows({
   lifetimes,
   schemes = {},
 }: Pick<ServiceOptions, 'window' | 'lifetimes' | 'schemes'>): Readonly<Record<string, number>> {
-  const configured = isList(schemes) ? schemes : readSchemes(schemes);
+  const configured = readSchemes(schemes);
   const { oauth1Window } = { ...defaultLifetimes, ...lifetimes };
   return {
     hmac: window,
     oauth: oauth1Window / 1000,
     ...Object.fromEntries(configured.map((scheme) => [scheme.name, windowOf(scheme)])),
   };
-}
-
-function isList(schemes: NonNullable<ServiceOptions['schemes']>): schemes is readonly ConfiguredScheme[] {
-  return Array.isArray(schemes);
 }
 
 /** Returns the window of a scheme in seconds; 0 if it has none. */
