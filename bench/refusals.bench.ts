@@ -9,6 +9,9 @@ const holders = [
   ...['user without a secret', 'disabled user'],
 ];
 
+/** The cases of a mechanism with the secrets and keys of users. */
+const keyHolders = [...holders, 'wrong signature of a key', 'key of another algorithm'];
+
 /**
  * The cases of each mechanism, with the unknown user first, and their number per round: a password takes milliseconds.
  */
@@ -20,6 +23,12 @@ const mechanisms: readonly {
   { name: 'HMAC', count: 2500, cases: holders },
   { name: 'Declared HMAC', count: 2500, cases: holders },
   { name: 'API key', count: 2500, cases: holders },
+  { name: 'AWS Signature Version 4', count: 1200, cases: keyHolders },
+  { name: 'Message signatures, HMAC', count: 1200, cases: keyHolders },
+  {
+    ...{ name: 'Message signatures, Ed25519', count: 600 },
+    cases: ['unknown key', 'wrong signature', 'key of another algorithm', 'user with a secret'],
+  },
   {
     ...{ name: 'Basic', count: 120 },
     cases: [

@@ -25,6 +25,10 @@ type Cases = readonly (readonly [name: string, request: Request])[];
 const hash = await hashPassword('the right one', randomBytes(16), 1024);
 /** Returns a secret of its own for each user. */
 const secretsOf = (user: string): { readonly secret: string }[] => [{ secret: `first of ${user}` }];
+const { publicKey: ed25519PublicKey } = generateKeyPairSync('ed25519', {
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
 const users = new Map<string, UserOption>([
   ['onesecret', { secrets: secretsOf('onesecret'), password: { hash } }],
   [
@@ -37,6 +41,17 @@ const users = new Map<string, UserOption>([
   ['remembers', { secrets: secretsOf('remembers'), password: { hash } }],
   ['nopassnot', { secrets: secretsOf('nopassnot') }],
   ['notactive', { secrets: secretsOf('notactive'), password: { hash }, disabled: true }],
+  [
+    'haskeys-1',
+    {
+      secrets: secretsOf('haskeys-1'),
+      keys: {
+        'awskey-01': { algorithm: 'aws4', secret: 'the secret of a key' },
+        'hmackey-1': { algorithm: 'hmac-sha256', secret: 'the secret of a key' },
+        'ed25519-1': { algorithm: 'ed25519', publicKey: ed25519PublicKey },
+      },
+    },
+  ],
 ]);
 const { publicKey: rsaPublicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -58,6 +73,8 @@ const schemes = {
     nonce: { field: 'X-Nonce' },
   },
   key: { user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secret' } },
+  aws4: { region: 'eu-central-1', service: 'execute-api' },
+  'message-signatures': {},
 };
 const options = { users, consumers, schemes, maxAuthFailures: 0 };
 const { authenticator } = createAuthentication(options, systemClock, randomBytes, {
@@ -99,6 +116,32 @@ const keyOf = (user: string): Request => {
     ['X-Api-Secret', 'a wrong secret'],
   ];
   return createRequest({ method: 'GET', target: '/articles', fields, secure: true });
+};
+
+const awsSignedBy = (id: string): Request => {
+  const time = new Date(systemClock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
+  const scope = `${time.slice(0, 8)}/eu-central-1/execute-api/aws4_request`;
+  const signature = randomBytes(32).toString('hex');
+  const fields: [string, string][] = [
+    ['Host', 'localhost'],
+    ['X-Amz-Date', time],
+    [
+      'Authorization',
+      `AWS4-HMAC-SHA256 Credential=${id}/${scope}, SignedHeaders=host;x-amz-date, Signature=${signature}`,
+    ],
+  ];
+  return createRequest({ method: 'GET', target: '/articles', fields });
+};
+/** Signs a message with a random signature of this length, in bytes. */
+const messageSignedBy = (id: string, length = 32): Request => {
+  const created = Math.floor(systemClock.now() / 1000);
+  const covered = '("@method" "@authority" "@path" "@query")';
+  const fields: [string, string][] = [
+    ['Host', 'localhost'],
+    ['Signature-Input', `sig=${covered};created=${created};keyid="${id}"`],
+    ['Signature', `sig=:${randomBytes(length).toString('base64')}:`],
+  ];
+  return createRequest({ method: 'GET', target: '/articles', fields });
 };
 
 /** Signs with a random signature of the right length. */
@@ -151,6 +194,13 @@ const keyed: Cases = [
   ['consumer without a key', consumedBy('generated', 'RSA-SHA1')],
 ];
 
+const ed25519Keys: Cases = [
+  ['unknown key', messageSignedBy('unknown-1', 64)],
+  ['wrong signature', messageSignedBy('ed25519-1', 64)],
+  ['key of another algorithm', messageSignedBy('hmackey-1', 64)],
+  ['user with a secret', messageSignedBy('onesecret', 64)],
+];
+
 const mechanisms: Readonly<Record<string, Cases>> = {
   HMAC: holdersBy(signedBy),
   Basic: passwords,
@@ -158,6 +208,17 @@ const mechanisms: Readonly<Record<string, Cases>> = {
   'OAuth 1.0a, RSA-SHA1': keyed,
   'Declared HMAC': holdersBy(declaredBy),
   'API key': holdersBy(keyOf),
+  'AWS Signature Version 4': [
+    ...holdersBy(awsSignedBy),
+    ['wrong signature of a key', awsSignedBy('awskey-01')],
+    ['key of another algorithm', awsSignedBy('ed25519-1')],
+  ],
+  'Message signatures, HMAC': [
+    ...holdersBy((user) => messageSignedBy(user)),
+    ['wrong signature of a key', messageSignedBy('hmackey-1')],
+    ['key of another algorithm', messageSignedBy('ed25519-1')],
+  ],
+  'Message signatures, Ed25519': ed25519Keys,
 };
 
 /** Creates all cases. */

@@ -1,5 +1,7 @@
 // A scanner for structured fields (RFC 9651 §4.2): keys, values and parameters of dictionaries.
 // Each function returns the end of its part, or -1 if the part is malformed.
+// It finds the ends without creating values. The parser that returns values is in signature/structured-fields: neither of the two
+// folders may import the other, and the scanner is part of each request with Content-Digest.
 import { skipWhitespace, tokenEnd } from './token.ts';
 
 const quoteMark = 0x22;
