@@ -18,6 +18,8 @@ export function mount(root, context) {
 
 const any = ['', 'Any'];
 const statusChoices = [any, ['2', '2xx'], ['3', '3xx'], ['4', '4xx'], ['5', '5xx'], ['0', 'No response']];
+/** The numbers of the pinned exchanges. They stay pinned while other views are open. */
+const pinnedNumbers = new Set();
 const endless = Number.POSITIVE_INFINITY;
 const clearHint = 'Empties this table. Pinned exchanges stay, and so does the journal.';
 
@@ -31,7 +33,6 @@ class ExchangesView {
 	#cleared = 0;
 	/** The latest number when the table was paused. */
 	#paused = endless;
-	#pinned = new Set();
 	/** The texts of the entries in which the filter searches. */
 	#texts = new WeakMap();
 	#count = h('p.count', { role: 'status' });
@@ -106,7 +107,7 @@ class ExchangesView {
 	}
 
 	#pinButton(number) {
-		const pinned = this.#pinned.has(number);
+		const pinned = pinnedNumbers.has(number);
 		const label = pinned ? `Unpin #${number}` : `Pin #${number} to the top`;
 		return button(pinned ? '★' : '☆', () => {}, {
 			...{ class: pinned ? 'pinned' : '', tabindex: -1, 'data-key': 'p' },
@@ -175,7 +176,7 @@ class ExchangesView {
 
 	#onRowKey(key, { number }) {
 		if (key !== 'p') return false;
-		if (!this.#pinned.delete(number)) this.#pinned.add(number);
+		if (!pinnedNumbers.delete(number)) pinnedNumbers.add(number);
 		this.#apply();
 		return true;
 	}
@@ -208,7 +209,7 @@ class ExchangesView {
 	#apply() {
 		const { entries } = this.#feed;
 		const accepts = this.#filter();
-		const pinned = entries.filter(({ number }) => this.#pinned.has(number));
+		const pinned = entries.filter(({ number }) => pinnedNumbers.has(number));
 		const others = entries.filter(
 			(entry) =>
 				entry.number > this.#cleared && entry.number <= this.#paused && !pinned.includes(entry) && accepts(entry),

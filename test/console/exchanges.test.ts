@@ -133,6 +133,14 @@ test(
   },
 );
 
+test('an exchange stays pinned while another view is open', inBrowser, async (t) => {
+  const { page } = await opened(t);
+  await page.getByRole('button', { name: 'Pin #2 to the top' }).click();
+  await page.getByRole('link', { name: 'Send', exact: true }).click();
+  await page.getByRole('link', { name: 'Exchanges', exact: true }).click();
+  await shows(page, [2, 6, 5, 4, 3, 1]);
+});
+
 test('the journal is deleted on a second click only', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   await shows(page, all);
