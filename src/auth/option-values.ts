@@ -19,6 +19,24 @@ export function readMembers(value: unknown, where: string, known: readonly strin
   return Object.fromEntries(Object.entries(value));
 }
 
+/** Returns true or false; `fallback` if the value is undefined. Throws RangeError otherwise. */
+export function readFlag(value: unknown, where: string, fallback: boolean): boolean {
+  if (value === undefined) return fallback;
+  if (typeof value !== 'boolean') throw new RangeError(`${where}: true or false is expected`);
+  return value;
+}
+
+/** The maximum window (s): one day. */
+const maxWindow = 86_400;
+
+/** Returns a window in seconds; `fallback` if the value is undefined. Throws RangeError otherwise. */
+export function readWindow(value: unknown, where: string, fallback: number): number {
+  if (value === undefined) return fallback;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > maxWindow)
+    throw new RangeError(`${where}: a whole number of seconds from 1 to ${maxWindow} is expected`);
+  return value;
+}
+
 /** Returns a text that is not empty. Throws RangeError otherwise. */
 export function readText(value: unknown, where: string): string {
   if (typeof value !== 'string' || value === '')

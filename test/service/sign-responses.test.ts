@@ -163,8 +163,8 @@ const pem = 'privateKey' in key ? String(key.privateKey.export({ type: 'pkcs8', 
 const faults: readonly (readonly [value: unknown, message: string])[] = [
   [undefined, 'signResponses: an object is expected'],
   [{}, 'signResponses.key: an object is expected'],
-  [{ keys: {} }, 'signResponses.keys: there is no such option; did you mean "key"?'],
-  [{ key: { algorithm: 'ed25519' } }, 'signResponses.key.id: a text is expected'],
+  [{ keys: {} }, 'signResponses.keys: unknown key; did you mean "key"?'],
+  [{ key: { algorithm: 'ed25519' } }, 'signResponses.key.id: a text that is not empty is expected'],
   [
     { key: { id: 'ä', algorithm: 'ed25519' } },
     'signResponses.key.id: printable ASCII characters are expected',
@@ -187,7 +187,7 @@ const faults: readonly (readonly [value: unknown, message: string])[] = [
   ],
   [
     { key: { id: 'k', algorithm: 'hmac-sha256', secret: '' } },
-    'signResponses.key.secret: a text is expected',
+    'signResponses.key.secret: a text that is not empty is expected',
   ],
   [
     { key: { id: 'k', algorithm: 'hmac-sha256', secret: 's' }, components: [] },

@@ -121,5 +121,5 @@ test('an invalid key of responses is refused without showing it', () => {
     shown({ key: { id, algorithm: 'hmac-sha256', privateKey: 'hush' } }),
     `${where}.key.privateKey: a key for hmac-sha256 has secret instead`,
   );
-  assert.equal(shown({ kye: {} }), `${where}.kye: there is no such option; did you mean "key"?`);
+  assert.equal(shown({ kye: {} }), `${where}.kye: unknown key; did you mean "key"?`);
 });

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../did-you-mean.ts';
+import { readFlag, readMembers, readWindow, readWord } from '../option-values.ts';
 
 /** The options of AWS Signature Version 4. */
 export interface Aws4Options {
@@ -25,7 +25,6 @@ const known: readonly string[] = [
 ];
 
 const defaultWindow = 900;
-const maxWindow = 86_400;
 
 /**
  * Reads the options from a configuration.
@@ -34,28 +33,19 @@ const maxWindow = 86_400;
  * @throws RangeError for an unknown key, a missing or empty value, or a value of the wrong type
  */
 export function readAws4Options(value: unknown, where: string): Aws4Options {
-  const members = membersOf(value, where);
-  for (const name of Object.keys(members))
-    if (!known.includes(name))
-      throw new RangeError(`${where}.${name}: there is no such option${didYouMean(name, known)}`);
+  const members = readMembers(value, where, known);
   const service = scopePart(members['service'], `${where}.service`);
   const isS3 = service === 's3';
   return {
     region: scopePart(members['region'], `${where}.region`),
     service,
-    window: secondsOf(members['window'], `${where}.window`) * 1000,
-    normalizePath: flag(members['normalizePath'], `${where}.normalizePath`, !isS3),
-    doubleEncode: flag(members['doubleEncode'], `${where}.doubleEncode`, !isS3),
-    unsignedPayload: flag(members['unsignedPayload'], `${where}.unsignedPayload`, false),
-    errors: choice(members['errors'], `${where}.errors`, ['problem', 'aws']),
-    replay: choice(members['replay'], `${where}.replay`, ['allow', 'refuse']),
+    window: readWindow(members['window'], `${where}.window`, defaultWindow) * 1000,
+    normalizePath: readFlag(members['normalizePath'], `${where}.normalizePath`, !isS3),
+    doubleEncode: readFlag(members['doubleEncode'], `${where}.doubleEncode`, !isS3),
+    unsignedPayload: readFlag(members['unsignedPayload'], `${where}.unsignedPayload`, false),
+    errors: readWord(members['errors'], `${where}.errors`, ['problem', 'aws'], 'problem'),
+    replay: readWord(members['replay'], `${where}.replay`, ['allow', 'refuse'], 'allow'),
   };
-}
-
-function membersOf(value: unknown, where: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new RangeError(`${where}: an object with region and service is expected`);
-  return Object.fromEntries(Object.entries(value));
 }
 
 function scopePart(value: unknown, where: string): string {
@@ -63,30 +53,4 @@ function scopePart(value: unknown, where: string): string {
   if (typeof value !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(value))
     throw new RangeError(`${where}: 1 to 64 letters, digits, hyphens and underscores are expected`);
   return value;
-}
-
-function secondsOf(value: unknown, where: string): number {
-  if (value === undefined) return defaultWindow;
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > maxWindow)
-    throw new RangeError(`${where}: a number of seconds from 1 to ${maxWindow} is expected`);
-  return value;
-}
-
-function flag(value: unknown, where: string, byDefault: boolean): boolean {
-  if (value === undefined) return byDefault;
-  if (typeof value !== 'boolean') throw new RangeError(`${where}: true or false is expected`);
-  return value;
-}
-
-/** Returns one of the values; the first one is the default. */
-function choice<Value extends string>(
-  value: unknown,
-  where: string,
-  values: readonly [Value, ...Value[]],
-): Value {
-  if (value === undefined) return values[0];
-  const found = values.find((each) => each === value);
-  if (found !== undefined) return found;
-  const hint = typeof value === 'string' ? didYouMean(value, values) : `; known are ${values.join(', ')}`;
-  throw new RangeError(`${where}: not a known value${hint}`);
 }

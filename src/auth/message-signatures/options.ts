@@ -10,6 +10,7 @@ import type {
   StructuredFieldType,
   StructuredFieldTypes,
 } from '../../signature/message-signatures/structured-field-types.ts';
+import { readMembers, readWindow, readWord } from '../option-values.ts';
 import { type ResponseSigningOptions, readResponseSigning } from './response-signing.ts';
 
 /** The options of the scheme for HTTP Message Signatures (RFC 9421). */
@@ -34,8 +35,6 @@ export interface MessageSignaturesOptions {
 const known = ['components', 'window', 'nonce', 'tag', 'structuredFields', 'signResponses'];
 const nonceModes = ['off', 'optional', 'required'] as const;
 const fieldTypes = ['item', 'list', 'dictionary'] as const;
-/** The maximum window (s): one day. */
-const maxWindow = 86_400;
 
 /**
  * Reads the options of the scheme from a configuration.
@@ -44,17 +43,14 @@ const maxWindow = 86_400;
  * @throws RangeError if a key is unknown or a value is invalid
  */
 export function readMessageSignaturesOptions(value: unknown, where: string): MessageSignaturesOptions {
-  if (!isRecord(value)) throw new RangeError(`${where}: an object is expected`);
-  for (const key of Object.keys(value))
-    if (!known.includes(key))
-      throw new RangeError(`${where}.${key}: there is no such option${didYouMean(key, known)}`);
+  const members = readMembers(value, where, known);
   return {
-    components: componentsOf(value['components'], `${where}.components`),
-    window: windowOf(value['window'], `${where}.window`),
-    nonce: oneOf(nonceModes, value['nonce'] ?? 'optional', `${where}.nonce`),
-    tag: tagOf(value['tag'], `${where}.tag`),
-    structuredFields: typesOf(value['structuredFields'], `${where}.structuredFields`),
-    signResponses: signingOf(value['signResponses'], `${where}.signResponses`),
+    components: componentsOf(members['components'], `${where}.components`),
+    window: readWindow(members['window'], `${where}.window`, 300),
+    nonce: readWord(members['nonce'], `${where}.nonce`, nonceModes, 'optional'),
+    tag: tagOf(members['tag'], `${where}.tag`),
+    structuredFields: typesOf(members['structuredFields'], `${where}.structuredFields`),
+    signResponses: signingOf(members['signResponses'], `${where}.signResponses`),
   };
 }
 
@@ -66,13 +62,10 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function oneOf<Name extends string>(names: readonly Name[], value: unknown, where: string): Name {
-  const found = names.find((name) => name === value);
-  if (found !== undefined) return found;
-  const hint = typeof value === 'string' ? didYouMean(value, names) : '';
-  throw new RangeError(
-    `${where}: one of ${names.join(', ')} is expected${hint.includes('mean') ? hint : ''}`,
-  );
+/** Returns the type of a structured field. Throws RangeError if it is not one. */
+function fieldTypeOf(value: unknown, where: string): StructuredFieldType {
+  if (value === undefined) throw new RangeError(`${where}: a type is expected`);
+  return readWord(value, where, fieldTypes, 'item');
 }
 
 function componentsOf(value: unknown, where: string): readonly string[] {
@@ -112,13 +105,6 @@ function nearestDerived(component: string, fault: string): string {
   return fault.endsWith('is not known') ? didYouMean(component, derivedComponents) : '';
 }
 
-function windowOf(value: unknown, where: string): number {
-  if (value === undefined) return 300;
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > maxWindow)
-    throw new RangeError(`${where}: a whole number of seconds from 1 to ${maxWindow} is expected`);
-  return value;
-}
-
 function tagOf(value: unknown, where: string): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'string' || !/^[ -~]+$/.test(value))
@@ -132,7 +118,7 @@ function typesOf(value: unknown, where: string): StructuredFieldTypes {
   const types = Object.entries(value).map(([name, type]): [string, StructuredFieldType] => {
     if (!/^[!#$%&'*+\-.^_`|~0-9a-z]+$/i.test(name))
       throw new RangeError(`${where}: ${JSON.stringify(name)} is not the name of a field`);
-    return [name.toLowerCase(), oneOf(fieldTypes, type, `${where}.${name}`)];
+    return [name.toLowerCase(), fieldTypeOf(type, `${where}.${name}`)];
   });
   return Object.fromEntries(types);
 }

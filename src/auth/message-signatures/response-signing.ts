@@ -8,6 +8,7 @@ import {
 } from '../../signature/message-signatures/algorithms.ts';
 import { identifierFault, parseIdentifier } from '../../signature/message-signatures/identifiers.ts';
 import type { Item } from '../../signature/structured-fields/value.ts';
+import { readMembers, readText } from '../option-values.ts';
 
 /** How responses are signed (RFC 9421). */
 export interface ResponseSigningOptions {
@@ -27,37 +28,18 @@ export interface ResponseSigningOptions {
  * @throws RangeError if a key is unknown or a value is invalid. The message does not contain the private key or the secret.
  */
 export function readResponseSigning(value: unknown, where: string): ResponseSigningOptions {
-  const { key, components } = membersOf(value, ['key', 'components'], where);
+  const { key, components } = readMembers(value, where, ['key', 'components']);
   const read = keyOf(key, `${where}.key`);
   return components === undefined
     ? { key: read }
     : { key: read, components: componentsOf(components, `${where}.components`) };
 }
 
-function membersOf(
-  value: unknown,
-  known: readonly string[],
-  where: string,
-): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new RangeError(`${where}: an object is expected`);
-  const members: Readonly<Record<string, unknown>> = { ...value };
-  for (const name of Object.keys(members))
-    if (!known.includes(name))
-      throw new RangeError(`${where}.${name}: there is no such option${didYouMean(name, known)}`);
-  return members;
-}
-
-function textOf(value: unknown, where: string): string {
-  if (typeof value !== 'string' || value === '') throw new RangeError(`${where}: a text is expected`);
-  return value;
-}
-
 function keyOf(value: unknown, where: string): MessageKey {
-  const members = membersOf(value, ['id', 'algorithm', 'privateKey', 'secret'], where);
-  const id = textOf(members['id'], `${where}.id`);
+  const members = readMembers(value, where, ['id', 'algorithm', 'privateKey', 'secret']);
+  const id = readText(members['id'], `${where}.id`);
   if (!/^[ -~]+$/.test(id)) throw new RangeError(`${where}.id: printable ASCII characters are expected`);
-  const algorithm = textOf(members['algorithm'], `${where}.algorithm`);
+  const algorithm = readText(members['algorithm'], `${where}.algorithm`);
   if (!isMessageAlgorithm(algorithm))
     throw new RangeError(
       `${where}.algorithm: there is no such algorithm${didYouMean(algorithm, messageAlgorithms)}`,
@@ -65,7 +47,7 @@ function keyOf(value: unknown, where: string): MessageKey {
   const [used, unused] = algorithm === 'hmac-sha256' ? ['secret', 'privateKey'] : ['privateKey', 'secret'];
   if (members[unused] !== undefined)
     throw new RangeError(`${where}.${unused}: a key for ${algorithm} has ${used} instead`);
-  const material = textOf(members[used], `${where}.${used}`);
+  const material = readText(members[used], `${where}.${used}`);
   if (algorithm === 'hmac-sha256') return { id, algorithm, secret: material };
   const privateKey = privateKeyOf(material, `${where}.privateKey`);
   if (!isKeyFor(algorithm, privateKey))
@@ -87,7 +69,7 @@ function componentsOf(value: unknown, where: string): readonly string[] {
   if (!value.includes('@status')) throw new RangeError(`${where}: the component @status is required`);
   return value.map((component: unknown, index) => {
     const at = `${where}[${index}]`;
-    const text = textOf(component, at);
+    const text = readText(component, at);
     const fault = identifierFault(identifierOf(text, at), 'response');
     if (fault !== undefined) throw new RangeError(`${at}: ${fault}`);
     return text;

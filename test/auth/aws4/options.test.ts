@@ -20,8 +20,8 @@ test('the defaults are those of AWS, and depend on the service', () => {
 });
 
 const refused: [value: unknown, message: string][] = [
-  [undefined, 'schemes.aws4: an object with region and service is expected'],
-  [[], 'schemes.aws4: an object with region and service is expected'],
+  [undefined, 'schemes.aws4: an object is expected'],
+  [[], 'schemes.aws4: an object is expected'],
   [{ service: 's3' }, 'schemes.aws4.region: a value is required'],
   [{ region: 'eu-central-1' }, 'schemes.aws4.service: a value is required'],
   [
@@ -32,12 +32,12 @@ const refused: [value: unknown, message: string][] = [
     { ...least, region: 'a/b' },
     'schemes.aws4.region: 1 to 64 letters, digits, hyphens and underscores are expected',
   ],
-  [{ ...least, regoin: 'x' }, 'schemes.aws4.regoin: there is no such option; did you mean "region"?'],
-  [{ ...least, window: '900' }, 'schemes.aws4.window: a number of seconds from 1 to 86400 is expected'],
-  [{ ...least, window: 0 }, 'schemes.aws4.window: a number of seconds from 1 to 86400 is expected'],
+  [{ ...least, regoin: 'x' }, 'schemes.aws4.regoin: unknown key; did you mean "region"?'],
+  [{ ...least, window: '900' }, 'schemes.aws4.window: a whole number of seconds from 1 to 86400 is expected'],
+  [{ ...least, window: 0 }, 'schemes.aws4.window: a whole number of seconds from 1 to 86400 is expected'],
   [{ ...least, doubleEncode: 'no' }, 'schemes.aws4.doubleEncode: true or false is expected'],
-  [{ ...least, errors: 'awss' }, 'schemes.aws4.errors: not a known value; did you mean "aws"?'],
-  [{ ...least, replay: true }, 'schemes.aws4.replay: not a known value; known are allow, refuse'],
+  [{ ...least, errors: 'awss' }, 'schemes.aws4.errors: "awss" is not known; did you mean "aws"?'],
+  [{ ...least, replay: true }, 'schemes.aws4.replay: true is not known; known are allow, refuse'],
 ];
 for (const [value, message] of refused) {
   test(`the options ${JSON.stringify(value)} are refused`, () => {
