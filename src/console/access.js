@@ -137,7 +137,7 @@ export function mount(root, context) {
 			return [
 				...described(each),
 				moment(each.expires),
-				button('Decide', prepare, { 'aria-label': `Decide on ${each.client}` }),
+				h('div.actions', button('Decide', prepare, { 'aria-label': `Decide on ${each.client}` })),
 			];
 		});
 		show('consent', ['Client', 'User', 'Scopes', 'Until', ''], rows);

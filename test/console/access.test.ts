@@ -7,10 +7,9 @@ import {
   inBrowser,
   type OpenedConsole,
   openConsole,
-  type Page,
   until,
 } from '../support/console/browser.ts';
-import { pressUntilFocused } from '../support/console/keyboard.ts';
+import { pressUntilFocused, shows } from '../support/console/interaction.ts';
 
 const hostile = '<img/src=x/onerror=document.title=1>';
 const callback = 'https://client.example/cb';
@@ -25,12 +24,6 @@ async function opened(t: TestContext): Promise<OpenedConsole> {
   const opened = await openConsole(t, double, { path: '/access' });
   await shows(opened.page, 'client.example');
   return opened;
-}
-
-/** Waits until the view contains a text, or no longer does. */
-function shows(page: Page, part: string, isShown = true): Promise<void> {
-  const all = `document.querySelector('main').innerText`;
-  return until(page, `${all}.includes(${JSON.stringify(part)}) === ${isShown}`, all);
 }
 
 test('users and keys are added, rotated and removed, and no secret is shown', inBrowser, async (t) => {

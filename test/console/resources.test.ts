@@ -6,10 +6,9 @@ import {
   inBrowser,
   type OpenedConsole,
   openConsole,
-  type Page,
   until,
 } from '../support/console/browser.ts';
-import { pressUntilFocused } from '../support/console/keyboard.ts';
+import { pressUntilFocused, shows } from '../support/console/interaction.ts';
 
 const users = { ann: { secret: 'the-secret-of-ann' }, bob: { secret: 'the-secret-of-bob' } };
 const tea = (title: string) => ({ title, price: { value: '3.50', currency: 'EUR' } });
@@ -22,12 +21,6 @@ async function opened(t: TestContext, options: DoubleOptions = {}): Promise<Open
   const console = await openConsole(t, double, { path: '/resources' });
   await shows(console.page, '/articles/1');
   return console;
-}
-
-/** Waits until the view contains a text. */
-function shows(page: Page, part: string): Promise<void> {
-  const all = `document.querySelector('main').innerText`;
-  return until(page, `${all}.includes(${JSON.stringify(part)})`, all);
 }
 
 test(

@@ -10,7 +10,7 @@ import {
   type Page,
   until,
 } from '../support/console/browser.ts';
-import { pressUntilFocused } from '../support/console/keyboard.ts';
+import { pressUntilFocused, shows } from '../support/console/interaction.ts';
 
 const users = {
   ann: { secret: 'the-secret-of-ann', password: 'the password of ann' },
@@ -20,7 +20,9 @@ const users = {
 async function opened(t: TestContext, options: DoubleOptions = {}, path = '/send'): Promise<OpenedConsole> {
   const double = await startDouble({ users, ...options });
   t.after(() => double.close());
-  return openConsole(t, double, { path });
+  const opened = await openConsole(t, double, { path });
+  await shows(opened.page, 'Deliberate mistakes');
+  return opened;
 }
 
 /** Waits until the message that is shown matches, and returns it. */
@@ -142,7 +144,7 @@ test('other schemes are sent over TLS, with what the server signs or issues', in
   ] as const) {
     await page.getByLabel('Scheme').selectOption(scheme);
     if (scheme === 'bearer' || scheme === 'oauth1') {
-      await until(page, `document.querySelector('main').innerText.includes('Press Sign')`);
+      await shows(page, 'Press Sign');
       await page.getByRole('button', { name: 'Sign', exact: true }).click();
     }
     await message(page, /Authorization: (hmac|Basic|Bearer|OAuth) /);

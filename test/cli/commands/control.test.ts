@@ -84,6 +84,26 @@ test('on a data directory', async (context) => {
     await control.refused(422, 'POST', '/faults', { fault: { rotatedSecret: true } });
   });
 
+  await context.test('users, tokens, collections and items are listed without secrets', async () => {
+    const { users } = await control.send('GET', '/users');
+    assert.equal(users[0].name, 'demo');
+    assert.ok(!JSON.stringify(users).includes(secret));
+    assert.deepEqual(await control.send('GET', '/tokens'), { tokens: [] });
+    const { collections } = await control.send('GET', '/collections');
+    assert.deepEqual(
+      collections.map(({ path }: { path: string }) => path),
+      ['/articles', '/users/{username}/financialrecords'],
+    );
+    const url = `${server.url}/articles`;
+    const signature = signRequest({ method: 'POST', url, user: 'demo', secret });
+    const headers = { ...signature, 'Content-Type': 'application/json', Accept: 'application/json' };
+    const body = '{"title":"Tea","price":{"value":"3.50","currency":"EUR"}}';
+    const created = await fetch(url, { method: 'POST', headers, body });
+    const { items } = await control.send('POST', '/items', { collection: '/articles' });
+    assert.equal(items.at(-1).json, await created.text());
+    assert.equal(items.at(-1).tags.json, created.headers.get('etag'));
+  });
+
   await context.test('what would take away or replace what is kept is refused, and says so', async () => {
     const cases: readonly [method: string, path: string, content?: unknown][] = [
       ['POST', '/snapshot'],
@@ -93,6 +113,7 @@ test('on a data directory', async (context) => {
       ['POST', '/resources', { template: '/x', GET: { access: 'anyone' } }],
       ['POST', '/collections', { path: '/x', declaration: {} }],
       ['POST', '/allow-matrix', { as: [] }],
+      ['POST', '/sign', { user: 'demo', method: 'GET', target: '/' }],
       ['GET', '/users/demo'],
       ['PUT', '/users/demo', {}],
       ['POST', '/users/demo/rotate', {}],

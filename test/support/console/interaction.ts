@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Page } from './browser.ts';
+import { type Page, until } from './browser.ts';
 
 /** The number of presses after which an element counts as unreachable. */
 const patience = 150;
@@ -17,4 +17,10 @@ export async function pressUntilFocused(page: Page, name: string, key = 'Tab'): 
     await page.keyboard.press(key);
   }
   assert.fail(`${name} is not reached; passed: ${passed.slice(0, 60).join(' | ')}`);
+}
+
+/** Waits until the view contains a text, or no longer does. */
+export function shows(page: Page, part: string, isShown = true): Promise<void> {
+  const all = `document.querySelector('main').innerText`;
+  return until(page, `${all}.includes(${JSON.stringify(part)}) === ${isShown}`, all);
 }
