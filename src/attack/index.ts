@@ -1,5 +1,14 @@
+export type {
+  ApiKeyDeclaration,
+  CredentialField,
+  DeclaredHmacDeclaration,
+  PresetDeclaration,
+  PresetName,
+} from '../auth/scheme-declarations.ts';
 export type { OAuth1Signing } from '../client/oauth1.ts';
 export type { Clock } from '../clock.ts';
+export type { PublicKeyAlgorithm } from '../signature/message-signatures/algorithms.ts';
+export type { StructuredFieldTypes } from '../signature/message-signatures/structured-field-types.ts';
 export {
   type AdversaryOptions,
   type ApiKeySignerOptions,

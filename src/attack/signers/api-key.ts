@@ -1,4 +1,5 @@
 import type { ApiKeyDeclaration } from '../../auth/scheme-declarations.ts';
+import { withScheme } from './schemes.ts';
 import type { RequestSigner, SignerTraits } from './signer.ts';
 
 /** The options of `apiKeySigner`. */
@@ -26,7 +27,7 @@ export function apiKeySigner(declared: ApiKeyDeclaration, options: ApiKeySignerO
     user === user.trim() ? { [userField]: user, [secretField]: secret } : undefined;
   const traits: SignerTraits = {
     place: { in: { field: secretField }, otherFields: [userField], form: /^()(.*)()$/ },
-    scheme: { kind: 'api-key', userField, secretField },
   };
-  return Object.assign(sign, { user: options.user, tlsOnly: true, traits });
+  const scheme = { kind: 'api-key', userField, secretField } as const;
+  return Object.assign(sign, { user: options.user, tlsOnly: true, traits: withScheme(traits, scheme) });
 }

@@ -6,7 +6,7 @@ import {
   signAws4,
 } from '../../signature/aws4/sign.ts';
 import { lineOf, type OutgoingRequest } from '../attempt.ts';
-import type { Aws4Changes, Aws4SignerOptions, Aws4Signing } from './schemes.ts';
+import { type Aws4Changes, type Aws4SignerOptions, type Aws4Signing, withScheme } from './schemes.ts';
 import type { SigningChanges } from './signed-parts.ts';
 import type { RequestSigner, SignerTraits } from './signer.ts';
 import { bytesOf, splitUrl } from './target.ts';
@@ -38,9 +38,12 @@ export function aws4Signer(options: Aws4SignerOptions): RequestSigner {
         : { in: { query: 'X-Amz-Signature' }, form: /^()(.*)()$/ },
     ...(presigned === undefined ? { dateField: 'X-Amz-Date' } : { lifetime: presigned }),
     acceptedOnce: options.replay === 'refuse',
-    scheme,
   };
-  return Object.assign(sign.bind(undefined), { user: options.accessKeyId, tlsOnly: false, traits });
+  return Object.assign(sign.bind(undefined), {
+    user: options.accessKeyId,
+    tlsOnly: false,
+    traits: withScheme(traits, scheme),
+  });
 }
 
 function signedBy(

@@ -4,7 +4,7 @@ import type { DeclaredHmacDeclaration, PresetDeclaration } from '../../auth/sche
 import type { Declaration } from '../../signature/declared/declaration.ts';
 import { signDeclared } from '../../signature/declared/sign.ts';
 import { lineOf, type OutgoingRequest } from '../attempt.ts';
-import type { DeclaredChanges, DeclaredSigning } from './schemes.ts';
+import { type DeclaredChanges, type DeclaredSigning, withScheme } from './schemes.ts';
 import type { SignedParts } from './signed-parts.ts';
 import type { CredentialPlace, RequestSigner, SignerTraits } from './signer.ts';
 import { bytesOf, splitUrl, withParameters } from './target.ts';
@@ -41,9 +41,12 @@ export function declaredSigner(
     place: placeOf(declaration),
     ...(timestamp?.field === undefined ? {} : { dateField: timestamp.field }),
     acceptedOnce: replay === 'refuse',
-    scheme,
   };
-  return Object.assign(sign, { ...(named ? { user: options.user } : {}), tlsOnly: false, traits });
+  return Object.assign(sign, {
+    ...(named ? { user: options.user } : {}),
+    tlsOnly: false,
+    traits: withScheme(traits, scheme),
+  });
 }
 
 function signAs(

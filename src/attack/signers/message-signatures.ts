@@ -10,7 +10,7 @@ import { contentDigestOf, defaultComponents } from '../../signature/message-sign
 import { serializeDictionary } from '../../signature/structured-fields/serialize.ts';
 import { type BareItem, stringItem } from '../../signature/structured-fields/value.ts';
 import { lineOf, type OutgoingRequest } from '../attempt.ts';
-import type { MessageSignaturesSignerOptions, MessageSignaturesSigning } from './schemes.ts';
+import { type MessageSignaturesSignerOptions, type MessageSignaturesSigning, withScheme } from './schemes.ts';
 import type { RequestSigner } from './signer.ts';
 import { bytesOf, splitUrl } from './target.ts';
 
@@ -33,7 +33,7 @@ export function messageSignaturesSigner(options: MessageSignaturesSignerOptions)
     form: /^([^=]+=:)([^:]*)(:)$/,
     isPaddingOptional: true,
   };
-  return Object.assign(sign, { user: options.key.id, tlsOnly: false, traits: { place, scheme } });
+  return Object.assign(sign, { user: options.key.id, tlsOnly: false, traits: withScheme({ place }, scheme) });
 }
 
 function createSigning(options: MessageSignaturesSignerOptions): MessageSignaturesSigning {

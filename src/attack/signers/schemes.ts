@@ -7,9 +7,23 @@ import type { StructuredFieldTypes } from '../../signature/message-signatures/st
 import type { BareItem, Item } from '../../signature/structured-fields/value.ts';
 import type { OutgoingRequest } from '../attempt.ts';
 import type { SignedFields, SignedParts, SigningChanges } from './signed-parts.ts';
+import type { SignerTraits } from './signer.ts';
 
 /** A scheme with attempts of its own. */
 export type SigningScheme = MessageSignaturesSigning | Aws4Signing | DeclaredSigning | ApiKeySigning;
+
+const schemes = new WeakMap<SignerTraits, SigningScheme>();
+
+/** Returns the traits, whose scheme `schemeOf` returns from now on. It is no part of the public interface. */
+export function withScheme(traits: SignerTraits, scheme: SigningScheme): SignerTraits {
+  schemes.set(traits, scheme);
+  return traits;
+}
+
+/** Returns the scheme of a signer. Undefined if it has no attempts of its own. */
+export function schemeOf(traits: SignerTraits | undefined): SigningScheme | undefined {
+  return traits === undefined ? undefined : schemes.get(traits);
+}
 
 /** The options of `messageSignaturesSigner`. Those of a declared scheme can be passed too. */
 export interface MessageSignaturesSignerOptions {

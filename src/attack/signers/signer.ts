@@ -1,5 +1,4 @@
 import type { OutgoingRequest } from '../attempt.ts';
-import type { SigningScheme } from './schemes.ts';
 import type { SignedFields, SignedQuery, SigningChanges } from './signed-parts.ts';
 
 /**
@@ -29,8 +28,6 @@ export interface SignerTraits {
   readonly acceptedOnce?: boolean;
   /** The number of seconds for which a signature is valid, if not for the window. */
   readonly lifetime?: number;
-  /** The scheme, for its own attempts. */
-  readonly scheme?: SigningScheme;
 }
 
 /** Where the credentials of a scheme are. */

@@ -1,5 +1,6 @@
 import type { Attempt } from '../../attempt.ts';
 import type { Forger } from '../../forger.ts';
+import { schemeOf } from '../../signers/schemes.ts';
 import { apiKeyAttempts } from './api-key.ts';
 import { aws4Attempts } from './aws4.ts';
 import { declaredAttempts } from './declared.ts';
@@ -7,7 +8,7 @@ import { messageSignatureAttempts } from './message-signatures.ts';
 
 /** The attempts of schemes that need a configuration. */
 export function schemeAttempts(forger: Forger): Iterable<Attempt> {
-  const scheme = forger.traits?.scheme;
+  const scheme = schemeOf(forger.traits);
   switch (scheme?.kind) {
     case undefined:
       return [];
