@@ -76,8 +76,9 @@ function sentence(text) {
  * known what the client signed.
  */
 function partsOf({ parts, expected, received, scheme }, { request }) {
-	if (parts !== undefined && parts.length > 0) {
-		if (!parts.some(({ signed }) => signed !== undefined)) return parts;
+	const isKnown = parts?.some(({ signed }) => signed !== undefined);
+	if (parts?.length > 0 && (isKnown || received === undefined)) {
+		if (!isKnown) return parts;
 		// The digest of a request that differs is derived, so it is not compared.
 		parts = parts.filter(({ name }) => name !== 'string to sign');
 		return parts.map(({ name, expected: own, signed = own }) => ({ name, expected: own, signed }));
