@@ -1,5 +1,5 @@
 import { button, field, fill, h, select, setOptions } from './dom.js';
-import { confirmed, filled, form, input, memoryPanel, moment, panel, table } from './form.js';
+import { attemptIn, confirmed, filled, form, input, memoryPanel, moment, panel, table } from './form.js';
 import { longShown, span } from './format.js';
 import { algorithmNames } from './sign.js';
 
@@ -7,7 +7,8 @@ const protocols = { oauth1: 'OAuth 1.0a', oauth2: 'OAuth 2.0' };
 const userPath = (name, ...rest) => ['/users', ...[name, ...rest].map(encodeURIComponent)].join('/');
 
 export function mount(root, context) {
-	const { api, attempt, signal } = context;
+	const { api, signal } = context;
+	const attempt = attemptIn(context);
 	const places = { users: h('div'), clients: h('div'), consent: h('div'), tokens: h('div') };
 	const issued = h('div', { 'aria-live': 'polite' });
 	const live = h('input', { type: 'checkbox', checked: true, onchange: () => load() });

@@ -70,6 +70,16 @@ export function filled(controls) {
 	);
 }
 
+/** Returns the function that attempts a change and reports errors, except after the view was left. */
+export function attemptIn({ attempt, signal }) {
+	return (act, note) =>
+		attempt(async () => {
+			await Promise.resolve(act()).catch((error) => {
+				if (!signal.aborted) throw error;
+			});
+		}, note);
+}
+
 /** Formats a time (ms) to the second. */
 export function moment(time) {
 	return dateTime(Math.floor(time / 1000) * 1000);

@@ -1,12 +1,13 @@
 import { button, field, fill, h, select, setOptions } from './dom.js';
-import { form, input, memoryPanel, moment, panel, table } from './form.js';
+import { attemptIn, form, input, memoryPanel, moment, panel, table } from './form.js';
 import { indented, longShown } from './format.js';
 
 /** The number of items of a page. */
 const page = 20;
 
 export function mount(root, context) {
-	const { api, attempt, signal } = context;
+	const { api, signal } = context;
+	const attempt = attemptIn(context);
 	const collection = select([]);
 	const parameters = h('div.controls');
 	const schema = h('div');

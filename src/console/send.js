@@ -1,6 +1,6 @@
 import { delay } from './api.js';
 import { button, field, fill, h, select, setOptions } from './dom.js';
-import { input, panel } from './form.js';
+import { attemptIn, input, panel } from './form.js';
 import { longShown, statusBadge } from './format.js';
 import { algorithmNames, dateOf, flipped, mistakesOf, newNonce, sign } from './sign.js';
 
@@ -39,7 +39,8 @@ const ownFields =
 let lastNonce;
 
 export function mount(root, context) {
-	const { api, attempt, query, signal } = context;
+	const { api, query, signal } = context;
+	const attempt = attemptIn(context);
 	const method = input({ value: 'GET', list: 'methods', required: true });
 	const target = input({ value: '/articles', required: true });
 	const fields = h('textarea', { rows: 3, spellcheck: 'false' }, 'Accept: application/json');

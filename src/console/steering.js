@@ -1,5 +1,5 @@
 import { button, field, fill, h, select } from './dom.js';
-import { confirmed, filled, form, input, memoryPanel, moment, panel, table } from './form.js';
+import { attemptIn, confirmed, filled, form, input, memoryPanel, moment, panel, table } from './form.js';
 import { longShown, span } from './format.js';
 
 /** The kinds of faults: the label of the kind, that of its value, and an example. */
@@ -23,7 +23,8 @@ const kinds = {
 const pollTime = 5000;
 
 export function mount(root, context) {
-	const { api, attempt, signal } = context;
+	const { api, signal } = context;
+	const attempt = attemptIn(context);
 	const time = h('output');
 	const state = h('p.hint');
 	const faults = h('div');
