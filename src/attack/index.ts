@@ -8,7 +8,10 @@ export type {
 export type { OAuth1Signing } from '../client/oauth1.ts';
 export type { Clock } from '../clock.ts';
 export type { PublicKeyAlgorithm } from '../signature/message-signatures/algorithms.ts';
-export type { StructuredFieldTypes } from '../signature/message-signatures/structured-field-types.ts';
+export type {
+  StructuredFieldType,
+  StructuredFieldTypes,
+} from '../signature/message-signatures/structured-field-types.ts';
 export {
   type AdversaryOptions,
   type ApiKeySignerOptions,
