@@ -61,7 +61,11 @@ function missingPackage(name: string): string | false {
 
 /** Options of tests that need a browser. */
 export const inBrowser = {
-  skip: missing('chromium') || missingPackage('playwright-core') || missingPackage('axe-core'),
+  skip:
+    (process.env['SKIP_BROWSER'] !== undefined && 'SKIP_BROWSER is set') ||
+    missing('chromium') ||
+    missingPackage('playwright-core') ||
+    missingPackage('axe-core'),
   timeout: 120_000,
 };
 
