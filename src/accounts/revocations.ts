@@ -1,6 +1,6 @@
 import { AccountFile } from './account-file.ts';
 
-/** Selects grants and tokens: those that match all given members, of which there is at least one. */
+/** Selects the grants and tokens that match all given members. At least one member is required. */
 export interface GrantSelection {
   /** The id of a grant. */
   readonly grant?: string;

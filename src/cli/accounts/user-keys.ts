@@ -66,6 +66,22 @@ export function withKey(
   return { ...user, keys: { ...user.keys, [id]: key } };
 }
 
+/**
+ * Checks that no key has the name of a new user: credentials that name it would be ambiguous, and no server would start.
+ * @throws CommandError that names the user with the key
+ */
+export function checkNoKeyNamed(
+  users: Iterable<readonly [string, Pick<StoredUser, 'keys'>]>,
+  name: string,
+): void {
+  for (const [other, { keys }] of users)
+    if (keys !== undefined && Object.hasOwn(keys, name))
+      throw new CommandError(
+        [`${name} is the id of a key of the user ${other}; a user needs another name`],
+        1,
+      );
+}
+
 function pemOf(key: KeyObject): string {
   return key.export({ type: 'spki', format: 'pem' }).toString();
 }

@@ -22,6 +22,7 @@ import { hashOfPassword, makeCredentials, randomSecret, storedUser } from '../ac
 import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
+import { checkNoKeyNamed } from '../accounts/user-keys.ts';
 import { CommandError, reportError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 import { userKey } from './user-key.ts';
@@ -126,6 +127,7 @@ function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv)
 async function add(target: UserArguments, terminal: Terminal): Promise<void> {
   const { name } = target;
   checkNotConfigured(target);
+  checkNoKeyNamed([...target.options.users, ...(await readEntries(target))], name);
   const secret = target.readsSecret ? await readFromInput(terminal, 'secret') : undefined;
   if (secret !== undefined) await checkSecretUnused(secret, target);
   const credentials = makeCredentials(randomBytes, secret);

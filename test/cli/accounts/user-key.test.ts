@@ -93,6 +93,17 @@ describe('countersign user key', () => {
     assert.deepEqual([stdout, first], ['', 'the user ann has no keys']);
   });
 
+  test('add makes its id unusable as the name of a new user', async () => {
+    const at = await place();
+    await key(at, ['add', 'ann', '--key-id', 'eve', '--generate', 'ed25519']);
+    assert.deepEqual(await call(['user', 'add', 'eve', '--data', at.data]), {
+      status: 1,
+      stdout: '',
+      stderr: 'countersign: eve is the id of a key of the user ann; a user needs another name\n',
+    });
+    assert.equal((await call(['check', '--data', at.data, '--no-tls'])).status, 0);
+  });
+
   test('refuses a private key, and keeps nothing of it', async () => {
     const at = await place();
     const { privateKey } = generateKeyPairSync('ed25519');
