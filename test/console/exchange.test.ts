@@ -134,6 +134,7 @@ test('edit and resend opens the view that sends, with the number of the exchange
   const { page } = await opened(t, '/exchanges/1', (double) => double.fetch('/articles'));
   await page.getByRole('button', { name: 'Edit and resend' }).click();
   await until(page, `location.hash === '#/send?entry=1'`);
+  await page.getByRole('heading', { name: 'Send' }).first().waitFor();
 });
 
 test('copied as curl, a request has its method, target, fields and content', inBrowser, async (t) => {

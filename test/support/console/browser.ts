@@ -102,12 +102,31 @@ export async function openPage(t: TestContext): Promise<Page> {
   });
   const page = await context.newPage();
   const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(error.message));
+  const pending: Promise<void>[] = [];
+  page.on('pageerror', ({ message }) => {
+    const judge = async () => {
+      if (!(await failedAfterServer(message))) problems.push(message);
+    };
+    pending.push(judge());
+  });
   page.on('console', (message) => {
     if (message.text().includes('Content Security Policy')) problems.push(message.text());
   });
-  t.after(() => assert.deepEqual(problems, []));
+  t.after(async () => {
+    await Promise.all(pending);
+    assert.deepEqual(problems, []);
+  });
   return page;
+}
+
+/** Returns whether a module failed to load because the test has ended and closed its server. */
+async function failedAfterServer(message: string): Promise<boolean> {
+  const url = /^Failed to fetch dynamically imported module: (http\S+)/.exec(message)?.[1];
+  if (url === undefined) return false;
+  return fetch(url).then(
+    () => false,
+    () => true,
+  );
 }
 
 async function launch(): Promise<Browser> {
