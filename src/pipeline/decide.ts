@@ -1,13 +1,11 @@
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Clock } from '../clock.ts';
-import type { Fields } from '../http/fields.ts';
 import { preferred } from '../http/headers/accept.ts';
 import { evaluatePreconditions, isConditional } from '../http/headers/precondition.ts';
-import { isValidHost } from '../http/host.ts';
 import type { Request, Response } from '../http/message.ts';
-import { isMethod, type Method } from '../http/method.ts';
+import type { Method } from '../http/method.ts';
 import { Problem } from '../http/problem.ts';
-import { parseTarget, type Target } from '../http/target.ts';
+import type { Target } from '../http/target.ts';
 import { checkExpectation, checkFraming } from '../http/transfer.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
@@ -22,6 +20,14 @@ import {
   readContent,
   readingFor,
 } from './request-body.ts';
+import {
+  checkHost,
+  checkSingletons,
+  checkVersion,
+  knownMethod,
+  parsedTarget,
+  stopping,
+} from './request-checks.ts';
 import {
   type Action,
   actionFor,
@@ -190,70 +196,6 @@ function act({ call, resource, implemented }: Permitted, trace: RequestTrace): R
       ? repeatAction(call, resource, implemented).then((outcome) => conclude(call, resource, outcome))
       : conclude(call, resource, toOutcome(done)),
   );
-}
-
-function stopping(): Problem {
-  return new Problem('stopping', 'The server takes no new requests.', {
-    fields: [['Retry-After', '5']],
-    close: true,
-  });
-}
-
-function checkVersion(version: string): void {
-  if (version === '1.1' || version === '1.0') return;
-  throw new Problem('version-not-supported', 'The request is not HTTP/1.1 or HTTP/1.0.', { close: true });
-}
-
-function checkHost({ fields, version }: Request): void {
-  const host = fields.get('host');
-  if (host === undefined) {
-    // RFC 9112 §3.2: HTTP/1.0 had no Host.
-    if (version === '1.0') return;
-    throw new Problem('malformed-host', 'There is no Host.');
-  }
-  if (fields.repeated && fields.lines('host').length > 1)
-    throw new Problem('malformed-host', 'There is more than one Host.');
-  if (!isValidHost(host)) throw new Problem('malformed-host', 'Host is not a host with an optional port.');
-}
-
-// RFC 9110 §5.3: fields that are not lists occur at most once. Step 7 checks the fields with credentials.
-const singletons = [
-  'content-length',
-  'content-type',
-  'content-location',
-  'content-md5',
-  'content-range',
-  'date',
-  'from',
-  'if-modified-since',
-  'if-range',
-  'if-unmodified-since',
-  'max-forwards',
-  'range',
-  'referer',
-  'user-agent',
-  'x-date',
-] as const;
-
-function checkSingletons(fields: Fields): void {
-  if (!fields.repeated) return;
-  for (const name of singletons) {
-    if (fields.lines(name).length > 1) {
-      throw new Problem('repeated-field', `${name} was sent more than once.`, { members: { field: name } });
-    }
-  }
-}
-
-function knownMethod(token: string): Method {
-  if (isMethod(token)) return token;
-  throw new Problem('method-not-implemented', 'The methods are HEAD, GET, PUT, POST, DELETE and OPTIONS.');
-}
-
-function parsedTarget(target: string, method: Method, limit: number): Target {
-  if (target.length > limit) {
-    throw new Problem('target-too-long', `A request target has at most ${limit} bytes.`, { close: true });
-  }
-  return parseTarget(target, method);
 }
 
 function authenticate(

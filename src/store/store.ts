@@ -39,6 +39,27 @@ export interface StoredNonce {
   readonly until: number;
 }
 
+/** Identifies a request that its client may repeat (the Idempotency-Key header field). */
+export interface Receipt {
+  /** Identifies the principal, the target and the client's key. */
+  readonly key: string;
+  /** Identifies the content of the request. */
+  readonly fingerprint: string;
+  /** The time (ms) until which the receipt is stored. */
+  readonly until: number;
+}
+
+/** A change that was made for a receipt. */
+export interface ReceiptedChange {
+  readonly receipt: Receipt;
+  readonly kind: Change['kind'];
+  /** Whether the change added an item. */
+  readonly created: boolean;
+  readonly collection: string;
+  /** The item after the change; for a deletion: before it. */
+  readonly entry: Entry;
+}
+
 /** The members that all changes have. */
 interface Changing {
   readonly collection: string;
@@ -46,6 +67,11 @@ interface Changing {
   readonly at: number;
   /** The nonce of the request. It is stored together with the change: either both are stored, or neither is. */
   readonly nonce?: StoredNonce | undefined;
+  /**
+   * Stored together with the change. If an unexpired receipt with this key is stored, the change is not applied. Only for
+   * stores with `receipt`.
+   */
+  readonly receipt?: Receipt | undefined;
 }
 
 /** Adds an item under an id that the store assigns. */
@@ -96,9 +122,12 @@ export interface Store {
    * Makes a change if the item is in the expected state, as one atomic step (compare-and-set). When the promise
    * resolves with `applied: true`, the change has the durability that the store offers; no read returns it earlier.
    * Concurrent changes that expect `present` do not wait for each other.
-   * Rejects with StoreError if the change could not be stored; then it was not made.
+   * Rejects with StoreError if the change could not be stored; then it was not made. Rejects with NonceRefusedError if
+   * the nonce of the change was deferred and cannot be claimed.
    */
   apply(change: Change): Promise<Applied>;
+  /** Returns the change with an unexpired receipt of this key. Stores without this method do not store receipts. */
+  receipt?(key: string, now: number): MaybePromise<ReceiptedChange | undefined>;
   /** Finishes pending changes and releases all resources. No other method may be called afterwards. */
   close(): Promise<void>;
 }
@@ -114,5 +143,16 @@ export class StoreError extends Error {
     super(message, { cause });
     this.code = code;
     this.reported = reported;
+  }
+}
+
+/** The nonce of a change was claimed only with the change, and was used before, or cannot be stored. */
+export class NonceRefusedError extends Error {
+  override readonly name = 'NonceRefusedError';
+  readonly claimed: 'seen' | 'full' | { readonly freeAt: number };
+
+  constructor(claimed: NonceRefusedError['claimed']) {
+    super('The nonce was refused.');
+    this.claimed = claimed;
   }
 }
