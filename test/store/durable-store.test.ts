@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { signRequest } from '../../src/client/index.ts';
@@ -125,6 +125,8 @@ describe('openDurableStore', () => {
     await store.apply({ kind: 'create', collection: '/a', value: { text: 'x' }, at: 0 });
     await store.apply({ kind: 'create', collection: '/a', value: { text: 'y' }, at: 0 });
     const copy = freshDirectory();
+    // Some release lines of Node.js do not copy the mode of a directory.
+    mkdirSync(copy, { mode: 0o700 });
     cpSync(directory, copy, { recursive: true });
     await store.close();
     const journal = join(copy, 'journal-1.jsonl');
