@@ -2,7 +2,7 @@ import { Agent, type ClientRequest, request as requestPlainly } from 'node:http'
 import { request as requestSecurely, Agent as SecureAgent } from 'node:https';
 import { connect, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectSecurely } from 'node:tls';
+import { connect as connectSecurely, createSecureContext } from 'node:tls';
 import { delay } from '../timers.ts';
 import { HeldConnection } from './client/held-connection.ts';
 
@@ -65,7 +65,8 @@ export function openRawClient({ origin, ca, agent, timeout }: RawClientOptions):
     port: port === '' ? (secure ? 443 : 80) : Number(port),
     // A server name is never an IP address (RFC 6066 §3).
     ...(isIP(name) === 0 ? { servername: name } : {}),
-    ...(ca === undefined ? {} : { ca }),
+    // One context for all connections: creating one takes longer than a handshake.
+    ...(secure && ca !== undefined ? { secureContext: createSecureContext({ ca }) } : {}),
   };
   const start = ({ method, target, headers, body }: RawRequest, over: Connecting) => {
     const content = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
