@@ -115,6 +115,7 @@ export {
   type Applied,
   type Change,
   type Entry,
+  NonceRefusedError,
   type Page,
   type RecordValue,
   type Store,

@@ -27,7 +27,7 @@ export interface LentRights {
   readonly users: '*' | readonly string[] | undefined;
 }
 
-/** A nonce that was claimed and is not stored yet. */
+/** A nonce that was claimed and is not stored yet, or that is claimed only when it is stored. */
 export interface HeldNonce {
   readonly user: string;
   readonly nonce: string;

@@ -4,9 +4,16 @@ import type { Connection, Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import { createLocationTable } from './locations.ts';
+import type { RefusedNonce } from './nonce-claim.ts';
 import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
-import type { Scheme, Verdict } from './scheme.ts';
+import type { BadVerdict, RefuseNonce, Scheme, Verdict } from './scheme.ts';
 import type { AuthenticationTrace } from './trace.ts';
+
+/** Receives how a request is refused if its nonce is claimed with its change, and then refused. */
+export interface DeferredNonce {
+  /** Returns the Problem, and counts the failure. Undefined if the nonce was claimed, or there is none. */
+  refuseNonce?: ((claimed: RefusedNonce) => Problem) | undefined;
+}
 
 /** Authenticates requests with the scheme that their credentials name. */
 export interface Authenticator {
@@ -17,11 +24,13 @@ export interface Authenticator {
    *
    * @param authTrace Records the checks, if given.
    * @param allowed The names of the schemes that the resource accepts. Credentials of others are refused with 401. Default: all.
+   * @param deferred If given, the nonce may be claimed with the change of the request. Default: it is claimed at once.
    */
   authenticate(
     request: Request,
     authTrace?: AuthenticationTrace,
     allowed?: readonly string[],
+    deferred?: DeferredNonce,
   ): Principal | undefined | Promise<Principal | undefined>;
   /**
    * Returns `WWW-Authenticate` with the challenge of each scheme that is offered on this connection, and further fields of the
@@ -55,6 +64,8 @@ interface Attempt {
   readonly authTrace: AuthenticationTrace | undefined;
   /** The schemes that the resource accepts; undefined for all. */
   readonly allowed: readonly string[] | undefined;
+  /** If given, the nonce may be claimed with the change of the request. */
+  readonly deferred: DeferredNonce | undefined;
 }
 
 /** Schemes whose credentials an eavesdropper could use. Over plain HTTP they are refused without being read. */
@@ -100,19 +111,36 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     });
   };
 
-  const principalOf = (verdict: Verdict, { request, allowed }: Attempt, scheme: Scheme): Principal => {
+  /** Returns the Problem of a refusal, and counts the failure. */
+  const refusalOf = (verdict: BadVerdict, { request, allowed }: Attempt, scheme: Scheme): Problem => {
     const { connection } = request;
-    if (verdict.outcome === 'good') return verdict.principal;
     const { problem, claimed, challenge } = verdict;
     if (problem.status !== 401) {
       if (isMalformedAttempt(problem)) rateLimiter.fail(connection.peer, undefined);
-      throw challenge === undefined ? problem : problem.with([['WWW-Authenticate', challenge]]);
+      return challenge === undefined ? problem : problem.with([['WWW-Authenticate', challenge]]);
     }
     const blocked = claimed !== undefined && rateLimiter.blocksUser(claimed);
     rateLimiter.fail(connection.peer, claimed);
-    throw blocked
+    return blocked
       ? tooManyFailures(rateLimiter, 'user')
       : problem.with(challenges(connection, allowed, scheme, challenge));
+  };
+
+  const lateRefusal =
+    (refuse: RefuseNonce, attempt: Attempt, scheme: Scheme) =>
+    (claimed: RefusedNonce): Problem => {
+      const problem = refusalOf(refuse(claimed), attempt, scheme);
+      attempt.authTrace?.refused(problem);
+      return problem;
+    };
+
+  const principalOf = (verdict: Verdict, attempt: Attempt, scheme: Scheme): Principal => {
+    if (verdict.outcome === 'bad') throw refusalOf(verdict, attempt, scheme);
+    const { principal, refuse } = verdict;
+    const { deferred } = attempt;
+    if (refuse !== undefined && deferred !== undefined)
+      deferred.refuseNonce = lateRefusal(refuse, attempt, scheme);
+    return principal;
   };
 
   // Always a promise of this realm, so that no caller takes a promise of another realm for a principal.
@@ -123,8 +151,8 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
   ): Promise<Principal> => principalOf(await verdict, attempt, scheme);
 
   const principalElsewhere = async (scheme: Scheme, attempt: Attempt): Promise<Principal | undefined> => {
-    const { request, authTrace } = attempt;
-    const verdict = await scheme.authenticateElsewhere?.(request, authTrace);
+    const { request, authTrace, deferred } = attempt;
+    const verdict = await scheme.authenticateElsewhere?.(request, authTrace, deferred !== undefined);
     if (authTrace !== undefined && verdict !== undefined) authTrace.scheme = scheme.name;
     return verdict === undefined ? undefined : principalOf(verdict, attempt, scheme);
   };
@@ -166,7 +194,7 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
   };
 
   const authenticate = (attempt: Attempt): ReturnType<Authenticator['authenticate']> => {
-    const { request, authTrace, allowed } = attempt;
+    const { request, authTrace, allowed, deferred } = attempt;
     const { credentials, located, other } = presentAndCount(attempt);
     const { peer } = request.connection;
     const inField = credentials !== undefined || located !== undefined;
@@ -185,17 +213,17 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     const isBlocked = (): boolean => rateLimiter.blocksPair(peer, scheme.claimedUser?.(rest, request));
     // The name is parsed only if the peer has failed, so that other requests do not parse it twice.
     if (rateLimiter.hasFailures(peer) && isBlocked()) throw tooManyFailures(rateLimiter, 'peer-and-user');
-    const verdict = scheme.authenticate(request, rest, authTrace);
+    const verdict = scheme.authenticate(request, rest, authTrace, deferred !== undefined);
     return 'outcome' in verdict
       ? principalOf(verdict, attempt, scheme)
       : awaitPrincipal(verdict, attempt, scheme);
   };
 
   return {
-    authenticate: (request, authTrace, allowed) =>
+    authenticate: (request, authTrace, allowed, deferred) =>
       authTrace === undefined
-        ? authenticate({ request, authTrace, allowed })
-        : completeTrace({ request, authTrace, allowed }, authTrace, authenticate),
+        ? authenticate({ request, authTrace, allowed, deferred })
+        : completeTrace({ request, authTrace, allowed, deferred }, authTrace, authenticate),
     challenges: (connection, allowed) => challenges(connection, allowed),
     claimedName(request) {
       const { fields } = request;

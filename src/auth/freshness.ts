@@ -1,8 +1,10 @@
 // The parts of checks of dates and nonces that the schemes share.
 import { isMethod, isSafe } from '../http/method.ts';
-import type { Principal } from '../principal.ts';
+import { andThen } from '../maybe-promise.ts';
+import type { HeldNonce, Principal } from '../principal.ts';
 import type { Nonces } from './nonce-claim.ts';
-import type { Verdict } from './scheme.ts';
+import type { RefuseNonce, Verdict } from './scheme.ts';
+import type { AuthenticationTrace } from './trace.ts';
 
 /** Rounds a time (ms) down to whole seconds: fractions of a second are ignored. */
 export function wholeSecond(ms: number): number {
@@ -39,19 +41,53 @@ export function isSafeMethod(method: string): boolean {
   return isMethod(method) && isSafe(method);
 }
 
+/** The nonce of a request whose credentials are valid otherwise. */
+export interface NonceUse {
+  readonly principal: Principal;
+  readonly method: string;
+  readonly claim: HeldNonce;
+  /** Whether the nonce may be claimed with the change of the request. */
+  readonly deferrable: boolean;
+  readonly authTrace: AuthenticationTrace | undefined;
+  readonly refuse: RefuseNonce;
+}
+
+/** Claims the nonce of a request, and admits the request if it is fresh. */
+export function admitOnce(use: NonceUse, now: number, nonces: Nonces): Verdict | Promise<Verdict> {
+  const { principal, method, claim, deferrable, authTrace, refuse } = use;
+  const { user, nonce, until } = claim;
+  return andThen(nonces.claim(user, nonce, until, now, deferrable), (claimed) => {
+    if (claimed !== 'fresh') return refuse(claimed);
+    authTrace?.pass('nonce');
+    if (!deferrable) return admitClaimed(principal, method, claim, nonces);
+    return admitClaimed(principal, method, claim, nonces, (refused) => {
+      authTrace?.retract('nonce');
+      return refuse(refused);
+    });
+  });
+}
+
 /**
- * Admits a request whose nonce was claimed last. The nonce of a safe method is written first. That of another method is withheld,
- * so that it is written together with the change.
+ * Admits a request whose nonce was claimed. The nonce of a safe method is written first. That of another method is withheld, so
+ * that it is written together with the change.
+ *
+ * @param refuse Returns the verdict if the withheld nonce is claimed with the change, and then refused. Default: it was claimed.
  */
 export function admitClaimed(
   principal: Principal,
   method: string,
-  nonces: Pick<Nonces, 'hold' | 'kept'>,
+  { user, nonce, until }: HeldNonce,
+  nonces: Nonces,
+  refuse?: RefuseNonce,
 ): Verdict | Promise<Verdict> {
   const verdict: Verdict = { outcome: 'good', principal };
   if (!isSafeMethod(method)) {
-    const held = nonces.hold();
-    return held === undefined ? verdict : { outcome: 'good', principal: { ...principal, nonce: held } };
+    const held = nonces.hold(user, nonce, until);
+    if (held === undefined) return verdict;
+    const holder = { ...principal, nonce: held };
+    return refuse === undefined
+      ? { outcome: 'good', principal: holder }
+      : { outcome: 'good', principal: holder, refuse };
   }
   const writing = nonces.kept(false);
   return writing === undefined ? verdict : writing.then(() => verdict);

@@ -1,4 +1,5 @@
 import { Problem } from '../http/problem.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { HeldNonce } from '../principal.ts';
 
 /** The result of a claim for a user that has the maximum number of nonces. */
@@ -10,22 +11,34 @@ export interface NonceShareUsed {
 /** The result of a claim of a nonce. Only `fresh` admits the request. */
 export type ClaimedNonce = 'fresh' | 'seen' | 'full' | NonceShareUsed;
 
+/** The result of a claim that does not admit the request. */
+export type RefusedNonce = Exclude<ClaimedNonce, 'fresh'>;
+
 /** Stores nonces that were used. */
 export interface Nonces {
   /**
-   * Claims a nonce of a user atomically, unless it was claimed before. It is stored until `until` (ms) has passed. If the store
-   * is full, nothing is stored.
+   * Claims a nonce of a user atomically, unless it was claimed before: of several claims of the same nonce exactly one is `fresh`.
+   * It is stored until `until` (ms) has passed. If the store is full, nothing is stored. Rejects, or throws, if the claim could
+   * not be made.
+   *
+   * @param deferrable Whether the nonce may be claimed with the change of its request instead: the result is then provisional.
    */
-  claim(user: string, nonce: string, until: number, now: number): ClaimedNonce;
+  claim(
+    user: string,
+    nonce: string,
+    until: number,
+    now: number,
+    deferrable?: boolean,
+  ): MaybePromise<ClaimedNonce>;
   /**
    * Resolves when all claimed nonces are written, with `durably` when they are synced to disk; undefined if none is pending.
    */
   kept(durably: boolean): Promise<void> | undefined;
   /**
-   * Withholds the latest claim from writing, so that it is written together with the change of its request; undefined if nothing
-   * is written.
+   * Withholds a fresh claim from writing, so that it is written together with the change of its request; undefined if it needs
+   * not be written.
    */
-  hold(): HeldNonce | undefined;
+  hold(user: string, nonce: string, until: number): HeldNonce | undefined;
 }
 
 /**
@@ -34,11 +47,7 @@ export interface Nonces {
  *
  * @param window Maximum difference (ms) between a date and the clock.
  */
-export function noRoomForNonce(
-  claimed: Exclude<ClaimedNonce, 'fresh' | 'seen'>,
-  window: number,
-  now: number,
-): Problem {
+export function noRoomForNonce(claimed: Exclude<RefusedNonce, 'seen'>, window: number, now: number): Problem {
   if (claimed === 'full') {
     return new Problem('full', 'The nonce store is full.', { fields: [retryAfter(window)] });
   }

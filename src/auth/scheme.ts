@@ -2,21 +2,32 @@ import type { FieldLine } from '../http/fields.ts';
 import type { Connection, Request } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
+import type { RefusedNonce } from './nonce-claim.ts';
 import type { AuthenticationTrace } from './trace.ts';
 
-/**
- * The result of a check of credentials. `claimed` is the user that they name, if they can be read: failures are also counted for
- * that name.
- */
-export type Verdict =
-  | { readonly outcome: 'good'; readonly principal: Principal }
-  | {
-      readonly outcome: 'bad';
-      readonly problem: Problem;
-      readonly claimed?: string;
-      /** A challenge of the scheme that describes the error. It replaces the usual one, and is sent with any status. */
-      readonly challenge?: string;
-    };
+/** The result of a check of credentials that are valid. */
+export interface GoodVerdict {
+  readonly outcome: 'good';
+  readonly principal: Principal;
+  /** Returns the verdict if the nonce of the principal is claimed with the change of the request, and then refused. */
+  readonly refuse?: RefuseNonce;
+}
+
+/** The result of a check of credentials that are refused. */
+export interface BadVerdict {
+  readonly outcome: 'bad';
+  readonly problem: Problem;
+  /** The user that the credentials name, if they can be read. Failures are also counted for that name. */
+  readonly claimed?: string;
+  /** A challenge of the scheme that describes the error. It replaces the usual one, and is sent with any status. */
+  readonly challenge?: string;
+}
+
+/** The result of a check of credentials. */
+export type Verdict = GoodVerdict | BadVerdict;
+
+/** Returns the verdict on a request whose nonce is refused, and records it in the trace. */
+export type RefuseNonce = (claimed: RefusedNonce) => BadVerdict;
 
 /**
  * A place outside `Authorization` whose presence means that a request has credentials of a scheme: a field, by its name in lower
@@ -39,8 +50,14 @@ export interface Scheme {
    *
    * @param rest The part of `Authorization` after the name of the scheme; empty for credentials in another place.
    * @param authTrace Records the checks, if given.
+   * @param deferrable Whether the nonce may be claimed with the change of the request. Default: false.
    */
-  authenticate(request: Request, rest: string, authTrace?: AuthenticationTrace): Verdict | Promise<Verdict>;
+  authenticate(
+    request: Request,
+    rest: string,
+    authTrace?: AuthenticationTrace,
+    deferrable?: boolean,
+  ): Verdict | Promise<Verdict>;
   /**
    * Returns the user that credentials name; undefined if they are malformed. Too many failures for this user block them before
    * they are verified. Default: the scheme names no user, or examines failures itself.
@@ -52,7 +69,11 @@ export interface Scheme {
    */
   elsewhere?(request: Request): 'target' | 'content' | undefined;
   /** Verifies such credentials, sent over TLS. Resolves to undefined if there are none. */
-  authenticateElsewhere?(request: Request, authTrace?: AuthenticationTrace): Promise<Verdict | undefined>;
+  authenticateElsewhere?(
+    request: Request,
+    authTrace?: AuthenticationTrace,
+    deferrable?: boolean,
+  ): Promise<Verdict | undefined>;
   /** Returns the challenge (RFC 9110 §11.3) for a connection; undefined if the scheme is not offered on it. */
   challenge(connection: Connection): string | undefined;
   /** Returns further field lines of a 401, such as `Accept-Signature` (RFC 9421 §5.1). Default: none. */

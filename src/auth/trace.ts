@@ -67,6 +67,12 @@ export class AuthenticationTrace {
     this.passed.push(check);
   }
 
+  /** Removes a passed check and those after it, because it turned out later that the check fails. @internal */
+  retract(check: string): void {
+    const index = this.passed.indexOf(check);
+    if (index >= 0) this.passed.splice(index);
+  }
+
   /** Records that a check failed. Only the first failed check is recorded. */
   fail(check: string, details: TraceDetails = {}): void {
     if (this.failedAt !== undefined) return;

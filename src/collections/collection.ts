@@ -47,6 +47,7 @@ export function collectionResource(
     ...(schemes === undefined ? {} : { schemes }),
     POST: action(access.POST, (call) => create(collection, store, call), {
       reads: bodyReadersOf(shape, { ...documentLimits, partial: false }),
+      storesNonce: true,
     }),
     produces: formats,
     find: (call) => page(collection, store, call),

@@ -67,11 +67,13 @@ export function itemResource(
     PUT: action(access.PUT, (call) => replace(collection, store, call, nameOf(call), idOf(call)), {
       reads: bodyReadersOf<Entry>(shape, { ...documentLimits, partial: false }).map(keepingContent),
       mayCreate: (call) => collection.createWithPut && checkId(idOf(call)),
+      storesNonce: true,
     }),
     POST: action(access.POST, (call) => change(collection, store, call, nameOf(call)), {
       reads: bodyReadersOf<Entry>(shape, { ...documentLimits, partial: true }).map(keepingContent),
+      storesNonce: true,
     }),
-    DELETE: action(access.DELETE, (call) => remove(store, call, nameOf(call))),
+    DELETE: action(access.DELETE, (call) => remove(store, call, nameOf(call)), { storesNonce: true }),
     produces: formats,
     find(call) {
       const entry = store.read(nameOf(call), idOf(call));

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../clock.ts';
+import { andThen } from '../maybe-promise.ts';
 import { schemesOf } from '../service/authentication.ts';
 import type { ServiceOptions, UserOption } from '../service/options.ts';
 import { collectionsOf } from '../service/routes.ts';
@@ -43,11 +44,8 @@ export function composeDurableDouble(
     names: () => [...users.all.keys(), ...namesOf(registered.clients)],
   });
   const events = createEvents(options.onError);
-  const nonces = withBurning(
-    options.nonces,
-    () => faults.burnsNonce(),
-    (user) => events.emit({ kind: 'replay', user }),
-  );
+  const onReplay = (user: string): void => events.emit({ kind: 'replay', user });
+  const nonces = withBurning(options.nonces, () => faults.burnsNonce(), onReplay);
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
   const known = new KnownCredentials(options.masterKey);
   known.addUsers(users.all);
@@ -64,7 +62,7 @@ export function composeDurableDouble(
   const observer = skewDates(time, journal.observer(faults));
   const controllable = createControllableService(
     { ...options, clock, random: known.remembering(random), nonces, observer, users: users.all },
-    { onGrantEvent: (event) => events.emit(event) },
+    { onGrantEvent: (event) => events.emit(event), onReplay },
   );
   users.onChange((all) => {
     controllable.replaceUsers(all);
@@ -105,13 +103,15 @@ function withBurning(
 ): Nonces & { burn(times: number): void } {
   const burnt = new BurntNonces(burns);
   return {
-    claim(user, nonce, until, now) {
-      const claimed = burnt.take() ? 'seen' : nonces.claim(user, nonce, until, now);
-      if (claimed === 'seen') onReplay(user);
-      return claimed;
+    claim(user, nonce, until, now, deferrable) {
+      const result = burnt.take() ? 'seen' : nonces.claim(user, nonce, until, now, deferrable);
+      return andThen(result, (claimed) => {
+        if (claimed === 'seen') onReplay(user);
+        return claimed;
+      });
     },
     kept: (durably) => nonces.kept(durably),
-    hold: () => nonces.hold(),
+    hold: (user, nonce, until) => nonces.hold(user, nonce, until),
     release: (held, durably) => nonces.release(held, durably),
     get size() {
       return nonces.size;

@@ -377,9 +377,9 @@ export const problemTypes = {
   },
   'store-unavailable': {
     status: 503,
-    title: 'Changes cannot be stored',
+    title: 'The storage is unavailable',
     explanation:
-      'The server could not write the change to disk, so the change was not made. Reading still works.',
+      'The server could not read or write what the request requires: its change was not made, or its credentials could not be checked, because a nonce must be stored before a signed request is accepted. Retry after the time in Retry-After. Reading without credentials may still work.',
   },
   'version-not-supported': {
     status: 505,

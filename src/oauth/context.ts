@@ -1,26 +1,13 @@
 import type { Accounts } from '../auth/accounts.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { HashQueue } from '../auth/hash-queue.ts';
-import type { ClaimedNonce } from '../auth/nonce-claim.ts';
+import type { Nonces } from '../auth/nonce-claim.ts';
 import type { RateLimiter } from '../auth/rate-limit.ts';
 import type { Clock } from '../clock.ts';
 import type { Origins } from '../pipeline/origin.ts';
 import type { Client, Consumer, Registry } from './clients.ts';
 import type { Grants } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
-
-/** Stores nonces that were used. */
-export interface NonceClaims {
-  /** Claims a nonce atomically. Of several claims of the same nonce exactly one returns `fresh`. */
-  claim(user: string, nonce: string, until: number, now: number): ClaimedNonce;
-  /** Resolves when all claimed nonces are written, with `durably` when they are synced to disk; undefined if none is pending. */
-  kept(durably: boolean): Promise<void> | undefined;
-  /**
-   * Withholds the latest claim from writing, so that it is written together with the change of its request; undefined if nothing
-   * is written.
-   */
-  hold(): { readonly user: string; readonly nonce: string; readonly until: number } | undefined;
-}
 
 /** Services and options shared by OAuth 1.0a and OAuth 2.0. */
 export interface OAuthContext {
@@ -35,7 +22,7 @@ export interface OAuthContext {
   /** Authenticates the user on a consent page: with Basic only. Failures count towards the limit. */
   readonly approver: Authenticator;
   readonly rateLimiter: RateLimiter;
-  readonly nonces: NonceClaims;
+  readonly nonces: Nonces;
   /** Maximum distance (ms) from the clock of a date that a nonce is stored with; at least `oauth1Window`. */
   readonly nonceWindow: number;
   readonly lifetimes: Lifetimes;

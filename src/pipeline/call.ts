@@ -1,3 +1,4 @@
+import type { DeferredNonce } from '../auth/authenticate.ts';
 import type { AuthenticationTrace } from '../auth/trace.ts';
 import type { Request } from '../http/message.ts';
 import type { Method } from '../http/method.ts';
@@ -16,11 +17,19 @@ export interface RequestTrace {
   readonly authentication: AuthenticationTrace | undefined;
   /** The problem that the response reports. */
   problem: Problem | undefined;
+  /** Returns the refusal if the nonce is claimed with the change of the request, and then refused. @internal */
+  refuseNonce?: DeferredNonce['refuseNonce'];
 }
 
 /** Creates the trace of a request before its first step. */
 export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrace {
-  return { principal: undefined, step: 0, authentication: authTrace, problem: undefined };
+  return {
+    principal: undefined,
+    step: 0,
+    authentication: authTrace,
+    problem: undefined,
+    refuseNonce: undefined,
+  };
 }
 
 /** The parts of a call that steps 1 to 7 have determined. */

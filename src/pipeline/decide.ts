@@ -40,6 +40,7 @@ import {
   type Reading,
   type Resource,
   scopeFor,
+  storesNonce,
   type Variant,
 } from './resource.ts';
 import { notModified, tagsOf, toOutcome, toResponse, withContentTag } from './response.ts';
@@ -111,12 +112,7 @@ export function decide(
   const addressed = { request, method, target, route: findRoute(target, request, context.router) };
   // 7: are the credentials good?
   trace.step = 7;
-  const principal = authenticate(
-    request,
-    addressed.route.resource,
-    context.authenticator,
-    trace.authentication,
-  );
+  const principal = authenticate(addressed, context.authenticator, trace);
   return andThen(principal, (found) => decideFor(found, addressed, context, trace));
 }
 
@@ -199,13 +195,14 @@ function act({ call, resource, implemented }: Permitted, trace: RequestTrace): R
 }
 
 function authenticate(
-  request: Request,
-  resource: Resource,
+  { request, method, route: { resource } }: Addressed,
   authenticator: Authenticator,
-  authTrace: RequestTrace['authentication'],
+  trace: RequestTrace,
 ): ReturnType<Authenticator['authenticate']> {
-  if (resource.ownCredentials !== true)
-    return authenticator.authenticate(request, authTrace, resource.schemes);
+  if (resource.ownCredentials !== true) {
+    const deferred = storesNonce(resource, method) ? trace : undefined;
+    return authenticator.authenticate(request, trace.authentication, resource.schemes, deferred);
+  }
   if (request.connection.secure) return undefined;
   throw new Problem('tls-required', 'This resource is available over TLS only. The request was not read.');
 }

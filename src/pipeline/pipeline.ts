@@ -3,8 +3,10 @@ import type { Request, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { isPromiseLike } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
+import { NonceRefusedError } from '../store/store.ts';
 import { createRequestTrace, type RequestTrace } from './call.ts';
 import { decide, type ServiceContext } from './decide.ts';
+import { nonceRefusal } from './nonce-refusal.ts';
 import type { Next } from './observer.ts';
 import type { AccessEntry, PipelineOptions } from './options.ts';
 import { pathSent, problemOf, toProblemResponse, type WriteProblem } from './problem-response.ts';
@@ -19,6 +21,8 @@ export interface PipelineParts {
   readonly seeded: Promise<void>;
   /** Stores the nonce of a request before its response (see `Authentication`). */
   keepNonce(principal: Principal | undefined, durably: boolean): Promise<void> | undefined;
+  /** Called with the user of each nonce that was claimed with a change, and had been used before. */
+  readonly onReplay?: ((user: string) => void) | undefined;
   /** Serializes problem documents. */
   readonly writeProblem: WriteProblem;
   /** Completes each response, such as by a signature. `request` is undefined if none could be read. Default: leaves it as it is. */
@@ -85,17 +89,24 @@ export class Pipeline {
       const decided = decide(request, context, trace);
       outcome = isPromiseLike(decided) ? await decided : decided;
     } catch (error) {
-      outcome = problemOf(error, this.#onError);
+      outcome = this.#problemOf(error, trace, trace.step);
     }
-    // The nonce is stored before the response, unless the change has stored it.
-    const nonceStored = keepNonce(trace.principal, !(outcome instanceof Problem));
-    if (nonceStored !== undefined)
-      outcome = await nonceStored.then(
-        () => outcome,
-        (error) => problemOf(error, this.#onError),
-      );
+    try {
+      // The nonce is stored before the response, unless the change has stored it.
+      const nonceStored = keepNonce(trace.principal, !(outcome instanceof Problem));
+      if (nonceStored !== undefined) await nonceStored;
+    } catch (error) {
+      outcome = this.#problemOf(error, trace);
+    }
     const response = outcome instanceof Problem ? this.#problemResponse(outcome, request, trace) : outcome;
     return this.#logged(request, this.#completed(response, request), trace, begun);
+  }
+
+  /** Returns an error as a Problem. A refused nonce is refused as in step 7, whatever the response would have been. */
+  #problemOf(error: unknown, trace: RequestTrace, step?: number): Problem {
+    const refusal =
+      error instanceof NonceRefusedError ? nonceRefusal(error, trace, this.#parts.onReplay) : undefined;
+    return refusal ?? problemOf(error, this.#onError, step);
   }
 
   #completed(response: Response, request: Request | undefined): Response {

@@ -8,17 +8,26 @@ import { leadingFields } from './response.ts';
 /** Serializes a problem document (RFC 9457) in the format that `accept` prefers. */
 export type WriteProblem = (problem: Problem, instance: string, accept: string | undefined) => Representation;
 
-/** Returns an error as a Problem. Any other error is an internal one, which is reported to `onError` only. */
-export function problemOf(error: unknown, onError: (error: unknown) => void): Problem {
+/**
+ * Returns an error as a Problem. Any other error is an internal one, which is reported to `onError` only.
+ *
+ * @param step The step in which it occurred. Default: the last one, which makes the change.
+ */
+export function problemOf(error: unknown, onError: (error: unknown) => void, step = 16): Problem {
   if (error instanceof Problem) return error;
   if (!(error instanceof StoreError && error.reported)) onError(error);
   if (!(error instanceof StoreError))
     return new Problem('internal-error', 'The server failed to process this request.');
+  // Credentials are not checked, and a nonce is not claimed, for lack of space or for any other reason.
+  if (step === 7)
+    return storeUnavailable('The credentials could not be checked: the storage is unavailable.');
   if (error.code === 'full')
     return new Problem('store-full', 'The change was not made: the storage is full.');
-  return new Problem('store-unavailable', 'The change was not made: it could not be stored.', {
-    fields: [['Retry-After', '60']],
-  });
+  return storeUnavailable('The change was not made: it could not be stored.');
+}
+
+function storeUnavailable(detail: string): Problem {
+  return new Problem('store-unavailable', detail, { fields: [['Retry-After', '60']] });
 }
 
 const rejectsPrincipal: ReadonlySet<number> = new Set([401, 403, 405]);

@@ -1,6 +1,6 @@
 import type { FieldLine } from '../http/fields.ts';
 import type { Request } from '../http/message.ts';
-import { type Method, methods } from '../http/method.ts';
+import { isSafe, type Method, methods } from '../http/method.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Principal, Scope } from '../principal.ts';
 import type { Decoder } from './decoder.ts';
@@ -92,6 +92,12 @@ export interface Action<State = unknown, Content = unknown> {
   handle(call: Call<State, Content>): MaybePromise<Done>;
   /** The media types that it accepts. Default: none; content is then ignored. */
   readonly reads?: readonly Reading<State, Content>[];
+  /**
+   * Whether the action stores `call.principal.nonce` with its change, in one step and before it has any other effect. An engine
+   * may then claim the nonce in that step: if it was used before, the change is not made. Otherwise nonces are claimed before
+   * the action is called. Ignored for GET. Default: false.
+   */
+  readonly storesNonce?: boolean;
   /** Returns whether the action may create a resource that does not exist. Throws a Problem if that can never exist. */
   mayCreate?(call: Call<State, Content>): boolean;
 }
@@ -132,7 +138,7 @@ export interface Resource<State = unknown, Content = unknown> {
  *
  * @param access the access rule
  * @param handle returns the result; throws a Problem to reject the request
- * @param more the media types that it accepts, and whether it may create
+ * @param more the media types that it accepts, whether it may create, and whether it stores the nonce
  * @example
  * const GET = action('authenticated', ({ principal }) => text(`Hello, ${principal?.name}`));
  */
@@ -148,6 +154,11 @@ export function action<State = unknown, Content = unknown>(
 export function actionFor(resource: Resource, method: Method): Action | undefined {
   if (method === 'OPTIONS') return undefined;
   return method === 'HEAD' ? resource.GET : resource[method];
+}
+
+/** Returns whether the resource stores the nonce of a request with this method together with its change. */
+export function storesNonce(resource: Resource, method: Method): boolean {
+  return !isSafe(method) && actionFor(resource, method)?.storesNonce === true;
 }
 
 /** Returns whether an access rule permits this principal, on a path with these parameters. */

@@ -1,5 +1,12 @@
 import type { Access, Resource } from '../pipeline/resource.ts';
-import { checkFunction, checkMembers, checkObject, checkText, checkWord } from './argument-checks.ts';
+import {
+  checkFlag,
+  checkFunction,
+  checkMembers,
+  checkObject,
+  checkText,
+  checkWord,
+} from './argument-checks.ts';
 
 /** The names of the members. The type checks that the list is complete. */
 const resourceNames: Readonly<Record<keyof Resource, true>> = {
@@ -53,6 +60,7 @@ function checkAction(value: unknown, method: string, template: string): void {
   checkObject(value, what, "such as action('anyone', …)");
   checkFunction(Reflect.get(value, 'handle') ?? null, `the function of ${what}`);
   checkAccess(Reflect.get(value, 'access'), method, template);
+  checkFlag(Reflect.get(value, 'storesNonce'), `storesNonce of ${what}`);
 }
 
 /** The access rules that are words. The type checks each. */

@@ -85,6 +85,8 @@ export interface Service {
 export interface ServiceControls {
   /** Called for each event of a grant or token. */
   readonly onGrantEvent?: (event: GrantEvent) => void;
+  /** Called with the user of each nonce that was claimed with a change, and had been used before. */
+  readonly onReplay?: (user: string) => void;
   /** Authenticates requests instead of all schemes. */
   readonly authenticator?: Authenticator;
   /** The format of problems and descriptions for clients that accept both. Default: XML. */
@@ -121,7 +123,7 @@ export function createService(options: ServiceOptions = {}): Service {
 /** Creates a service that a test double controls. Throws as `createService` does. */
 export function createControllableService(
   options: ServiceOptions = {},
-  { onGrantEvent, authenticator, format = 'xml', aliases = [] }: ServiceControls = {},
+  { onGrantEvent, onReplay, authenticator, format = 'xml', aliases = [] }: ServiceControls = {},
 ): ControllableService {
   rejectUnknownOptions(options);
   checkOptionValues(options);
@@ -166,6 +168,7 @@ export function createControllableService(
     seeded: ready,
     complete: signing?.sign,
     keepNonce,
+    onReplay,
     options,
     writeProblem: (problem, instance, accept) =>
       writeProblem(problem, instance, accept, format, options.basePath),

@@ -41,6 +41,14 @@ export interface Presented {
   readonly payloadHash: string | undefined;
   readonly hasContent: boolean;
   readonly authTrace: AuthenticationTrace | undefined;
+  /** Whether the nonce may be claimed with the change of the request. */
+  readonly deferrable: boolean;
+}
+
+/** A request to verify. */
+export interface Attempt extends Pick<Presented, 'request' | 'authTrace' | 'deferrable'> {
+  /** The part of the Authorization field after the name of the scheme; empty for a presigned URL. */
+  readonly rest: string;
 }
 
 /** The texts that a request signs. */
@@ -62,11 +70,9 @@ export interface Reader {
 
 /** Reads the credentials. Returns a refusal if they are malformed, or are not for this service. */
 export function present(
-  request: Request,
-  rest: string,
+  { request, rest, authTrace, deferrable }: Attempt,
   { options, parseField, parseStamp }: Reader,
   now: number,
-  authTrace: AuthenticationTrace | undefined,
 ): Presented | Refusal {
   const { path, query } = splitTarget(request.target);
   const presigned = rest === '';
@@ -100,6 +106,7 @@ export function present(
     payloadHash: payload.payloadHash,
     hasContent: payload.hasContent,
     authTrace,
+    deferrable,
   };
 }
 

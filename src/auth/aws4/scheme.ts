@@ -21,11 +21,11 @@ export function createAws4Scheme(name: string, options: Aws4Options, context: Sc
     name,
     authorizationNames: [aws4Algorithm.toLowerCase()],
     locations: [{ query: signatureParameter }],
-    authenticate(request, rest, authTrace) {
-      if (verify !== undefined) return verify(request, rest, authTrace);
+    authenticate(request, rest, authTrace, deferrable) {
+      if (verify !== undefined) return verify(request, rest, authTrace, deferrable);
       return import('./verify.ts').then(({ createVerifier }) => {
         verify ??= createVerifier(name, options, context);
-        return verify(request, rest, authTrace);
+        return verify(request, rest, authTrace, deferrable);
       });
     },
     claimedUser(rest, request) {

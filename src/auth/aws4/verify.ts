@@ -1,4 +1,3 @@
-import type { Request } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import { andThen } from '../../maybe-promise.ts';
 import type { Principal } from '../../principal.ts';
@@ -11,9 +10,9 @@ import {
 import { createFieldParser } from '../../signature/aws4/credentials.ts';
 import { createStampParser } from '../../signature/aws4/date.ts';
 import { scopeText } from '../../signature/aws4/signing-key.ts';
-import { admitClaimed } from '../freshness.ts';
-import { noRoomForNonce } from '../nonce-claim.ts';
-import type { Scheme, Verdict } from '../scheme.ts';
+import { admitOnce } from '../freshness.ts';
+import { noRoomForNonce, type RefusedNonce } from '../nonce-claim.ts';
+import type { BadVerdict, Scheme, Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
 import { type Access, type CheckSignature, createSignatureCheck, findAccess } from './access.ts';
@@ -22,7 +21,14 @@ import type { Facts, Reason, Refusal } from './errors/refusal.ts';
 import type { Explained } from './explain.ts';
 import { dateFault } from './freshness.ts';
 import type { Aws4Options } from './options.ts';
-import { type Presented, present, type Reader, type Texts, unsignedPayload } from './presented.ts';
+import {
+  type Attempt,
+  type Presented,
+  present,
+  type Reader,
+  type Texts,
+  unsignedPayload,
+} from './presented.ts';
 
 /** The parts of a verifier. */
 interface Verifier extends Reader {
@@ -43,18 +49,15 @@ export function createVerifier(
   const [check, problemOf] = [createSignatureCheck(), createProblemWriter(options)];
   const parsers = { parseField: createFieldParser(), parseStamp: createStampParser() };
   const verifier: Verifier = { name, options, context, check, problemOf, ...parsers };
-  return (request, rest, authTrace) => authenticate(request, rest, verifier, authTrace);
+  return (request, rest, authTrace, deferrable = false) =>
+    authenticate({ request, rest, authTrace, deferrable }, verifier);
 }
 
-function authenticate(
-  request: Request,
-  rest: string,
-  verifier: Verifier,
-  authTrace: AuthenticationTrace | undefined,
-): Answer {
+function authenticate(attempt: Attempt, verifier: Verifier): Answer {
   const { context } = verifier;
+  const { authTrace } = attempt;
   const now = context.clock.now();
-  const presented = present(request, rest, verifier, now, authTrace);
+  const presented = present(attempt, verifier, now);
   if ('reason' in presented) return refuseUnread(presented, now, verifier, authTrace);
   authTrace?.pass('parse');
   return andThen(findAccess(context.accounts, presented.credentials.accessKeyId), (access) =>
@@ -171,22 +174,22 @@ function admit(presented: Presented, texts: Texts, { account }: Access, verifier
 
 /** Claims the signature as a nonce, until the request cannot be accepted any more. */
 function claimNonce(presented: Presented, texts: Texts, principal: Principal, verifier: Verifier): Answer {
-  const { credentials, time, expires, request, authTrace } = presented;
+  const { credentials, time, expires, request, authTrace, deferrable } = presented;
   const { nonces, clock, nonceWindow } = verifier.context;
   const now = clock.now();
   const until = time + (expires === undefined ? nonceWindow : expires * 1000) + 999;
-  const claimed = nonces.claim(principal.name, credentials.signature, until, now);
-  if (claimed === 'seen') {
-    const detail = 'A request with this signature was already accepted.';
-    return refuse({ presented, reason: 'replayed', detail, now, details: signedTexts(texts) }, verifier);
-  }
-  if (claimed !== 'fresh') {
+  const claim = { user: principal.name, nonce: credentials.signature, until };
+  const refuseClaim = (claimed: RefusedNonce): BadVerdict => {
+    if (claimed === 'seen') {
+      const detail = 'A request with this signature was already accepted.';
+      return refuse({ presented, reason: 'replayed', detail, now, details: signedTexts(texts) }, verifier);
+    }
     authTrace?.fail('nonce');
     const problem = noRoomForNonce(claimed, verifier.options.window, now);
     return { outcome: 'bad', problem, claimed: principal.name };
-  }
-  authTrace?.pass('nonce');
-  return admitClaimed(principal, request.method, nonces);
+  };
+  const { method } = request;
+  return admitOnce({ principal, method, claim, deferrable, authTrace, refuse: refuseClaim }, now, nonces);
 }
 
 function isExplained({ authTrace }: Presented, { context }: Verifier): boolean {
@@ -219,7 +222,7 @@ interface Refused {
 function refuse(
   { presented, reason, detail, now, details = {}, facts = {} }: Refused,
   { context, problemOf }: Verifier,
-): Verdict {
+): BadVerdict {
   const check = checkOf[reason] ?? 'date';
   presented.authTrace?.fail(check, details);
   return refusal(
@@ -233,7 +236,7 @@ function refusal(
   { presented, reason, detail, now, details = {}, facts = {} }: Refused,
   { explain }: SchemeContext,
   problemOf: Verifier['problemOf'],
-): Verdict {
+): BadVerdict {
   const { credentials, presigned, time, expires } = presented;
   const { accessKeyId, signature } = credentials;
   const all = { presigned, accessKeyId, signature, time, expires, ...facts };

@@ -1,7 +1,7 @@
 import { Problem } from '../../http/problem.ts';
 import { resolutionOf, type TimestampUnit } from '../../signature/declared/timestamp.ts';
 import { describeDistance, wholeSecond, wrongClock, zoneHoursOf } from '../freshness.ts';
-import { noRoomForNonce } from '../nonce-claim.ts';
+import { noRoomForNonce, type RefusedNonce } from '../nonce-claim.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DeclaredOptions } from './options.ts';
 import type { Presented } from './presented.ts';
@@ -55,26 +55,23 @@ function hintFor(timestamp: string, off: number, unit: TimestampUnit, now: numbe
     : `off by nearly ${hours} hours: probably a time zone; the timestamp must be in UTC`;
 }
 
-/**
- * Claims a nonce, or a signature in place of one. Returns the Problem if it was used before or cannot be stored.
- *
- * @param once The nonce or the signature, after the name of the scheme, so that schemes do not share nonces.
- * @param time The time (ms) of the timestamp.
- */
-export function claimOnce(
-  user: string,
-  once: string,
-  time: number,
+const noTimestamp = { window: 0, unit: 's' as const };
+
+/** Returns the last time (ms) at which a request with a timestamp (ms) could be accepted: to the end of what it covers. */
+export function endOf(time: number, { nonceWindow }: SchemeContext, { timestamp }: DeclaredOptions): number {
+  const { window, unit } = timestamp ?? noTimestamp;
+  return time + Math.max(nonceWindow, window) + resolutionOf(unit);
+}
+
+/** Returns the Problem for a nonce, or a signature in place of one, that was used before or cannot be stored. */
+export function refusedOnce(
+  claimed: RefusedNonce,
   now: number,
-  { nonces, nonceWindow }: SchemeContext,
   { timestamp, nonce }: DeclaredOptions,
-): Problem | undefined {
-  const { window, unit } = timestamp ?? { window: 0, unit: 's' as const };
-  // Until the timestamp is outside the window, to the end of what it covers.
-  const until = time + Math.max(nonceWindow, window) + resolutionOf(unit);
-  const claimed = nonces.claim(user, once, until, now);
-  if (claimed === 'fresh') return undefined;
-  if (claimed !== 'seen') return noRoomForNonce(claimed, window, now);
+  explain: boolean,
+): Problem {
+  if (claimed !== 'seen') return noRoomForNonce(claimed, (timestamp ?? noTimestamp).window, now);
   const what = nonce === undefined ? 'signature' : 'nonce';
-  return new Problem('nonce-replayed', `The user has already used this ${what}.`);
+  const members = explain ? { check: 'nonce' } : {};
+  return new Problem('nonce-replayed', `The user has already used this ${what}.`, { members });
 }

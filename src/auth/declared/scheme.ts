@@ -1,23 +1,14 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { Request } from '../../http/message.ts';
 import { userOf } from '../named-user.ts';
-import type { Scheme, Verdict } from '../scheme.ts';
+import type { Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import type { AuthenticationTrace } from '../trace.ts';
 import type { DeclaredOptions } from './options.ts';
-
-/** Verifies the credentials of a request, like `Scheme.authenticate`. */
-type Verify = (
-  request: Request,
-  rest: string,
-  authTrace: AuthenticationTrace | undefined,
-) => Verdict | Promise<Verdict>;
 
 /** Creates a declared scheme. Its verification is loaded on first use. */
 export function createDeclaredScheme(name: string, options: DeclaredOptions, context: SchemeContext): Scheme {
   const { place, authorizationName } = options;
-  let verify: Verify | undefined;
-  const load = async (): Promise<Verify> => {
+  let verify: Scheme['authenticate'] | undefined;
+  const load = async (): Promise<Scheme['authenticate']> => {
     const { createVerification } = await import('./verify.ts');
     verify ??= createVerification(name, options, context);
     return verify;
@@ -31,10 +22,10 @@ export function createDeclaredScheme(name: string, options: DeclaredOptions, con
           locations: ['field' in place ? { field: place.field.toLowerCase() } : { query: place.query }],
         }
       : { authorizationNames: [authorizationName.toLowerCase()] }),
-    authenticate: (request, rest, authTrace) =>
+    authenticate: (request, rest, authTrace, deferrable) =>
       verify === undefined
-        ? load().then((loaded) => loaded(request, rest, authTrace))
-        : verify(request, rest, authTrace),
+        ? load().then((loaded) => loaded(request, rest, authTrace, deferrable))
+        : verify(request, rest, authTrace, deferrable),
     claimedUser: (_rest, { fields }) => userOf(options.user, fields),
     challenge: () => challenge,
   };

@@ -13,13 +13,13 @@ import {
   takeParameter,
 } from '../../signature/declared/message.ts';
 import type { SigningKey } from '../../signature/hmac.ts';
-import { admitClaimed } from '../freshness.ts';
+import { admitOnce, type NonceUse } from '../freshness.ts';
 import { createKeyHolders, derivedOnce, isCurrent, type KeyHolder } from '../named-user.ts';
 import type { Scheme, Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
 import { createDecoyKey } from './decoy-key.ts';
-import { checkTime, claimOnce } from './freshness.ts';
+import { checkTime, endOf, refusedOnce } from './freshness.ts';
 import type { DeclaredOptions } from './options.ts';
 import { planOf } from './plan.ts';
 import {
@@ -53,6 +53,8 @@ interface Attempt {
   readonly presented: Presented;
   readonly sources: Sources;
   readonly authTrace: AuthenticationTrace | undefined;
+  /** Whether the nonce may be claimed with the change of the request. */
+  readonly deferrable: boolean;
 }
 
 /**
@@ -63,11 +65,7 @@ export function createVerification(
   name: string,
   options: DeclaredOptions,
   context: SchemeContext,
-): (
-  request: Request,
-  rest: string,
-  authTrace: AuthenticationTrace | undefined,
-) => ReturnType<Scheme['authenticate']> {
+): Scheme['authenticate'] {
   const decoy = createDeclaredKey(Buffer.from('no one has this secret'), options.hash);
   const keyOf = derivedOnce((secret) => {
     const bytes = keyBytes(secret, options);
@@ -85,7 +83,7 @@ export function createVerification(
   const plan = planOf(options);
   const needsContent = plan.needs.content;
 
-  return (request, rest, authTrace) => {
+  return (request, rest, authTrace, deferrable = false) => {
     const presented = present(request, rest, options, plan);
     if ('detail' in presented) return malformed(presented, verification, authTrace);
     if (needsContent) {
@@ -96,7 +94,7 @@ export function createVerification(
       const sources = sourcesOf(request, presented, content, options, plan);
       const unprotected = plan.needs.form ? contentFault(sources[0], options) : undefined;
       if (unprotected !== undefined) return malformed(unprotected, verification, authTrace);
-      const attempt = { request, presented, sources, authTrace };
+      const attempt = { request, presented, sources, authTrace, deferrable };
       return andThen(holders.find(presented.user), (holder) => judge(attempt, holder, verification));
     };
     return needsContent && request.body.present
@@ -163,8 +161,9 @@ function judge(
   return admit(attempt, holder, verification, now);
 }
 
+/** Claims the nonce, or the message in place of one, and admits the request if it is fresh. */
 function admit(
-  { request, presented, sources, authTrace }: Attempt,
+  { request, presented, sources, authTrace, deferrable }: Attempt,
   { account }: KeyHolder,
   { name, options, context }: Verification,
   now: number,
@@ -174,15 +173,20 @@ function admit(
   if (time === undefined || (options.nonce === undefined && options.replay === 'accept'))
     return { outcome: 'good', principal };
   const once = options.nonce === undefined ? messageDigest(sources[0], options) : presented.nonce;
-  const refused = claimOnce(account.name, `${name}:${once}`, time, now, context, options);
-  if (refused !== undefined) {
-    authTrace?.fail('nonce', refused.type === 'nonce-replayed' ? { detail: refused.detail } : {});
-    const problem =
-      context.explain && refused.status === 401 ? withMembers(refused, { check: 'nonce' }) : refused;
-    return { outcome: 'bad', problem, claimed: presented.user };
-  }
-  authTrace?.pass('nonce');
-  return admitClaimed(principal, request.method, context.nonces);
+  const use: NonceUse = {
+    principal,
+    method: request.method,
+    // After the name of the scheme, so that schemes do not share nonces.
+    claim: { user: account.name, nonce: `${name}:${once}`, until: endOf(time, context, options) },
+    deferrable,
+    authTrace,
+    refuse(claimed) {
+      const problem = refusedOnce(claimed, now, options, context.explain);
+      authTrace?.fail('nonce', problem.type === 'nonce-replayed' ? { detail: problem.detail } : {});
+      return { outcome: 'bad', problem, claimed: presented.user };
+    },
+  };
+  return admitOnce(use, now, context.nonces);
 }
 
 /**
@@ -212,10 +216,6 @@ function judgeTime(
 
 function refuse({ user }: Presented, type: ProblemType, detail: string, members: TraceDetails): Verdict {
   return { outcome: 'bad', problem: new Problem(type, detail, { members }), claimed: user };
-}
-
-function withMembers({ type, detail, fields }: Problem, members: TraceDetails): Problem {
-  return new Problem(type, detail, { fields, members });
 }
 
 /**

@@ -20,9 +20,9 @@ import {
   withoutSpaces,
 } from '../../signature/hmac.ts';
 import type { Account, Accounts, Secret } from '../accounts.ts';
-import { admitClaimed, describeDistance, isSafeMethod, wholeSecond } from '../freshness.ts';
-import { type Nonces, noRoomForNonce } from '../nonce-claim.ts';
-import type { Scheme, Verdict } from '../scheme.ts';
+import { admitOnce, describeDistance, isSafeMethod, type NonceUse, wholeSecond } from '../freshness.ts';
+import { type Nonces, noRoomForNonce, type RefusedNonce } from '../nonce-claim.ts';
+import type { BadVerdict, Scheme, Verdict } from '../scheme.ts';
 import type { AuthenticationTrace } from '../trace.ts';
 import { type Explanation, explainCredentialsForm, explainDate, explainDateForm } from './explain.ts';
 import { explainRefusal } from './refusal.ts';
@@ -82,6 +82,8 @@ interface Presented {
   readonly time: number | undefined;
   /** Records the checks, if given. */
   readonly authTrace: AuthenticationTrace | undefined;
+  /** Whether the nonce may be claimed with the change of the request. */
+  readonly deferrable: boolean;
 }
 
 /**
@@ -93,13 +95,13 @@ export function createHmacScheme(options: HmacOptions): Scheme {
   const context: HmacContext = { ...options, dummySecret, parseDate: createDateParser() };
   return {
     name: 'hmac',
-    authenticate(request, rest, authTrace) {
+    authenticate(request, rest, authTrace, deferrable = false) {
       const credentials = splitHmacCredentials(rest);
       if (typeof credentials === 'string') {
         authTrace?.fail('parse', hintOf(explainCredentialsForm(rest)));
         return bad(malformedCredentials(credentials, options));
       }
-      const presented = present(request, credentials, context, authTrace);
+      const presented = present(request, credentials, context, authTrace, deferrable);
       if (presented instanceof Problem) return bad(digestFaultOf(credentials, options) ?? presented);
       const account = options.accounts.find(presented.credentials.user);
       return account instanceof Promise
@@ -118,7 +120,7 @@ export function createHmacScheme(options: HmacOptions): Scheme {
   };
 }
 
-function bad(problem: Problem): Verdict {
+function bad(problem: Problem): BadVerdict {
   return { outcome: 'bad', problem };
 }
 
@@ -134,6 +136,7 @@ function present(
   credentials: HmacCredentials,
   options: HmacContext,
   authTrace: AuthenticationTrace | undefined,
+  deferrable: boolean,
 ): Presented | Problem {
   const { fields, method, target } = request;
   const contentDigest = digestFieldOf(fields);
@@ -145,7 +148,7 @@ function present(
   if (nonce === undefined) {
     const signed = { method, target, date: undefined, nonce, contentDigest };
     const problem = simpleFormFault(method, target, options.simple);
-    return problem ?? { request, credentials, signed, time: undefined, authTrace };
+    return problem ?? { request, credentials, signed, time: undefined, authTrace, deferrable };
   }
   const date = fields.get('x-date') ?? fields.get('date');
   if (date === undefined)
@@ -157,7 +160,7 @@ function present(
     return malformed(detail, options.explain ? { check: 'grammar', ...explainDateForm(date) } : {});
   }
   const signed = { method, target, date: signedDate.stamp, nonce, contentDigest };
-  return { request, credentials, signed, time: signedDate.time, authTrace };
+  return { request, credentials, signed, time: signedDate.time, authTrace, deferrable };
 }
 
 function hintOf(hint: string | undefined): Explanation {
@@ -261,10 +264,21 @@ function verifySignature(
   presented.authTrace?.pass('user');
   presented.authTrace?.pass('digest');
   const principal: Principal = { name: account.name, scheme: 'hmac' };
-  if (time === undefined || credentials.nonce === undefined) return { outcome: 'good', principal };
-  const fault = checkFreshness(presented, time, credentials.nonce, now, context);
-  if (fault !== undefined) return fault;
-  return admitClaimed(principal, signed.method, context.nonces);
+  const { user, nonce } = credentials;
+  if (time === undefined || nonce === undefined) return { outcome: 'good', principal };
+  const stale = checkDate(presented, time, now, context);
+  if (stale !== undefined) return stale;
+  const { window, nonceWindow = window } = context;
+  const use: NonceUse = {
+    principal,
+    method: signed.method,
+    // Until the date is outside the nonce window, to the end of its second.
+    claim: { user, nonce, until: time + nonceWindow + 999 },
+    deferrable: presented.deferrable,
+    authTrace: presented.authTrace,
+    refuse: (claimed) => refuseNonce(presented, claimed, now, context),
+  };
+  return admitOnce(use, now, context.nonces);
 }
 
 /**
@@ -285,14 +299,14 @@ function isSignedBy(
   return false;
 }
 
-function checkFreshness(
+/** Returns a refusal if the date is outside the window. */
+function checkDate(
   presented: Presented,
   time: number,
-  nonce: string,
   now: number,
   options: HmacOptions,
 ): Verdict | undefined {
-  const { window, nonceWindow = window } = options;
+  const { window } = options;
   // In whole seconds, like the dates: fractions of a second are ignored.
   const off = time - wholeSecond(now);
   if (Math.abs(off) > window) {
@@ -311,13 +325,15 @@ function checkFreshness(
     return refuse(presented, 'date-out-of-window', detail, explained);
   }
   presented.authTrace?.pass('date');
-  // Until the date is outside the nonce window, to the end of its second.
-  const until = time + nonceWindow + 999;
-  const claimed = options.nonces.claim(presented.credentials.user, nonce, until, now);
-  if (claimed === 'fresh') {
-    presented.authTrace?.pass('nonce');
-    return undefined;
-  }
+  return undefined;
+}
+
+function refuseNonce(
+  presented: Presented,
+  claimed: RefusedNonce,
+  now: number,
+  options: HmacOptions,
+): BadVerdict {
   if (claimed === 'seen') {
     const detail = 'The user has already used this nonce.';
     const explained = explainFailure(presented, options, 'nonce', () => ({
@@ -325,7 +341,7 @@ function checkFreshness(
     }));
     return refuse(presented, 'nonce-replayed', detail, explained);
   }
-  const problem = noRoomForNonce(claimed, window, now);
+  const problem = noRoomForNonce(claimed, options.window, now);
   presented.authTrace?.fail('nonce');
   return { outcome: 'bad', problem, claimed: presented.credentials.user };
 }
@@ -335,6 +351,6 @@ function refuse(
   type: ProblemType,
   detail: string,
   members: Explanation,
-): Verdict {
+): BadVerdict {
   return { outcome: 'bad', problem: new Problem(type, detail, { members }), claimed: credentials.user };
 }

@@ -1,10 +1,11 @@
 // Checks the time and the nonce of a signature that is valid otherwise.
 import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
+import type { HeldNonce } from '../../principal.ts';
 import type { RequestMessage } from '../../signature/message-signatures/message.ts';
 import { describeDistance, wrongClock, zoneHoursOf } from '../freshness.ts';
-import { noRoomForNonce } from '../nonce-claim.ts';
-import type { Verdict } from '../scheme.ts';
+import { noRoomForNonce, type RefusedNonce } from '../nonce-claim.ts';
+import type { BadVerdict, Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
 import type { Holder, Verifiers } from './keys.ts';
@@ -28,6 +29,8 @@ export interface Presented {
   readonly message: RequestMessage;
   readonly claimed: string | undefined;
   readonly authTrace: AuthenticationTrace | undefined;
+  /** Whether the nonce may be claimed with the change of the request. */
+  readonly deferrable: boolean;
 }
 
 /** A refusal that is explained only if no other signature of the request is accepted. */
@@ -37,8 +40,13 @@ export interface Refusal {
   readonly verdict: () => Verdict | Promise<Verdict>;
 }
 
+/** A refusal for which nothing has to be loaded. */
+export interface KnownRefusal extends Refusal {
+  readonly verdict: () => BadVerdict;
+}
+
 /** Returns the verdict of a refusal. */
-export function bad(problem: Problem, claimed: string | undefined): Verdict {
+export function bad(problem: Problem, claimed: string | undefined): BadVerdict {
   return claimed === undefined ? { outcome: 'bad', problem } : { outcome: 'bad', problem, claimed };
 }
 
@@ -51,7 +59,7 @@ export function refusal(
   type: 'credentials-refused' | 'date-out-of-window' | 'nonce-replayed',
   detail: string,
   details: TraceDetails,
-): Refusal {
+): KnownRefusal {
   return {
     passed,
     verdict: () => {
@@ -113,28 +121,31 @@ function createdHint(created: number, second: number): string {
     : `created is off by ${hours} h: probably a time zone; it must be in UTC`;
 }
 
-/** Claims the nonce, if there is one and nonces are used. Returns a refusal if it cannot be claimed. */
-export function nonceFault(
-  verification: Verification,
-  presented: Presented,
-  { created, parameters }: Candidate,
+/** Returns the nonce to claim; undefined if there is none, or nonces are not used. */
+export function nonceOf(
+  { options, context }: Verification,
+  { created, parameters: { nonce } }: Candidate,
   { account }: Holder,
-  now: number,
-): Refusal | undefined {
-  const { options, context } = verification;
-  const { nonce } = parameters;
+): HeldNonce | undefined {
   if (nonce === undefined || options.nonce === 'off') return undefined;
   // Until the time is outside the nonce window, to the end of its second.
-  const until = created * 1000 + context.nonceWindow + 999;
-  const claimed = context.nonces.claim(account.name, nonce, until, now);
-  if (claimed === 'fresh') return undefined;
+  return { user: account.name, nonce, until: created * 1000 + context.nonceWindow + 999 };
+}
+
+/** Returns the refusal of a nonce that was used before or cannot be stored. */
+export function nonceRefusal(
+  verification: Verification,
+  presented: Presented,
+  claimed: RefusedNonce,
+  now: number,
+): KnownRefusal {
   if (claimed === 'seen') {
     const hint = 'generate a new nonce for every request, including retries';
     const detail = 'The user has already used this nonce.';
     return refusal(3, verification, presented, 'nonce', 'nonce-replayed', detail, { hint });
   }
-  const problem = noRoomForNonce(claimed, options.window * 1000, now);
-  const verdict = (): Verdict => {
+  const problem = noRoomForNonce(claimed, verification.options.window * 1000, now);
+  const verdict = (): BadVerdict => {
     presented.authTrace?.fail('nonce');
     return bad(problem, presented.claimed);
   };

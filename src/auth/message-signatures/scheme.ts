@@ -32,10 +32,10 @@ export function createMessageSignaturesScheme(
     name,
     authorizationNames: [],
     locations: [{ field: 'signature-input' }, { field: 'signature' }],
-    authenticate(request, _rest, authTrace) {
+    authenticate(request, _rest, authTrace, deferrable) {
       return verify === undefined
-        ? load().then((loaded) => loaded(request, authTrace))
-        : verify(request, authTrace);
+        ? load().then((loaded) => loaded(request, authTrace, deferrable))
+        : verify(request, authTrace, deferrable);
     },
     claimedUser: (_rest, request) => claimedKeyId(request),
     challenge: () => formatChallenge(name, [['realm', context.realm]]),

@@ -1,20 +1,21 @@
 import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { andThen } from '../../maybe-promise.ts';
-import type { Principal } from '../../principal.ts';
+import type { HeldNonce, Principal } from '../../principal.ts';
 import type { RequestMessage } from '../../signature/message-signatures/message.ts';
 import {
   type MessageSignature,
   parseSignatures,
 } from '../../signature/message-signatures/signature-fields.ts';
 import { admitClaimed } from '../freshness.ts';
-import type { Verdict } from '../scheme.ts';
+import type { RefuseNonce, Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
 import {
   bad,
   dateFault,
-  nonceFault,
+  nonceOf,
+  nonceRefusal,
   type Presented,
   type Refusal,
   refusal,
@@ -26,7 +27,19 @@ import type { MessageSignaturesOptions } from './options.ts';
 import { type Candidate, createRequirements, type ParsedCandidate } from './requirements.ts';
 
 /** Verifies the signatures of a request. */
-export type Verify = (request: Request, authTrace?: AuthenticationTrace) => Verdict | Promise<Verdict>;
+export type Verify = (request: Request, authTrace?: AuthenticationTrace, deferrable?: boolean) => Answer;
+
+type Answer = Verdict | Promise<Verdict>;
+
+/** What follows the check of a candidate whose signature is valid. */
+interface Continuation {
+  readonly refused: (refusal: Refusal) => Answer;
+  /** Default: nothing is done. */
+  readonly accepted?: () => void;
+}
+
+/** The continuation if the request has no other signature. */
+const alone: Continuation = { refused: (refusal) => refusal.verdict() };
 
 /** The maximum number of signatures of a request whose keys are looked up. It bounds the work of a refusal. */
 const maxCandidates = 4;
@@ -40,8 +53,9 @@ export function createVerify(
   const requirements = createRequirements(options, context.explain);
   const parts = { known: new KnownComponents(), verifiers: new Verifiers() };
   const verification: Verification = { name, options, context, requirements, ...parts };
-  return (request, authTrace) =>
-    verifyKnown(verification, request, authTrace) ?? verifyWhole(verification, request, authTrace);
+  return (request, authTrace, deferrable = false) =>
+    verifyKnown(verification, request, authTrace, deferrable) ??
+    verifyWhole(verification, request, authTrace, deferrable);
 }
 
 /**
@@ -52,32 +66,23 @@ function verifyKnown(
   verification: Verification,
   request: Request,
   authTrace: AuthenticationTrace | undefined,
-): Verdict | Promise<Verdict> | undefined {
+  deferrable: boolean,
+): Answer | undefined {
   const { fields } = request;
   const known = verification.known.find(fields.get('signature-input'), fields.get('signature'));
   if (known === undefined) return undefined;
   const message = messageOf(request);
   const candidate = verification.requirements.judgeKnown(known, message, carriesContent(request));
   if (candidate === undefined) return undefined;
-  const presented = { request, message, claimed: candidate.keyid, authTrace };
+  const presented = { request, message, claimed: candidate.keyid, authTrace, deferrable };
   const holder = findHolder(verification.context.accounts, candidate.keyid);
   if (holder instanceof Promise)
     return holder.then(
       (found) =>
-        judgeAtOnce(verification, presented, candidate, found) ??
-        verifyWhole(verification, request, authTrace),
+        verifyCandidate(verification, presented, candidate, found, alone) ??
+        verifyWhole(verification, request, authTrace, deferrable),
     );
-  return judgeAtOnce(verification, presented, candidate, holder);
-}
-
-function judgeAtOnce(
-  verification: Verification,
-  presented: Presented,
-  candidate: Candidate,
-  holder: Holder | undefined,
-): Verdict | Promise<Verdict> | undefined {
-  const result = verifyCandidate(verification, presented, candidate, holder);
-  return result !== undefined && 'passed' in result ? result.verdict() : result;
+  return verifyCandidate(verification, presented, candidate, holder, alone);
 }
 
 /** Parses and verifies all signatures. */
@@ -85,11 +90,14 @@ function verifyWhole(
   verification: Verification,
   request: Request,
   authTrace: AuthenticationTrace | undefined,
-): Verdict | Promise<Verdict> {
+  deferrable: boolean,
+): Answer {
   const { fields } = request;
   const signatures = parseSignatures(fields.get('signature-input'), fields.get('signature'));
   if (typeof signatures === 'string') return malformed(signatures, verification.context, authTrace);
-  return verifySignatures(verification, request, signatures, authTrace);
+  const claimed = signatures[0]?.parameters.keyid;
+  const presented = { request, message: messageOf(request), claimed, authTrace, deferrable };
+  return verifySignatures(verification, presented, signatures);
 }
 
 function messageOf({ method, target, fields, connection }: Request): RequestMessage {
@@ -109,13 +117,11 @@ function malformed(
 /** Verifies the signatures that meet the requirements, one after the other, until one is accepted. */
 function verifySignatures(
   verification: Verification,
-  request: Request,
+  presented: Presented,
   signatures: readonly MessageSignature[],
-  authTrace: AuthenticationTrace | undefined,
-): Verdict | Promise<Verdict> {
+): Answer {
   const { requirements } = verification;
-  const message = messageOf(request);
-  const presented = { request, message, claimed: signatures[0]?.parameters.keyid, authTrace };
+  const { request, message } = presented;
   const hasContent = carriesContent(request);
   const candidates: ParsedCandidate[] = [];
   let first: Problem | undefined;
@@ -126,7 +132,9 @@ function verifySignatures(
     else if (candidates.push(judged) === maxCandidates) break;
   }
   if (candidates.length === 0 && first !== undefined) return refuseEarly(first, presented);
-  return verifyFrom(verification, presented, candidates, 0, undefined);
+  // If the nonce of one signature is refused, another signature may be accepted, but only before the request is handled.
+  const deferrable = presented.deferrable && candidates.length === 1;
+  return verifyFrom(verification, { ...presented, deferrable }, candidates, 0, undefined);
 }
 
 function carriesContent({ body, fields }: Request): boolean {
@@ -145,23 +153,21 @@ function verifyFrom(
   candidates: readonly ParsedCandidate[],
   index: number,
   best: Refusal | undefined,
-): Verdict | Promise<Verdict> {
+): Answer {
   const candidate = candidates[index];
   if (candidate === undefined) {
     if (best === undefined) throw new Error('a request without signatures was verified');
     return best.verdict();
   }
-  return andThen(findHolder(verification.context.accounts, candidate.keyid), (holder) => {
-    const result = verifyCandidate(verification, presented, candidate, holder) ?? {
-      passed: 0,
-      verdict: () => refuseSignature(verification, presented, candidate, holder),
-    };
-    if (!('passed' in result)) {
-      rememberComponents(verification, presented, candidate);
-      return result;
-    }
-    const next = best === undefined || result.passed > best.passed ? result : best;
+  const refused = (refusal: Refusal): Answer => {
+    const next = best === undefined || refusal.passed > best.passed ? refusal : best;
     return verifyFrom(verification, presented, candidates, index + 1, next);
+  };
+  const accepted = (): void => rememberComponents(verification, presented, candidate);
+  return andThen(findHolder(verification.context.accounts, candidate.keyid), (holder) => {
+    const verdict = verifyCandidate(verification, presented, candidate, holder, { refused, accepted });
+    const wrong = (): Answer => refuseSignature(verification, presented, candidate, holder);
+    return verdict ?? refused({ passed: 0, verdict: wrong });
   });
 }
 
@@ -173,13 +179,14 @@ function rememberComponents(
   known.remember(request.fields.get('signature-input') ?? '', signature, components);
 }
 
-/** Returns a verdict or a refusal; undefined if no key of the holder verifies the signature. */
+/** Returns the verdict; undefined if no key of the holder verifies the signature. */
 function verifyCandidate(
   verification: Verification,
   presented: Presented,
   candidate: Candidate,
   holder: Holder | undefined,
-): Verdict | Promise<Verdict> | Refusal | undefined {
+  continuation: Continuation,
+): Answer | undefined {
   const { context } = verification;
   const now = context.clock.now();
   const key = matchingKey(verification.verifiers, candidate, holder, now);
@@ -187,13 +194,18 @@ function verifyCandidate(
   const { alg } = candidate.parameters;
   if (alg !== undefined && alg !== key.algorithm) {
     const hint = `the parameter alg is "${alg}", but the key with this id is for ${key.algorithm}`;
-    return refusal(1, verification, presented, 'alg', 'credentials-refused', wrongSignature, { hint });
+    return continuation.refused(
+      refusal(1, verification, presented, 'alg', 'credentials-refused', wrongSignature, { hint }),
+    );
   }
-  const fault =
-    dateFault(verification, presented, candidate, now) ??
-    nonceFault(verification, presented, candidate, holder, now);
-  if (fault !== undefined) return fault;
-  return accept(verification, presented, candidate, holder);
+  const stale = dateFault(verification, presented, candidate, now);
+  if (stale !== undefined) return continuation.refused(stale);
+  const principal: Principal = { name: holder.account.name, scheme: verification.name };
+  const claim = nonceOf(verification, candidate, holder);
+  if (claim !== undefined) return admitOnce(verification, presented, principal, claim, now, continuation);
+  continuation.accepted?.();
+  for (const check of checksBeforeNonce) presented.authTrace?.pass(check);
+  return { outcome: 'good', principal };
 }
 
 const wrongSignature = 'The key, the signature or the signed message is wrong.';
@@ -216,19 +228,32 @@ function matchingKey(
   return undefined;
 }
 
-function accept(
-  { name, options, context }: Verification,
-  { request, authTrace }: Presented,
-  { parameters }: Candidate,
-  { account }: Holder,
-): Verdict | Promise<Verdict> {
-  const isClaimed = parameters.nonce !== undefined && options.nonce !== 'off';
-  if (authTrace !== undefined) {
-    const passed = ['parse', 'user', 'signature', 'date', ...(isClaimed ? ['nonce'] : [])];
-    for (const check of passed) authTrace.pass(check);
-  }
-  const principal: Principal = { name: account.name, scheme: name };
-  return isClaimed ? admitClaimed(principal, request.method, context.nonces) : { outcome: 'good', principal };
+const checksBeforeNonce = ['parse', 'user', 'signature', 'date'];
+
+/** Claims the nonce, and admits the request if it is fresh. */
+function admitOnce(
+  verification: Verification,
+  presented: Presented,
+  principal: Principal,
+  claim: HeldNonce,
+  now: number,
+  { refused, accepted }: Continuation,
+): Answer {
+  const { nonces } = verification.context;
+  const { request, authTrace, deferrable } = presented;
+  const { user, nonce, until } = claim;
+  return andThen(nonces.claim(user, nonce, until, now, deferrable), (claimed) => {
+    if (claimed !== 'fresh') return refused(nonceRefusal(verification, presented, claimed, now));
+    accepted?.();
+    for (const check of checksBeforeNonce) authTrace?.pass(check);
+    authTrace?.pass('nonce');
+    const refuse: RefuseNonce = (late) => {
+      // A refusal records the passed checks, too.
+      authTrace?.retract('parse');
+      return nonceRefusal(verification, presented, late, now).verdict();
+    };
+    return admitClaimed(principal, request.method, claim, nonces, deferrable ? refuse : undefined);
+  });
 }
 
 /** Refuses a wrong signature. It is explained only if an error or a trace contains the explanation. */

@@ -1,4 +1,4 @@
-import type { MemoryNonces, Nonces } from '../../store/nonces/nonces.ts';
+import type { MemoryNonces, SynchronousNonces } from '../../store/nonces/nonces.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /** A claimed nonce. */
@@ -9,7 +9,7 @@ interface Claim {
 }
 
 /** The nonces of a double. They are part of snapshots, and fresh nonces can be made to count as used. */
-export interface DoubleNonces extends Nonces, Snapshottable<NoncesSnapshot> {
+export interface DoubleNonces extends SynchronousNonces, Snapshottable<NoncesSnapshot> {
   /** Treats the next `times` nonces as used. */
   burn(times: number): void;
   /** Restores all claims, including expired ones. Called when the clock was set back. */

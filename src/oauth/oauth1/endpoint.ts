@@ -1,3 +1,4 @@
+import type { Nonces } from '../../auth/nonce-claim.ts';
 import { challengeOf, oauth1Error, reportOf } from '../../auth/oauth1/error.ts';
 import { type RateLimiter, tooManyFailures } from '../../auth/rate-limit.ts';
 import { type AuthenticationTrace, traceOf } from '../../auth/trace.ts';
@@ -6,7 +7,6 @@ import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { type Action, action, type Outcome, type Representation } from '../../pipeline/resource.ts';
 import { encodeOctets, octetsOf, type Parameter } from '../../signature/oauth1-parameters.ts';
-import type { NonceClaims } from '../context.ts';
 import type { Reason } from '../reasons.ts';
 import { claimedBy } from './nonces.ts';
 import { type OAuth1Parameters, readOAuth1Parameters } from './parameters.ts';
@@ -18,7 +18,7 @@ import { checks, type Verified, type Verify } from './verification.ts';
 export interface SignedEndpointContext {
   readonly realm: string;
   readonly rateLimiter: RateLimiter;
-  readonly nonces: NonceClaims;
+  readonly nonces: Nonces;
   readonly bodyLimit: number;
   readonly verify: Verify;
   /** Whether errors explain what the server checked. */

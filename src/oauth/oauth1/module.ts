@@ -1,7 +1,11 @@
-import { createOAuth1Scheme, type SignedVerdict } from '../../auth/oauth1/scheme.ts';
+import type { RefusedNonce } from '../../auth/nonce-claim.ts';
+import {
+  createOAuth1Scheme,
+  type SignedAdmission,
+  type SignedAttempt,
+  type SignedRefusal,
+} from '../../auth/oauth1/scheme.ts';
 import { tooManyFailures } from '../../auth/rate-limit.ts';
-import type { AuthenticationTrace } from '../../auth/trace.ts';
-import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Principal } from '../../principal.ts';
@@ -12,7 +16,7 @@ import { oauth1Paths as paths } from '../paths.ts';
 import { commonScopes } from '../scopes.ts';
 import { accessTokenResource } from './access-token.ts';
 import { oauth1AuthorizationResource } from './authorization.ts';
-import { claimedBy } from './nonces.ts';
+import { claimedBy, nonceProblem } from './nonces.ts';
 import { type OAuth1Parameters, placeElsewhere, readOAuth1Parameters } from './parameters.ts';
 import { requestTokenResource } from './request-token.ts';
 import { createTokenSecrets } from './secrets.ts';
@@ -28,7 +32,7 @@ export function createOAuth1(context: OAuthContext): OAuthModule {
     realm,
     offered: open,
     elsewhere: (request) => placeElsewhere(request),
-    verify: (request, rest, authTrace) => verifyRequest(request, rest, authTrace, verification(), context),
+    verify: (attempt) => verifyRequest(attempt, verification(), context),
   });
   return { schemes: [scheme], routes: routesTo(endpoints, Object.values(paths), open) };
 }
@@ -48,24 +52,31 @@ function endpointsOf(
 
 /** Verifies a request to a resource. Resolves to undefined if it has no protocol parameters. */
 async function verifyRequest(
-  request: Request,
-  rest: string | undefined,
-  authTrace: AuthenticationTrace | undefined,
+  { request, rest, authTrace, deferrable }: SignedAttempt,
   verify: Verify,
-  { bodyLimit, rateLimiter }: Pick<OAuthContext, 'bodyLimit' | 'rateLimiter'>,
-): Promise<SignedVerdict | undefined> {
+  context: OAuthContext,
+): Promise<SignedAdmission | SignedRefusal | undefined> {
+  const { bodyLimit, rateLimiter } = context;
   let parameters: OAuth1Parameters | undefined;
+  const refuse = (problem: Problem): SignedRefusal => {
+    authTrace?.fail(checks[authTrace.passed.length] ?? 'parse', problem.members);
+    return { problem, claimed: parameters && claimedBy(parameters) };
+  };
   try {
     parameters = await readOAuth1Parameters(request, rest, bodyLimit);
     if (parameters === undefined) return undefined;
     if (rateLimiter.blocksPair(request.connection.peer, claimedBy(parameters)))
-      return { outcome: tooManyFailures(rateLimiter, 'peer-and-user'), claimed: undefined };
-    const verified = await verify(request, parameters, 'resource', authTrace);
-    return { outcome: principalOf(verified), claimed: undefined };
+      return { problem: tooManyFailures(rateLimiter, 'peer-and-user'), claimed: undefined };
+    const verified = await verify(request, parameters, 'resource', authTrace, deferrable);
+    const isDeferred = deferrable && verified.nonce !== undefined;
+    const refuseNonce = (claimed: RefusedNonce): SignedRefusal => {
+      authTrace?.retract('nonce');
+      return refuse(nonceProblem(claimed, context));
+    };
+    return { principal: principalOf(verified), refuse: isDeferred ? refuseNonce : undefined };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    authTrace?.fail(checks[authTrace.passed.length] ?? 'parse', error.members);
-    return { outcome: error, claimed: parameters && claimedBy(parameters) };
+    return refuse(error);
   }
 }
 

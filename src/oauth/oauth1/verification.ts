@@ -40,12 +40,16 @@ export const checks = [
   'nonce',
 ] as const;
 
-/** Verifies signed requests (RFC 5849 §3.2). Rejects with a Problem. */
+/**
+ * Verifies signed requests (RFC 5849 §3.2). Rejects with a Problem. With `deferrable`, the nonce may be claimed with the change of
+ * the request.
+ */
 export type Verify = (
   request: Request,
   parameters: OAuth1Parameters,
   signedFor: SignedFor,
   authTrace?: AuthenticationTrace,
+  deferrable?: boolean,
 ) => Promise<Verified>;
 
 const methods: readonly OAuth1Method[] = ['HMAC-SHA256', 'HMAC-SHA1', 'PLAINTEXT', 'RSA-SHA1'];
@@ -59,7 +63,7 @@ export function createVerification(context: OAuthContext): Verify {
   const verifySignature = createSignatureVerification(context);
   const claimNonce = createNonceClaims(context);
 
-  return async (request, parameters, signedFor, authTrace) => {
+  return async (request, parameters, signedFor, authTrace, deferrable = false) => {
     checkNames(parameters, signedFor);
     authTrace?.pass('parse');
     checkVersion(parameters);
@@ -80,7 +84,8 @@ export function createVerification(context: OAuthContext): Verify {
     authTrace?.pass('token');
     await checkBodyHash(request, parameters, method, context.bodyLimit);
     authTrace?.pass('content');
-    const nonce = claimNonce(parameters, timestamp, signedFor);
+    const claimed = claimNonce(parameters, timestamp, signedFor, deferrable);
+    const nonce = claimed instanceof Promise ? await claimed : claimed;
     authTrace?.pass('nonce');
     return { consumer, found, parameters, nonce };
   };

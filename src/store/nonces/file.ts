@@ -4,7 +4,13 @@ import { AtomicWriteError, removeLeftovers } from '../files/atomic-write.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import { bootId } from '../files/process-liveness.ts';
 import { type StoredNonce, StoreError } from '../store.ts';
-import { bucketSpanFor, type Claimed, createNonces, type MemoryNonces, type Nonces } from './nonces.ts';
+import {
+  bucketSpanFor,
+  type Claimed,
+  createNonces,
+  type MemoryNonces,
+  type SynchronousNonces,
+} from './nonces.ts';
 import { type Claim, earliest, latest } from './record.ts';
 import { type RecoveredNonces, readNonces } from './recovery.ts';
 import { NonceWriter } from './writer.ts';
@@ -33,7 +39,7 @@ export interface NonceFileOptions {
 }
 
 /** Nonces that survive the process. */
-export interface FileNonces extends Nonces {
+export interface FileNonces extends SynchronousNonces {
   /**
    * Adds a nonce that was stored with a change, whatever the clock and however many there are. If it is new, it is also
    * written here, with the next claims.
@@ -206,11 +212,14 @@ class NonceFile implements FileNonces {
     });
   }
 
-  hold(): StoredNonce | undefined {
-    const held = this.#pending.pop();
-    if (held === undefined) return undefined;
+  hold(user: string, nonce: string, until: number): StoredNonce | undefined {
+    const latest = this.#pending.at(-1);
+    const isLatest = latest !== undefined && latest.user === user && latest.nonce === nonce;
+    // A claim that is being written, or that `kept` waits for, is written once more: with the change, or by `release`.
+    if (!isLatest || this.#isAwaited(this.#claimed)) return { user, nonce, until };
+    this.#pending.pop();
     this.#claimed -= 1;
-    return held;
+    return latest;
   }
 
   release(held: StoredNonce, durably: boolean): Promise<void> | undefined {
@@ -250,6 +259,12 @@ class NonceFile implements FileNonces {
     } finally {
       await this.#writer.close();
     }
+  }
+
+  /** Returns whether a promise waits for the claim at a position, or a later one. */
+  #isAwaited(position: number): boolean {
+    const waitsFor = (list: readonly Waiting[]): number => list.at(-1)?.position ?? 0;
+    return waitsFor(this.#awaitingWrite) >= position || waitsFor(this.#awaitingSync) >= position;
   }
 
   /** Starts writing pending claims, or a sync that a caller waits for. */

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../maybe-promise.ts';
 import type { StoredNonce } from '../store.ts';
 import { Fingerprint } from './fingerprint.ts';
 import { type CountedBucket, NonceShares } from './shares.ts';
@@ -27,26 +28,38 @@ export interface ShareUsed {
 /** The result of a claim. The nonce is stored only if it is `fresh`. */
 export type Claimed = 'fresh' | 'seen' | 'full' | ShareUsed;
 
-/** Stores the nonces that were used, as long as a request with such a nonce could be accepted again. */
+/**
+ * Stores the nonces that were used, as long as a request with such a nonce could be accepted again. Only a claim that is
+ * `fresh` admits its request: if an engine cannot be reached, the claim rejects with StoreError, and the request gets the
+ * status 503.
+ */
 export interface Nonces {
   /**
    * Claims a nonce of a user, as one atomic step. Returns `fresh` if the user has not used it before, `seen` if the user
-   * has or may have, `full` if there are `max` nonces, and ShareUsed if the user has `maxPerUser` nonces.
+   * has or may have, `full` if there are `max` nonces, and ShareUsed if the user has `maxPerUser` nonces. An engine in
+   * memory returns synchronously; one on another host returns a promise.
    * @param until the last time (ms) at which a request with this nonce could be accepted. The nonce is stored until then
    *   and, if the clock does not jump, at most one bucket span longer.
+   * @param deferrable whether the action of the request stores the nonce with its change before any other effect
+   *   (`storesNonce`). Only then may an engine return `fresh` provisionally, return the nonce from `hold`, and claim it in
+   *   `apply` of the store or in `release`. Default: false.
    */
-  claim(user: string, nonce: string, until: number, now: number): Claimed;
+  claim(user: string, nonce: string, until: number, now: number, deferrable?: boolean): MaybePromise<Claimed>;
   /**
    * Resolves when all claims so far survive the end of the process; with `durably`, also a power failure. Returns
    * undefined if they do already. Rejects with StoreError if they could not be stored; the nonces remain claimed.
    */
   kept(durably: boolean): Promise<void> | undefined;
   /**
-   * Removes the latest claim from the queue of those to be written. The caller must store it with the change of its
-   * request, or pass it to `release`. Returns undefined if nonces are not written.
+   * Removes a fresh claim from the queue of those to be written. The caller must store it with the change of its
+   * request, or pass it to `release`. Returns undefined if nothing remains to be stored. Called once at most for a claim.
    */
-  hold(): StoredNonce | undefined;
-  /** Returns a held claim to the queue, unless it was stored with a change. The result is that of `kept`. */
+  hold(user: string, nonce: string, until: number): StoredNonce | undefined;
+  /**
+   * Returns a held claim to the queue, unless it was stored with a change. The result is that of `kept`. If the claim was
+   * deferred and is not stored yet, claims it now; rejects with NonceRefusedError if it is refused. Not called after
+   * `apply` of the store has rejected the request with NonceRefusedError.
+   */
   release(held: StoredNonce, durably: boolean): Promise<void> | undefined;
   /** The number of nonces. */
   readonly size: number;
@@ -54,8 +67,13 @@ export interface Nonces {
   readonly window?: number;
 }
 
+/** Nonces whose claims need no other host. */
+export interface SynchronousNonces extends Nonces {
+  claim(user: string, nonce: string, until: number, now: number): Claimed;
+}
+
 /** Nonces in memory, to which earlier claims can be added. */
-export interface MemoryNonces extends Nonces {
+export interface MemoryNonces extends SynchronousNonces {
   /** Adds an earlier claim, even if there are then more than `max`. Returns whether it is new. */
   remember(user: string, nonce: string, until: number): boolean;
   /** Treats all nonces as seen whose `until` (ms) is at least `from` and below `to`, because the claims of that time are unknown. */

@@ -155,8 +155,8 @@ test('a nonce is claimed under the name of the scheme, until the end of what its
   const inMs = { ...partner, timestamp: { field: 'X-Timestamp', unit: 'ms' } };
   await openDeclared(inMs, { context }).verdictOn(sent({ timestamp: String(start) }));
   assert.deepEqual(claims, [
-    ['ann', 'test:n1', start + 400_999, start],
-    ['ann', 'test:n1', start + 400_000, start],
+    ['ann', 'test:n1', start + 400_999, start, false],
+    ['ann', 'test:n1', start + 400_000, start, false],
   ]);
 });
 

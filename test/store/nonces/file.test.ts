@@ -774,7 +774,7 @@ describe('a disk', () => {
     await use('first', false);
     const hold = (nonce: string) => {
       assert.equal(nonces.claim('demo', nonce, start + window, start), 'fresh');
-      const held = nonces.hold();
+      const held = nonces.hold('demo', nonce, start + window);
       assert.ok(held !== undefined);
       assert.deepEqual(held, { user: 'demo', nonce, until: start + window });
       return held;

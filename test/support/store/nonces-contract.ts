@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { Claimed, Nonces } from '../../../src/store/nonces/nonces.ts';
+import type { Claimed, SynchronousNonces } from '../../../src/store/nonces/nonces.ts';
 
 export const span = 150_000;
 export const window = 600_000;
@@ -18,7 +18,7 @@ export interface Making {
 
 /** A set on two clocks: time passes on both, and only the first one jumps. */
 export interface Clocked {
-  readonly nonces: Nonces;
+  readonly nonces: SynchronousNonces;
   now(): number;
   pass(ms: number): void;
   jump(ms: number): void;
@@ -30,7 +30,7 @@ export interface Clocked {
 
 /** Makes one; `make` opens the set. */
 export async function clockedWith(
-  make: (making: Making) => Promise<Nonces>,
+  make: (making: Making) => Promise<SynchronousNonces>,
   { bucketSpan = span, max = 1_000_000, maxPerUser = max }: Partial<Making> = {},
 ): Promise<Clocked> {
   let now = start;
@@ -76,7 +76,7 @@ export function replay(set: Clocked, name: string, dates: readonly number[]): vo
 /** Runs what every set of nonces must hold; `make` opens one that is let go of when the test ends. */
 export function noncesContract(
   name: string,
-  make: (context: TestContext, making: Making) => Promise<Nonces>,
+  make: (context: TestContext, making: Making) => Promise<SynchronousNonces>,
 ): void {
   const clocked = (context: TestContext, given?: Partial<Making>): Promise<Clocked> =>
     clockedWith((making) => make(context, making), given);
