@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { StoreError } from '../../src/index.ts';
+import type { ServiceOptions } from '../../src/service/options.ts';
+import { askRequestToken, openTestService } from '../support/oauth/consumer.ts';
+import { createRemoteNonces } from '../support/service/remote-nonces.ts';
+import {
+  article,
+  fieldOf,
+  openSigned,
+  openUnused,
+  problemIn,
+  type Reply,
+  schemeNames,
+  type Unsigned,
+} from '../support/service/signed-requests.ts';
+
+const list: Unsigned = { method: 'GET', target: '/users/ann/financialrecords' };
+const put: Unsigned = { method: 'PUT', target: '/articles/1', content: article };
+const remove: Unsigned = { method: 'DELETE', target: '/articles/1' };
+
+/** Returns a service on nonces of another host. */
+function openRemote(options: Parameters<typeof createRemoteNonces>[0] = {}, service: ServiceOptions = {}) {
+  const remote = createRemoteNonces(options);
+  const { nonces, store } = remote;
+  return openSigned({ nonces, store, ...service }).then((opened) => ({ ...remote, ...opened }));
+}
+
+for (const scheme of schemeNames) {
+  describe(`with ${scheme} and an engine on another host`, () => {
+    for (const unsigned of [list, put]) {
+      test(`a fresh ${unsigned.method} passes, and a replay is refused as with the embedded engine`, async () => {
+        for (const explain of [false, true]) {
+          const [remote, embedded] = [await openRemote({}, { explain }), await openSigned({ explain })];
+          const once = { ...unsigned, nonce: 'once' };
+          const [here, there] = [embedded.sign(scheme, once), remote.sign(scheme, once)];
+          const replies = [];
+          for (let time = 0; time < 2; time += 1)
+            replies.push([await embedded.send(here), await remote.send(there)] as const);
+          const [[, passed], [refused, refusedThere]] = replies as [[Reply, Reply], [Reply, Reply]];
+          assert.equal(passed.status, unsigned === list ? 200 : 201, passed.text);
+          assert.equal(refused.status, 401, refused.text);
+          assert.match(problemIn(refused), /^(nonce-replayed|oauth1-nonce-used)$/);
+          assert.deepEqual(refusedThere, refused);
+        }
+      });
+    }
+
+    test('of 100 simultaneous requests with one nonce exactly one passes', async () => {
+      for (const unsigned of [list, { ...put, target: '/articles/7' }, remove]) {
+        const { sign, send } = await openRemote();
+        await send(sign('hmac', put));
+        const signed = sign(scheme, unsigned);
+        const replies = await Promise.all(Array.from({ length: 100 }, () => send(signed)));
+        const passed = replies.filter(({ status }) => status < 300);
+        const refused = replies.filter(({ status }) => status === 401);
+        assert.deepEqual([passed.length, refused.length], [1, 99], unsigned.method);
+      }
+    });
+
+    test('an engine that cannot be reached is 503, and reveals nothing', async () => {
+      for (const code of ['failed', 'full'] as const) {
+        const failing = { failure: undefined as Error | undefined };
+        const remote = createRemoteNonces();
+        const { claim } = remote.nonces;
+        const reported: unknown[] = [];
+        const nonces = {
+          ...remote.nonces,
+          claim: (...parts: Parameters<typeof claim>) =>
+            failing.failure === undefined ? claim(...parts) : Promise.reject(failing.failure),
+        };
+        const onError = (error: unknown): unknown => reported.push(error);
+        const { sign, send } = await openSigned({ nonces, onError, explain: true });
+        failing.failure = new StoreError(code, 'connect ECONNREFUSED 10.0.0.7:5432');
+        for (const unsigned of [list, put, remove]) {
+          const reply = await send(sign(scheme, unsigned));
+          assert.equal(reply.status, 503, reply.text);
+          assert.equal(problemIn(reply), 'store-unavailable');
+          assert.match(fieldOf(reply, 'Retry-After'), /^[1-9][0-9]*$/);
+          assert.doesNotMatch(JSON.stringify(reply), /ECONNREFUSED|10\.0\.0\.7/);
+        }
+        assert.deepEqual(reported, [failing.failure, failing.failure, failing.failure]);
+        failing.failure = undefined;
+        assert.equal((await send(sign('hmac', { ...put, method: 'GET' }))).status, 404, 'nothing was made');
+      }
+    });
+
+    test('a claim that fails in any other way admits nothing', async () => {
+      const failures: (() => never | Promise<never>)[] = [
+        () => Promise.reject(new TypeError('cannot read properties of undefined')),
+        () => {
+          throw new TypeError('cannot read properties of undefined');
+        },
+      ];
+      for (const failure of failures) {
+        const remote = createRemoteNonces();
+        let failing = false;
+        const { claim } = remote.nonces;
+        const nonces = {
+          ...remote.nonces,
+          claim: (...parts: Parameters<typeof claim>) => (failing ? failure() : claim(...parts)),
+        };
+        const { sign, send } = await openSigned({ nonces, onError: () => {} });
+        failing = true;
+        for (const unsigned of [list, put]) {
+          const reply = await send(sign(scheme, unsigned));
+          assert.deepEqual([reply.status, problemIn(reply)], [500, 'internal-error']);
+        }
+        failing = false;
+        assert.equal((await send(sign('hmac', { ...put, method: 'GET' }))).status, 404, 'nothing was made');
+      }
+    });
+
+    test('a nonce without room is refused as with the embedded engine', async () => {
+      const [remote, embedded] = [
+        await openRemote({ max: 3 }),
+        await openSigned({ maxNonces: 3, maxNoncesPerUser: 3 }),
+      ];
+      const replies = [];
+      for (const { sign, send } of [embedded, remote]) {
+        await send(sign('hmac', list));
+        replies.push(await send(sign(scheme, put)));
+      }
+      assert.equal(replies[0]?.status, 503);
+      assert.deepEqual(replies[1], replies[0]);
+    });
+  });
+}
+
+test('a request token is issued once for a nonce, and not if the engine cannot be reached', async () => {
+  const { nonces } = createRemoteNonces();
+  const server = openTestService({ nonces });
+  const protocol = { oauth_nonce: 'once' };
+  const replies = await Promise.all(Array.from({ length: 100 }, () => askRequestToken(server, { protocol })));
+  assert.equal(replies.filter(({ status }) => status === 200).length, 1);
+  assert.equal(replies.filter(({ text }) => text === 'oauth_problem=nonce_used').length, 99);
+
+  const failing = createRemoteNonces({ failure: new StoreError('failed', 'connect ECONNREFUSED') });
+  const without = openTestService({ nonces: failing.nonces, onError: () => {} });
+  const refused = await askRequestToken(without);
+  assert.equal(refused.status, 503);
+  assert.match(refused.field('Retry-After'), /^[1-9][0-9]*$/);
+  assert.doesNotMatch(refused.text, /ECONNREFUSED|oauth_token/);
+});
+
+test('claims that are answered in another order belong to their own requests', async () => {
+  const remote = createRemoteNonces({ byHand: true });
+  const { nonces, inFlight } = remote;
+  const held: string[] = [];
+  const released: string[] = [];
+  const changed: (string | undefined)[] = [];
+  const watched = {
+    ...nonces,
+    hold(user: string, nonce: string, until: number) {
+      held.push(nonce);
+      return { user, nonce, until };
+    },
+    release({ nonce }: { nonce: string }) {
+      released.push(nonce);
+      return undefined;
+    },
+  };
+  const { store: memory } = remote;
+  const store = {
+    ...memory,
+    apply(change: Parameters<typeof memory.apply>[0]) {
+      changed.push(change.nonce?.nonce);
+      return memory.apply(change);
+    },
+  };
+  const { sign, send } = openUnused({ nonces: watched, store });
+  const changes = ['first', 'second', 'third'].map((nonce) => ({
+    ...put,
+    target: `/articles/${nonce}`,
+    nonce,
+  }));
+  const nothing = { method: 'DELETE', target: '/articles/none', nonce: 'fourth' };
+  const replies = [...changes, nothing].map((unsigned) => send(sign('hmac', unsigned)));
+  await settle();
+  assert.deepEqual(
+    inFlight.map(({ nonce }) => nonce),
+    ['first', 'second', 'third', 'fourth'],
+  );
+  for (const place of [2, 0, 3, 1]) {
+    inFlight[place]?.answer();
+    await settle();
+  }
+  const statuses = (await Promise.all(replies)).map(({ status }) => status);
+  assert.deepEqual(statuses, [201, 201, 201, 404]);
+  assert.deepEqual(held, ['third', 'first', 'fourth', 'second']);
+  assert.deepEqual(changed, ['third', 'first', 'second']);
+  assert.deepEqual(released, ['third', 'first', 'fourth', 'second']);
+});
+
+/** Waits until everything that can go on has gone on. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
