@@ -93,3 +93,47 @@ test('where that nonce cannot be kept the reply says so', async () => {
     assert.equal(await send('DELETE', '/articles/7', 'absent'), status);
   }
 });
+
+/** The interface of nonces before claims could return promises. */
+interface EarlierNonces {
+  claim(
+    user: string,
+    nonce: string,
+    until: number,
+    now: number,
+  ): 'fresh' | 'seen' | 'full' | { freeAt: number };
+  kept(durably: boolean): Promise<void> | undefined;
+  hold(): StoredNonce | undefined;
+  release(held: StoredNonce, durably: boolean): Promise<void> | undefined;
+  readonly size: number;
+}
+
+test('nonces with the earlier interface are accepted', async () => {
+  let latest: StoredNonce | undefined;
+  const earlier: EarlierNonces = {
+    size: 0,
+    claim(user, nonce, until) {
+      latest = { user, nonce, until };
+      return 'fresh';
+    },
+    kept: () => undefined,
+    hold: () => latest,
+    release: () => undefined,
+  };
+  const nonces: Nonces = earlier;
+  const { status } = await createService({ nonces, users: { ann: { secret: 'secret' } } }).handle(
+    createRequest({
+      method: 'DELETE',
+      target: '/articles/7',
+      fields: Object.entries(
+        signRequest({
+          method: 'DELETE',
+          url: 'http://localhost/articles/7',
+          user: 'ann',
+          secret: 'secret',
+        }),
+      ),
+    }),
+  );
+  assert.equal(status, 404);
+});

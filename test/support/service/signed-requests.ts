@@ -43,6 +43,8 @@ export interface Unsigned {
   readonly fields?: readonly (readonly [string, string])[];
   /** The nonce of the scheme `hmac`. Default: a random one. */
   readonly nonce?: string;
+  /** Whether `hmac` has the simple form, without a nonce. Default: false. */
+  readonly simple?: boolean;
 }
 
 /** A response in full. */
@@ -84,7 +86,7 @@ function signedService(server: Server, token: Credentials): SignedService {
 
 function signedBy(
   name: string,
-  { method, target, content, fields: given = [], nonce }: Unsigned,
+  { method, target, content, fields: given = [], nonce, simple = false }: Unsigned,
   server: Server,
   token: Credentials,
 ): Signed {
@@ -98,7 +100,7 @@ function signedBy(
   const url = `https://localhost${target}`;
   const clock = manualClock(start);
   if (name === 'hmac') {
-    const chosen = nonce === undefined ? {} : { nonce };
+    const chosen = simple ? ({ form: 'simple' } as const) : nonce === undefined ? {} : { nonce };
     const headers = signRequest({ method, url, user: 'ann', secret, clock, ...chosen });
     return { ...parts, fields: [...before, ...Object.entries(headers)] };
   }
