@@ -147,7 +147,7 @@ export type {
   StoredNonce,
   Value,
 } from '../store/store.ts';
-export { StoreError } from '../store/store.ts';
+export { NonceRefusedError, StoreError } from '../store/store.ts';
 export type { AuthControl, Rotation } from './auth/auth-control.ts';
 export type { Approval } from './auth/consent.ts';
 export type { EndpointFailure, Endpoints } from './auth/endpoints.ts';
