@@ -3,7 +3,7 @@ import type { Request, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { isPromiseLike } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
-import { NonceRefusedError } from '../store/store.ts';
+import { isNonceRefusedError } from '../store/store.ts';
 import { createRequestTrace, type RequestTrace } from './call.ts';
 import { decide, type ServiceContext } from './decide.ts';
 import { nonceRefusal } from './nonce-refusal.ts';
@@ -104,8 +104,7 @@ export class Pipeline {
 
   /** Returns an error as a Problem. A refused nonce is refused as in step 7, whatever the response would have been. */
   #problemOf(error: unknown, trace: RequestTrace, step?: number): Problem {
-    const refusal =
-      error instanceof NonceRefusedError ? nonceRefusal(error, trace, this.#parts.onReplay) : undefined;
+    const refusal = isNonceRefusedError(error) ? nonceRefusal(error, trace, this.#parts.onReplay) : undefined;
     return refusal ?? problemOf(error, this.#onError, step);
   }
 

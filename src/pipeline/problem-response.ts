@@ -1,6 +1,6 @@
 import type { Request, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import { StoreError } from '../store/store.ts';
+import { isStoreError } from '../store/store.ts';
 import type { RequestTrace } from './call.ts';
 import type { Representation } from './resource.ts';
 import { leadingFields } from './response.ts';
@@ -15,12 +15,13 @@ export type WriteProblem = (problem: Problem, instance: string, accept: string |
  */
 export function problemOf(error: unknown, onError: (error: unknown) => void, step = 16): Problem {
   if (error instanceof Problem) return error;
-  if (!(error instanceof StoreError && error.reported)) onError(error);
-  if (!(error instanceof StoreError))
+  if (!(isStoreError(error) && error.reported)) onError(error);
+  if (!isStoreError(error))
     return new Problem('internal-error', 'The server failed to process this request.');
   // Credentials are not checked, and a nonce is not claimed, for lack of space or for any other reason.
   if (step === 7)
     return storeUnavailable('The credentials could not be checked: the storage is unavailable.');
+  if (step < 16) return storeUnavailable('The storage is unavailable.');
   if (error.code === 'full')
     return new Problem('store-full', 'The change was not made: the storage is full.');
   return storeUnavailable('The change was not made: it could not be stored.');

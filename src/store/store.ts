@@ -156,3 +156,16 @@ export class NonceRefusedError extends Error {
     this.claimed = claimed;
   }
 }
+
+/**
+ * Returns whether an error is a StoreError. Its name decides, because an engine may be loaded from another copy of the
+ * package, such as one beside the module of a server that is installed globally.
+ */
+export function isStoreError(error: unknown): error is StoreError {
+  return error instanceof Error && error.name === 'StoreError' && 'code' in error;
+}
+
+/** Returns whether an error is a NonceRefusedError, by its name (see `isStoreError`). */
+export function isNonceRefusedError(error: unknown): error is NonceRefusedError {
+  return error instanceof Error && error.name === 'NonceRefusedError' && 'claimed' in error;
+}
