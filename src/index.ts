@@ -48,6 +48,7 @@ export {
   allow,
   type Call,
   changedMeanwhile,
+  type DocumentFormat,
   type Found,
   json,
   type Outcome,

@@ -44,6 +44,8 @@ export interface Authenticator {
   claimedName?(request: Request): string | undefined;
   /** The fields beside `Authorization` and `Authentication` that can have credentials, in lower case. Default: none. */
   readonly credentialFields?: readonly string[];
+  /** Returns whether a query parameter belongs to the credentials of a scheme. Default: none does. */
+  isCredentialParameter?(name: string): boolean;
   /** Returns the challenge for a principal whose token lacks the scope `needed`. */
   scopeChallenge(scheme: string, needed: string): FieldLine[];
 }
@@ -234,6 +236,8 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
       return scheme?.claimedUser?.(credentials?.rest ?? '', request);
     },
     credentialFields: locations.fields,
+    isCredentialParameter: (name) =>
+      locations.hasParameter(name) || schemes.some((scheme) => scheme.ownsParameter?.(name) === true),
     scopeChallenge(name, needed) {
       const challenge = byName.get(name)?.scopeChallenge?.(needed);
       return challenge === undefined ? [] : [['WWW-Authenticate', challenge]];

@@ -5,6 +5,8 @@ import type { Scheme } from './scheme.ts';
 export interface LocationTable {
   /** The names of the fields, in the order of the schemes. */
   readonly fields: readonly string[];
+  /** Returns whether a parameter of the query is such a place. */
+  hasParameter(name: string): boolean;
   /**
    * Returns the schemes, each once. If several schemes share a place, returns only those that `allowed` lists, or all of them if
    * it lists none or is undefined.
@@ -27,6 +29,7 @@ export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
   const isEmpty = byField.size === 0 && byParameter.size === 0;
   return {
     fields: [...byField.keys()],
+    hasParameter: (name) => byParameter.has(name),
     find(request, allowed) {
       if (isEmpty) return none;
       const found = new Set<Scheme>();

@@ -43,6 +43,8 @@ export interface Scheme {
   readonly authorizationNames?: readonly string[];
   /** The other places of its credentials. Default: none. */
   readonly locations?: readonly CredentialLocation[];
+  /** Returns whether a query parameter beside `locations` belongs to its credentials. Default: none does. */
+  ownsParameter?(name: string): boolean;
   /** Whether its credentials are refused unread over plain HTTP, because an eavesdropper could use them. Default: false. */
   readonly tlsOnly?: boolean;
   /**

@@ -1,12 +1,10 @@
 import { bodyReadersOf, type DocumentLimits } from '../formats/body-readers.ts';
-import { formatOf, formats } from '../formats/index.ts';
-import { type ListItem, StoredValueError } from '../formats/list-item.ts';
+import { formatOf, formatsFor } from '../formats/index.ts';
 import { ownContent, PageWriter, pageBytes } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { revisionTag } from '../http/headers/entity-tag.ts';
-import { formatLink } from '../http/headers/link.ts';
 import { appliedPreference, wantsMinimal } from '../http/headers/prefer.ts';
-import { encodeSegment, fillTemplate } from '../http/path.ts';
+import { fillTemplate } from '../http/path.ts';
 import { Problem } from '../http/problem.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import {
@@ -19,6 +17,11 @@ import {
 } from '../pipeline/resource.ts';
 import type { Page, RecordValue, Store } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
+import { addShown, hrefOf, linkField } from './lists/page-links.ts';
+import { malformedQuery, readSearch } from './lists/query.ts';
+import { findSearched, listSearched, type Searched } from './lists/searched-list.ts';
+import { createQueryCheck } from './lists/strict-query.ts';
+import type { Serving } from './serving.ts';
 
 const defaultLimit = 50;
 const maxLimit = 500;
@@ -29,7 +32,10 @@ interface Listed extends Pick<Page, 'entries' | 'more' | 'revision'> {
   readonly limit: number;
 }
 
-type ListCall = Call<Listed, RecordValue>;
+/** The state of a collection: of a list that the query searches, or of any other one. */
+type State = Listed | Searched;
+
+type ListCall = Call<State, RecordValue>;
 
 /**
  * Returns the resource of a collection. GET lists its items in creation order; POST creates an item with an
@@ -39,8 +45,10 @@ export function collectionResource(
   collection: Collection,
   store: Store,
   documentLimits: DocumentLimits,
-): Resource<Listed, RecordValue> {
-  const { access, shape, schemes } = collection;
+  { defaultFormat, isCredential }: Serving = {},
+): Resource<State, RecordValue> {
+  const { access, lists, shape, schemes } = collection;
+  const checkQuery = isCredential && createQueryCheck(parametersOf(collection), isCredential);
   return {
     GET: action(access.GET, (call) => list(collection, store, call)),
     headAccess: access.HEAD,
@@ -49,10 +57,38 @@ export function collectionResource(
       reads: bodyReadersOf(shape, { ...documentLimits, partial: false }),
       storesNonce: true,
     }),
-    produces: formats,
-    find: (call) => page(collection, store, call),
-    description: { element: shape.element, item: shape.item },
+    produces: formatsFor(collection.defaultFormat ?? defaultFormat),
+    ...(collection.defaultFormat && { defaultFormat: collection.defaultFormat }),
+    find(call) {
+      checkQuery?.(call);
+      return lists === undefined ? page(collection, store, call) : searchedOr(page, collection, store, call);
+    },
+    description: {
+      element: shape.element,
+      item: shape.item,
+      ...(lists && lists.filter.length > 0 && { filter: lists.filter }),
+      ...(lists && lists.sort.length > 0 && { sort: lists.sort }),
+    },
   };
+}
+
+/** Returns the query parameters of a list. */
+function parametersOf({ lists }: Collection): readonly string[] {
+  if (lists === undefined) return ['limit', 'after'];
+  return [...lists.parameters.keys(), ...(lists.orders.size > 0 ? ['sort'] : []), 'limit', 'after'];
+}
+
+/** Reads the page of a search if the query specifies one, otherwise that of `unsearched`. */
+function searchedOr(
+  unsearched: typeof page,
+  collection: Collection,
+  store: Store,
+  call: ListCall,
+): MaybePromise<Found<State>> {
+  const lists = call.method === 'GET' || call.method === 'HEAD';
+  const search = lists && collection.lists ? readSearch(collection.lists, call) : undefined;
+  if (search === undefined) return unsearched(collection, store, call);
+  return findSearched(collection, store, call, search, limitOf(call.query.get('limit')));
 }
 
 /**
@@ -89,26 +125,23 @@ function afterOf(text: string | null): number {
   return after;
 }
 
-function malformedQuery(parameter: string, form: string): Problem {
-  return new Problem('malformed-query', `The query parameter ${parameter} must be ${form}.`, {
-    members: { parameter },
-  });
-}
-
 type Listing = Outcome | typeof changedMeanwhile | Promise<Outcome | typeof changedMeanwhile>;
 
 /** Writes the page, up to its maximum size. */
-function list({ path, shape }: Collection, store: Store, call: ListCall): Listing {
+function list(collection: Collection, store: Store, call: ListCall): Listing {
   const { found } = call;
   if (found === undefined) throw new Problem('not-found', 'Nothing is at this address.');
-  const { limit, revision } = found.state;
+  const { state } = found;
+  if ('matches' in state) return listSearched(collection, call, { ...found, state });
+  const { path, shape } = collection;
+  const { limit, revision } = state;
   const format = formatOf(call.variant);
   const page = new PageWriter(format, shape);
   const outcome = (next: number | undefined): Outcome => ({
     status: 200,
     representation: { type: format.type, content: page.end() },
     shows: found,
-    fields: [linkField(call, limit, next)],
+    fields: [linkField(call.path, call.query.has('limit') ? `limit=${limit}` : '', next?.toString(36))],
   });
   const write = ({ entries, more }: Pick<Page, 'entries' | 'more'>, after: number | undefined): Listing => {
     let last = after;
@@ -123,39 +156,7 @@ function list({ path, shape }: Collection, store: Store, call: ListCall): Listin
     const further = store.list(fillTemplate(path, call.parameters), last, limit - page.count, pageBytes);
     return andThen(further, (piece) => (piece.revision === revision ? write(piece, last) : changedMeanwhile));
   };
-  return write(found.state, undefined);
-}
-
-/**
- * Adds an item to the page if it fits, but skips an item that was stored under another declaration and cannot be written.
- * Returns false if it does not fit.
- */
-function addShown(page: PageWriter, item: ListItem): boolean {
-  try {
-    return page.add(item);
-  } catch (error) {
-    if (error instanceof StoredValueError) return true;
-    throw error;
-  }
-}
-
-function hrefOf(path: string, id: string): string {
-  return `${path}/${encodeSegment(id)}`;
-}
-
-/** Returns the links to the first page and, if `last` is defined, to the page after that sequence number. */
-function linkField(call: ListCall, limit: number, last: number | undefined): FieldLine {
-  const query = call.query.has('limit') ? `limit=${limit}` : '';
-  const links = [{ href: withQuery(call.path, query), rel: 'first' }];
-  if (last !== undefined) {
-    const after = `after=${last.toString(36)}`;
-    links.unshift({ href: withQuery(call.path, query === '' ? after : `${query}&${after}`), rel: 'next' });
-  }
-  return ['Link', formatLink(links)];
-}
-
-function withQuery(path: string, query: string): string {
-  return query === '' ? path : `${path}?${query}`;
+  return write(state, undefined);
 }
 
 async function create({ form, path, shape }: Collection, store: Store, call: ListCall): Promise<Outcome> {

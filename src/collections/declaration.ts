@@ -3,7 +3,7 @@ import { didYouMean } from '../did-you-mean.ts';
 import { JsonContent } from '../formats/json/content.ts';
 import { jsonNodeOf } from '../formats/json/value.ts';
 import { ValidationErrors } from '../formats/validation-errors.ts';
-import type { Access } from '../pipeline/resource.ts';
+import type { Access, DocumentFormat } from '../pipeline/resource.ts';
 import {
   DeclarationError,
   flagOf,
@@ -17,6 +17,7 @@ import type { Declarations, FieldDeclaration } from '../schema/field.ts';
 import { checkPatternCosts } from '../schema/pattern/cost.ts';
 import { compileShape, type Shape } from '../schema/schema.ts';
 import type { RecordValue } from '../store/store.ts';
+import { type ListRules, readListRules } from './lists/rules.ts';
 
 export { DeclarationError } from '../schema/error.ts';
 export type { FieldDeclaration } from '../schema/field.ts';
@@ -46,6 +47,18 @@ export interface CollectionDeclaration {
   readonly createWithPut?: boolean;
   /** The names of the authentication schemes that it accepts: `['aws4']`. Default: all. */
   readonly schemes?: readonly string[];
+  /**
+   * The fields by which clients may select items of the list: `['title', 'price']` enables the query parameters `title`, `price`,
+   * `price.min`, `price.max` and, for an attribute, `price.currency`. Default: none.
+   */
+  readonly filter?: readonly string[];
+  /**
+   * The fields by which clients may sort the list: with `['price', '-modified']`, the values `price`, `-price` (descending) and
+   * `-modified` of the query parameter `sort`. `modified` is the time of the last change. Default: none.
+   */
+  readonly sort?: readonly string[];
+  /** The format of responses to clients that accept both. Default: that of the service. */
+  readonly defaultFormat?: DocumentFormat;
 }
 
 /** A compiled collection. */
@@ -60,6 +73,10 @@ export interface Collection {
   readonly createWithPut: boolean;
   /** The names of the authentication schemes that it accepts; undefined for all. */
   readonly schemes: readonly string[] | undefined;
+  /** How clients may select and sort the items of its list; undefined if they may not. */
+  readonly lists: ListRules | undefined;
+  /** The format of responses to clients that accept both; undefined for that of the service. */
+  readonly defaultFormat: DocumentFormat | undefined;
 }
 
 /**
@@ -89,7 +106,7 @@ export function readCollection(path: string, declaration: unknown): Collection {
   const members = membersOf(declaration, at);
   refuseUnknown(
     members,
-    ['element', 'item', 'fields', 'access', 'createWithPut', 'schemes'],
+    ['element', 'item', 'fields', 'access', 'createWithPut', 'schemes', 'filter', 'sort', 'defaultFormat'],
     at,
     'is not a key of a collection',
   );
@@ -104,7 +121,16 @@ export function readCollection(path: string, declaration: unknown): Collection {
     access: accessOf(members.get('access'), parameters, `${at}.access`),
     createWithPut: flagOf(members.get('createWithPut'), `${at}.createWithPut`, true),
     schemes: schemesFrom(members.get('schemes'), `${at}.schemes`),
+    lists: readListRules(members.get('filter'), members.get('sort'), shape, at),
+    defaultFormat: formatFrom(members.get('defaultFormat'), `${at}.defaultFormat`),
   };
+}
+
+function formatFrom(source: unknown, path: string): DocumentFormat | undefined {
+  if (source === undefined || source === 'xml' || source === 'json') return source;
+  if (typeof source !== 'string')
+    throw new DeclarationError('type', path, `must be xml or json, is ${kindOf(source)}`);
+  throw new DeclarationError('value', path, `"${source}" is not known${didYouMean(source, ['xml', 'json'])}`);
 }
 
 /** Reads the names of schemes. Whether they are configured is checked when the service is created. */

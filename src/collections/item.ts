@@ -1,5 +1,5 @@
 import { bodyReadersOf, type DocumentLimits } from '../formats/body-readers.ts';
-import { formatOf, formats } from '../formats/index.ts';
+import { formatOf, formatsFor } from '../formats/index.ts';
 import { StoredValueError } from '../formats/list-item.ts';
 import { ownContent } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
@@ -23,7 +23,9 @@ import {
 import { merge } from '../schema/merge.ts';
 import type { Entry, RecordValue, Replacement, Store } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
+import { createQueryCheck } from './lists/strict-query.ts';
 import { isAsSent, keepingContent, type SentItem } from './sent-item.ts';
+import type { Serving } from './serving.ts';
 
 type ItemCall = Call<Entry, SentItem>;
 
@@ -47,8 +49,10 @@ export function itemResource(
   collection: Collection,
   store: Store,
   documentLimits: DocumentLimits,
+  { defaultFormat, isCredential }: Serving = {},
 ): Resource<Entry, SentItem> {
   const { access, path, schemes, shape } = collection;
+  const checkQuery = isCredential && createQueryCheck([], isCredential);
   const parameter = idParameter(path);
   const idOf = (call: ItemCall): string => call.parameters[parameter] ?? '';
   const nameOf = (call: ItemCall): string => fillTemplate(path, call.parameters);
@@ -74,8 +78,10 @@ export function itemResource(
       storesNonce: true,
     }),
     DELETE: action(access.DELETE, (call) => remove(store, call, nameOf(call)), { storesNonce: true }),
-    produces: formats,
+    produces: formatsFor(collection.defaultFormat ?? defaultFormat),
+    ...(collection.defaultFormat && { defaultFormat: collection.defaultFormat }),
     find(call) {
+      checkQuery?.(call);
       const entry = store.read(nameOf(call), idOf(call));
       return andThen(entry, (found) => foundOf(collection, store, found));
     },

@@ -1,17 +1,17 @@
-import { documentVariants, writeDocument } from '../formats/server-documents.ts';
+import { documentVariantsFor, writeDocument } from '../formats/server-documents.ts';
 import type { Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { explanationOf, problemTypes } from '../http/problem-types.ts';
 import { pathForClient } from '../pipeline/proxy.ts';
-import { action, type Resource } from '../pipeline/resource.ts';
+import { action, type DocumentFormat, type Resource } from '../pipeline/resource.ts';
 
 /** Returns the resource `/problems`, which lists all problem types. */
-export function problemsResource(): Resource {
+export function problemsResource(defaultFormat?: DocumentFormat): Resource {
   return {
     GET: action('anyone', async ({ request, variant }) =>
       writeDocument('index', { problems: problems(request) }, variant),
     ),
-    produces: documentVariants,
+    produces: documentVariantsFor(defaultFormat),
   };
 }
 
@@ -26,7 +26,7 @@ function problems(
 }
 
 /** Returns the resource `/problems/NAME`, which explains a problem type. */
-export function explanationResource(): Resource {
+export function explanationResource(defaultFormat?: DocumentFormat): Resource {
   return {
     GET: action('anyone', async ({ request, parameters, variant }) => {
       const name = parameters['name'] ?? '';
@@ -39,6 +39,6 @@ export function explanationResource(): Resource {
         variant,
       );
     }),
-    produces: documentVariants,
+    produces: documentVariantsFor(defaultFormat),
   };
 }

@@ -1,10 +1,10 @@
-import { documentVariants, writeDocument } from '../formats/server-documents.ts';
+import { documentVariantsFor, writeDocument } from '../formats/server-documents.ts';
 import { pathForClient } from '../pipeline/proxy.ts';
-import { action, allow, type Resource } from '../pipeline/resource.ts';
+import { action, allow, type DocumentFormat, type Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
 
 /** Returns the resource `/`, which lists the path templates and the methods that the principal may use. */
-export function rootResource(routes: readonly Route[]): Resource {
+export function rootResource(routes: readonly Route[], defaultFormat?: DocumentFormat): Resource {
   return {
     GET: action('anyone', async (call) => {
       const resources = routes.map(({ template, resource }) => ({
@@ -17,7 +17,7 @@ export function rootResource(routes: readonly Route[]): Resource {
         call.variant,
       );
     }),
-    produces: documentVariants,
+    produces: documentVariantsFor(defaultFormat),
   };
 }
 

@@ -105,7 +105,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
   const controllable = createControllableService(
     {
       // A test suite fails to authenticate far more often than the default limit permits.
-      ...{ explain: true, maxAuthFailures: 0, ...given, ...routes.state },
+      ...{ explain: true, maxAuthFailures: 0, strictQuery: true, ...given, ...routes.state },
       ...{ clock: faults.clock, random: known.remembering(random.bytes), store, nonces, masterKey },
       users: users.all,
       observer: skewDates(time, journal.observer(faults)),

@@ -90,6 +90,7 @@ export {
   action,
   allow,
   type Call,
+  type DocumentFormat,
   json,
   type Outcome,
   type Resource,

@@ -1,5 +1,5 @@
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
-import type { Variant } from '../pipeline/resource.ts';
+import type { DocumentFormat, Variant } from '../pipeline/resource.ts';
 import type { Shape } from '../schema/schema.ts';
 import type { RecordValue } from '../store/store.ts';
 import type { ItemDecoder } from './item-decoder.ts';
@@ -53,8 +53,15 @@ const json: Format = {
   listForm: (shape) => listFormJson(shape),
 };
 
-/** The formats of every collection. The first is the default. */
+/** The formats of every collection. */
 export const formats: readonly Format[] = [xml, textXml, json];
+
+const formatsJsonFirst: readonly Format[] = [json, xml, textXml];
+
+/** Returns the formats of every collection, the default one first. */
+export function formatsFor(defaultFormat: DocumentFormat = 'xml'): readonly Format[] {
+  return defaultFormat === 'xml' ? formats : formatsJsonFirst;
+}
 
 /** Returns the format of a variant; the default for any other. */
 export function formatOf(variant: Variant | undefined): Format {

@@ -1,7 +1,7 @@
 import { preferred } from '../http/headers/accept.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Description } from '../pipeline/options-response.ts';
-import type { Representation, Variant } from '../pipeline/resource.ts';
+import type { DocumentFormat, Representation, Variant } from '../pipeline/resource.ts';
 import { type DocumentValue, writeDocumentJson, writeDocumentXml } from './document-writer.ts';
 import { writeForeignDocument, writeProblemJson, writeProblemXml } from './problem.ts';
 
@@ -9,13 +9,18 @@ const xml: Variant = { type: 'application/xml; charset=utf-8', mark: 'x' };
 const textXml: Variant = { type: 'text/xml; charset=utf-8', mark: 't' };
 const json: Variant = { type: 'application/json', mark: 'j' };
 
-/** The variants of the server's own documents. */
-export const documentVariants: readonly Variant[] = [xml, textXml, json];
+const documentVariants: readonly Variant[] = [xml, textXml, json];
+const documentVariantsJson: readonly Variant[] = [json, xml, textXml];
 
-/** The format for clients that accept both. */
-export type DocumentFormat = 'xml' | 'json';
+/** Returns the variants of the server's own documents, the default one first. */
+export function documentVariantsFor(defaultFormat: DocumentFormat = 'xml'): readonly Variant[] {
+  return defaultFormat === 'xml' ? documentVariants : documentVariantsJson;
+}
 
-/** Writes a document of the server. In XML, the items of a list `names` are elements called `name`. */
+/**
+ * Writes a document of the server. In XML, the items of a list `names` are elements called `name`, and those of any other list are
+ * called `item`.
+ */
 export function writeDocument(
   root: string,
   doc: DocumentValue,
@@ -23,7 +28,11 @@ export function writeDocument(
 ): Representation {
   const { type, mark } = variant ?? xml;
   if (mark === json.mark) return { type, content: writeDocumentJson(doc) };
-  return { type, content: writeDocumentXml(root, doc, { item: (name) => name.replace(/s$/, '') }) };
+  return { type, content: writeDocumentXml(root, doc, { item: itemName }) };
+}
+
+function itemName(list: string): string {
+  return list.endsWith('s') ? list.slice(0, -1) : 'item';
 }
 
 /**
@@ -38,8 +47,7 @@ export function writeDescription(
   return writeDocument(
     'resource',
     { href, methods, reads, writes, ...more },
-    preferred(accept, defaultFormat === 'xml' ? documentVariants : [json, xml, textXml]) ??
-      variantOf[defaultFormat],
+    preferred(accept, documentVariantsFor(defaultFormat)) ?? variantOf[defaultFormat],
   );
 }
 

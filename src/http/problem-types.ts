@@ -42,7 +42,19 @@ export const problemTypes = {
   'malformed-query': {
     status: 400,
     title: 'A query parameter is malformed',
-    explanation: 'The query parameter named has an invalid value. Unknown query parameters are ignored.',
+    explanation: 'The query parameter named has an invalid value.',
+  },
+  'unknown-query-parameter': {
+    status: 400,
+    title: 'A query parameter is unknown',
+    explanation:
+      'The resource has no query parameter of this name, and the service is configured to reject unknown ones (strictQuery). Names are case-sensitive.',
+  },
+  'repeated-query-parameter': {
+    status: 400,
+    title: 'A query parameter occurs more than once',
+    explanation:
+      'The service is configured to reject repeated query parameters (strictQuery), because it would use only one of them.',
   },
   'malformed-credentials': {
     status: 400,

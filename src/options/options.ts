@@ -57,6 +57,10 @@ export interface Options extends Declarations, Registrations {
   readonly oauth1AccessLifetime: number;
   /** At most `window`. */
   readonly oauth1Window: number;
+  /** The format of responses to clients that accept both. */
+  readonly defaultFormat: Word<'defaultFormat'>;
+  /** Whether unknown and repeated query parameters of collections are rejected. */
+  readonly strictQuery: boolean;
   readonly explain: boolean;
   /** The port of the control interface; undefined if it is off. */
   readonly controlPort: number | undefined;
@@ -209,6 +213,8 @@ function independentOptions(settings: Settings): IndependentOptions {
     ticketLifetime: settings.whole('ticketLifetime'),
     requestTokenLifetime: settings.whole('requestTokenLifetime'),
     oauth1AccessLifetime: settings.whole('oauth1AccessLifetime'),
+    defaultFormat: settings.choice('defaultFormat') ?? optionTable.defaultFormat.fallback,
+    strictQuery: settings.toggle('strictQuery'),
     explain: settings.toggle('explain'),
     controlPort: settings.maybeWhole('controlPort'),
     maxBody: settings.whole('maxBody'),

@@ -198,6 +198,13 @@ export const optionTable = {
     year,
     'maximum difference of an OAuth 1.0a timestamp; at most --window',
   ),
+  defaultFormat: {
+    kind: 'choice',
+    words: ['xml', 'json'],
+    fallback: 'xml',
+    about: 'format of responses to clients that accept both',
+  },
+  strictQuery: { kind: 'toggle', about: 'reject unknown and repeated query parameters of collections' },
   explain: { kind: 'toggle', about: 'error responses explain what was checked; never a secret' },
   maxBody: {
     kind: 'whole',

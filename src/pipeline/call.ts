@@ -6,7 +6,7 @@ import type { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import type { Principal } from '../principal.ts';
 import type { GzipQueue } from './gzip-queue.ts';
-import type { Call, Found, Parameters, Variant } from './resource.ts';
+import type { Call, DocumentFormat, Found, Parameters, Variant } from './resource.ts';
 
 /** The state of a request as it passes the steps, also if it is rejected later. */
 export interface RequestTrace {
@@ -19,6 +19,8 @@ export interface RequestTrace {
   problem: Problem | undefined;
   /** Returns the refusal if the nonce is claimed with the change of the request, and then refused. @internal */
   refuseNonce?: DeferredNonce['refuseNonce'];
+  /** The format of problems of the resource; undefined for that of the service. */
+  defaultFormat: DocumentFormat | undefined;
 }
 
 /** Creates the trace of a request before its first step. */
@@ -29,6 +31,7 @@ export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrac
     authentication: authTrace,
     problem: undefined,
     refuseNonce: undefined,
+    defaultFormat: undefined,
   };
 }
 

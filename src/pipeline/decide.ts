@@ -110,6 +110,7 @@ export function decide(
   // 6: is there a resource here?
   trace.step = 6;
   const addressed = { request, method, target, route: findRoute(target, request, context.router) };
+  trace.defaultFormat = addressed.route.resource.defaultFormat;
   // 7: are the credentials good?
   trace.step = 7;
   const principal = authenticate(addressed, context.authenticator, trace);

@@ -2,7 +2,7 @@ import type { FieldLine } from '../http/fields.ts';
 import type { Response } from '../http/message.ts';
 import { type Method, methods } from '../http/method.ts';
 import type { CallContext } from './call.ts';
-import { allow, mayUse, type Representation, type Resource } from './resource.ts';
+import { allow, type DocumentFormat, mayUse, type Representation, type Resource } from './resource.ts';
 import { leadingFields } from './response.ts';
 import type { Match, Route } from './router.ts';
 
@@ -15,16 +15,21 @@ export interface Description {
   readonly reads: readonly string[];
   readonly writes: readonly string[];
   /** The resource's own `description`. */
-  readonly more: Readonly<Record<string, string>>;
+  readonly more: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** Serializes a description in the media type that `accept` prefers. */
-export type Describe = (description: Description, accept: string | undefined) => Representation;
+/** Serializes a description in the media type that `accept` prefers, by default in `format` or the format of the service. */
+export type Describe = (
+  description: Description,
+  accept: string | undefined,
+  format: DocumentFormat | undefined,
+) => Representation;
 
 /** Returns the response to OPTIONS: `Allow` for this principal, and a small description (RFC 9110 §9.3.7). */
 export function describe(call: CallContext, subject: Match | readonly Route[], write: Describe): Response {
   const description = 'resource' in subject ? ofResource(call, subject) : ofServer(call, subject);
-  const representation = write(description, call.request.fields.get('accept'));
+  const format = 'resource' in subject ? subject.resource.defaultFormat : undefined;
+  const representation = write(description, call.request.fields.get('accept'), format);
   const fields: FieldLine[] = [
     ...leadingFields(call.date, call.principal),
     ['Content-Type', representation.type],

@@ -2,11 +2,16 @@ import type { Request, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { isStoreError } from '../store/store.ts';
 import type { RequestTrace } from './call.ts';
-import type { Representation } from './resource.ts';
+import type { DocumentFormat, Representation } from './resource.ts';
 import { leadingFields } from './response.ts';
 
-/** Serializes a problem document (RFC 9457) in the format that `accept` prefers. */
-export type WriteProblem = (problem: Problem, instance: string, accept: string | undefined) => Representation;
+/** Serializes a problem document (RFC 9457) in the format that `accept` prefers, by default in `format` or that of the service. */
+export type WriteProblem = (
+  problem: Problem,
+  instance: string,
+  accept: string | undefined,
+  format: DocumentFormat | undefined,
+) => Representation;
 
 /**
  * Returns an error as a Problem. Any other error is an internal one, which is reported to `onError` only.
@@ -42,7 +47,12 @@ export function toProblemResponse(
   writeProblem: WriteProblem,
 ): Response {
   const instance = request === undefined ? '' : pathSent(request);
-  const { type, content } = writeProblem(problem, instance, request?.fields.get('accept'));
+  const { type, content } = writeProblem(
+    problem,
+    instance,
+    request?.fields.get('accept'),
+    trace.defaultFormat,
+  );
   const fields = leadingFields(date, trace.principal, rejectsPrincipal.has(problem.status));
   fields.push(['Content-Type', type], ...problem.fields);
   return {

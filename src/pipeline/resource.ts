@@ -11,6 +11,9 @@ export type Access = 'anyone' | 'authenticated' | 'nobody' | `owner:${string}` |
 /** The decoded parameters of a path template. */
 export type Parameters = Readonly<Record<string, string>>;
 
+/** The format of a response to a client that accepts both. */
+export type DocumentFormat = 'xml' | 'json';
+
 /** A media type that a resource produces. */
 export interface Variant {
   /** The value of Content-Type: `application/xml; charset=utf-8`. */
@@ -129,8 +132,10 @@ export interface Resource<State = unknown, Content = unknown> {
   readonly ownCredentials?: boolean;
   /** The names of the schemes that it accepts: `['aws4']`. Credentials of others are refused with 401. Default: all schemes. */
   readonly schemes?: readonly string[];
+  /** The format of its problems and of OPTIONS for clients that accept both. Default: that of the service. */
+  readonly defaultFormat?: DocumentFormat;
   /** Members that OPTIONS adds to the description of its methods and media types. */
-  readonly description?: Readonly<Record<string, string>>;
+  readonly description?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /**

@@ -30,6 +30,19 @@ export function compareDateTimes(one: string, other: string): number {
   return first.fraction < second.fraction ? -1 : 1;
 }
 
+/**
+ * Returns text that orders dates and times: the text of an earlier instant is less than that of a later one. Returns undefined for
+ * an invalid date and time.
+ */
+export function instantKey(text: string): string | undefined {
+  const instant = instantOf(text);
+  if (instant === undefined) return undefined;
+  return `${instant.seconds + beforeYearZero}`.padStart(12, '0') + instant.fraction;
+}
+
+/** Seconds to add so that no instant of the years 0000 to 9999 is negative. */
+const beforeYearZero = 100_000_000_000;
+
 /** An instant: seconds since 1970-01-01T00:00:00Z, and the digits of the fraction without trailing zeros. */
 interface Instant {
   readonly seconds: number;

@@ -23,6 +23,25 @@ export function compareDecimals(one: string, other: string): number {
   return minusOne ? -order : order;
 }
 
+/** Compares two decimals with any numbers of fraction digits, like {@link compareDecimals}. */
+export function compareDecimalValues(one: string, other: string): number {
+  const [digitsOne, digitsOther] = [fractionLength(one), fractionLength(other)];
+  if (digitsOne === digitsOther) return compareDecimals(one, other);
+  const most = Math.max(digitsOne, digitsOther);
+  return compareDecimals(padded(one, most - digitsOne), padded(other, most - digitsOther));
+}
+
+function fractionLength(decimal: string): number {
+  const point = decimal.indexOf('.');
+  return point < 0 ? 0 : decimal.length - point - 1;
+}
+
+/** Appends zeros to the fraction. */
+function padded(decimal: string, zeros: number): string {
+  if (zeros === 0) return decimal;
+  return (decimal.includes('.') ? decimal : `${decimal}.`) + '0'.repeat(zeros);
+}
+
 /**
  * Without leading zeros, a longer number is greater; numbers of the same length are ordered like their
  * digits.

@@ -44,10 +44,15 @@ export function violationsOf(simple: Simple, text: string): readonly Violation[]
 const none: readonly Violation[] = [];
 
 /** Returns the stored value of a valid text. */
-export function storedValue(simple: Simple, text: string): string | number | boolean {
+export function storedValue(simple: Pick<Simple, 'type'>, text: string): string | number | boolean {
   if (simple.type === 'integer') return Number(text);
   if (simple.type === 'boolean') return text === 'true';
   return text;
+}
+
+/** Returns whether a text is a value of a type. A decimal may have any number of fraction digits. */
+export function isOfType(type: SimpleTypeName, text: string): boolean {
+  return typeViolation({ type, fractionDigits: fractionDigitsOf(text) ?? 0 }, text) === undefined;
 }
 
 /** Compares two texts of a type: negative if the first is less, positive if it is greater, else 0. */
@@ -58,7 +63,7 @@ export function compare(type: SimpleTypeName, one: string, other: string): numbe
   return Number(one) - Number(other);
 }
 
-function typeViolation(simple: Simple, text: string): Violation | undefined {
+function typeViolation(simple: Pick<Simple, 'type' | 'fractionDigits'>, text: string): Violation | undefined {
   switch (simple.type) {
     case 'text':
       return textViolation(text);

@@ -6,6 +6,7 @@ import {
   checkNumber,
   checkObject,
   checkText,
+  checkWord,
 } from './argument-checks.ts';
 import { defaultLimits, type ServiceOptions } from './options.ts';
 import { checkResource } from './resource-checks.ts';
@@ -19,7 +20,8 @@ export function checkOptionValues(options: Omit<ServiceOptions, 'users'>): void 
   for (const name of ['realm', 'publicUrl', 'basePath'] as const) checkText(options[name], name);
   for (const name of ['notBefore', 'maxNonces', 'maxNoncesPerUser'] as const)
     checkNumber(options[name], name);
-  for (const name of ['requireBodyDigest', 'explain'] as const) checkFlag(options[name], name);
+  for (const name of ['requireBodyDigest', 'explain', 'strictQuery'] as const) checkFlag(options[name], name);
+  checkWord(options.defaultFormat, ['xml', 'json'], 'a value of defaultFormat');
   for (const name of ['log', 'onError'] as const) checkFunction(options[name], name);
   if (limits !== undefined) checkNumbers(limits, Object.keys(defaultLimits), 'limits');
   if (lifetimes !== undefined) checkNumbers(lifetimes, Object.keys(defaultLifetimes), 'lifetimes');

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
 import type { Lifetimes } from '../oauth/lifetimes.ts';
 import type { PipelineOptions } from '../pipeline/options.ts';
-import type { Resource } from '../pipeline/resource.ts';
+import type { DocumentFormat, Resource } from '../pipeline/resource.ts';
 import type { Nonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 
@@ -87,6 +87,8 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   trustProxy: true,
   basePath: true,
   explain: true,
+  defaultFormat: true,
+  strictQuery: true,
   limits: true,
   log: true,
   observer: true,
@@ -154,5 +156,15 @@ export interface ServiceOptions extends PipelineOptions {
   readonly maxAuthFailures?: number;
   /** Whether rejections of credentials explain what was checked. Default: false. */
   readonly explain?: boolean;
+  /**
+   * The format of responses to clients that accept both XML and JSON, such as clients without `Accept`; problem documents included.
+   * Default: `xml`.
+   */
+  readonly defaultFormat?: DocumentFormat;
+  /**
+   * Whether requests to collections and their items with an unknown or repeated query parameter get the status 400. Default: false;
+   * in a test double: true.
+   */
+  readonly strictQuery?: boolean;
   readonly limits?: Partial<Limits>;
 }

@@ -19,6 +19,7 @@ const resourceNames: Readonly<Record<keyof Resource, true>> = {
   find: true,
   ownCredentials: true,
   schemes: true,
+  defaultFormat: true,
   description: true,
 };
 
@@ -41,6 +42,7 @@ export function checkResource(template: unknown, resource: unknown): void {
   checkFunction(Reflect.get(resource, 'find'), `find of ${what}`);
   checkAccess(Reflect.get(resource, 'headAccess'), 'HEAD', String(template));
   checkSchemes(Reflect.get(resource, 'schemes'), what);
+  checkWord(Reflect.get(resource, 'defaultFormat'), ['xml', 'json'], `a value of defaultFormat of ${what}`);
 }
 
 /** Requires a list of names. Whether there are such schemes is checked when the resource is served. */

@@ -3,6 +3,7 @@ import { type Collection, defaultCollections, defineCollection } from '../collec
 import { itemResource, itemTemplate } from '../collections/item.ts';
 import { explanationResource, problemsResource } from '../collections/problems.ts';
 import { rootResource } from '../collections/root.ts';
+import type { Serving } from '../collections/serving.ts';
 import type { Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
 import type { Store } from '../store/store.ts';
@@ -27,6 +28,7 @@ export function routesOf(
   store: Store,
   limits: Limits,
   resources: Readonly<Record<string, Resource>>,
+  serving: Serving,
 ): Route[] {
   const documentLimits = {
     maxDepth: limits.xmlDepth,
@@ -34,14 +36,17 @@ export function routesOf(
     maxLength: limits.body,
   };
   const routes: Route[] = collections.flatMap((collection) => [
-    { template: collection.path, resource: collectionResource(collection, store, documentLimits) },
-    { template: itemTemplate(collection), resource: itemResource(collection, store, documentLimits) },
+    { template: collection.path, resource: collectionResource(collection, store, documentLimits, serving) },
+    {
+      template: itemTemplate(collection),
+      resource: itemResource(collection, store, documentLimits, serving),
+    },
   ]);
   routes.push(...Object.entries(resources).map(([template, resource]) => ({ template, resource })));
   const own: Route[] = [
-    { template: '/', resource: rootResource(routes) },
-    { template: '/problems', resource: problemsResource() },
-    { template: '/problems/{name}', resource: explanationResource() },
+    { template: '/', resource: rootResource(routes, serving.defaultFormat) },
+    { template: '/problems', resource: problemsResource(serving.defaultFormat) },
+    { template: '/problems/{name}', resource: explanationResource(serving.defaultFormat) },
   ];
   const taken = new Set(routes.map(({ template }) => template));
   return [...own.filter(({ template }) => !taken.has(template)), ...routes];

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import { loadSeed } from '../collections/seed.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { type DocumentFormat, writeDescription, writeProblem } from '../formats/server-documents.ts';
+import { writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
 import type { Request, Response } from '../http/message.ts';
 import { type Listener, type ListenerOptions, listen } from '../net/listener.ts';
@@ -89,8 +89,6 @@ export interface ServiceControls {
   readonly onReplay?: (user: string) => void;
   /** Authenticates requests instead of all schemes. */
   readonly authenticator?: Authenticator;
-  /** The format of problems and descriptions for clients that accept both. Default: XML. */
-  readonly format?: DocumentFormat;
   /** Further origins by which clients address the service. Default: none. */
   readonly aliases?: readonly string[];
 }
@@ -123,11 +121,11 @@ export function createService(options: ServiceOptions = {}): Service {
 /** Creates a service that a test double controls. Throws as `createService` does. */
 export function createControllableService(
   options: ServiceOptions = {},
-  { onGrantEvent, onReplay, authenticator, format = 'xml', aliases = [] }: ServiceControls = {},
+  { onGrantEvent, onReplay, authenticator: controlled, aliases = [] }: ServiceControls = {},
 ): ControllableService {
   rejectUnknownOptions(options);
   checkOptionValues(options);
-  const { clock = systemClock, random = randomBytes } = options;
+  const { clock = systemClock, random = randomBytes, defaultFormat } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const store = options.store ?? createMemoryStore({ storeId: Buffer.from(random(4)).toString('hex') });
   const collections = collectionsOf(options);
@@ -139,25 +137,28 @@ export function createControllableService(
   const authentication = createAuthentication(options, clock, random, { store, origins, onGrantEvent });
   checkDistinctSecrets(options);
   const { oauth } = authentication;
+  const authenticator = controlled ?? authentication.authenticator;
+  const isCredential = options.strictQuery ? authenticatorParameters(authenticator) : undefined;
+  const serving = { defaultFormat, isCredential };
   const routerOf = (served: readonly Collection[], resources: ServedRoutes['resources']): Router => {
     for (const { path, schemes } of served)
       checkSchemeNames(schemes, authentication.configured, `collections.${path}.schemes`);
     for (const [template, { schemes }] of Object.entries(resources))
       checkSchemeNames(schemes, authentication.configured, `schemes of the resource at ${template}`);
-    return createRouter([...routesOf(served, store, limits, resources), ...oauth.routes]);
+    return createRouter([...routesOf(served, store, limits, resources, serving), ...oauth.routes]);
   };
   let router = routerOf(collections, options.resources ?? {});
   const context: ServiceContext = {
     get router() {
       return router;
     },
-    authenticator: authenticator ?? authentication.authenticator,
+    authenticator,
     clock,
     httpDate,
     gzip: new GzipQueue(),
     limits,
     stopping: () => closing,
-    describe: (description, accept) => writeDescription(description, accept, format),
+    describe: (description, accept, format = defaultFormat) => writeDescription(description, accept, format),
   };
   const seeded = loadSeed(store, collections, options.seed ?? {}, clock);
   const { keepNonce } = authentication;
@@ -170,7 +171,7 @@ export function createControllableService(
     keepNonce,
     onReplay,
     options,
-    writeProblem: (problem, instance, accept) =>
+    writeProblem: (problem, instance, accept, format = defaultFormat) =>
       writeProblem(problem, instance, accept, format, options.basePath),
   });
   const handle = (request: Request): Promise<Response> => pipeline.respond(request);
@@ -215,6 +216,11 @@ export function createControllableService(
       if (options.store === undefined) await store.close();
     },
   };
+}
+
+/** Returns a function that returns whether a query parameter belongs to credentials. */
+function authenticatorParameters(authenticator: Authenticator): (parameter: string) => boolean {
+  return (parameter) => authenticator.isCredentialParameter?.(parameter) === true;
 }
 
 /** Signs responses as the schemes are configured. Loads the code first; until `loaded`, responses are unsigned. */

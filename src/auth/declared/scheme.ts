@@ -22,6 +22,7 @@ export function createDeclaredScheme(name: string, options: DeclaredOptions, con
           locations: ['field' in place ? { field: place.field.toLowerCase() } : { query: place.query }],
         }
       : { authorizationNames: [authorizationName.toLowerCase()] }),
+    ownsParameter: (parameter) => parameter === options.digestParameter,
     authenticate: (request, rest, authTrace, deferrable) =>
       verify === undefined
         ? load().then((loaded) => loaded(request, rest, authTrace, deferrable))

@@ -83,6 +83,8 @@ export function createOAuth1Scheme({ realm, offered, elsewhere, verify }: OAuth1
       const verdict = offered() ? await verdictOf({ request, rest, authTrace, deferrable }) : undefined;
       return verdict ?? notOffered();
     },
+    // RFC 5849 §3.1 reserves this prefix.
+    ownsParameter: (parameter) => parameter.startsWith('oauth_'),
     elsewhere: (request) => (offered() ? elsewhere(request) : undefined),
     authenticateElsewhere: (request, authTrace, deferrable = false) =>
       verdictOf({ request, rest: undefined, authTrace, deferrable }),

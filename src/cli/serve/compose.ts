@@ -45,6 +45,8 @@ export function composeService(
       maxAuthFailures: options.maxAuthFailures,
       trustProxy: options.trustProxy,
       explain: options.explain,
+      defaultFormat: options.defaultFormat,
+      strictQuery: options.strictQuery,
       limits: limitsOf(options),
     });
   } catch (error) {

@@ -79,13 +79,14 @@ export async function openControl(
     {
       ...{
         collections: {},
+        defaultFormat: 'json',
         resources: { ...operations, ...consoleResources(routes) },
         limits: { body: maxContent },
         observer: createGuard(() => ownPort),
       },
       ...(fault !== undefined && { onError: fault }),
     },
-    { authenticator: createControlAuthenticator(token), format: 'json' },
+    { authenticator: createControlAuthenticator(token) },
   );
   const { url, port: opened } = await service.listen({ port, unref });
   ownPort = opened;

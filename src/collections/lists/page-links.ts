@@ -1,0 +1,40 @@
+import { type ListItem, StoredValueError } from '../../formats/list-item.ts';
+import type { PageWriter } from '../../formats/page.ts';
+import type { FieldLine } from '../../http/fields.ts';
+import { formatLink } from '../../http/headers/link.ts';
+import { encodeSegment } from '../../http/path.ts';
+
+/**
+ * Adds an item to the page if it fits, but skips an item that was stored under another declaration and cannot be written.
+ * Returns false if it does not fit.
+ */
+export function addShown(page: PageWriter, item: ListItem): boolean {
+  try {
+    return page.add(item);
+  } catch (error) {
+    if (error instanceof StoredValueError) return true;
+    throw error;
+  }
+}
+
+/** Returns the path of an item of the collection at `path`. */
+export function hrefOf(path: string, id: string): string {
+  return `${path}/${encodeSegment(id)}`;
+}
+
+/**
+ * Returns the links to the first page and, if `cursor` is defined, to the page after that place.
+ * @param query the parameters that all pages have; '' for none
+ */
+export function linkField(path: string, query: string, cursor: string | undefined): FieldLine {
+  const links = [{ href: withQuery(path, query), rel: 'first' }];
+  if (cursor !== undefined) {
+    const after = `after=${cursor}`;
+    links.unshift({ href: withQuery(path, query === '' ? after : `${query}&${after}`), rel: 'next' });
+  }
+  return ['Link', formatLink(links)];
+}
+
+function withQuery(path: string, query: string): string {
+  return query === '' ? path : `${path}?${query}`;
+}

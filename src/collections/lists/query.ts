@@ -1,0 +1,98 @@
+/** Reads the query of a list. */
+
+import { closestMatch } from '../../did-you-mean.ts';
+import { parseQueryOf } from '../../http/form.ts';
+import { Problem } from '../../http/problem.ts';
+import type { Call } from '../../pipeline/resource.ts';
+import { isOfType, type SimpleTypeName, storedValue } from '../../schema/simple-type.ts';
+import type { Entry } from '../../store/store.ts';
+import type { ItemOrder } from './order.ts';
+import type { Comparison, FilterParameter, ListRules } from './rules.ts';
+
+/** The items that a query selects, and their order. */
+export interface Search {
+  /** Returns whether an item is selected. */
+  matches(entry: Entry): boolean;
+  /** Undefined for the order of creation. */
+  readonly order: ItemOrder | undefined;
+  /** The parameters of the search, for links to other pages: `title=Tea&sort=-price`. */
+  readonly query: string;
+}
+
+/** Returns the search that a query specifies; undefined if it selects and sorts nothing. Throws a Problem (400). */
+export function readSearch(rules: ListRules, call: Pick<Call, 'query' | 'request'>): Search | undefined {
+  const conditions: ((entry: Entry) => boolean)[] = [];
+  const parameters: string[] = [];
+  let order: ItemOrder | undefined;
+  for (const name of new Set(call.query.keys())) {
+    // As elsewhere, the first of several parameters of the same name counts.
+    const text = call.query.get(name) ?? '';
+    const filter = rules.parameters.get(name);
+    if (filter !== undefined) conditions.push(conditionOf(name, filter, text, call));
+    else if (name === 'sort' && rules.orders.size > 0) order = orderFor(rules, text);
+    else continue;
+    parameters.push(`${encodeURIComponent(name)}=${encodeURIComponent(text)}`);
+  }
+  if (parameters.length === 0) return undefined;
+  const matches = (entry: Entry): boolean => conditions.every((holds) => holds(entry));
+  return { matches, order, query: parameters.join('&') };
+}
+
+function conditionOf(
+  name: string,
+  { field, type, comparison, order, valueIn }: FilterParameter,
+  text: string,
+  { request }: Pick<Call, 'request'>,
+): (entry: Entry) => boolean {
+  // U+FFFD also replaces octets that are not UTF-8.
+  if (text.includes('\ufffd') && parseQueryOf(request.target) === undefined)
+    throw malformedQuery(name, 'encoded in UTF-8');
+  const sought = isOfType(type, text) ? order.keyOf(storedValue({ type }, text)) : undefined;
+  if (sought === undefined) throw wrongType(name, field, type, text);
+  return (entry) => {
+    const value = valueIn(entry);
+    const key = value === undefined ? undefined : order.keyOf(value);
+    return key !== undefined && holds(comparison, order.compare(key, sought));
+  };
+}
+
+function holds(comparison: Comparison, difference: number): boolean {
+  if (comparison === 'equals') return difference === 0;
+  return comparison === 'min' ? difference >= 0 : difference <= 0;
+}
+
+function orderFor({ orders }: ListRules, text: string): ItemOrder {
+  const order = orders.get(text);
+  if (order !== undefined) return order;
+  const nearest = closestMatch(text, [...orders.keys()]);
+  const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+  throw malformedQuery('sort', `one of ${[...orders.keys()].join(', ')}`, { hint });
+}
+
+const forms: Readonly<Record<SimpleTypeName, string>> = {
+  text: 'text that XML can represent',
+  decimal: 'a decimal such as 9.50',
+  integer: 'an integer such as 42',
+  boolean: 'true or false',
+  date: 'a date in the form YYYY-MM-DD',
+  dateTime: 'a date and time with an offset, such as 2013-04-20T12:59:24Z',
+  currency: 'an ISO 4217 currency code in upper case',
+};
+
+function wrongType(name: string, field: string, type: SimpleTypeName, text: string): Problem {
+  const form = `${forms[type]}, because the field ${field} has the type ${type}`;
+  const isPlus = text.includes(' ') && isOfType(type, text.replaceAll(' ', '+'));
+  const hint = isPlus ? ' In a query, + means a space; send %2B.' : '';
+  return malformedQuery(name, form, { hint, members: { field, fieldType: type } });
+}
+
+/** Returns the problem of a query parameter with an invalid value. `form` describes the valid ones. */
+export function malformedQuery(
+  parameter: string,
+  form: string,
+  { hint = '', members = {} }: { readonly hint?: string; readonly members?: Problem['members'] } = {},
+): Problem {
+  return new Problem('malformed-query', `The query parameter ${parameter} must be ${form}.${hint}`, {
+    members: { parameter, ...members },
+  });
+}

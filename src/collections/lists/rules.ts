@@ -1,0 +1,182 @@
+/** Compiles the members `filter` and `sort` of the declaration of a collection. */
+
+import { didYouMean } from '../../did-you-mean.ts';
+import { DeclarationError, kindOf } from '../../schema/error.ts';
+import { numberOrder, orderOf, type TypeOrder } from '../../schema/order.ts';
+import { isRecord, memberOf } from '../../schema/record.ts';
+import type { Field, Shape } from '../../schema/schema.ts';
+import type { SimpleTypeName } from '../../schema/simple-type.ts';
+import type { Entry, Value } from '../../store/store.ts';
+import { fieldOrder, type ItemOrder } from './order.ts';
+
+/** The comparison of a query parameter with a field. */
+export type Comparison = 'equals' | 'min' | 'max';
+
+/** A query parameter that selects items by a field or an attribute of one. */
+export interface FilterParameter {
+  /** The name of the field or attribute: `price`, `price/@currency`. */
+  readonly field: string;
+  readonly type: SimpleTypeName;
+  readonly comparison: Comparison;
+  readonly order: TypeOrder;
+  /** Returns the stored value of an item; undefined if it has none. */
+  valueIn(entry: Entry): Value | undefined;
+}
+
+/** The query parameters by which clients may select and sort the items of a collection. */
+export interface ListRules {
+  /** The members `filter` and `sort` as declared. */
+  readonly filter: readonly string[];
+  readonly sort: readonly string[];
+  /** The parameters that select items, by name: `price`, `price.min`. */
+  readonly parameters: ReadonlyMap<string, FilterParameter>;
+  /** The orders by the value of the parameter `sort`: `price`, `-price`. */
+  readonly orders: ReadonlyMap<string, ItemOrder>;
+}
+
+/** The query parameters that every list has, or may have. */
+const reserved: readonly string[] = ['limit', 'after', 'sort'];
+
+/** The types that have a range. */
+const ranged: ReadonlySet<SimpleTypeName> = new Set(['decimal', 'integer', 'date', 'dateTime']);
+
+/** The name by which clients sort by the time of the last change, unless a field has this name. */
+const modifiedName = 'modified';
+
+/**
+ * Compiles `filter` and `sort`. Returns undefined if neither names a field.
+ * @throws {DeclarationError} for an invalid declaration
+ */
+export function readListRules(
+  filter: unknown,
+  sort: unknown,
+  shape: Shape,
+  at: string,
+): ListRules | undefined {
+  const filtered = namesOf(filter, `${at}.filter`);
+  const sorted = namesOf(sort, `${at}.sort`);
+  if (filtered.length === 0 && sorted.length === 0) return undefined;
+  return {
+    filter: filtered,
+    sort: sorted,
+    parameters: parametersOf(filtered, shape, `${at}.filter`),
+    orders: ordersOf(sorted, shape, `${at}.sort`),
+  };
+}
+
+function namesOf(source: unknown, path: string): readonly string[] {
+  if (source === undefined) return [];
+  if (!Array.isArray(source))
+    throw new DeclarationError('type', path, `must be a list of names of fields, is ${kindOf(source)}`);
+  return source.map((name: unknown, index) => {
+    if (typeof name === 'string') return name;
+    throw new DeclarationError(
+      'type',
+      `${path}[${index}]`,
+      `must be the name of a field, is ${kindOf(name)}`,
+    );
+  });
+}
+
+function parametersOf(
+  names: readonly string[],
+  shape: Shape,
+  path: string,
+): ReadonlyMap<string, FilterParameter> {
+  const parameters = new Map<string, FilterParameter>();
+  for (const [index, name] of names.entries()) {
+    const at = `${path}[${index}]`;
+    if (names.indexOf(name) < index) throw new DeclarationError('value', at, `${name} is listed twice`);
+    const field = fieldOf(name, shape, [], at);
+    for (const [parameter, filter] of parametersOfField(field, at)) {
+      if (reserved.includes(parameter))
+        throw new DeclarationError(
+          'clash',
+          at,
+          `the query parameter ${parameter} has another meaning in lists`,
+        );
+      if (parameters.has(parameter))
+        throw new DeclarationError('clash', at, `the query parameter ${parameter} would have two meanings`);
+      parameters.set(parameter, filter);
+    }
+  }
+  return parameters;
+}
+
+/** Returns the field of a name, which has a single value. */
+function fieldOf(name: string, { schema }: Shape, more: readonly string[], at: string): Field {
+  const field = schema.byName.get(name);
+  if (field === undefined) {
+    const known = [...schema.fields.filter(isSimple).map((each) => each.name), ...more];
+    throw new DeclarationError('value', at, `"${name}" is not a field${didYouMean(name, known)}`);
+  }
+  if (isSimple(field)) return field;
+  const has = field.content.kind === 'list' ? 'a list of values' : 'fields of its own';
+  throw new DeclarationError('value', at, `${name} has ${has}, so it cannot be compared with one value`);
+}
+
+function isSimple({ content }: Field): boolean {
+  return content.kind === 'simple';
+}
+
+/** Yields the parameters of a field and of its attributes. */
+function* parametersOfField(field: Field, at: string): Generator<readonly [string, FilterParameter]> {
+  yield* parametersOfValue(field.name, field.name, typeOf(field, at), ({ value }) => contentOf(field, value));
+  for (const { name, content } of field.attributes) {
+    yield* parametersOfValue(`${field.name}.${name}`, `${field.name}/@${name}`, content.type, ({ value }) =>
+      memberOfRecord(memberOf(value, field.name), name),
+    );
+  }
+}
+
+function* parametersOfValue(
+  name: string,
+  field: string,
+  type: SimpleTypeName,
+  valueIn: FilterParameter['valueIn'],
+): Generator<readonly [string, FilterParameter]> {
+  const of = { field, type, order: orderOf(type), valueIn };
+  yield [name, { ...of, comparison: 'equals' }];
+  if (!ranged.has(type)) return;
+  yield [`${name}.min`, { ...of, comparison: 'min' }];
+  yield [`${name}.max`, { ...of, comparison: 'max' }];
+}
+
+function typeOf({ content }: Field, at: string): SimpleTypeName {
+  if (content.kind === 'simple') return content.type;
+  throw new DeclarationError('value', at, 'is not a field with a single value');
+}
+
+/** Returns the value of a field without its attributes. */
+function contentOf({ name, attributes }: Field, item: Entry['value']): Value | undefined {
+  const stored = memberOf(item, name);
+  return attributes.length === 0 ? stored : memberOfRecord(stored, 'value');
+}
+
+// An item that was stored under another declaration may have a value of another form.
+function memberOfRecord(stored: Value | undefined, name: string): Value | undefined {
+  return stored !== undefined && isRecord(stored) ? memberOf(stored, name) : undefined;
+}
+
+function ordersOf(names: readonly string[], shape: Shape, path: string): ReadonlyMap<string, ItemOrder> {
+  const orders = new Map<string, ItemOrder>();
+  for (const [index, declared] of names.entries()) {
+    const at = `${path}[${index}]`;
+    const descendingOnly = declared.startsWith('-');
+    const name = descendingOnly ? declared.slice(1) : declared;
+    if (orders.has(`-${name}`)) throw new DeclarationError('value', at, `${name} is listed twice`);
+    const order = orderOfItems(name, shape, at);
+    if (!descendingOnly) orders.set(name, order(false));
+    orders.set(`-${name}`, order(true));
+  }
+  return orders;
+}
+
+/** Returns a function that returns the order by a field, ascending or descending. */
+function orderOfItems(name: string, shape: Shape, at: string): (descending: boolean) => ItemOrder {
+  if (name === modifiedName && !shape.schema.byName.has(name))
+    return (descending) => ({ ...numberOrder, keyOf: ({ modified }) => modified, descending });
+  const field = fieldOf(name, shape, [modifiedName], at);
+  const type = typeOf(field, at);
+  return (descending) => fieldOrder(type, ({ value }) => contentOf(field, value), descending);
+}

@@ -1,0 +1,67 @@
+/** The list of a collection if the query selects or sorts its items. */
+
+import { formatOf } from '../../formats/index.ts';
+import { PageWriter } from '../../formats/page.ts';
+import { fillTemplate } from '../../http/path.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import type { Call, Found, Outcome } from '../../pipeline/resource.ts';
+import type { Shape } from '../../schema/schema.ts';
+import type { Store } from '../../store/store.ts';
+import { formatCursor, parseCursor } from './cursor.ts';
+import { addShown, hrefOf, linkField } from './page-links.ts';
+import type { Search } from './query.ts';
+import { type Matches, searchItems, tagOfMatches } from './search.ts';
+
+/** The state of a GET of a searched list. */
+export interface Searched {
+  readonly matches: Matches;
+  /** The parameters of all pages, for links. */
+  readonly query: string;
+}
+
+/** The collection that is searched. */
+interface Subject {
+  readonly form: string;
+  readonly path: string;
+  readonly shape: Shape;
+}
+
+/** Returns the page that the query selects. Throws a Problem (400) if `after` is malformed. */
+export function findSearched(
+  { form, path }: Subject,
+  store: Store,
+  call: Call,
+  search: Search,
+  limit: number,
+): MaybePromise<Found<Searched>> {
+  const cursor = call.query.get('after');
+  const after = cursor === null ? undefined : parseCursor(search.order, cursor);
+  const query = call.query.has('limit') ? `${search.query}&limit=${limit}` : search.query;
+  const found = searchItems(store, fillTemplate(path, call.parameters), { search, after, limit });
+  return andThen(found, (matches) => ({
+    tag: tagOfMatches(matches, store.storeId, form, call.path, query),
+    modified: matches.revision === 0 ? Number.NaN : matches.modified,
+    state: { matches, query },
+  }));
+}
+
+/** Writes the page, up to its maximum size. */
+export function listSearched({ shape }: Subject, call: Call, found: Found<Searched>): Outcome {
+  const { matches, query } = found.state;
+  const { search, items, more } = matches;
+  const format = formatOf(call.variant);
+  const page = new PageWriter(format, shape);
+  let written = 0;
+  for (const { entry } of items) {
+    if (!addShown(page, { href: hrefOf(call.path, entry.id), value: entry.value })) break;
+    written += 1;
+  }
+  const last = more || written < items.length ? items[written - 1] : undefined;
+  const next = last === undefined ? undefined : formatCursor(search.order, last);
+  return {
+    status: 200,
+    representation: { type: format.type, content: page.end() },
+    shows: found,
+    fields: [linkField(call.path, query, next)],
+  };
+}
