@@ -23,7 +23,6 @@ import {
 import { merge } from '../schema/merge.ts';
 import type { Entry, RecordValue, Replacement, Store } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
-import { createQueryCheck } from './lists/strict-query.ts';
 import { isAsSent, keepingContent, type SentItem } from './sent-item.ts';
 import type { Serving } from './serving.ts';
 
@@ -49,10 +48,9 @@ export function itemResource(
   collection: Collection,
   store: Store,
   documentLimits: DocumentLimits,
-  { defaultFormat, isCredential }: Serving = {},
+  { defaultFormat }: Serving = {},
 ): Resource<Entry, SentItem> {
   const { access, path, schemes, shape } = collection;
-  const checkQuery = isCredential && createQueryCheck([], isCredential);
   const parameter = idParameter(path);
   const idOf = (call: ItemCall): string => call.parameters[parameter] ?? '';
   const nameOf = (call: ItemCall): string => fillTemplate(path, call.parameters);
@@ -81,7 +79,6 @@ export function itemResource(
     produces: formatsFor(collection.defaultFormat ?? defaultFormat),
     ...(collection.defaultFormat && { defaultFormat: collection.defaultFormat }),
     find(call) {
-      checkQuery?.(call);
       const entry = store.read(nameOf(call), idOf(call));
       return andThen(entry, (found) => foundOf(collection, store, found));
     },

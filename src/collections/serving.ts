@@ -5,7 +5,7 @@ export interface Serving {
   /** The format of responses to clients that accept both. Default: XML. */
   readonly defaultFormat?: DocumentFormat | undefined;
   /**
-   * If given, unknown and repeated query parameters are rejected. Returns whether a parameter belongs to the credentials of a scheme.
+   * If given, unknown and repeated query parameters of lists are rejected. Returns whether a parameter belongs to the credentials of a scheme.
    */
   readonly isCredential?: ((parameter: string) => boolean) | undefined;
 }

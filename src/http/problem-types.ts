@@ -48,7 +48,7 @@ export const problemTypes = {
     status: 400,
     title: 'A query parameter is unknown',
     explanation:
-      'The resource has no query parameter of this name, and the service is configured to reject unknown ones (strictQuery). Names are case-sensitive.',
+      'The list has no query parameter of this name, and the service is configured to reject unknown ones (strictQuery). Names are case-sensitive.',
   },
   'repeated-query-parameter': {
     status: 400,

@@ -59,7 +59,7 @@ export interface Options extends Declarations, Registrations {
   readonly oauth1Window: number;
   /** The format of responses to clients that accept both. */
   readonly defaultFormat: Word<'defaultFormat'>;
-  /** Whether unknown and repeated query parameters of collections are rejected. */
+  /** Whether unknown and repeated query parameters of lists are rejected. */
   readonly strictQuery: boolean;
   readonly explain: boolean;
   /** The port of the control interface; undefined if it is off. */

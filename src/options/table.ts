@@ -204,7 +204,7 @@ export const optionTable = {
     fallback: 'xml',
     about: 'format of responses to clients that accept both',
   },
-  strictQuery: { kind: 'toggle', about: 'reject unknown and repeated query parameters of collections' },
+  strictQuery: { kind: 'toggle', about: 'reject unknown and repeated query parameters of lists' },
   explain: { kind: 'toggle', about: 'error responses explain what was checked; never a secret' },
   maxBody: {
     kind: 'whole',

@@ -162,8 +162,8 @@ export interface ServiceOptions extends PipelineOptions {
    */
   readonly defaultFormat?: DocumentFormat;
   /**
-   * Whether requests to collections and their items with an unknown or repeated query parameter get the status 400. Default: false;
-   * in a test double: true.
+   * Whether a GET or HEAD of a collection with an unknown or repeated query parameter gets the status 400. Default: false; in a test
+   * double: true.
    */
   readonly strictQuery?: boolean;
   readonly limits?: Partial<Limits>;

@@ -3,12 +3,12 @@ import { Problem } from '../../http/problem.ts';
 import type { Call } from '../../pipeline/resource.ts';
 import { printable } from '../../schema/characters.ts';
 
-/** Rejects unknown and repeated query parameters. */
+/** Rejects unknown and repeated query parameters of a list. */
 export type QueryCheck = (call: Pick<Call, 'method' | 'query'>) => void;
 
 /**
  * Returns a function that throws a Problem (400) for the first parameter of a query that is unknown or occurs twice.
- * @param known the parameters that GET and HEAD know; other methods know none
+ * @param known the parameters of the list. Other methods than GET and HEAD have none, so that they ignore all.
  * @param isCredential returns whether a parameter belongs to the credentials of a scheme
  */
 export function createQueryCheck(
@@ -16,29 +16,25 @@ export function createQueryCheck(
   isCredential: (parameter: string) => boolean,
 ): QueryCheck {
   return ({ method, query }) => {
-    const parameters = method === 'GET' || method === 'HEAD' ? known : [];
+    if (method !== 'GET' && method !== 'HEAD') return;
     const seen = new Set<string>();
     for (const name of query.keys()) {
       if (isCredential(name)) continue;
-      if (!parameters.includes(name)) throw unknownParameter(name, parameters, method);
+      if (!known.includes(name)) throw unknownParameter(name, known);
       if (seen.has(name)) throw repeatedParameter(name);
       seen.add(name);
     }
   };
 }
 
-function unknownParameter(name: string, known: readonly string[], method: string): Problem {
+function unknownParameter(name: string, known: readonly string[]): Problem {
   const nearest = closestMatch(name, known);
   const parameter = printable(name);
-  const detail = `${method} of this resource has no query parameter ${parameter === '' ? 'without a name' : parameter}.`;
-  return new Problem('unknown-query-parameter', `${detail}${hintOf(nearest, known)}`, {
+  const detail = `This list has no query parameter ${parameter === '' ? 'without a name' : parameter}.`;
+  const hint = nearest === undefined ? `It has ${known.join(', ')}.` : `Did you mean ${nearest}?`;
+  return new Problem('unknown-query-parameter', `${detail} ${hint}`, {
     members: { parameter, ...(nearest === undefined ? {} : { nearest }) },
   });
-}
-
-function hintOf(nearest: string | undefined, known: readonly string[]): string {
-  if (nearest !== undefined) return ` Did you mean ${nearest}?`;
-  return known.length === 0 ? ' It has none.' : ` It has ${known.join(', ')}.`;
 }
 
 function repeatedParameter(parameter: string): Problem {

@@ -34,7 +34,7 @@ test('a request to an alias is signed and answered for the origin of the alias',
   const consumers = { printer: { secret: 'the-secret-of-printer', scopes: ['read'] } } as const;
   const clients = { app: { secret: 'the-secret-of-app', grants: ['client_credentials'] } } as const;
   await using double = await startDouble({ users: ['ann'], aliases, consumers, clients });
-  const url = 'https://api.example:8443/articles?a=b';
+  const url = 'https://api.example:8443/articles?limit=1';
   for (const scheme of ['hmac', 'basic', 'bearer', 'oauth1'] as const) {
     assert.equal((await double.as('ann', { scheme }).fetch(url)).status, 200, scheme);
     assert.equal(double.journal.last()?.principal?.name, 'ann', scheme);
@@ -60,7 +60,7 @@ for (const scheme of ['hmac', 'basic', 'bearer', 'oauth1'] as const)
   test(`as signs a path with a query for fetch and for other clients by ${scheme}`, async () => {
     const clients = { app: { secret: 'the-secret-of-app', scopes: ['read'], grants: [] } } as const;
     const consumers = { printer: { secret: 'the-secret-of-printer', scopes: ['read'] } } as const;
-    await using double = await startDouble({ users: ['ann'], clients, consumers });
+    await using double = await startDouble({ users: ['ann'], clients, consumers, strictQuery: false });
     const seen = (): unknown => double.journal.last()?.principal?.name;
     const secure = scheme !== 'hmac';
     for (const path of [
