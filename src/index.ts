@@ -38,6 +38,8 @@ export { IdentityError, type ServerIdentity } from './net/tls/identity.ts';
 export type { ClientSecret, GrantType } from './oauth/clients.ts';
 export type { Lifetimes } from './oauth/lifetimes.ts';
 export type { RequestTrace } from './pipeline/call.ts';
+export type { CorsCheck, CorsCondition } from './pipeline/cors/cors.ts';
+export type { CorsDeclaration, CorsOptions } from './pipeline/cors/policy.ts';
 export type { Decoder } from './pipeline/decoder.ts';
 export type { Next, Observer } from './pipeline/observer.ts';
 export type { Done } from './pipeline/resource.ts';

@@ -46,6 +46,11 @@ export interface Authenticator {
   readonly credentialFields?: readonly string[];
   /** Returns whether a query parameter belongs to the credentials of a scheme. Default: none does. */
   isCredentialParameter?(name: string): boolean;
+  /**
+   * Returns the fields that the schemes read, in lower case: all schemes, or those that `allowed` lists. Default: `authorization`
+   * alone.
+   */
+  requestFields?(allowed?: readonly string[]): readonly string[];
   /** Returns the challenge for a principal whose token lacks the scope `needed`. */
   scopeChallenge(scheme: string, needed: string): FieldLine[];
 }
@@ -238,6 +243,11 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     credentialFields: locations.fields,
     isCredentialParameter: (name) =>
       locations.hasParameter(name) || schemes.some((scheme) => scheme.ownsParameter?.(name) === true),
+    requestFields: (allowed) => [
+      ...new Set(
+        schemes.filter((scheme) => allowed === undefined || isAllowed(scheme, allowed)).flatMap(fieldsReadBy),
+      ),
+    ],
     scopeChallenge(name, needed) {
       const challenge = byName.get(name)?.scopeChallenge?.(needed);
       return challenge === undefined ? [] : [['WWW-Authenticate', challenge]];
@@ -247,6 +257,11 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
 
 function isAllowed({ name }: Scheme, allowed: readonly string[]): boolean {
   return allowed.includes(name);
+}
+
+function fieldsReadBy({ authorizationNames, locations = [], requestFields = [] }: Scheme): string[] {
+  const places = locations.flatMap((location) => ('field' in location ? [location.field] : []));
+  return [...(authorizationNames?.length === 0 ? [] : ['authorization']), ...places, ...requestFields];
 }
 
 /**

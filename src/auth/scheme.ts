@@ -45,6 +45,11 @@ export interface Scheme {
   readonly locations?: readonly CredentialLocation[];
   /** Returns whether a query parameter beside `locations` belongs to its credentials. Default: none does. */
   ownsParameter?(name: string): boolean;
+  /**
+   * The further fields that it reads, in lower case, such as a timestamp or a nonce. Pages of other origins may send them (CORS).
+   * Default: none.
+   */
+  readonly requestFields?: readonly string[];
   /** Whether its credentials are refused unread over plain HTTP, because an eavesdropper could use them. Default: false. */
   readonly tlsOnly?: boolean;
   /**

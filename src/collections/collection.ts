@@ -47,12 +47,13 @@ export function collectionResource(
   documentLimits: DocumentLimits,
   { defaultFormat, isCredential }: Serving = {},
 ): Resource<State, RecordValue> {
-  const { access, lists, shape, schemes } = collection;
+  const { access, lists, shape, schemes, cors } = collection;
   const checkQuery = isCredential && createQueryCheck(parametersOf(collection), isCredential);
   return {
     GET: action(access.GET, (call) => list(collection, store, call)),
     headAccess: access.HEAD,
     ...(schemes === undefined ? {} : { schemes }),
+    ...(cors === undefined ? {} : { cors }),
     POST: action(access.POST, (call) => create(collection, store, call), {
       reads: bodyReadersOf(shape, { ...documentLimits, partial: false }),
       storesNonce: true,

@@ -3,6 +3,7 @@ import { didYouMean } from '../did-you-mean.ts';
 import { JsonContent } from '../formats/json/content.ts';
 import { jsonNodeOf } from '../formats/json/value.ts';
 import { ValidationErrors } from '../formats/validation-errors.ts';
+import { type CorsDeclaration, readCors } from '../pipeline/cors/policy.ts';
 import type { Access, DocumentFormat } from '../pipeline/resource.ts';
 import {
   DeclarationError,
@@ -59,6 +60,8 @@ export interface CollectionDeclaration {
   readonly sort?: readonly string[];
   /** The format of responses to clients that accept both. Default: that of the service. */
   readonly defaultFormat?: DocumentFormat;
+  /** The other origins whose pages may use it in browsers: `["https://app.example"]`. Default: those of the service. */
+  readonly cors?: CorsDeclaration;
 }
 
 /** A compiled collection. */
@@ -77,6 +80,8 @@ export interface Collection {
   readonly lists: ListRules | undefined;
   /** The format of responses to clients that accept both; undefined for that of the service. */
   readonly defaultFormat: DocumentFormat | undefined;
+  /** The other origins that may use it; undefined for those of the service. */
+  readonly cors: CorsDeclaration | undefined;
 }
 
 /**
@@ -106,7 +111,18 @@ export function readCollection(path: string, declaration: unknown): Collection {
   const members = membersOf(declaration, at);
   refuseUnknown(
     members,
-    ['element', 'item', 'fields', 'access', 'createWithPut', 'schemes', 'filter', 'sort', 'defaultFormat'],
+    [
+      'element',
+      'item',
+      'fields',
+      'access',
+      'createWithPut',
+      'schemes',
+      'cors',
+      'filter',
+      'sort',
+      'defaultFormat',
+    ],
     at,
     'is not a key of a collection',
   );
@@ -123,7 +139,13 @@ export function readCollection(path: string, declaration: unknown): Collection {
     schemes: schemesFrom(members.get('schemes'), `${at}.schemes`),
     lists: readListRules(members.get('filter'), members.get('sort'), shape, at),
     defaultFormat: formatFrom(members.get('defaultFormat'), `${at}.defaultFormat`),
+    cors: corsFrom(members.get('cors'), `${at}.cors`),
   };
+}
+
+function corsFrom(source: unknown, path: string): CorsDeclaration | undefined {
+  if (source === undefined) return undefined;
+  return readCors(source, (at, fault) => new DeclarationError('value', `${path}${at}`, fault));
 }
 
 function formatFrom(source: unknown, path: string): DocumentFormat | undefined {

@@ -50,7 +50,7 @@ export function itemResource(
   documentLimits: DocumentLimits,
   { defaultFormat }: Serving = {},
 ): Resource<Entry, SentItem> {
-  const { access, path, schemes, shape } = collection;
+  const { access, path, schemes, cors, shape } = collection;
   const parameter = idParameter(path);
   const idOf = (call: ItemCall): string => call.parameters[parameter] ?? '';
   const nameOf = (call: ItemCall): string => fillTemplate(path, call.parameters);
@@ -66,6 +66,7 @@ export function itemResource(
     }),
     headAccess: access.HEAD,
     ...(schemes === undefined ? {} : { schemes }),
+    ...(cors === undefined ? {} : { cors }),
     PUT: action(access.PUT, (call) => replace(collection, store, call, nameOf(call), idOf(call)), {
       reads: bodyReadersOf<Entry>(shape, { ...documentLimits, partial: false }).map(keepingContent),
       mayCreate: (call) => collection.createWithPut && checkId(idOf(call)),

@@ -40,6 +40,7 @@ export function composeDurableDouble(
   const claimedUser = claimedUserBy(users, (request) => controllable.claimedName(request));
   const faults = createControlledFaults({
     ...{ clock: time.clock, onError: options.onError, claimedUser },
+    complete: (response, request, trace) => controllable.share(response, request, trace),
     grants: () => controllable.oauth.grants,
     names: () => [...users.all.keys(), ...namesOf(registered.clients)],
   });

@@ -86,6 +86,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
   const claimedUser = claimedUserBy(users, (request) => service.claimedName(request));
   const faults = createControlledFaults({
     ...{ clock: time.clock, users, onError, claimedUser },
+    complete: (response, request, trace) => service.share(response, request, trace),
     grants: () => service.oauth.grants,
     names: () => [...users.all.keys(), ...namesOf(registered.clients)],
   });

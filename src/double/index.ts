@@ -81,6 +81,8 @@ export type { ClientSecret, GrantType } from '../oauth/clients.ts';
 export type { Lifetimes } from '../oauth/lifetimes.ts';
 export type { GrantEvent, Mechanism, TokenKind } from '../oauth/records.ts';
 export type { RequestTrace } from '../pipeline/call.ts';
+export type { CorsCheck, CorsCondition } from '../pipeline/cors/cors.ts';
+export type { CorsDeclaration, CorsOptions } from '../pipeline/cors/policy.ts';
 export type { Decoder } from '../pipeline/decoder.ts';
 export type { Next, Observer } from '../pipeline/observer.ts';
 export type { Done, Found, Parameters, Reading, Representation, Variant } from '../pipeline/resource.ts';

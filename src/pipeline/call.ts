@@ -5,6 +5,7 @@ import type { Method } from '../http/method.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import type { Principal } from '../principal.ts';
+import type { CorsCheck } from './cors/cors.ts';
 import type { GzipQueue } from './gzip-queue.ts';
 import type { Call, DocumentFormat, Found, Parameters, Variant } from './resource.ts';
 
@@ -15,6 +16,8 @@ export interface RequestTrace {
   step: number;
   /** Records the checks of the credentials; undefined if nothing listens. */
   readonly authentication: AuthenticationTrace | undefined;
+  /** How the browser's request from another origin was answered; undefined for any other request. */
+  cors: CorsCheck | undefined;
   /** The problem that the response reports. */
   problem: Problem | undefined;
   /** Returns the refusal if the nonce is claimed with the change of the request, and then refused. @internal */
@@ -29,6 +32,7 @@ export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrac
     principal: undefined,
     step: 0,
     authentication: authTrace,
+    cors: undefined,
     problem: undefined,
     refuseNonce: undefined,
     defaultFormat: undefined,

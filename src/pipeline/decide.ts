@@ -10,6 +10,7 @@ import { checkExpectation, checkFraming } from '../http/transfer.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
 import { CallContext, type RequestTrace } from './call.ts';
+import type { Cors } from './cors/cors.ts';
 import type { GzipQueue } from './gzip-queue.ts';
 import { type Describe, describe } from './options-response.ts';
 import {
@@ -57,6 +58,8 @@ export interface ServiceContext {
   readonly gzip: GzipQueue;
   /** The limits on the target and the content, in bytes. */
   readonly limits: { readonly target: number; readonly body: number };
+  /** The CORS protocol; undefined if it is off. */
+  readonly cors: Cors | undefined;
   /** Whether the service is stopping. */
   stopping(): boolean;
   /** Serializes the content of the response to OPTIONS. */
@@ -113,7 +116,7 @@ export function decide(
   trace.defaultFormat = addressed.route.resource.defaultFormat;
   // 7: are the credentials good?
   trace.step = 7;
-  const principal = authenticate(addressed, context.authenticator, trace);
+  const principal = authenticate(addressed, context, trace);
   return andThen(principal, (found) => decideFor(found, addressed, context, trace));
 }
 
@@ -197,9 +200,10 @@ function act({ call, resource, implemented }: Permitted, trace: RequestTrace): R
 
 function authenticate(
   { request, method, route: { resource } }: Addressed,
-  authenticator: Authenticator,
+  { authenticator, cors }: ServiceContext,
   trace: RequestTrace,
 ): ReturnType<Authenticator['authenticate']> {
+  if (cors?.isPreflight(request, resource) === true) return undefined;
   if (resource.ownCredentials !== true) {
     const deferred = storesNonce(resource, method) ? trace : undefined;
     return authenticator.authenticate(request, trace.authentication, resource.schemes, deferred);

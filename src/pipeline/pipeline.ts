@@ -5,6 +5,7 @@ import { isPromiseLike } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
 import { isNonceRefusedError } from '../store/store.ts';
 import { createRequestTrace, type RequestTrace } from './call.ts';
+import { exposeFields } from './cors/cors.ts';
 import { decide, type ServiceContext } from './decide.ts';
 import { nonceRefusal } from './nonce-refusal.ts';
 import type { Next } from './observer.ts';
@@ -75,7 +76,7 @@ export class Pipeline {
     const { context, options } = this.#parts;
     const trace = createRequestTrace();
     const restored = request && this.#restoreTarget(request);
-    const response = this.#completed(this.#problemResponse(problem, restored, trace), restored);
+    const response = this.#completed(this.#problemResponse(problem, restored, trace), restored, trace);
     options.observer?.observeRefused(problem, request, response, received);
     return this.#logged(restored, response, trace, context.clock.steady());
   }
@@ -99,7 +100,7 @@ export class Pipeline {
       outcome = this.#problemOf(error, trace);
     }
     const response = outcome instanceof Problem ? this.#problemResponse(outcome, request, trace) : outcome;
-    return this.#logged(request, this.#completed(response, request), trace, begun);
+    return this.#logged(request, this.#completed(response, request, trace), trace, begun);
   }
 
   /** Returns an error as a Problem. A refused nonce is refused as in step 7, whatever the response would have been. */
@@ -108,10 +109,20 @@ export class Pipeline {
     return refusal ?? problemOf(error, this.#onError, step);
   }
 
-  #completed(response: Response, request: Request | undefined): Response {
-    const { complete } = this.#parts;
+  #completed(response: Response, request: Request | undefined, trace: RequestTrace): Response {
+    const { complete, context } = this.#parts;
     if (this.#vary !== undefined) replaceVary(response.fields, this.#vary);
-    return complete === undefined ? response : complete(response, request);
+    const shared = context.cors?.share(response, request, trace);
+    const completed = complete === undefined ? response : complete(response, request);
+    // A signature adds fields, so the list of the fields is last.
+    if (shared === true) exposeFields(completed);
+    return completed;
+  }
+
+  /** Adds the fields of the CORS protocol to a response that the service did not create. */
+  share(response: Response, request: Request, trace: RequestTrace): void {
+    const { cors } = this.#parts.context;
+    if (cors?.share(response, this.#restoreTarget(request), trace) === true) exposeFields(response);
   }
 
   #problemResponse(problem: Problem, request: Request | undefined, trace: RequestTrace): Response {

@@ -3,6 +3,7 @@ import type { Request } from '../http/message.ts';
 import { isSafe, type Method, methods } from '../http/method.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Principal, Scope } from '../principal.ts';
+import type { CorsDeclaration } from './cors/policy.ts';
 import type { Decoder } from './decoder.ts';
 
 /** An access rule: anyone, any authenticated principal, nobody, the user whom a path parameter names, or these users. */
@@ -134,6 +135,13 @@ export interface Resource<State = unknown, Content = unknown> {
   readonly schemes?: readonly string[];
   /** The format of its problems and of OPTIONS for clients that accept both. Default: that of the service. */
   readonly defaultFormat?: DocumentFormat;
+  /**
+   * The other origins whose pages may use it in browsers: `['https://app.example']`. Default: as the option `cors` of the service;
+   * `[]` for none.
+   */
+  readonly cors?: CorsDeclaration;
+  /** The names of further request fields that its actions read. Pages of other origins may send them. Default: none. */
+  readonly requestFields?: readonly string[];
   /** Members that OPTIONS adds to the description of its methods and media types. */
   readonly description?: Readonly<Record<string, string | readonly string[]>>;
 }
@@ -207,8 +215,21 @@ export function mayUse(
   const implemented = actionFor(resource, method);
   if (implemented === undefined) return false;
   if (!inScope(method, principal)) return false;
-  const access = method === 'HEAD' ? (resource.headAccess ?? implemented.access) : implemented.access;
-  return permits(access, principal, parameters);
+  return permits(accessRule(resource, method, implemented), principal, parameters);
+}
+
+function accessRule(resource: Resource, method: Method, { access }: Action): Access | undefined {
+  return method === 'HEAD' ? (resource.headAccess ?? access) : access;
+}
+
+/** Returns the methods that the resource implements and any principal could use, in the order of `Allow`. */
+export function possibleMethods(resource: Resource): Method[] {
+  return methods.filter((method) => {
+    if (method === 'OPTIONS') return true;
+    const implemented = actionFor(resource, method);
+    const access = implemented && accessRule(resource, method, implemented);
+    return access !== undefined && access !== 'nobody' && access.length > 0;
+  });
 }
 
 /** Returns the methods that the resource implements and this principal may use, in the order of `Allow`. */

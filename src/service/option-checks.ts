@@ -8,6 +8,7 @@ import {
   checkText,
   checkWord,
 } from './argument-checks.ts';
+import { checkCors } from './cors-checks.ts';
 import { defaultLimits, type ServiceOptions } from './options.ts';
 import { checkResource } from './resource-checks.ts';
 
@@ -25,6 +26,7 @@ export function checkOptionValues(options: Omit<ServiceOptions, 'users'>): void 
   for (const name of ['log', 'onError'] as const) checkFunction(options[name], name);
   if (limits !== undefined) checkNumbers(limits, Object.keys(defaultLimits), 'limits');
   if (lifetimes !== undefined) checkNumbers(lifetimes, Object.keys(defaultLifetimes), 'lifetimes');
+  checkCors(options.cors, 'cors');
   if (seed !== undefined) checkObject(seed, 'seed');
   if (collections !== undefined && !Array.isArray(collections)) checkObject(collections, 'collections');
   if (resources === undefined) return;

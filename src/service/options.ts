@@ -5,6 +5,7 @@ import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { Clock } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
 import type { Lifetimes } from '../oauth/lifetimes.ts';
+import type { CorsDeclaration } from '../pipeline/cors/policy.ts';
 import type { PipelineOptions } from '../pipeline/options.ts';
 import type { DocumentFormat, Resource } from '../pipeline/resource.ts';
 import type { Nonces } from '../store/nonces/nonces.ts';
@@ -86,6 +87,7 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   maxAuthFailures: true,
   trustProxy: true,
   basePath: true,
+  cors: true,
   explain: true,
   defaultFormat: true,
   strictQuery: true,
@@ -138,6 +140,13 @@ export interface ServiceOptions extends PipelineOptions {
   readonly lifetimes?: Partial<Lifetimes>;
   /** The origin in the issuer and in absolute links behind a proxy. Default: that of the HTTPS listener. */
   readonly publicUrl?: string;
+  /**
+   * The other origins whose pages may use the service in browsers (the CORS protocol of the Fetch standard). Collections and
+   * resources can have their own. Default: none.
+   * @example ['https://app.example']
+   * @example { origins: ['https://app.example'], maxAge: 60 }
+   */
+  readonly cors?: CorsDeclaration;
   /**
    * 32 secret bytes from which the token secrets of OAuth 1.0a are derived. Default: random, so that these tokens are valid only
    * as long as the service runs.

@@ -1,3 +1,4 @@
+import { isToken } from '../http/syntax/token.ts';
 import type { Access, Resource } from '../pipeline/resource.ts';
 import {
   checkFlag,
@@ -7,6 +8,7 @@ import {
   checkText,
   checkWord,
 } from './argument-checks.ts';
+import { checkCors } from './cors-checks.ts';
 
 /** The names of the members. The type checks that the list is complete. */
 const resourceNames: Readonly<Record<keyof Resource, true>> = {
@@ -20,6 +22,8 @@ const resourceNames: Readonly<Record<keyof Resource, true>> = {
   ownCredentials: true,
   schemes: true,
   defaultFormat: true,
+  cors: true,
+  requestFields: true,
   description: true,
 };
 
@@ -43,6 +47,8 @@ export function checkResource(template: unknown, resource: unknown): void {
   checkAccess(Reflect.get(resource, 'headAccess'), 'HEAD', String(template));
   checkSchemes(Reflect.get(resource, 'schemes'), what);
   checkWord(Reflect.get(resource, 'defaultFormat'), ['xml', 'json'], `a value of defaultFormat of ${what}`);
+  checkCors(Reflect.get(resource, 'cors'), `cors of ${what}`);
+  checkFieldNames(Reflect.get(resource, 'requestFields'), what);
 }
 
 /** Requires a list of names. Whether there are such schemes is checked when the resource is served. */
@@ -50,6 +56,12 @@ function checkSchemes(schemes: unknown, what: string): void {
   if (schemes === undefined) return;
   if (!Array.isArray(schemes) || schemes.length === 0 || !schemes.every((name) => typeof name === 'string'))
     throw new RangeError(`schemes of ${what} must be a list of at least one name, such as ['hmac']`);
+}
+
+function checkFieldNames(names: unknown, what: string): void {
+  if (names === undefined) return;
+  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string' && isToken(name)))
+    throw new RangeError(`requestFields of ${what} must be a list of field names`);
 }
 
 function isPlain(value: object): boolean {

@@ -13,6 +13,8 @@ import type { Request, Response } from '../http/message.ts';
 import { type Listener, type ListenerOptions, listen } from '../net/listener.ts';
 import type { ServerIdentity } from '../net/tls/identity.ts';
 import type { GrantEvent } from '../oauth/records.ts';
+import type { RequestTrace } from '../pipeline/call.ts';
+import { type Cors, createCors } from '../pipeline/cors/cors.ts';
 import type { ServiceContext } from '../pipeline/decide.ts';
 import { GzipQueue } from '../pipeline/gzip-queue.ts';
 import { createOrigins } from '../pipeline/origin.ts';
@@ -22,6 +24,7 @@ import { createMemoryStore } from '../store/memory.ts';
 import { checkMembers, checkText } from './argument-checks.ts';
 import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
+import { someUseCors } from './cors-checks.ts';
 import { checkOptionValues } from './option-checks.ts';
 import { defaultLimits, optionNames, type ServiceOptions } from './options.ts';
 import { collectionsOf, routesOf, type ServedRoutes } from './routes.ts';
@@ -100,6 +103,8 @@ export interface ControllableService extends Service {
   readonly router: Router;
   /** Returns the user, or the id of the key, that the credentials of a request name, valid or not. */
   claimedName(request: Request): string | undefined;
+  /** Adds the fields of the CORS protocol to a response that the service did not create. */
+  share(response: Response, request: Request, trace: RequestTrace): void;
   /** Replaces all collections and resources. Throws as `createService` does, and then changes nothing. */
   replaceServed(served: ServedRoutes): void;
 }
@@ -148,9 +153,20 @@ export function createControllableService(
     return createRouter([...routesOf(served, store, limits, resources, serving), ...oauth.routes]);
   };
   let router = routerOf(collections, options.resources ?? {});
+  const cors = createCors({
+    declared: options.cors,
+    router: () => router,
+    schemeFields: (allowed) => context.authenticator.requestFields?.(allowed) ?? ['authorization'],
+  });
+  const corsFor = (served: readonly Collection[], resources: ServedRoutes['resources']): Cors | undefined =>
+    options.cors !== undefined || someUseCors(served, resources) ? cors : undefined;
+  let currentCors = corsFor(collections, options.resources ?? {});
   const context: ServiceContext = {
     get router() {
       return router;
+    },
+    get cors() {
+      return currentCors;
     },
     authenticator,
     clock,
@@ -192,8 +208,11 @@ export function createControllableService(
     get router() {
       return router;
     },
+    share: (response, request, trace) => pipeline.share(response, request, trace),
     replaceServed({ collections: declared, resources }) {
-      router = routerOf(collectionsOf({ collections: declared }), resources);
+      const served = collectionsOf({ collections: declared });
+      router = routerOf(served, resources);
+      currentCors = corsFor(served, resources);
     },
     replaceClients: (registered) => oauth.clients.replace(clientsOf(registered)),
     replaceConsumers: (registered) => oauth.consumers.replace(consumersOf(registered)),

@@ -59,6 +59,7 @@ export function createApiKeyScheme(name: string, options: ApiKeyOptions, context
     authorizationNames: [],
     // The field of the user alone is no credential: another scheme may use the same field.
     locations: [{ field: options.secret.field.toLowerCase() }],
+    requestFields: [options.user.field.toLowerCase()],
     tlsOnly: true,
     authenticate(request, _rest, authTrace) {
       const user = userOf(options.user, request.fields);

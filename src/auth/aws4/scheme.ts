@@ -21,6 +21,7 @@ export function createAws4Scheme(name: string, options: Aws4Options, context: Sc
     name,
     authorizationNames: [aws4Algorithm.toLowerCase()],
     locations: [{ query: signatureParameter }],
+    requestFields: ['x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'],
     ownsParameter: (parameter) => parameter.startsWith('X-Amz-'),
     authenticate(request, rest, authTrace, deferrable) {
       if (verify !== undefined) return verify(request, rest, authTrace, deferrable);

@@ -4,6 +4,18 @@ import type { Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DeclaredOptions } from './options.ts';
 
+/** Returns the fields beside that of the signature, in lower case. */
+function fieldsReadBy({ message, user, timestamp, nonce, id }: DeclaredOptions): string[] {
+  const places = [
+    typeof user === 'string' ? undefined : user.field,
+    timestamp?.field,
+    nonce?.field,
+    id?.field,
+  ];
+  const signed = message.flatMap((part) => (part.kind === 'field' ? [part.field] : []));
+  return [...places, ...signed].flatMap((field) => (field === undefined ? [] : [field.toLowerCase()]));
+}
+
 /** Creates a declared scheme. Its verification is loaded on first use. */
 export function createDeclaredScheme(name: string, options: DeclaredOptions, context: SchemeContext): Scheme {
   const { place, authorizationName } = options;
@@ -22,6 +34,7 @@ export function createDeclaredScheme(name: string, options: DeclaredOptions, con
           locations: ['field' in place ? { field: place.field.toLowerCase() } : { query: place.query }],
         }
       : { authorizationNames: [authorizationName.toLowerCase()] }),
+    requestFields: fieldsReadBy(options),
     ownsParameter: (parameter) => parameter === options.digestParameter,
     authenticate: (request, rest, authTrace, deferrable) =>
       verify === undefined

@@ -95,6 +95,7 @@ export function createHmacScheme(options: HmacOptions): Scheme {
   const context: HmacContext = { ...options, dummySecret, parseDate: createDateParser() };
   return {
     name: 'hmac',
+    requestFields: ['authentication', 'x-date'],
     authenticate(request, rest, authTrace, deferrable = false) {
       const credentials = splitHmacCredentials(rest);
       if (typeof credentials === 'string') {

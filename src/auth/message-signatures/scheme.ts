@@ -1,7 +1,7 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { Request } from '../../http/message.ts';
 import { formatAcceptSignature } from '../../signature/message-signatures/accept-signature.ts';
-import { parseIdentifier } from '../../signature/message-signatures/identifiers.ts';
+import { nameOf, parseIdentifier } from '../../signature/message-signatures/identifiers.ts';
 import { parseSignatures } from '../../signature/message-signatures/signature-fields.ts';
 import type { Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
@@ -27,11 +27,14 @@ export function createMessageSignaturesScheme(
     return verify;
   };
   const { tag } = options;
-  const accepted = formatAcceptSignature(options.components.map(parseIdentifier), { created: true, tag });
+  const components = options.components.map(parseIdentifier);
+  const accepted = formatAcceptSignature(components, { created: true, tag });
+  const signed = components.map(nameOf).filter((component) => !component.startsWith('@'));
   return {
     name,
     authorizationNames: [],
     locations: [{ field: 'signature-input' }, { field: 'signature' }],
+    requestFields: [...signed, ...(options.signResponses === undefined ? [] : ['accept-signature'])],
     authenticate(request, _rest, authTrace, deferrable) {
       return verify === undefined
         ? load().then((loaded) => loaded(request, authTrace, deferrable))

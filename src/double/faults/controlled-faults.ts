@@ -8,7 +8,7 @@ import type { ReportError } from '../callback.ts';
 import type { CertificateAuthority } from '../certificate-authority.ts';
 import type { ClaimedUser } from '../claimed-user.ts';
 import type { DoubleUsers } from '../state/users.ts';
-import { createFaults, type FaultsPart } from './faults.ts';
+import { createFaults, type FaultsOptions, type FaultsPart } from './faults.ts';
 
 /** Faults that change other parts of a double: users, tokens and the certificate. */
 export interface ControlledFaults extends FaultsPart {
@@ -26,6 +26,8 @@ export interface ControlledParts {
   /** Called with the errors of functions that select requests. */
   readonly onError: ReportError | undefined;
   readonly grants: () => Grants;
+  /** Adds to the response of a fault what the service adds to every response. */
+  readonly complete: NonNullable<FaultsOptions['complete']>;
   /** Returns the user that the credentials of a request name. */
   readonly claimedUser: ClaimedUser;
 }
@@ -40,10 +42,11 @@ export function createControlledFaults({
   names,
   onError,
   claimedUser,
+  complete,
 }: ControlledParts): ControlledFaults {
   let present: (certificate: 'good' | 'stale') => void = () => undefined;
   const part = createFaults({
-    ...{ clock, names, claimedUser },
+    ...{ clock, names, claimedUser, complete },
     ...(onError !== undefined && { onError }),
     // The store may fail; then the request names no user.
     tokenUser: (request) => tokenUser(request, grants()).catch(() => undefined),

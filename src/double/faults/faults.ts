@@ -61,6 +61,8 @@ export interface FaultsOptions {
   readonly tokenUser?: (request: Request) => Promise<string | undefined>;
   /** Called with the errors of functions that select requests. Default: writes them to standard error. */
   readonly onError?: ReportError;
+  /** Adds to the response of a fault what the service adds to every response. */
+  readonly complete?: (response: Response, request: Request, trace: RequestTrace) => void;
   /** Rotates the secret of a user. */
   readonly rotateSecret?: (user: string) => void;
   /** Makes the token of a request expire. */
@@ -164,6 +166,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     const response = acted
       ? await respond(request, trace, answer, fault)
       : substituteResponse({ ...fault, status }, clock.now());
+    if (!acted) options.complete?.(response, request, trace);
     if (delay !== undefined && !before) await delays.wait(delay);
     const faulty = applyFault(response, fault);
     if (faulty === undefined) plans.undo(plan);

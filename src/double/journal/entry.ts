@@ -2,6 +2,7 @@ import { linesInTurn } from '../../http/field-lines.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { createRequest, type Request, type Response } from '../../http/message.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
+import type { CorsCheck } from '../../pipeline/cors/cors.ts';
 import { type ClaimedUser, claimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
 import { pathOf } from '../match.ts';
@@ -136,6 +137,15 @@ export class JournalEntry {
     return authentication && viewAuthentication(authentication, this.problem?.detail, this.#redact);
   }
 
+  /** How a browser's request from another origin was answered. Undefined for any other request. */
+  get cors(): CorsCheck | undefined {
+    const { cors } = this.#exchange;
+    if (cors === undefined) return undefined;
+    const { origin, preflight, failedAt, detail } = cors;
+    const redacted = detail === undefined ? undefined : this.#redact(detail);
+    return { origin: this.#redact(origin), preflight, failedAt, detail: redacted };
+  }
+
   /** Returns the exchange without redaction. It contains secrets. */
   raw(): RawEntry {
     const { request, content, received, response } = this.#exchange;
@@ -177,10 +187,10 @@ export class JournalEntry {
 
   toJSON(): object {
     const { number, time, duration, request, received, reply, principal } = this;
-    const { step, problem, auth, fault, aborted } = this;
+    const { step, problem, auth, cors, fault, aborted } = this;
     return {
       ...{ number, time, duration, request, received, reply, principal },
-      ...{ step, problem, auth, fault, aborted },
+      ...{ step, problem, auth, cors, fault, aborted },
     };
   }
 

@@ -2,6 +2,7 @@ import type { AuthenticationTrace } from '../../auth/trace.ts';
 import type { Connection, Request, Response } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
+import type { CorsCheck } from '../../pipeline/cors/cors.ts';
 import type { Principal } from '../../principal.ts';
 import type { Fault } from '../faults/declaration.ts';
 import type { InterceptedResponse } from '../faults/faults.ts';
@@ -35,6 +36,8 @@ export interface RecordedExchange {
   readonly problem: { readonly type: string; readonly detail: string } | undefined;
   /** The verification of the credentials. Undefined if there was none. */
   readonly authentication: AuthenticationTrace | undefined;
+  /** How a browser's request from another origin was answered. */
+  readonly cors: CorsCheck | undefined;
   readonly fault: Fault | undefined;
   readonly aborted: boolean;
 }
@@ -51,7 +54,7 @@ export function answeredExchange(
   request: Request,
   content: RecordedContent | undefined,
   { response, fault, acted }: InterceptedResponse,
-  { principal, step, problem, authentication }: RequestTrace,
+  { principal, step, problem, authentication, cors }: RequestTrace,
 ): RecordedExchange {
   const isSilent = response.fault?.break?.kind === 'reset' && response.fault.break.after === undefined;
   const verified = authentication?.scheme !== undefined || authentication?.failedAt !== undefined;
@@ -66,6 +69,7 @@ export function answeredExchange(
     step: acted ? step : undefined,
     problem,
     authentication: verified ? authentication : undefined,
+    cors,
     fault,
     aborted: problem?.type === 'content-incomplete',
   };
@@ -90,6 +94,7 @@ export function refusedExchange(
     step: stepOf(problem),
     problem,
     authentication: undefined,
+    cors: undefined,
     fault: undefined,
     aborted: false,
   };

@@ -1,4 +1,5 @@
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
+import type { CorsCheck } from '../../pipeline/cors/cors.ts';
 import type { Fault } from '../faults/declaration.ts';
 import type { ShownReply, ShownRequest, ShownStory } from './view.ts';
 
@@ -14,6 +15,7 @@ export interface EntryText {
     | { readonly type: string; readonly detail: string; readonly hint?: string | undefined }
     | undefined;
   readonly auth: ShownStory | undefined;
+  readonly cors: CorsCheck | undefined;
   readonly fault: Fault | undefined;
   readonly aborted: boolean;
 }
@@ -30,7 +32,7 @@ const stepNames = [
  * check and the messages.
  */
 export function formatEntry(entry: EntryText): string {
-  const { number, request, reply, user, problem, auth } = entry;
+  const { number, request, reply, user, problem, auth, cors } = entry;
   const by = user === undefined ? '' : ` by ${user}`;
   const outcome = [
     reply?.status ?? 'no response',
@@ -42,7 +44,7 @@ export function formatEntry(entry: EntryText): string {
   const reason = reasonOf(entry);
   const line = `#${number} ${subjectOf(request, entry.received)}${by}: ${outcome.join(', ')}`;
   const described = reason === undefined ? line : `${line}: ${reason}`;
-  return [oneLine(described), ...(auth === undefined ? [] : checksOf(auth))].join('\n  ');
+  return [oneLine(described), ...(auth === undefined ? [] : checksOf(auth)), ...corsOf(cors)].join('\n  ');
 }
 
 function subjectOf(request: ShownRequest | undefined, received: string | undefined): string {
@@ -87,6 +89,12 @@ function checksOf(shown: ShownStory): string[] {
   if (expected !== undefined) lines.push(`expected ${expected}`);
   if (received !== undefined) lines.push(`received ${received}`);
   return lines.map(oneLine);
+}
+
+/** Returns the condition that a request from another origin does not meet. */
+function corsOf(cors: CorsCheck | undefined): string[] {
+  if (cors?.failedAt === undefined) return [];
+  return [oneLine(`cors: failed at ${cors.failedAt}: ${cors.detail ?? ''}`)];
 }
 
 /** Returns the checks that passed, and the part that differs or, if none is known, all parts. */

@@ -1,5 +1,6 @@
 import type { Authenticator } from '../../auth/authenticate.ts';
 import type { Request } from '../../http/message.ts';
+import { noOrigins } from '../../pipeline/cors/policy.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import { action, type Call, type Outcome, type Resource } from '../../pipeline/resource.ts';
 import { type FormContent, formReading } from '../form-body.ts';
@@ -23,6 +24,7 @@ export interface GrantsResourceContext {
 export function grantsResource(context: GrantsResourceContext): Resource<unknown, FormContent> {
   return {
     ownCredentials: true,
+    cors: noOrigins,
     produces: pageVariants,
     GET: action('anyone', (call) => show(context, call)),
     POST: action('anyone', (call) => revoke(context, call), { reads: [formReading] }),

@@ -6,6 +6,7 @@ import { traceOf } from '../../auth/trace.ts';
 import type { Clock } from '../../clock.ts';
 import { parseQueryOf } from '../../http/form.ts';
 import type { Request } from '../../http/message.ts';
+import { noOrigins } from '../../pipeline/cors/policy.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import { action, type Call, type Outcome, type Resource, type Variant } from '../../pipeline/resource.ts';
 import { encodeOctets, octetsOf } from '../../signature/oauth1-parameters.ts';
@@ -57,6 +58,7 @@ export function oauth1AuthorizationResource(
   const endpoint = { ...context, path, seal: createSecretBox(key, context.random) };
   return {
     ownCredentials: true,
+    cors: noOrigins,
     produces: pageVariants,
     GET: action('anyone', (call) => ask(endpoint, call)),
     POST: action('anyone', (call) => conclude(endpoint, call), { reads: [formReading] }),

@@ -3,6 +3,7 @@ import { traceOf } from '../../auth/trace.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { type Form, maxFormParameters, parseQueryOf } from '../../http/form.ts';
 import type { Request } from '../../http/message.ts';
+import { noOrigins } from '../../pipeline/cors/policy.ts';
 import type { Origins } from '../../pipeline/origin.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import { action, type Call, type Outcome, type Resource, type Variant } from '../../pipeline/resource.ts';
@@ -45,6 +46,8 @@ export function authorizationResource(
 ): Resource<unknown, FormContent> {
   return {
     ownCredentials: true,
+    // RFC 9700 §2.6: clients redirect to this endpoint, and scripts do not use it.
+    cors: noOrigins,
     produces: pageVariants,
     GET: action('anyone', (call) => ask(path, context, call)),
     POST: action('anyone', (call) => conclude(context, call), { reads: [formReading] }),

@@ -221,6 +221,11 @@ const entrySchema = {
       description:
         'the verification of the credentials: passed, failedAt, hint, expected, received, firstDifference, parts, differs, error',
     },
+    cors: {
+      type: 'object',
+      description:
+        'a browser’s request from another origin: origin, preflight, failedAt (origin, status, method, header), detail',
+    },
     fault: { type: 'object', description: 'the fault that was applied' },
     aborted: { type: 'boolean' },
   },

@@ -1,0 +1,197 @@
+// The server's part of the CORS protocol (Fetch §3.3).
+import { didYouMean } from '../../did-you-mean.ts';
+import type { FieldLine } from '../../http/fields.ts';
+import type { Request, Response } from '../../http/message.ts';
+import { Problem } from '../../http/problem.ts';
+import { listElements } from '../../http/syntax/token.ts';
+import { parseTarget } from '../../http/target.ts';
+import { possibleMethods, type Resource } from '../resource.ts';
+import { findRoute, type Router } from '../router.ts';
+import { type CorsDeclaration, type CorsPolicy, corsPolicyOf } from './policy.ts';
+import { fieldsOf } from './request-fields.ts';
+
+/** The conditions of a request from another origin, in the order of their check. */
+export type CorsCondition = 'origin' | 'status' | 'method' | 'header';
+
+/** How a request from another origin was answered. */
+export interface CorsCheck {
+  /** The value of Origin. */
+  readonly origin: string;
+  /** Whether the request is a preflight, which asks for permission to send another one. */
+  readonly preflight: boolean;
+  /** The condition that is not met, so that the browser refuses the response or the request. Undefined if all are. */
+  readonly failedAt: CorsCondition | undefined;
+  /** The reason. */
+  readonly detail: string | undefined;
+}
+
+/** Where the check of a request is recorded. */
+export interface CorsTrace {
+  cors: CorsCheck | undefined;
+}
+
+/** The CORS protocol of a service. */
+export interface Cors {
+  /** Returns whether a request is a preflight to a resource that takes part in the protocol. It has no credentials (Fetch §3.3.2). */
+  isPreflight(request: Request, resource: Resource): boolean;
+  /**
+   * Adds the fields of the protocol to a response, and records the check in the trace. Returns whether scripts may read the fields of
+   * the response; `exposeFields` adds their list.
+   */
+  share(response: Response, request: Request | undefined, trace: CorsTrace): boolean;
+}
+
+/** The parts of a service that the protocol depends on. */
+export interface CorsParts {
+  /** The declaration for resources without their own. Default: they take no part in the protocol. */
+  readonly declared: CorsDeclaration | undefined;
+  readonly router: () => Router;
+  /** Returns the request fields, in lower case, that the schemes read: all of them, or those that a resource accepts. */
+  readonly schemeFields: (allowed: readonly string[] | undefined) => readonly string[];
+}
+
+/** Creates the CORS protocol of a service. */
+export function createCors({ declared, router, schemeFields }: CorsParts): Cors {
+  const byDefault = declared === undefined ? undefined : corsPolicyOf(declared);
+  const policies = new WeakMap<CorsDeclaration, CorsPolicy>();
+  const policyOf = (resource: Resource | undefined): CorsPolicy | undefined => {
+    if (resource?.cors === undefined) return byDefault;
+    const policy = policies.get(resource.cors) ?? corsPolicyOf(resource.cors);
+    policies.set(resource.cors, policy);
+    return policy;
+  };
+  /** Adds what a preflight asks for, as far as it is permitted. */
+  const permit = (
+    { status, fields }: Response,
+    request: Request,
+    resource: Resource,
+    { maxAge }: CorsPolicy,
+  ): Pick<CorsCheck, 'failedAt' | 'detail'> => {
+    const understood = [...fieldsOf(resource), ...schemeFields(resource.schemes)];
+    const { lines, failedAt, detail } = permissionsFor(request, resource, understood, status);
+    fields.push(...lines);
+    if (failedAt !== 'status') fields.push(['Access-Control-Max-Age', String(maxAge)]);
+    return { failedAt, detail };
+  };
+
+  return {
+    isPreflight(request, resource) {
+      const policy = isPreflight(request) ? policyOf(resource) : undefined;
+      return policy !== undefined && (policy.any || policy.origins.size > 0);
+    },
+    share(response, request, trace) {
+      const resource = request && resourceOf(request, router());
+      const policy = policyOf(resource);
+      const { fields } = response;
+      // A resource in code, or a fault of a double, may have its own fields.
+      if (policy === undefined || fields.some(isAllowOrigin)) return false;
+      // With `*`, all responses are shared alike (Fetch, "CORS protocol and HTTP caches").
+      if (policy.any) fields.push(['Access-Control-Allow-Origin', '*']);
+      else if (policy.origins.size > 0) varyByOrigin(fields);
+      const origin = request?.fields.get('origin');
+      if (request === undefined || origin === undefined) return policy.any;
+      const preflight = isPreflight(request);
+      if (!policy.any && !policy.origins.has(origin)) {
+        if (!isOwnOrigin(origin, request)) trace.cors = unlisted(origin, preflight, policy);
+        return false;
+      }
+      if (!policy.any) fields.push(['Access-Control-Allow-Origin', origin]);
+      if (policy.credentials) fields.push(['Access-Control-Allow-Credentials', 'true']);
+      if (preflight) trace.cors = { origin, preflight, ...permit(response, request, resource ?? {}, policy) };
+      else trace.cors = { origin, preflight, failedAt: undefined, detail: undefined };
+      return !preflight;
+    },
+  };
+}
+
+/** Returns whether a request is a CORS-preflight request (Fetch §3.3.2). */
+function isPreflight({ method, fields }: Request): boolean {
+  return method === 'OPTIONS' && fields.has('access-control-request-method') && fields.has('origin');
+}
+
+/** Returns the resource of a request, also of one that was rejected before its resource was found. */
+function resourceOf(request: Request, router: Router): Resource | undefined {
+  try {
+    return findRoute(parseTarget(request.target, request.method), request, router).resource;
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
+}
+
+/** Returns whether the page is of this server, so that the browser requires no permission. */
+function isOwnOrigin(origin: string, { fields, connection }: Request): boolean {
+  return origin === `${connection.secure ? 'https' : 'http'}://${fields.get('host') ?? ''}`;
+}
+
+function unlisted(origin: string, preflight: boolean, { origins }: CorsPolicy): CorsCheck {
+  const detail = `the origin ${origin} is not listed${didYouMean(origin, [...origins])}`;
+  return { origin, preflight, failedAt: 'origin', detail };
+}
+
+function isAllowOrigin([name]: FieldLine): boolean {
+  return name.toLowerCase() === 'access-control-allow-origin';
+}
+
+function varyByOrigin(fields: FieldLine[]): void {
+  const at = fields.findIndex(([name]) => name.toLowerCase() === 'vary');
+  const value = fields[at]?.[1].trim() ?? '';
+  if (at < 0) fields.push(['Vary', 'Origin']);
+  else if (value !== '*') fields[at] = ['Vary', value === '' ? 'Origin' : `${value}, Origin`];
+}
+
+/** The fields that permit a request, and why a browser does not send it. */
+interface PreflightResult extends Pick<CorsCheck, 'failedAt' | 'detail'> {
+  readonly lines: readonly FieldLine[];
+}
+
+/** Methods that a browser sends without permission (Fetch §2.2.1). */
+const safelistedMethods: readonly string[] = ['GET', 'HEAD', 'POST'];
+
+/**
+ * Returns the methods that some principal may use, and the requested fields that the resource understands. A preflight has no
+ * credentials, so the principal is unknown.
+ */
+function permissionsFor(
+  { fields }: Request,
+  resource: Resource,
+  understood: readonly string[],
+  status: number,
+): PreflightResult {
+  // A browser accepts no other status (Fetch §4.8).
+  if (status < 200 || status > 299)
+    return { lines: [], failedAt: 'status', detail: `the preflight has the status ${status}` };
+  const methods: readonly string[] = possibleMethods(resource);
+  const requested = requestedFields(fields.lines('access-control-request-headers').join(','));
+  const permitted = requested.filter((name) => understood.includes(name));
+  const lines: FieldLine[] = [['Access-Control-Allow-Methods', methods.join(', ')]];
+  if (permitted.length > 0) lines.push(['Access-Control-Allow-Headers', permitted.join(', ')]);
+  const method = fields.get('access-control-request-method') ?? '';
+  if (!methods.includes(method) && !safelistedMethods.includes(method))
+    return { lines, failedAt: 'method', detail: `${method} is not one of ${methods.join(', ')}` };
+  const refused = requested.filter((name) => !permitted.includes(name));
+  if (refused.length === 0) return { lines, failedAt: undefined, detail: undefined };
+  return { lines, failedAt: 'header', detail: `the server does not read ${refused.join(', ')} here` };
+}
+
+/** Returns the names in Access-Control-Request-Headers in lower case, each once. */
+function requestedFields(value: string): string[] {
+  return [...new Set(listElements(value).map((name) => name.toLowerCase()))];
+}
+
+/** Fields that scripts can always read, or never (Fetch §2.2.2), and those of the protocol itself. */
+const notExposed: ReadonlySet<string> = new Set([
+  ...['cache-control', 'content-language', 'content-length', 'content-type', 'expires', 'last-modified'],
+  ...['pragma', 'set-cookie', 'set-cookie2', 'access-control-allow-credentials'],
+  ...['access-control-allow-origin', 'access-control-expose-headers'],
+]);
+
+/** Lets scripts read all other fields of a response. */
+export function exposeFields({ fields }: Response): void {
+  const exposed = new Map<string, string>();
+  for (const [name] of fields) {
+    const key = name.toLowerCase();
+    if (!notExposed.has(key) && !exposed.has(key)) exposed.set(key, name);
+  }
+  if (exposed.size > 0) fields.push(['Access-Control-Expose-Headers', [...exposed.values()].join(', ')]);
+}
