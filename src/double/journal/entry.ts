@@ -6,6 +6,7 @@ import type { CorsCheck } from '../../pipeline/cors/cors.ts';
 import { type ClaimedUser, claimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
 import { pathOf } from '../match.ts';
+import { corsCheckOf } from './cors.ts';
 import type { RecordedExchange, RecordedRequest } from './exchange.ts';
 import { usualMistake } from './mistakes.ts';
 import { type Redact, redactReceived, redactTarget, withSessionToken } from './redaction.ts';
@@ -139,11 +140,7 @@ export class JournalEntry {
 
   /** How a browser's request from another origin was answered. Undefined for any other request. */
   get cors(): CorsCheck | undefined {
-    const { cors } = this.#exchange;
-    if (cors === undefined) return undefined;
-    const { origin, preflight, failedAt, detail } = cors;
-    const redacted = detail === undefined ? undefined : this.#redact(detail);
-    return { origin: this.#redact(origin), preflight, failedAt, detail: redacted };
+    return corsCheckOf(this.#exchange, this.#redact);
   }
 
   /** Returns the exchange without redaction. It contains secrets. */

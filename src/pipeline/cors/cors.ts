@@ -1,5 +1,4 @@
 // The server's part of the CORS protocol (Fetch §3.3).
-import { didYouMean } from '../../did-you-mean.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import type { Request, Response } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
@@ -125,7 +124,9 @@ function isOwnOrigin(origin: string, { fields, connection }: Request): boolean {
 }
 
 function unlisted(origin: string, preflight: boolean, { origins }: CorsPolicy): CorsCheck {
-  const detail = `the origin ${origin} is not listed${didYouMean(origin, [...origins])}`;
+  const listed = [...origins].join(', ');
+  const detail =
+    listed === '' ? 'no other origin may use this resource' : `${origin} is not one of ${listed}`;
   return { origin, preflight, failedAt: 'origin', detail };
 }
 
