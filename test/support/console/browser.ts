@@ -92,13 +92,20 @@ export async function openConsole(
   return { page, double, control };
 }
 
-/** Opens an empty page, which reports violations of its policy after the test. */
-export async function openPage(t: TestContext): Promise<Page> {
+/**
+ * Opens an empty page, which reports violations of its policy after the test. With `ignoreHTTPSErrors`, the browser accepts every
+ * certificate.
+ */
+export async function openPage(
+  t: TestContext,
+  { ignoreHTTPSErrors = false }: { readonly ignoreHTTPSErrors?: boolean } = {},
+): Promise<Page> {
   const browser = await launch();
   t.after(() => browser.close());
   const context = await browser.newContext({
     viewport: { width: 1400, height: 900 },
     reducedMotion: 'reduce',
+    ignoreHTTPSErrors,
   });
   const page = await context.newPage();
   const problems: string[] = [];
